@@ -1,0 +1,35 @@
+# Each target sets up what it needs: a fresh machine with Python (3.11 or newer) and make is enough.
+
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command -v $(p) 2>/dev/null)) python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
+WORKERS ?= 2
+
+.PHONY: demo test bench lint venv
+
+demo: venv
+	@mkdir -p build
+	$(BIN)/cardan simulate examples/humanoid.xml --duration 5 --out build/traj.npz --plot build/energy.png
+
+test: venv
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests
+
+bench: venv
+	$(BIN)/python -m benchmarks
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+venv: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cardan needs Python 3.11 or newer: make PYTHON=...")'
+	@test -x $(BIN)/python || { echo "creating $(VENV)"; "$(PYTHON)" -m venv $(VENV); }
+	@echo "installing the pinned packages"
+	@$(PIP) install --requirement requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,103 @@
+"""Enumerations of `mjData`: constraint rows, state elements, warnings and timers.
+
+Spec: simulation, state and control.
+"""
+
+from cardan.enums.base import MjEnum
+
+
+class mjtConstraint(MjEnum):
+    """Kinds of scalar constraint rows (`efc_type`)."""
+
+    mjCNSTR_EQUALITY = 0
+    mjCNSTR_FRICTION_DOF = 1  # dry friction of a dof
+    mjCNSTR_FRICTION_TENDON = 2  # dry friction of a tendon
+    mjCNSTR_LIMIT_JOINT = 3
+    mjCNSTR_LIMIT_TENDON = 4
+    mjCNSTR_CONTACT_FRICTIONLESS = 5  # normal force alone
+    mjCNSTR_CONTACT_PYRAMIDAL = 6  # edge of a pyramidal cone
+    mjCNSTR_CONTACT_ELLIPTIC = 7  # component of an elliptic cone
+
+
+class mjtConstraintState(MjEnum):
+    """State of a constraint row at the solution (`efc_state`)."""
+
+    mjCNSTRSTATE_SATISFIED = 0  # no cost, no force
+    mjCNSTRSTATE_QUADRATIC = 1  # quadratic part of the cost
+    mjCNSTRSTATE_LINEARNEG = 2  # linear part below (friction loss)
+    mjCNSTRSTATE_LINEARPOS = 3  # linear part above (friction loss)
+    mjCNSTRSTATE_CONE = 4  # squared distance to the elliptic cone
+
+
+class mjtState(MjEnum):
+    """Bits that select parts of the state for `mj_getState`, `mj_setState` and `mj_stateSize`."""
+
+    mjSTATE_TIME = 1 << 0  # time
+    mjSTATE_QPOS = 1 << 1  # qpos
+    mjSTATE_QVEL = 1 << 2  # qvel
+    mjSTATE_ACT = 1 << 3  # act
+    mjSTATE_WARMSTART = 1 << 4  # qacc_warmstart
+    mjSTATE_CTRL = 1 << 5  # ctrl
+    mjSTATE_QFRC_APPLIED = 1 << 6  # qfrc_applied
+    mjSTATE_XFRC_APPLIED = 1 << 7  # xfrc_applied
+    mjSTATE_EQ_ACTIVE = 1 << 8  # eq_active
+    mjSTATE_MOCAP_POS = 1 << 9  # mocap_pos
+    mjSTATE_MOCAP_QUAT = 1 << 10  # mocap_quat
+    mjSTATE_USERDATA = 1 << 11  # userdata
+    mjSTATE_PLUGIN = 1 << 12  # plugin_state
+    mjNSTATE = 13  # number of state elements
+    mjSTATE_PHYSICS = mjSTATE_QPOS | mjSTATE_QVEL | mjSTATE_ACT  # qpos, qvel, act
+    mjSTATE_FULLPHYSICS = mjSTATE_PHYSICS | mjSTATE_TIME | mjSTATE_PLUGIN  # PHYSICS with time and plugin state
+    mjSTATE_USER = (
+        mjSTATE_CTRL
+        | mjSTATE_QFRC_APPLIED
+        | mjSTATE_XFRC_APPLIED
+        | mjSTATE_EQ_ACTIVE
+        | mjSTATE_MOCAP_POS
+        | mjSTATE_MOCAP_QUAT
+        | mjSTATE_USERDATA
+    )  # what a user writes: controls, forces, switches, mocap poses, user data
+    mjSTATE_INTEGRATION = mjSTATE_FULLPHYSICS | mjSTATE_USER | mjSTATE_WARMSTART  # all that the next step depends on
+
+
+class mjtWarning(MjEnum):
+    """Indices into `mjData.warning`: events that are counted and don't stop the simulation."""
+
+    mjWARN_INERTIA = 0  # inertia matrix (nearly) singular
+    mjWARN_CONTACTFULL = 1  # no room for a contact
+    mjWARN_CNSTRFULL = 2  # no room for a constraint row
+    mjWARN_VGEOMFULL = 3  # no room for a visual geom
+    mjWARN_BADQPOS = 4  # bad number in qpos
+    mjWARN_BADQVEL = 5  # bad number in qvel
+    mjWARN_BADQACC = 6  # bad number in qacc
+    mjWARN_BADCTRL = 7  # bad number in ctrl
+    mjNWARNING = 8  # number of warnings
+
+
+class mjtTimer(MjEnum):
+    """Indices into `mjData.timer`: parts of the pipeline whose duration is measured."""
+
+    mjTIMER_STEP = 0
+    mjTIMER_FORWARD = 1
+    mjTIMER_INVERSE = 2
+    mjTIMER_POSITION = 3  # mj_fwdPosition
+    mjTIMER_VELOCITY = 4  # mj_fwdVelocity
+    mjTIMER_ACTUATION = 5  # mj_fwdActuation
+    mjTIMER_CONSTRAINT = 6  # mj_fwdConstraint
+    mjTIMER_ADVANCE = 7  # integrator
+    mjTIMER_POS_KINEMATICS = 8  # kinematics, centres of mass, tendons, transmissions
+    mjTIMER_POS_INERTIA = 9  # inertia matrix and its factor
+    mjTIMER_POS_COLLISION = 10  # collision detection
+    mjTIMER_POS_MAKE = 11  # constraint rows
+    mjTIMER_POS_PROJECT = 12  # projection of the constraints
+    mjTIMER_COL_BROAD = 13  # broad phase
+    mjTIMER_COL_NARROW = 14  # narrow phase
+    mjNTIMER = 15  # number of timers
+
+
+class mjtTaskStatus(MjEnum):
+    """State of a task in a thread pool."""
+
+    mjTASK_NEW = 0
+    mjTASK_QUEUED = 1
+    mjTASK_COMPLETED = 2
