@@ -1,6 +1,9 @@
 # Each target sets up what it needs: a fresh machine with Python (3.11 or newer) and make is enough.
 
-PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command -v $(p) 2>/dev/null)) python3)
+# the reference that the tests compare with exists for Python 3.11 and 3.12; any later Python runs all the rest
+PYTHON ?= $(shell for p in python3 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null && echo "$$p" && exit; \
+	done; echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -28,7 +31,7 @@ venv: $(STAMP)
 
 $(STAMP): requirements.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cardan needs Python 3.11 or newer: make PYTHON=...")'
-	@test -x $(BIN)/python || { echo "creating $(VENV)"; "$(PYTHON)" -m venv $(VENV); }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { echo "creating $(VENV)"; "$(PYTHON)" -m venv $(VENV); }
 	@echo "installing the pinned packages"
 	@$(PIP) install --requirement requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .

@@ -1,0 +1,132 @@
+"""The shape of the source: imports point one way, files and functions stay short, start-up stays light."""
+
+import ast
+import graphlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src"
+PACKAGE = SOURCE / "cardan"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# a part may import parts of lower floors, and parts of its own floor as long as there is no cycle
+FLOORS = (
+    ("enums", "constants", "errors", "maths", "jit"),
+    ("model",),
+    ("spec", "mjcf"),
+    ("dynamics", "collision", "constraint", "solver", "sensor"),
+    ("step",),
+    ("compiler",),
+    ("api", "batch"),
+    ("__init__", "__main__", "cli"),
+)
+FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
+TEXT = {"spec", "mjcf"}
+PHYSICS = {"dynamics", "collision", "constraint", "solver", "sensor", "step"}
+
+LONGEST_FILE = 700
+LONGEST_FUNCTION = 80
+REFERENCE = "mujoco"
+SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib")
+
+
+def module_name(file: Path) -> str:
+    """Dotted name of a source file; a package has the name of its folder."""
+    parts = file.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(file): file for file in FILES}
+
+
+def imported_names(file: Path) -> Iterator[str]:
+    """Dotted names of everything that a file imports, at any depth; `from a import b` gives `a.b`."""
+    package = module_name(file).split(".")[: None if file.name == "__init__.py" else -1]
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def imported_modules(file: Path) -> set[str]:
+    """Modules of the package that a file imports."""
+    found = set()
+    for name in imported_names(file):
+        if name.split(".")[0] == PACKAGE.name:
+            found.add(name if name in MODULES else name.rpartition(".")[0])
+    return found - {module_name(file)}
+
+
+def part_of(module: str) -> str:
+    """Part of the package that a module belongs to: `cardan.step.euler` -> `step`, `cardan` -> `__init__`."""
+    return (module.split(".") + ["__init__"])[1]
+
+
+def uses() -> dict[str, set[str]]:
+    """Parts that each part imports."""
+    table: dict[str, set[str]] = {part_of(module): set() for module in MODULES}
+    for module, file in MODULES.items():
+        table[part_of(module)] |= {part_of(imported) for imported in imported_modules(file)} - {part_of(module)}
+    return table
+
+
+def cycle_in(graph: dict[str, set[str]]) -> list[str]:
+    """Nodes of a cycle, or nothing."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_every_part_has_a_floor():
+    unplaced = {part_of(module) for module in MODULES} - set(FLOOR_OF)
+    assert not unplaced, f"give these parts a floor in {Path(__file__).name}: {sorted(unplaced)}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_never_point_up(file):
+    floor = FLOOR_OF[part_of(module_name(file))]
+    up = [name for name in imported_modules(file) if FLOOR_OF[part_of(name)] > floor]
+    assert not up, f"imports from a higher floor: {up}"
+
+
+def test_parts_have_no_import_cycle():
+    assert not cycle_in(uses())
+
+
+def test_modules_have_no_import_cycle():
+    assert not cycle_in({module: imported_modules(file) for module, file in MODULES.items()})
+
+
+def test_the_physics_knows_nothing_of_the_text():
+    assert not {part: used & TEXT for part, used in uses().items() if part in PHYSICS and used & TEXT}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_the_reference_is_never_imported(file):
+    assert REFERENCE not in {name.split(".")[0] for name in imported_names(file)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_files_and_functions_stay_short(file):
+    text = file.read_text()
+    assert len(text.splitlines()) <= LONGEST_FILE
+    functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lengths = {function.name: function.end_lineno - function.lineno + 1 for function in functions}
+    assert not {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION}
+
+
+def test_import_is_light():
+    assert (PACKAGE / "__init__.py").is_file()
+    program = f"import sys, cardan; print(*[name for name in {SLOW_TO_IMPORT!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
