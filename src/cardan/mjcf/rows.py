@@ -1,0 +1,190 @@
+"""What a row of the MJCF table is: one attribute, one element.
+
+The table itself is in the ``schema_*`` modules, written with the short constructors at the end of this file, and is put
+together in ``schema``. Reader, tree, error messages and documentation are all made from it (spec: modeling, "MJCF").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+
+class Type(StrEnum):
+    """What an attribute's text holds, and the Python value it becomes in the tree."""
+
+    REAL = "real"  # float, or tuple of floats when more than one may stand
+    INT = "int"  # int, or tuple of ints when more than one may stand
+    BOOL = "bool"  # bool, written true/false (or disable/enable for flags)
+    KEYWORD = "keyword"  # str, one of the attribute's keywords
+    STRING = "string"  # str
+    REFERENCE = "reference"  # str, the name of an object of the attribute's kind
+    FILE = "file"  # str, a path
+    MEMORY = "memory"  # int, bytes; a number with a suffix K, M, G, T, P or E (-1: not given)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of an element.
+
+    ``low`` and ``high`` bound the number of values (``high=None``: any number). When ``low < high`` and the default is a
+    tuple of ``high`` values, fewer values overwrite the first ones of the default. ``default`` None means "undefined": the
+    compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations (for BOOL: to a bool).
+    ``kind`` is the object kind that a REFERENCE names, or, when it starts with ``@``, the sibling attribute which holds that
+    kind. ``later`` names the missing feature that any use of the attribute would need, ``later_keywords`` the same
+    for single words (or, for BOOL, for the values "true"/"false").
+    """
+
+    name: str
+    type: Type
+    meaning: str
+    low: int = 1
+    high: int | None = 1
+    default: Any = None
+    required: bool = False
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    kind: str | None = None
+    later: str | None = None
+    later_keywords: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scalar(self) -> bool:
+        """Whether exactly one value stands, so that the tree holds a bare value and not a tuple."""
+        return self.high == 1
+
+    @property
+    def partial(self) -> bool:
+        """Whether fewer values than the default has may be given, which overwrite the first ones only."""
+        return self.high is not None and self.low < self.high and isinstance(self.default, tuple)
+
+
+@dataclass(slots=True, eq=False)
+class ElementRow:
+    """One element of the language, at the place where it may stand.
+
+    Attributes
+    ----------
+    tag: name of the element.
+    multiplicity: how often it may stand in its parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
+        number and inside itself.
+    kind: the object kind that the element defines (names of one kind are distinct), or None.
+    entry: tag of the entry in ``<default>`` from which undefined attributes are taken, or None.
+    merged: whether a repeated element adds to the first one instead of being a second one.
+    later: name of the feature that is missing, when the element cannot be used yet.
+    defaults: value of every attribute when nothing sets it (None: undefined); for elements with an ``entry`` also those
+        of the entry.
+    partial: names of the vectors that may be given in part (see ``Attribute.partial``).
+    required: names of the attributes that must be given.
+    """
+
+    tag: str
+    meaning: str
+    attributes: dict[str, Attribute] = field(default_factory=dict)
+    children: dict[str, ElementRow] = field(default_factory=dict)
+    multiplicity: str = "*"
+    kind: str | None = None
+    entry: str | None = None
+    merged: bool = False
+    later: str | None = None
+    defaults: dict[str, Any] = field(init=False)
+    partial: frozenset[str] = field(init=False)
+    required: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.defaults = {name: row.default for name, row in self.attributes.items()}
+        self.partial = frozenset(name for name, row in self.attributes.items() if row.partial)
+        self.required = tuple(name for name, row in self.attributes.items() if row.required)
+
+
+# --- constructors of attribute rows ----------------------------------------------------------------------------------
+
+
+def real(name: str, default: float | None, meaning: str, **more: Any) -> Attribute:
+    """A single real number."""
+    return Attribute(name, Type.REAL, meaning, default=default, **more)
+
+
+def reals(name: str, count: int | tuple[int, int | None], default: tuple[float, ...] | None, meaning: str, **more: Any) -> Attribute:
+    """Several real numbers: exactly ``count``, or between ``count[0]`` and ``count[1]`` (None: no bound)."""
+    low, high = (count, count) if isinstance(count, int) else count
+    return Attribute(name, Type.REAL, meaning, low, high, default, **more)
+
+
+def integer(name: str, default: int | None, meaning: str, **more: Any) -> Attribute:
+    """A single integer (32 bits)."""
+    return Attribute(name, Type.INT, meaning, default=default, **more)
+
+
+def integers(name: str, count: int | tuple[int, int | None], default: tuple[int, ...] | None, meaning: str, **more: Any) -> Attribute:
+    """Several integers, counted as in ``reals``."""
+    low, high = (count, count) if isinstance(count, int) else count
+    return Attribute(name, Type.INT, meaning, low, high, default, **more)
+
+
+def boolean(name: str, default: bool | None, meaning: str, **more: Any) -> Attribute:
+    """``true`` or ``false``."""
+    return Attribute(name, Type.BOOL, meaning, default=default, keywords={"false": False, "true": True}, **more)
+
+
+def switch(name: str, default: bool, meaning: str, **more: Any) -> Attribute:
+    """``enable`` or ``disable``."""
+    return Attribute(name, Type.BOOL, meaning, default=default, keywords={"disable": False, "enable": True}, **more)
+
+
+def keyword(name: str, words: Mapping[str, int], default: str | None, meaning: str, **more: Any) -> Attribute:
+    """One word of a fixed list."""
+    return Attribute(name, Type.KEYWORD, meaning, default=default, keywords=words, **more)
+
+
+def text(name: str, meaning: str, default: str | None = None, **more: Any) -> Attribute:
+    """Free text."""
+    return Attribute(name, Type.STRING, meaning, default=default, **more)
+
+
+def reference(name: str, kind: str, meaning: str, **more: Any) -> Attribute:
+    """The name of another object: of ``kind``, or of the kind that the sibling attribute ``@attribute`` holds."""
+    return Attribute(name, Type.REFERENCE, meaning, kind=kind, **more)
+
+
+def file(name: str, meaning: str, **more: Any) -> Attribute:
+    """A path, relative to the folder which the compiler settings give."""
+    return Attribute(name, Type.FILE, meaning, **more)
+
+
+# --- constructors of element rows ------------------------------------------------------------------------------------
+
+
+def table(*rows: Attribute | Iterable[Attribute]) -> dict[str, Attribute]:
+    """Attribute rows by name, from rows and groups of rows; a later row replaces an earlier one of the same name."""
+    found: dict[str, Attribute] = {}
+    for row in rows:
+        for attribute in (row,) if isinstance(row, Attribute) else row:
+            found[attribute.name] = attribute
+    return found
+
+
+def element(
+    tag: str,
+    meaning: str,
+    *rows: Attribute | Iterable[Attribute],
+    children: Iterable[ElementRow] = (),
+    **more: Any,
+) -> ElementRow:
+    """An element row; see ``ElementRow`` for the keyword arguments."""
+    return ElementRow(tag, meaning, table(*rows), {child.tag: child for child in children}, **more)
+
+
+def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
+    """Let an element know the defaults of attributes which it has only through its default entry."""
+    row.defaults = {**entry.defaults, **row.defaults}
+    row.partial |= entry.partial
+
+
+def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterable[str] | None = None) -> ElementRow:
+    """The entry of ``<default>`` for an element: its attributes without names, classes and references (``drop``)."""
+    left_out = {"name", "class", *drop}
+    kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
+    attributes = {n: replace(a, required=False) for n, a in kept.items() if n not in left_out}
+    return ElementRow(tag, f"defaults of {tag}", attributes, multiplicity="?", later=row.later)

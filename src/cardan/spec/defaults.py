@@ -1,0 +1,95 @@
+"""Default classes: named sets of attribute values, each class starting as a copy of its parent's.
+
+Spec: modeling, "Default settings". A class holds one flat dict per entry (``geom``, ``joint``, ``general``, ...) with
+the values that it or its ancestors set. What a parent sets after a child was made does not reach the child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cardan.spec.actuator import SHORTCUTS, apply_shortcut
+from cardan.spec.overlay import overlay
+
+if TYPE_CHECKING:
+    from cardan.mjcf.rows import ElementRow
+
+GLOBAL_CLASS = "main"
+
+
+class DefaultClass:
+    """One default class: ``entries[entry][attribute]`` holds what is set by it or inherited from its ``parent``."""
+
+    __slots__ = ("_bases", "children", "entries", "name", "parent")
+
+    def __init__(self, name: str, parent: DefaultClass | None = None) -> None:
+        self.name = name
+        self.parent = parent
+        self.children: list[DefaultClass] = []
+        self.entries: dict[str, dict[str, Any]] = {k: dict(v) for k, v in parent.entries.items()} if parent else {}
+        self._bases: dict[ElementRow, dict[str, Any]] = {}
+        if parent is not None:
+            parent.children.append(self)
+
+    def __repr__(self) -> str:
+        return f"DefaultClass({self.name!r})"
+
+    def set(self, row: ElementRow, given: Mapping[str, Any]) -> None:
+        """Set attributes of one entry; ``row`` is the entry's row in ``<default>``, ``given`` the values by name."""
+        shortcut = row.tag in SHORTCUTS
+        entry = "general" if shortcut else row.tag
+        own = self.entries.setdefault(entry, {})
+        below = {**row.defaults, **own}
+        values = overlay(below, given, row.partial)
+        changed = set(given)
+        if shortcut:
+            apply_shortcut(row.tag, values, given)
+            changed |= {name for name in values if values[name] != below.get(name)}
+        own.update({name: values[name] for name in changed if name in values})
+        self._bases.clear()
+
+    def base(self, row: ElementRow) -> dict[str, Any]:
+        """Values of every attribute of an element of this class that sets none itself. Do not change the dict."""
+        base = self._bases.get(row)
+        if base is None:
+            base = self._bases[row] = {**row.defaults, **self.entries.get(row.entry or "", {})}
+        return base
+
+
+class Defaults:
+    """All default classes of a model: ``main`` (under whatever name the user gave it) and those inside it."""
+
+    def __init__(self) -> None:
+        self.main = DefaultClass(GLOBAL_CLASS)
+        self._classes: dict[str, DefaultClass] = {GLOBAL_CLASS: self.main}
+
+    def __iter__(self) -> Iterator[DefaultClass]:
+        return iter(self._classes.values())
+
+    def __getitem__(self, name: str) -> DefaultClass:
+        return self._classes[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._classes
+
+    def names(self) -> list[str]:
+        """Names of all classes, the global one first."""
+        return list(self._classes)
+
+    def add(self, name: str, parent: DefaultClass | None = None) -> DefaultClass:
+        """A new class inside ``parent`` (default: the global class). Raises ValueError when the name is taken."""
+        if name in self._classes:
+            raise ValueError(f"default class '{name}' is defined twice")
+        made = self._classes[name] = DefaultClass(name, parent or self.main)
+        return made
+
+    def rename_main(self, name: str) -> None:
+        """Give the global class another name. Raises ValueError when the name is taken."""
+        if name == self.main.name:
+            return
+        if name in self._classes:
+            raise ValueError(f"default class '{name}' is defined twice")
+        others = {key: cls for key, cls in self._classes.items() if cls is not self.main}
+        self.main.name = name
+        self._classes = {name: self.main, **others}

@@ -1,0 +1,189 @@
+"""One element of the tree: what the user wrote for it, and what follows from default classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cardan.mjcf.errors import MjcfError, UnsupportedFeature, suggestion
+from cardan.spec.actuator import SHORTCUTS, apply_shortcut
+from cardan.spec.overlay import overlay
+
+if TYPE_CHECKING:
+    from cardan.mjcf.rows import ElementRow
+    from cardan.spec.defaults import DefaultClass
+    from cardan.spec.tree import ModelTree
+
+
+class Element:
+    """An element of a model tree.
+
+    Attributes
+    ----------
+    row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
+    attributes: explicit attributes, typed, by name.
+    children: elements inside, in the user's order.
+    parent: element around, None for the root.
+    tree: the model tree.
+    source, line: file and line where the element was written (None when built by a program).
+    """
+
+    __slots__ = ("attributes", "children", "line", "parent", "row", "source", "tree")
+
+    def __init__(
+        self,
+        row: ElementRow,
+        tree: ModelTree,
+        parent: Element | None = None,
+        attributes: dict[str, Any] | None = None,
+        source: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.row = row
+        self.tree = tree
+        self.parent = parent
+        self.attributes: dict[str, Any] = attributes if attributes is not None else {}
+        self.children: list[Element] = []
+        self.source = source
+        self.line = line
+
+    def __repr__(self) -> str:
+        return f"<{self.tag} {self.attributes}>"
+
+    @property
+    def tag(self) -> str:
+        """Tag of the element."""
+        return self.row.tag
+
+    @property
+    def name(self) -> str | None:
+        """Name of the object, None when it has none."""
+        return self.attributes.get("name") or None
+
+    # --- structure ---------------------------------------------------------------------------------------------------
+
+    def add(self, tag: str, **attributes: Any) -> Element:
+        """Add a child element with typed attribute values. Raises MjcfError when it may not stand here."""
+        row = self.row.children.get(tag)
+        if row is None:
+            raise self.error(f"<{tag}> is not allowed here" + suggestion(tag, self.row.children))
+        unknown = attributes.keys() - row.attributes.keys()
+        if unknown:
+            word = min(unknown)
+            raise MjcfError("unknown attribute" + suggestion(word, row.attributes), element=tag, attribute=word)
+        child = Element(row, self.tree, self, dict(attributes))
+        self.children.append(child)
+        self.tree.changed()
+        return child
+
+    def child(self, tag: str) -> Element | None:
+        """The first child with this tag, None when there is none."""
+        return next((child for child in self.children if child.row.tag == tag), None)
+
+    def all(self, *tags: str) -> Iterator[Element]:
+        """The children with one of these tags, in the user's order (all children when no tag is given)."""
+        return (child for child in self.children if not tags or child.row.tag in tags)
+
+    def content(self, *tags: str) -> Iterator[tuple[Element, tuple[Element, ...]]]:
+        """What belongs to this body, with frames opened.
+
+        Yields ``(element, frames)`` in the user's order: each child that is not a frame, and each element inside frames
+        with the frames around it, outermost first. ``tags`` filters. Nothing inside child bodies is entered.
+        """
+        stack: list[tuple[Iterator[Element], tuple[Element, ...]]] = [(iter(self.children), ())]
+        while stack:
+            children, frames = stack[-1]
+            child = next(children, None)
+            if child is None:
+                stack.pop()
+            elif child.row.tag == "frame":
+                stack.append((iter(child.children), (*frames, child)))
+            elif not tags or child.row.tag in tags:
+                yield child, frames
+
+    def descendants(self) -> Iterator[Element]:
+        """All elements inside this one, depth first, in the user's order."""
+        stack = self.children[::-1]
+        while stack:
+            element = stack.pop()
+            yield element
+            stack.extend(element.children[::-1])
+
+    # --- values ------------------------------------------------------------------------------------------------------
+
+    @property
+    def default_class(self) -> DefaultClass:
+        """The default class in force (spec: modeling, "Default settings").
+
+        It is the element's own ``class``, else the ``childclass`` of the enclosing frames or, beyond them, of the
+        nearest enclosing body that has one, else the global class. A body does not take the childclass of a frame around it.
+        """
+        defaults = self.tree.defaults
+        own = self.attributes.get("class")
+        if own:
+            return defaults[own]
+        around, skip_frames = self.parent, False
+        while around is not None:
+            tag = around.row.tag
+            if not (skip_frames and tag == "frame"):
+                name = around.attributes.get("childclass")
+                if name:
+                    return defaults[name]
+            skip_frames = skip_frames or tag == "body"
+            around = around.parent
+        return defaults.main
+
+    def resolved(self) -> dict[str, Any]:
+        """Value of every attribute: explicit, else from the default class, else the language's default (None: undefined).
+
+        Actuators come in their general form. The dict is the caller's own.
+        """
+        row, given = self.row, self.attributes
+        base = self.default_class.base(row) if row.entry else row.defaults
+        values = overlay(base, given, row.partial)
+        return apply_shortcut(row.tag, values, given) if row.tag in SHORTCUTS else values
+
+    def __getitem__(self, name: str) -> Any:
+        """Resolved value of one attribute; raises KeyError when the element has no such attribute."""
+        return self.resolved()[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Set an explicit attribute; None removes it, so that the default holds again."""
+        if name not in self.row.attributes:
+            raise self.error("unknown attribute" + suggestion(name, self.row.attributes), name)
+        if value is None:
+            self.attributes.pop(name, None)
+        else:
+            self.attributes[name] = value
+        self.tree.changed()
+
+    def is_explicit(self, name: str) -> bool:
+        """Whether the element itself gives the attribute."""
+        return name in self.attributes
+
+    def is_set(self, name: str) -> bool:
+        """Whether the element itself or its default class gives the attribute."""
+        if name in self.attributes:
+            return True
+        return bool(self.row.entry) and name in self.default_class.entries.get(self.row.entry or "", {})
+
+    def code(self, name: str, values: dict[str, Any] | None = None) -> int:
+        """Number of a keyword attribute in the engine's enumeration; ``values`` are resolved values, if at hand."""
+        value = (values if values is not None else self.resolved())[name]
+        row = self.row.attributes.get(name) or self.tree.entry_attribute(self.row, name)
+        return row.keywords[value]
+
+    # --- errors ------------------------------------------------------------------------------------------------------
+
+    def error(self, message: str, attribute: str | None = None) -> MjcfError:
+        """An error about this element, to be raised by the caller."""
+        return MjcfError(message, self.source, self.line, self._label(), attribute)
+
+    def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
+        """An error that this element needs a feature which is not there yet, to be raised by the caller."""
+        message = f"{feature} is not supported yet"
+        return UnsupportedFeature(message, self.source, self.line, self._label(), attribute)
+
+    def _label(self) -> str:
+        """Tag and name, as error messages show the element."""
+        return f"{self.row.tag} name='{self.name}'" if self.name and "name" in self.row.attributes else self.row.tag
