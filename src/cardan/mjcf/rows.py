@@ -34,7 +34,7 @@ class Attribute:
     compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations (for BOOL: to a bool).
     ``kind`` is the object kind that a REFERENCE names, or, when it starts with ``@``, the sibling attribute which holds that
     kind. ``later`` names the missing feature that any use of the attribute would need, ``later_keywords`` the same
-    for single words (or, for BOOL, for the values "true"/"false").
+    for single words. ``repeat``: a single value stands for ``high`` equal ones.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Attribute:
     kind: str | None = None
     later: str | None = None
     later_keywords: Mapping[str, str] = field(default_factory=dict)
+    repeat: bool = False
 
     @property
     def scalar(self) -> bool:

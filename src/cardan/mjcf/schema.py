@@ -1,0 +1,102 @@
+"""The whole MJCF language as one table, put together from the parts in ``schema_*``.
+
+``SCHEMA`` is the row of the root element ``<mujoco>``; rows of what may stand inside are in ``children``, all the way
+down. Every element and attribute of the language has its row, also those whose feature is not there yet: these are
+marked (``later``) so that the reader can name what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cardan.mjcf.rows import ElementRow, add_entry_defaults, element, entry_row, file, text
+from cardan.mjcf.schema_actuator import ACTUATOR, GENERAL_ENTRY_EXTRA, NOT_IN_DEFAULT
+from cardan.mjcf.schema_asset import ASSET, CUSTOM, DEFORMABLE, EXTENSION, MATERIAL_ROW, MESH_ROW
+from cardan.mjcf.schema_body import CAMERA_ROW, GEOM_ROW, JOINT_ROW, LIGHT_ROW, SITE_ROW, WORLDBODY
+from cardan.mjcf.schema_relations import CONTACT, EQUALITY, KEYFRAME, PAIR, SPATIAL, TENDON
+from cardan.mjcf.schema_sensor import SENSOR
+from cardan.mjcf.schema_settings import SETTINGS
+
+
+def _default_section() -> ElementRow:
+    """The row of ``<default>``: one entry for each kind of element that takes defaults."""
+    actuators = [row for tag, row in ACTUATOR.children.items() if tag != "plugin"]
+    equality = EQUALITY.children["joint"]
+    entries = [
+        entry_row(MESH_ROW, "mesh", keep=("scale",)),
+        entry_row(MATERIAL_ROW, "material"),
+        entry_row(JOINT_ROW, "joint"),
+        entry_row(GEOM_ROW, "geom"),
+        entry_row(SITE_ROW, "site"),
+        entry_row(CAMERA_ROW, "camera", drop=("target",)),
+        entry_row(LIGHT_ROW, "light", drop=("target",)),
+        entry_row(PAIR, "pair", drop=("geom1", "geom2")),
+        entry_row(equality, "equality", keep=("active", "solref", "solimp")),
+        entry_row(SPATIAL, "tendon"),
+        *(entry_row(row, row.tag, drop=NOT_IN_DEFAULT) for row in actuators),
+    ]
+    section = element("default", "default class: values of attributes that elements leave out",
+                      text("class", "name of the class; required inside another class"),
+                      children=entries, multiplicity="R")  # fmt: skip
+    # what an entry can hold does not need the feature itself
+    section.children["tendon"].later = None
+    section.children["default"] = section
+    return section
+
+
+DEFAULT = _default_section()
+INCLUDE = element("include", "another file, whose content takes this place",
+                  file("file", "path of the file, relative to this file or the main file", required=True))  # fmt: skip
+
+SCHEMA = element(
+    "mujoco",
+    "the model",
+    text("model", "name of the model", default="MuJoCo Model"),
+    children=[
+        *SETTINGS,
+        DEFAULT,
+        EXTENSION,
+        CUSTOM,
+        ASSET,
+        WORLDBODY,
+        DEFORMABLE,
+        CONTACT,
+        EQUALITY,
+        TENDON,
+        ACTUATOR,
+        SENSOR,
+        KEYFRAME,
+    ],
+    multiplicity="!",
+)
+
+
+def entry_element(entry: str) -> ElementRow:
+    """The row in ``<default>`` which holds the defaults of elements with this ``entry``."""
+    return DEFAULT.children[entry]
+
+
+def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
+    """Every row of the table once, parents first."""
+    seen: set[int] = set()
+    stack = [row]
+    while stack:
+        row = stack.pop()
+        if id(row) not in seen:
+            seen.add(id(row))
+            yield row
+            stack.extend(list(row.children.values())[::-1])
+
+
+def _complete() -> None:
+    """Give every element that takes defaults the attributes which it has only through its default entry."""
+    DEFAULT.children["general"].defaults |= GENERAL_ENTRY_EXTRA
+    shortcuts = [row for row in ACTUATOR.children.values() if row.tag in DEFAULT.children]
+    for row in walk():
+        if row.entry:
+            add_entry_defaults(row, entry_element(row.entry))
+    for row in shortcuts:
+        add_entry_defaults(entry_element(row.tag), entry_element("general"))
+
+
+_complete()

@@ -1,0 +1,186 @@
+"""The MJCF table, actuators (spec: modeling, "Actuators" and "Actuator shortcuts")."""
+
+from __future__ import annotations
+
+from cardan.mjcf.keywords import BIAS, DYN, GAIN, TRISTATE
+from cardan.mjcf.rows import (
+    Attribute,
+    ElementRow,
+    boolean,
+    element,
+    integer,
+    keyword,
+    real,
+    reals,
+    reference,
+    text,
+)
+from cardan.mjcf.schema_shared import CLASS, GROUP, PLUGIN_LATER, USER, config, name
+
+MUSCLE = "muscles"
+CALLBACK = "user-defined actuators"
+SLIDERCRANK = "slider-crank transmissions"
+SITE_TRANSMISSION = "site transmissions"
+BODY_TRANSMISSION = "body transmissions"
+
+TRANSMISSION: tuple[Attribute, ...] = (
+    reference("joint", "joint", "joint that the actuator acts on"),
+    reference("jointinparent", "joint", "joint that the actuator acts on, with the axis in the parent's frame"),
+    reference("tendon", "tendon", "tendon that the actuator acts on"),
+    reference("slidersite", "site", "site of the slider", later=SLIDERCRANK),
+    reference("cranksite", "site", "site of the crank's pin", later=SLIDERCRANK),
+    reference("site", "site", "site that the actuator acts on", later=SITE_TRANSMISSION),
+)
+TARGETS: tuple[str, ...] = ("joint", "jointinparent", "tendon", "cranksite", "site", "body")
+
+_REFSITE = reference("refsite", "site", "site relative to which forces act", later=SITE_TRANSMISSION)
+_BODY = reference("body", "body", "body that the actuator acts on", later=BODY_TRANSMISSION)
+_NAMES: tuple[Attribute, ...] = (name("actuator"), CLASS)
+_LENGTHRANGE = reals("lengthrange", 2, (0.0, 0.0), "range of lengths of the transmission")
+_GEAR = reals("gear", (1, 6), (1.0, 0.0, 0.0, 0.0, 0.0, 0.0), "scale of length and force, or axes of them")
+_CRANKLENGTH = real("cranklength", 0.0, "length of the crank's rod, m")
+_FORCE: tuple[Attribute, ...] = (
+    keyword("forcelimited", TRISTATE, "auto", "whether the force is limited; auto: when a range is given"),
+    reals("forcerange", 2, (0.0, 0.0), "range of the force"),
+)
+_CTRLLIMITED = keyword("ctrllimited", TRISTATE, "auto", "whether the control is limited; auto: when a range is given")
+_CTRLRANGE = reals("ctrlrange", 2, (0.0, 0.0), "range of the control")
+_ACTRANGE = reals("actrange", 2, (0.0, 0.0), "range of the activation")
+_ACTLIMITED = keyword("actlimited", TRISTATE, "auto", "whether the activation is limited; auto: when a range is given")
+_INHERITRANGE = real("inheritrange", 0.0, "take the range of the target, scaled by this; 0: don't")
+_ACTEARLY = boolean("actearly", False, "force from the next activation")
+
+
+def _parameters(which: str, first: float) -> Attribute:
+    """A vector of ten parameters, the first of which is not zero by default."""
+    return reals(f"{which}prm", (1, 10), (first, *[0.0] * 9), f"parameters of the {which}")
+
+
+# what every actuator but those on bodies has
+_COMMON: tuple[Attribute, ...] = (*_NAMES, GROUP, *TRANSMISSION, _GEAR, _CRANKLENGTH, _LENGTHRANGE, USER)
+
+DYNAMICS: tuple[Attribute, ...] = (
+    keyword("dyntype", DYN, "none", "activation dynamics", later_keywords={"muscle": MUSCLE, "user": CALLBACK}),
+    keyword("gaintype", GAIN, "fixed", "gain", later_keywords={"muscle": MUSCLE, "user": CALLBACK}),
+    keyword("biastype", BIAS, "none", "bias", later_keywords={"muscle": MUSCLE, "user": CALLBACK}),
+    _parameters("dyn", 1.0),
+    _parameters("gain", 1.0),
+    _parameters("bias", 0.0),
+)
+
+GENERAL = element(
+    "general",
+    "actuator with any transmission, activation dynamics, gain and bias",
+    _COMMON,
+    _FORCE,
+    _CTRLLIMITED,
+    _CTRLRANGE,
+    _ACTLIMITED,
+    _ACTRANGE,
+    DYNAMICS,
+    _ACTEARLY,
+    integer("actdim", -1, "number of activations; -1: as the dynamics need"),
+    _REFSITE,
+    _BODY,
+    kind="actuator",
+    entry="general",
+)
+
+
+def _shortcut(tag: str, meaning: str, *rows: Attribute, later: str | None = None) -> ElementRow:
+    """Row of an actuator that is short for a ``general`` one."""
+    return element(tag, meaning, rows, kind="actuator", entry="general", later=later)
+
+
+_SERVO: tuple[Attribute, ...] = (
+    real("kp", None, "position gain; undefined: that of the default class, at first 1"),
+    real("kv", None, "velocity gain; undefined: that of the default class, at first 0"),
+    real("dampratio", None, "damping ratio, in place of kv"),
+)
+
+SHORTCUTS: tuple[ElementRow, ...] = (
+    _shortcut("motor", "direct drive", *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _REFSITE),
+    _shortcut(
+        "position",
+        "position servo",
+        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _REFSITE, *_SERVO, _INHERITRANGE,
+        real("timeconst", None, "time constant of a first-order filter, s; 0: none"),
+    ),
+    _shortcut(
+        "velocity",
+        "velocity servo",
+        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _REFSITE,
+        real("kv", None, "velocity gain; undefined: that of the default class, at first 1"),
+    ),
+    _shortcut(
+        "intvelocity",
+        "integrated velocity servo",
+        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _ACTRANGE, _REFSITE, *_SERVO, _INHERITRANGE,
+        later="integrated velocity servos",
+    ),
+    _shortcut(
+        "damper",
+        "damper whose coefficient is the control",
+        *_COMMON, *_FORCE, _CTRLRANGE, _REFSITE, real("kv", 1.0, "velocity gain"),
+        later="damper actuators",
+    ),
+    _shortcut(
+        "cylinder",
+        "pneumatic or hydraulic cylinder",
+        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _REFSITE,
+        real("timeconst", 1.0, "time constant of the pressure, s"),
+        real("area", 1.0, "area of the piston, m^2"),
+        real("diameter", None, "diameter of the piston, m"),
+        reals("bias", 3, (0.0, 0.0, 0.0), "bias parameters"),
+        later="cylinder actuators",
+    ),
+    _shortcut(
+        "muscle",
+        "muscle",
+        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE,
+        reals("timeconst", 2, (0.01, 0.04), "time constants of activation and deactivation, s"),
+        real("tausmooth", 0.0, "width of the transition between time constants"),
+        reals("range", 2, (0.75, 1.05), "operating lengths, in optimal lengths"),
+        real("force", -1.0, "peak force at rest, N; negative: from scale"),
+        real("scale", 200.0, "scale of the peak force"),
+        real("lmin", 0.5, "lower end of the force-length curve"),
+        real("lmax", 1.6, "upper end of the force-length curve"),
+        real("vmax", 1.5, "velocity at which the force vanishes"),
+        real("fpmax", 1.3, "passive force at lmax"),
+        real("fvmax", 1.2, "active force at saturated lengthening"),
+        later=MUSCLE,
+    ),
+    _shortcut(
+        "adhesion",
+        "adhesion at contacts of a body",
+        *_NAMES, GROUP, USER, *_FORCE, _CTRLRANGE, _BODY, real("gain", 1.0, "gain"),
+        later="adhesion actuators",
+    ),
+)  # fmt: skip
+
+PLUGIN_ACTUATOR = element(
+    "plugin",
+    "actuator computed by a plugin",
+    _COMMON,
+    _FORCE,
+    _CTRLLIMITED,
+    _CTRLRANGE,
+    _ACTLIMITED,
+    _ACTRANGE,
+    (row for row in DYNAMICS if row.name in ("dyntype", "dynprm")),
+    _ACTEARLY,
+    text("plugin", "identifier of the plugin"),
+    text("instance", "name of the plugin instance"),
+    children=[config()],
+    kind="actuator",
+    entry="general",
+    later=PLUGIN_LATER,
+)
+
+# a default class may hold a scaled range for all actuators, which only some shortcuts can write
+GENERAL_ENTRY_EXTRA: dict[str, float] = {"inheritrange": 0.0}
+
+# attributes of actuators that no default class can hold
+NOT_IN_DEFAULT: tuple[str, ...] = (*(row.name for row in TRANSMISSION), "refsite", "body", "lengthrange", "tausmooth")
+
+ACTUATOR = element("actuator", "actuators", children=[GENERAL, *SHORTCUTS, PLUGIN_ACTUATOR], merged=True)

@@ -1,0 +1,248 @@
+"""The MJCF table, assets and extras: ``asset``, ``custom``, ``extension``, ``deformable``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cardan.mjcf.keywords import BUILTIN, MARK, OBJECT, SELF_COLLIDE, TEXTURE
+from cardan.mjcf.rows import (
+    Attribute,
+    ElementRow,
+    boolean,
+    element,
+    file,
+    integer,
+    integers,
+    keyword,
+    real,
+    reals,
+    reference,
+    text,
+)
+from cardan.mjcf.schema_shared import (
+    CLASS,
+    CONTACT_SHARED,
+    GROUP,
+    PLUGIN_LATER,
+    RGBA,
+    config,
+    name,
+    plugin,
+    solver,
+)
+
+NUMBERS = (0, None)
+
+TEXTURE_ROW = element(
+    "texture",
+    "image, from a file or made by the compiler",
+    name("texture"),
+    keyword("type", TEXTURE, "cube", "how the texture is put on geoms"),
+    file("file", "image file"),
+    text("content_type", "media type of the file"),
+    integers("gridsize", 2, (1, 1), "rows and columns of the image's grid of sides"),
+    text("gridlayout", "sides in the grid, row by row: R, L, U, D, F, B, or . for none", default="............"),
+    *(file(f"file{side}", f"image file of the {side} side") for side in ("right", "left", "up", "down", "front", "back")),
+    keyword("builtin", BUILTIN, "none", "image that the compiler makes"),
+    reals("rgb1", 3, (0.8, 0.8, 0.8), "first colour"),
+    reals("rgb2", 3, (0.5, 0.5, 0.5), "second colour"),
+    keyword("mark", MARK, "none", "marks on top of the image"),
+    reals("markrgb", 3, (0.0, 0.0, 0.0), "colour of marks"),
+    real("random", 0.01, "probability of a random mark at a pixel"),
+    integer("width", 0, "width of the image that is made, pixels"),
+    integer("height", 0, "height of the image that is made, pixels"),
+    boolean("hflip", False, "flip horizontally"),
+    boolean("vflip", False, "flip vertically"),
+    kind="texture",
+)
+
+MATERIAL_ROW = element(
+    "material",
+    "appearance of geoms, sites and tendons",
+    name("material"),
+    CLASS,
+    reference("texture", "texture", "texture of the material"),
+    reals("texrepeat", 2, (1.0, 1.0), "repetitions of the texture"),
+    boolean("texuniform", False, "texture repeated by length, not by geom"),
+    real("emission", 0.0, "emission, in units of the diffuse colour"),
+    real("specular", 0.5, "specularity"),
+    real("shininess", 0.5, "shininess"),
+    real("reflectance", 0.0, "reflectance"),
+    real("metallic", 0.0, "metallicity"),
+    real("roughness", 1.0, "roughness"),
+    reals("rgba", 4, (1.0, 1.0, 1.0, 1.0), "colour and opacity"),
+    kind="material",
+    entry="material",
+)
+
+MESH_ROW = element(
+    "mesh",
+    "triangle mesh",
+    name("mesh"),
+    CLASS,
+    file("file", "mesh file"),
+    text("content_type", "media type of the file"),
+    reals("scale", 3, (1.0, 1.0, 1.0), "scaling along the axes"),
+    boolean("smoothnormal", False, "average normals over faces"),
+    reals("vertex", NUMBERS, None, "vertex positions, m"),
+    reals("normal", NUMBERS, None, "vertex normals"),
+    reals("texcoord", NUMBERS, None, "texture coordinates"),
+    integers("face", NUMBERS, None, "vertex numbers of the faces"),
+    reals("refpos", 3, (0.0, 0.0, 0.0), "origin of the mesh, m"),
+    reals("refquat", 4, (1.0, 0.0, 0.0, 0.0), "orientation of the mesh"),
+    children=[plugin()],
+    kind="mesh",
+    entry="mesh",
+    later="mesh assets",
+)
+
+HFIELD_ROW = element(
+    "hfield",
+    "height field",
+    name("height field"),
+    file("file", "image or binary file"),
+    text("content_type", "media type of the file"),
+    integer("nrow", 0, "rows"),
+    integer("ncol", 0, "columns"),
+    reals("size", 4, None, "radius x, radius y, elevation, base, m", required=True),
+    reals("elevation", NUMBERS, None, "elevations"),
+    kind="hfield",
+    later="height fields",
+)
+
+
+def skin() -> ElementRow:
+    """Row of a skin, which may stand in ``asset`` and in ``deformable``."""
+    bone = element(
+        "bone",
+        "bone of the skin",
+        reference("body", "body", "body of the bone", required=True),
+        reals("bindpos", 3, None, "position at binding, m", required=True),
+        reals("bindquat", 4, None, "orientation at binding", required=True),
+        integers("vertid", NUMBERS, None, "vertices that the bone moves", required=True),
+        reals("vertweight", NUMBERS, None, "weights of the vertices", required=True),
+        later="skins",
+    )
+    return element(
+        "skin",
+        "surface that follows bodies",
+        name("skin"),
+        file("file", "skin file"),
+        reference("material", "material", "material of the skin"),
+        reals("rgba", 4, RGBA, "colour and opacity"),
+        real("inflate", 0.0, "distance by which vertices are moved along normals, m"),
+        GROUP,
+        reals("vertex", NUMBERS, None, "vertex positions, m"),
+        reals("texcoord", NUMBERS, None, "texture coordinates"),
+        integers("face", NUMBERS, None, "vertex numbers of the faces"),
+        children=[bone],
+        kind="skin",
+        later="skins",
+    )
+
+
+ASSET = element(
+    "asset",
+    "textures, materials, meshes and height fields",
+    children=[MESH_ROW, HFIELD_ROW, skin(), TEXTURE_ROW, MATERIAL_ROW],
+    merged=True,
+)
+
+TUPLE_ELEMENT = element(
+    "element",
+    "object in a tuple",
+    keyword("objtype", OBJECT, None, "kind of the object", required=True),
+    reference("objname", "@objtype", "name of the object", required=True),
+    real("prm", 0.0, "parameter of the object"),
+)
+
+CUSTOM = element(
+    "custom",
+    "user data",
+    children=[
+        element(
+            "numeric",
+            "numbers",
+            name("numbers", required=True),
+            integer("size", None, "how many numbers, 1 to 500; undefined: as many as data has"),
+            reals("data", NUMBERS, (), "the numbers; missing ones are 0"),
+            kind="numeric",
+        ),
+        element("text", "text", name("text", required=True), text("data", "the text", required=True), kind="text"),
+        element("tuple", "list of objects", name("tuple", required=True), children=[TUPLE_ELEMENT], kind="tuple"),
+    ],
+    merged=True,
+)
+
+EXTENSION = element(
+    "extension",
+    "plugins that the model needs",
+    children=[
+        element(
+            "plugin",
+            "plugin that the model needs",
+            text("plugin", "identifier of the plugin", required=True),
+            children=[
+                element("instance", "plugin instance", name("instance", required=True), children=[config()],
+                        kind="plugin", later=PLUGIN_LATER),
+            ],
+            later=PLUGIN_LATER,
+        ),
+    ],
+    merged=True,
+)  # fmt: skip
+
+
+def flex_contact() -> ElementRow:
+    """Contact parameters of a flex."""
+    return element(
+        "contact",
+        "contact parameters of the flex",
+        CONTACT_SHARED,
+        boolean("internal", True, "contacts between an element and its own vertices"),
+        keyword("selfcollide", SELF_COLLIDE, "auto", "contacts between elements of the flex"),
+        integer("activelayers", 1, "layers of elements that collide"),
+        multiplicity="?",
+    )
+
+
+FLEX_EDGE: tuple[Attribute, ...] = (
+    real("stiffness", 0.0, "stiffness of edges"),
+    real("damping", 0.0, "damping of edges"),
+)
+
+FLEX_SHARED: tuple[Attribute, ...] = (
+    name("flex", required=True),
+    GROUP,
+    integer("dim", 2, "dimension of elements: 1, 2 or 3"),
+    real("radius", 0.005, "radius of elements, m"),
+    reference("material", "material", "material of the flex"),
+    reals("rgba", 4, RGBA, "colour and opacity"),
+    boolean("flatskin", False, "flat shading"),
+    reals("texcoord", NUMBERS, None, "texture coordinates"),
+    integers("element", NUMBERS, None, "vertex numbers of the elements"),
+)
+
+DEFORMABLE = element(
+    "deformable",
+    "flexes and skins",
+    children=[
+        element(
+            "flex",
+            "deformable object",
+            FLEX_SHARED,
+            text("body", "bodies of the vertices", required=True),
+            reals("vertex", NUMBERS, None, "vertex positions, m"),
+            children=[flex_contact(), element("edge", "edges of the flex", FLEX_EDGE, multiplicity="?")],
+            kind="flex",
+            later="flexes",
+        ),
+        skin(),
+    ],
+    merged=True,
+)
+
+
+def flexcomp_edge() -> Iterable[Attribute]:
+    """Attributes of the edges of a ``flexcomp``."""
+    return (boolean("equality", False, "constraints that keep edge lengths"), *solver("", "edge constraint"), *FLEX_EDGE)

@@ -1,0 +1,146 @@
+"""The MJCF table, sensors (spec: modeling, "Sensors")."""
+
+from __future__ import annotations
+
+from cardan.mjcf.keywords import DATA_TYPE, FRAME_OBJECT, OBJECT, STAGE
+from cardan.mjcf.rows import Attribute, ElementRow, element, integer, keyword, real, reference, text
+from cardan.mjcf.schema_shared import PLUGIN_LATER, USER, config, name
+
+_COMMON: tuple[Attribute, ...] = (
+    name("sensor"),
+    real("cutoff", 0.0, "bound on the values; 0: none"),
+    real("noise", 0.0, "standard deviation of the noise (kept, not applied)"),
+    USER,
+)
+
+LATER: dict[str, str] = {
+    "rangefinder": "rangefinder sensors",
+    "user": "user sensors",
+    "plugin": PLUGIN_LATER,
+    "distance": "geom distance sensors",
+    "normal": "geom distance sensors",
+    "fromto": "geom distance sensors",
+}
+
+
+def _sensor(tag: str, meaning: str, *rows: Attribute, common: tuple[Attribute, ...] = _COMMON) -> ElementRow:
+    """Row of one sensor."""
+    children = [config()] if tag == "plugin" else []
+    return element(tag, meaning, common, rows, children=children, kind="sensor", later=LATER.get(tag))
+
+
+def _of(kind: str) -> Attribute:
+    """Reference to the object that the sensor is about."""
+    return reference(kind, kind, f"the {kind}", required=True)
+
+
+# sensors about one object: kind of the object, then tag and meaning of each sensor
+_ABOUT_ONE: dict[str, dict[str, str]] = {
+    "site": {
+        "touch": "normal force of contacts in the site's volume, N",
+        "accelerometer": "linear acceleration with gravity, in the site's frame, m/s^2",
+        "velocimeter": "linear velocity in the site's frame, m/s",
+        "gyro": "angular velocity in the site's frame, rad/s",
+        "force": "force between the body and its parent, in the site's frame, N",
+        "torque": "torque between the body and its parent, in the site's frame, N m",
+        "magnetometer": "magnetic flux in the site's frame",
+        "rangefinder": "distance to the nearest geom along the site's Z axis, m",
+    },
+    "joint": {
+        "jointpos": "position of a hinge or slide",
+        "jointvel": "velocity of a hinge or slide",
+        "jointactuatorfrc": "actuator force at a hinge or slide",
+        "ballquat": "orientation of a ball joint",
+        "ballangvel": "angular velocity of a ball joint, rad/s",
+        "jointlimitpos": "distance from the limit",
+        "jointlimitvel": "velocity towards the limit",
+        "jointlimitfrc": "force of the limit",
+    },
+    "tendon": {
+        "tendonpos": "length of a tendon",
+        "tendonvel": "velocity of a tendon",
+        "tendonlimitpos": "distance from the limit",
+        "tendonlimitvel": "velocity towards the limit",
+        "tendonlimitfrc": "force of the limit",
+    },
+    "actuator": {
+        "actuatorpos": "length of an actuator's transmission",
+        "actuatorvel": "velocity of an actuator's transmission",
+        "actuatorfrc": "scalar force of an actuator",
+    },
+    "body": {
+        "subtreecom": "centre of mass of the body's subtree, m",
+        "subtreelinvel": "velocity of the centre of mass of the body's subtree, m/s",
+        "subtreeangmom": "angular momentum of the body's subtree about its centre of mass",
+    },
+}
+
+_OBJECT: tuple[Attribute, ...] = (
+    keyword("objtype", FRAME_OBJECT, None, "kind of the object", required=True),
+    reference("objname", "@objtype", "name of the object", required=True),
+)
+_RELATIVE: tuple[Attribute, ...] = (
+    keyword("reftype", FRAME_OBJECT, None, "kind of the object in whose frame the value is given"),
+    reference("refname", "@reftype", "name of that object; undefined: the world"),
+)
+
+_FRAME: dict[str, str] = {
+    "framepos": "position of a frame, m",
+    "framequat": "orientation of a frame",
+    "framexaxis": "X axis of a frame",
+    "frameyaxis": "Y axis of a frame",
+    "framezaxis": "Z axis of a frame",
+    "framelinvel": "linear velocity of a frame, m/s",
+    "frameangvel": "angular velocity of a frame, rad/s",
+}
+_FRAME_ACCELERATION: dict[str, str] = {
+    "framelinacc": "linear acceleration of a frame, m/s^2",
+    "frameangacc": "angular acceleration of a frame, rad/s^2",
+}
+_DISTANCE: dict[str, str] = {
+    "distance": "distance between geoms, m",
+    "normal": "direction of the distance between geoms",
+    "fromto": "end points of the distance between geoms, m",
+}
+_GEOMS: tuple[Attribute, ...] = tuple(
+    reference(f"{kind}{number}", kind, f"{word} {kind}")
+    for number, word in ((1, "first"), (2, "second"))
+    for kind in ("geom", "body")
+)
+
+_ANY_OBJECT: tuple[Attribute, ...] = (
+    keyword("objtype", OBJECT, None, "kind of the object"),
+    reference("objname", "@objtype", "name of the object"),
+)
+
+SENSOR = element(
+    "sensor",
+    "sensors",
+    children=[
+        *(_sensor(tag, meaning, _of(kind)) for kind, tags in _ABOUT_ONE.items() for tag, meaning in tags.items()),
+        _sensor("camprojection", "position of a site in a camera's picture, pixels", _of("site"), _of("camera")),
+        *(_sensor(tag, meaning, *_OBJECT, *_RELATIVE) for tag, meaning in _FRAME.items()),
+        *(_sensor(tag, meaning, *_OBJECT) for tag, meaning in _FRAME_ACCELERATION.items()),
+        *(_sensor(tag, meaning, *_GEOMS) for tag, meaning in _DISTANCE.items()),
+        _sensor("clock", "simulation time, s"),
+        _sensor(
+            "user",
+            "values written by a callback",
+            *_ANY_OBJECT,
+            keyword("datatype", DATA_TYPE, "real", "kind of values"),
+            keyword("needstage", STAGE, "acc", "stage after which the callback runs"),
+            integer("dim", None, "number of values", required=True),
+        ),
+        _sensor(
+            "plugin",
+            "values computed by a plugin",
+            *_ANY_OBJECT,
+            keyword("reftype", OBJECT, None, "kind of the object in whose frame values are given"),
+            reference("refname", "@reftype", "name of that object"),
+            text("plugin", "identifier of the plugin"),
+            text("instance", "name of the plugin instance"),
+            common=tuple(row for row in _COMMON if row.name != "noise"),
+        ),
+    ],
+    merged=True,
+)

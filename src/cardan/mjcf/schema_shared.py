@@ -1,0 +1,90 @@
+"""The MJCF table, groups of attributes which several elements share (spec: modeling, "MJCF Mechanisms")."""
+
+from __future__ import annotations
+
+from cardan.mjcf.keywords import TRISTATE
+from cardan.mjcf.rows import Attribute, ElementRow, element, integer, keyword, real, reals, reference, text
+
+SOLREF = (0.02, 1.0)
+SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
+RGBA = (0.5, 0.5, 0.5, 1.0)
+
+CLASS = reference("class", "default", "default class from which undefined attributes are taken")
+GROUP = integer("group", 0, "group, which switches drawing (and counts for inertias and actuators)")
+USER = reals("user", (0, None), None, "user values")
+
+
+def name(of: str, **more: bool) -> Attribute:
+    """The ``name`` attribute of an object."""
+    return text("name", f"name of the {of}", **more)
+
+
+def position(meaning: str = "position in the parent's frame, m") -> Attribute:
+    """The ``pos`` attribute."""
+    return reals("pos", 3, (0.0, 0.0, 0.0), meaning)
+
+
+# at most one of these stands in an element
+ORIENTATION: tuple[Attribute, ...] = (
+    reals("quat", 4, (1.0, 0.0, 0.0, 0.0), "orientation as a quaternion"),
+    reals("axisangle", 4, None, "orientation as an axis and an angle"),
+    reals("xyaxes", 6, None, "orientation as X and Y axes"),
+    reals("zaxis", 3, None, "orientation as the Z axis, by the smallest rotation"),
+    reals("euler", 3, None, "orientation as Euler angles, in the order of compiler eulerseq"),
+)
+
+
+def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
+    """The attributes ``solref`` and ``solimp`` with a suffix (spec: modeling, "Solver parameters")."""
+    return (
+        reals(f"solref{suffix}", (1, 2), SOLREF, f"{meaning}: reference acceleration"),
+        reals(f"solimp{suffix}", (1, 5), SOLIMP, f"{meaning}: impedance"),
+    )
+
+
+# limits, springs and friction, common to joints and tendons
+def passive(of: str) -> tuple[Attribute, ...]:
+    """Limit, friction loss, stiffness and damping of a joint or a tendon."""
+    return (
+        keyword("limited", TRISTATE, "auto", f"whether the {of} has limits; auto: when a range is given"),
+        reals("range", 2, (0.0, 0.0), f"limits of the {of}"),
+        *solver("limit", "limit constraint"),
+        *solver("friction", "friction loss constraint"),
+        real("margin", 0.0, "distance from the limit at which the constraint becomes active"),
+        real("stiffness", 0.0, "stiffness of the spring"),
+        real("damping", 0.0, "damping coefficient"),
+        real("frictionloss", 0.0, "largest force of dry friction"),
+    )
+
+
+CONTACT_SHARED: tuple[Attribute, ...] = (
+    integer("contype", 1, "contact type bits"),
+    integer("conaffinity", 1, "contact affinity bits"),
+    integer("condim", 3, "dimension of contacts: 1, 3, 4 or 6"),
+    integer("priority", 0, "priority when contact parameters are mixed"),
+    reals("friction", (1, 3), (1.0, 0.005, 0.0001), "sliding, torsional and rolling friction"),
+    real("solmix", 1.0, "weight when solver parameters are mixed"),
+    *solver("", "contact"),
+    real("margin", 0.0, "distance at which contacts are detected, m"),
+    real("gap", 0.0, "distance below the margin at which contacts become active, m"),
+)
+
+PLUGIN_LATER = "plugins"
+
+
+def plugin() -> ElementRow:
+    """A ``plugin`` element inside another element."""
+    return element(
+        "plugin",
+        "plugin that computes this element",
+        text("plugin", "identifier of the plugin"),
+        text("instance", "name of the plugin instance"),
+        children=[config()],
+        later=PLUGIN_LATER,
+    )
+
+
+def config() -> ElementRow:
+    """A ``config`` element of a plugin."""
+    return element("config", "setting of a plugin", text("key", "name of the setting"), text("value", "its value"),
+                   later=PLUGIN_LATER)  # fmt: skip
