@@ -1,0 +1,76 @@
+"""The disk cache of compiled stages.
+
+One file a stage and fingerprint, in the user's cache folder (``CARDAN_CACHE_DIR`` overrides it). Files are written under
+another name and moved into place, so that a reader never sees half a file; a lock file a stage makes several processes
+that start at once compile each stage only once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MAGIC = b"cardan-object-1\n"
+
+
+def cache_folder() -> Path:
+    """Folder of the compiled stages; made on first use."""
+    override = os.environ.get("CARDAN_CACHE_DIR")
+    if override:
+        return Path(override)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "cardan"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or str(Path.home() / ".cache")
+    return Path(base) / "cardan"
+
+
+def _path(name: str, key: str) -> Path:
+    return cache_folder() / f"{name}-{key}.o"
+
+
+def read(name: str, key: str) -> tuple[str, bytes] | None:
+    """Symbol and object code of a stage, or None if the cache has no such (intact) file."""
+    try:
+        content = _path(name, key).read_bytes()
+    except OSError:
+        return None
+    if not content.startswith(MAGIC):
+        return None
+    header, _, rest = content[len(MAGIC) :].partition(b"\n")
+    symbol, _, length = header.decode().rpartition(" ")
+    return (symbol, rest) if length.isdigit() and int(length) == len(rest) else None
+
+
+def write(name: str, key: str, symbol: str, code: bytes) -> None:
+    """Store a compiled stage; a folder that can't be written to costs the speed of the next start, not the run."""
+    path = _path(name, key)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+            file.write(MAGIC + f"{symbol} {len(code)}\n".encode() + code)
+        os.replace(file.name, path)
+    except OSError:
+        return
+
+
+@contextmanager
+def compile_lock(name: str, key: str) -> Iterator[None]:
+    """Held while one process compiles a stage; others wait, then find it in the cache."""
+    from filelock import FileLock
+
+    path = _path(name, key).with_suffix(".lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path)
+        lock.acquire()
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        lock.release()

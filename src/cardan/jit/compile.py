@@ -1,0 +1,95 @@
+"""From a Python function to object code: the only place that drives Numba's compiler.
+
+An entry is compiled as a C callback together with everything it calls, checked to be pure (it may refer to nothing
+outside but the mathematical library), and emitted as an object file that `cardan.jit.loader` can load without Numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from cardan.jit.loader import target_machine
+from cardan.jit.stage import KERNEL_OPTIONS, Abi, Entry
+from cardan.jit.struct import Struct
+
+MATH_LIBRARY = frozenset(
+    "sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 exp2 log log2 log10 log1p pow sqrt cbrt fmod fabs floor ceil "
+    "round trunc fmin fmax copysign hypot erf erfc fma ldexp memset memcpy memmove sincos nearbyint rint".split()
+)
+
+
+class KernelError(RuntimeError):
+    """A kernel does not compile, or needs something that native stages may not use (memory, exceptions, Python)."""
+
+
+def _wrapper(entry: Entry, abi: Abi) -> Any:
+    """A function of plain integers around the entry's function."""
+    from cardan.jit import native
+
+    function = entry.function
+    as_model = native.as_struct(Struct.registry["Model"])
+    as_data = native.as_struct(Struct.registry["Data"])
+    result = native.as_result(abi.result)
+
+    def with_0(m, d):  # noqa: ANN001, ANN202
+        return result(function(as_model(m), as_data(d)))
+
+    def with_1(m, d, i):  # noqa: ANN001, ANN202
+        return result(function(as_model(m), as_data(d), i))
+
+    def with_2(m, d, i, j):  # noqa: ANN001, ANN202
+        return result(function(as_model(m), as_data(d), i, j))
+
+    return (with_0, with_1, with_2)[len(abi.extra)]
+
+
+def _only(symbol: str, linked: Any) -> Any:
+    """A copy of a linked module in which `symbol` alone is visible and nothing else than what it uses remains."""
+    module = llvm.parse_bitcode(linked.as_bitcode())
+    for item in (*module.functions, *module.global_variables):
+        if item.name != symbol and not item.is_declaration:
+            item.linkage = "internal"
+    machine = target_machine()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    manager = passes.getModulePassManager()
+    manager.run(module, passes)
+    return module
+
+
+def _undefined_symbols(module: Any) -> list[str]:
+    names = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    return sorted(name for name in names if name not in MATH_LIBRARY)
+
+
+def compile_entry(entry: Entry) -> tuple[str, bytes]:
+    """Compile `entry`; returns the name of its symbol and the object file.
+
+    Raises:
+        KernelError: it does not compile, or it refers to something outside the mathematical library.
+    """
+    from numba.core.ccallback import CFunc
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.errors import NumbaError
+
+    from cardan.jit import native
+
+    result = native.NUMBA_DTYPES[entry.abi.result]
+    arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in entry.abi.extra))
+    callback: Any = CFunc(_wrapper(entry, entry.abi), (arguments, result), {}, dict(KERNEL_OPTIONS))
+    try:
+        compiled = callback._compile_uncached()
+    except NumbaError as error:
+        raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
+    symbol = compiled.fndesc.llvm_cfunc_wrapper_name
+    with global_compiler_lock:
+        compiled.library._ensure_finalized()
+    module = _only(symbol, compiled.library._final_module)
+    undefined = _undefined_symbols(module)
+    if undefined:
+        raise KernelError(
+            f"{entry.name} is not a pure kernel: compiled code would call {', '.join(undefined)}. "
+            "Kernels may use loops, numbers, tuples, field arrays and the math module only."
+        )
+    return symbol, target_machine().emit_object(module)

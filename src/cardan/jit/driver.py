@@ -1,0 +1,159 @@
+"""Programs: tables of stage addresses, walked by a tiny native driver.
+
+The driver calls the stages of a program one after the other, as often as asked, without the GIL. A stage that returns a
+status other than 0 stops it: the caller deals with the request (enlarge the arena, re-raise a callback's exception) and
+resumes at the stage that asked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan.jit import cache as disk
+from cardan.jit.mode import jit_enabled
+from cardan.jit.pointers import call_stage, register_function
+from cardan.jit.progress import CompileProgress
+from cardan.jit.stage import Entry, entry_of
+
+_ADDRESSES: dict[Any, int] = {}
+_LOCK = threading.RLock()
+
+_DRIVER = """
+define i64 @run_program(i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %resume) {
+entry:
+  %stage_at = getelementptr i64, i64* %resume, i64 0
+  %repeat_at = getelementptr i64, i64* %resume, i64 1
+  %first_stage = load i64, i64* %stage_at
+  %first_repeat = load i64, i64* %repeat_at
+  br label %outer
+outer:
+  %r = phi i64 [ %first_repeat, %entry ], [ %r_next, %outer_next ]
+  %k0 = phi i64 [ %first_stage, %entry ], [ 0, %outer_next ]
+  %more = icmp slt i64 %r, %repeat
+  br i1 %more, label %inner, label %finished
+inner:
+  %k = phi i64 [ %k0, %outer ], [ %k_next, %inner_next ]
+  %inside = icmp slt i64 %k, %count
+  br i1 %inside, label %call, label %outer_next
+call:
+  %slot = getelementptr i64, i64* %table, i64 %k
+  %address = load i64, i64* %slot
+  %stage = inttoptr i64 %address to i64 (i64, i64)*
+  %status = call i64 %stage(i64 %m, i64 %d)
+  %good = icmp eq i64 %status, 0
+  br i1 %good, label %inner_next, label %stopped
+inner_next:
+  %k_next = add i64 %k, 1
+  br label %inner
+outer_next:
+  %r_next = add i64 %r, 1
+  br label %outer
+stopped:
+  store i64 %k, i64* %stage_at
+  store i64 %r, i64* %repeat_at
+  ret i64 %status
+finished:
+  ret i64 0
+}
+"""
+
+
+@cache
+def _native_driver() -> Any:
+    from cardan.jit.loader import ctypes_function, load_assembly
+
+    word = ctypes.c_int64
+    return ctypes_function(load_assembly("run_program", _DRIVER), word, word, word, word, word, word, word)
+
+
+def _compile(entry: Entry, key: str) -> tuple[str, bytes]:
+    from cardan.jit.compile import compile_entry
+
+    with disk.compile_lock(entry.name, key):
+        stored = disk.read(entry.name, key)
+        if stored is None:
+            stored = compile_entry(entry)
+            disk.write(entry.name, key, *stored)
+    return stored
+
+
+def _native_addresses(entries: Sequence[Entry]) -> None:
+    from cardan.jit.fingerprint import fingerprint
+    from cardan.jit.loader import load_object
+
+    cold: list[tuple[Entry, str]] = []
+    for entry in entries:
+        key = fingerprint(entry)
+        stored = disk.read(entry.name, key)
+        if stored is None:
+            cold.append((entry, key))
+        else:
+            _ADDRESSES[entry.function] = load_object(*stored)
+    with CompileProgress(len(cold)) as progress:
+        for entry, key in cold:
+            progress.compiling(entry.name)
+            _ADDRESSES[entry.function] = load_object(*_compile(entry, key))
+
+
+def addresses(functions: Iterable[Callable[..., Any]]) -> list[int]:
+    """Addresses of stages or colliders, loading or compiling those that aren't there yet."""
+    functions = list(functions)
+    with _LOCK:
+        missing = list({f: None for f in functions if f not in _ADDRESSES})
+        if missing and jit_enabled:
+            _native_addresses([entry_of(f) for f in missing])
+        for function in missing if not jit_enabled else ():
+            _ADDRESSES[function] = register_function(function)
+    return [_ADDRESSES[f] for f in functions]
+
+
+class Program:
+    """A sequence of stages, ready to run.
+
+    Args:
+        stages: stage functions, or addresses of native stages (callbacks), in order.
+    """
+
+    def __init__(self, stages: Iterable[Callable[..., Any] | int]) -> None:
+        self.stages = list(stages)
+        functions = [s for s in self.stages if not isinstance(s, int)]
+        known = dict(zip(functions, addresses(functions), strict=True))
+        table = [s if isinstance(s, int) else known[s] for s in self.stages]
+        self.table = np.array(table, np.int64)
+        self._address = self.table.ctypes.data
+        self._count = len(table)
+
+    def run(self, m: Any, d: Any, repeat: int = 1) -> int:
+        """Run all stages `repeat` times; returns 0, or the status of the stage that stopped.
+
+        Args:
+            m: model: an object with `address` (JIT on) and `view` (JIT off).
+            d: data, likewise; its `_resume` keeps the stage and the repetition that stopped, for `resume`.
+            repeat: number of repetitions in all.
+        """
+        d._resume[0] = 0
+        d._resume[1] = 0
+        return self.resume(m, d, repeat)
+
+    def resume(self, m: Any, d: Any, repeat: int = 1) -> int:
+        """Go on at the stage and the repetition that `run` stopped at."""
+        if jit_enabled:
+            return _native_driver()(self._address, self._count, repeat, m.address, d.address, d._resume_address)
+        return self._interpret(m, d, repeat)
+
+    def _interpret(self, m: Any, d: Any, repeat: int) -> int:
+        first = int(d._resume[0])
+        for r in range(int(d._resume[1]), repeat):
+            for k in range(first, self._count):
+                status = call_stage(int(self.table[k]), m.view, d.view)
+                if status:
+                    d._resume[:] = k, r
+                    return status
+            first = 0
+        return 0

@@ -1,0 +1,325 @@
+"""How native code sees a structure: Numba types for the slot table and for its arrays.
+
+A structure is a pointer to its slot table. ``m.body_pos`` loads the slot (address and length) and makes a small value of
+them, without reference counting; ``m.body_pos[i, 0]`` is one indexed load whose inner dimensions are compile-time
+constants. There is no bounds check and no wrap-around of negative indices: the interpreter mode (`cardan.jit.view`) is
+where bounds are proven. Loads from a read-only structure are marked invariant, so that they can leave loops; loads and
+stores carry type-based alias information, so that integer tables never alias floating-point results.
+
+This module imports Numba and is imported only when something must be compiled.
+"""
+
+from __future__ import annotations
+
+import operator
+from types import FunctionType
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    make_intrinsic_template,
+    signature,
+)
+from numba.extending import (
+    intrinsic,
+    lower_builtin,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+)
+
+from cardan.jit import pointers
+from cardan.jit.fields import Field
+from cardan.jit.stage import dispatcher_of, is_kernel
+from cardan.jit.struct import WORDS, Struct
+
+NUMBA_DTYPES = {
+    "f8": types.float64,
+    "f4": types.float32,
+    "i8": types.int64,
+    "u8": types.uint64,
+    "i4": types.int32,
+    "u1": types.uint8,
+    "char": types.int8,
+}
+I64 = ir.IntType(64)
+BYTE_POINTER = ir.IntType(8).as_pointer()
+
+
+class StructType(types.Type):
+    """Pointer to a slot table, seen through the group `prefix` of `struct`."""
+
+    def __init__(self, struct: Struct, prefix: str = "") -> None:
+        self.struct = struct
+        self.prefix = prefix
+        super().__init__(name=f"Struct({struct.name}:{prefix})")
+
+    def resolve(self, attr: str) -> types.Type | None:
+        """Numba type of the attribute `attr`, or None if there is no such field or group."""
+        full = self.prefix + attr
+        field = self.struct.by_name.get(full)
+        if field is not None:
+            if field.is_scalar:
+                return NUMBA_DTYPES[field.dtype]
+            return FieldArrayType(NUMBA_DTYPES[field.dtype], field.inner, self.struct.readonly)
+        if full + "." in self.struct.prefixes:
+            return StructType(self.struct, full + ".")
+        return None
+
+
+class FieldArrayType(types.Type):
+    """Array of a field: element type, inner dimensions (numbers are compile-time constants) and read-only flag."""
+
+    def __init__(self, dtype: types.Type, inner: tuple[int | str, ...], readonly: bool) -> None:
+        self.dtype = dtype
+        self.inner = tuple(n if isinstance(n, int) else None for n in inner)
+        self.readonly = readonly
+        self.ndim = 1 + len(inner)
+        super().__init__(name=f"FieldArray({dtype}, {self.inner}, {readonly})")
+
+
+@register_model(StructType)
+class _StructModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: types.Type) -> None:
+        super().__init__(dmm, fe_type, BYTE_POINTER)
+
+
+@register_model(FieldArrayType)
+class _FieldArrayModel(models.StructModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        members = [("data", types.CPointer(fe_type.dtype)), ("length", types.intp), ("columns", types.intp)]
+        super().__init__(dmm, fe_type, members)
+
+
+@infer_getattr
+class _StructAttributes(AttributeTemplate):
+    key = StructType
+
+    def generic_resolve(self, typ: Any, attr: str) -> types.Type | None:
+        return typ.resolve(attr)
+
+
+def _tbaa(module: Any, kind: str) -> Any:
+    """Access tag of type-based alias analysis for elements of type `kind`."""
+    string, constant = ir.MetaDataString, ir.Constant(I64, 0)
+    root = module.add_metadata([string(module, "cardan")])
+    scalar = module.add_metadata([string(module, kind), root, constant])
+    return module.add_metadata([scalar, scalar, constant])
+
+
+def _mark(builder: Any, instruction: Any, kind: str, invariant: bool = False) -> Any:
+    instruction.set_metadata("tbaa", _tbaa(builder.module, kind))
+    if invariant:
+        instruction.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return instruction
+
+
+def _slot_pointer(builder: Any, value: Any, slot: int, word: int, llvm_type: Any) -> Any:
+    words = builder.bitcast(value, I64.as_pointer())
+    pointer = builder.gep(words, [ir.Constant(I64, WORDS * slot + word)])
+    return builder.bitcast(pointer, llvm_type.as_pointer())
+
+
+@lower_getattr_generic(StructType)
+def _lower_getattr(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
+    full = typ.prefix + attr
+    field: Field | None = typ.struct.by_name.get(full)
+    if field is None:
+        return value
+    slot = typ.struct.slot[full]
+    dtype = NUMBA_DTYPES[field.dtype]
+    llvm_dtype = context.get_value_type(dtype)
+    if field.is_scalar:
+        load = builder.load(_slot_pointer(builder, value, slot, 0, llvm_dtype))
+        return _mark(builder, load, str(dtype), typ.struct.readonly)
+    array_type = typ.resolve(attr)
+    array = cgutils.create_struct_proxy(array_type)(context, builder)
+    words = [
+        _mark(builder, builder.load(_slot_pointer(builder, value, slot, k, I64)), "slot", True) for k in range(WORDS)
+    ]
+    array.data = builder.inttoptr(words[0], llvm_dtype.as_pointer())
+    array.length = words[1]
+    array.columns = words[2]
+    return array._getvalue()
+
+
+@lower_setattr_generic(StructType)
+def _lower_setattr(context: Any, builder: Any, sig: Any, args: Any, attr: str) -> None:
+    typ, value_type = sig.args
+    target, value = args
+    full = typ.prefix + attr
+    field = typ.struct.by_name[full]
+    if typ.struct.readonly or not field.is_scalar:
+        raise TypeError(f"stages may not set {typ.struct.name}.{full}")
+    dtype = NUMBA_DTYPES[field.dtype]
+    cast = context.cast(builder, value, value_type, dtype)
+    pointer = _slot_pointer(builder, target, typ.struct.slot[full], 0, context.get_value_type(dtype))
+    _mark(builder, builder.store(cast, pointer), str(dtype))
+
+
+def _valid_index(array: FieldArrayType, index: types.Type) -> bool:
+    if isinstance(index, types.Integer):
+        return array.ndim == 1
+    return (
+        isinstance(index, types.BaseTuple)
+        and len(index) == array.ndim
+        and all(isinstance(t, types.Integer) for t in index.types)
+    )
+
+
+@infer_global(operator.getitem)
+class _GetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if len(args) == 2 and isinstance(args[0], FieldArrayType) and _valid_index(args[0], args[1]):
+            return signature(args[0].dtype, args[0], args[1])
+        return None
+
+
+@infer_global(operator.setitem)
+class _SetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        array = args[0]
+        if isinstance(array, FieldArrayType) and not array.readonly and _valid_index(array, args[1]):
+            return signature(types.void, array, args[1], array.dtype)
+        return None
+
+
+@infer_global(len)
+class _Len(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], FieldArrayType):
+            return signature(types.intp, args[0])
+        return None
+
+
+def _element_pointer(context: Any, builder: Any, array_type: Any, value: Any, index_type: Any, index: Any) -> Any:
+    array = cgutils.create_struct_proxy(array_type)(context, builder, value=value)
+    if isinstance(index_type, types.Integer):
+        offset = context.cast(builder, index, index_type, types.intp)
+    else:
+        parts = [
+            context.cast(builder, part, part_type, types.intp)
+            for part, part_type in zip(cgutils.unpack_tuple(builder, index), index_type.types, strict=True)
+        ]
+        offset = parts[0]
+        for part, size in zip(parts[1:], array_type.inner, strict=True):
+            columns = array.columns if size is None else ir.Constant(I64, size)
+            offset = builder.add(builder.mul(offset, columns, flags=["nsw"]), part, flags=["nsw"])
+    return builder.gep(array.data, [offset], inbounds=True)
+
+
+@lower_builtin(operator.getitem, FieldArrayType, types.Any)
+def _lower_getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    array_type = sig.args[0]
+    pointer = _element_pointer(context, builder, array_type, args[0], sig.args[1], args[1])
+    return _mark(builder, builder.load(pointer), str(array_type.dtype), array_type.readonly)
+
+
+@lower_builtin(operator.setitem, FieldArrayType, types.Any, types.Any)
+def _lower_setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    array_type = sig.args[0]
+    pointer = _element_pointer(context, builder, array_type, args[0], sig.args[1], args[1])
+    value = context.cast(builder, args[2], sig.args[2], array_type.dtype)
+    _mark(builder, builder.store(value, pointer), str(array_type.dtype))
+    return context.get_dummy_value()
+
+
+@lower_builtin(len, FieldArrayType)
+def _lower_len(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).length
+
+
+@typeof_impl.register(FunctionType)
+def _typeof_function(function: Any, context: Any) -> Any:
+    """A function marked as a kernel is compiled when compiled code refers to it."""
+    return types.Dispatcher(dispatcher_of(function)) if is_kernel(function) else None
+
+
+def as_struct(struct: Struct) -> Any:
+    """An intrinsic that turns an address (an integer) into a view of `struct`."""
+
+    @intrinsic
+    def address_as_struct(typing_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], BYTE_POINTER)
+
+        return StructType(struct)(types.intp), codegen
+
+    return address_as_struct
+
+
+def as_result(dtype: str) -> Any:
+    """A function that turns what a kernel returns (nothing counts as 0) into the result type of its native entry."""
+    target = NUMBA_DTYPES[dtype]
+
+    @intrinsic
+    def convert(typing_context: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            if isinstance(sig.args[0], types.NoneType):
+                return context.get_constant(target, 0)
+            return context.cast(builder, args[0], sig.args[0], target)
+
+        return target(value), codegen
+
+    return convert
+
+
+def _emit_call(builder: Any, address: Any, m: Any, d: Any, extra: list[Any]) -> Any:
+    words = [builder.ptrtoint(m, I64), builder.ptrtoint(d, I64), *extra]
+    function_type = ir.FunctionType(I64, [I64] * len(words))
+    return builder.call(builder.inttoptr(address, function_type.as_pointer()), words)
+
+
+@intrinsic
+def _call_collider(typing_context: Any, address: Any, m: Any, d: Any, geom1: Any, geom2: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        geoms = [context.cast(builder, args[k], sig.args[k], types.int64) for k in (3, 4)]
+        return _emit_call(builder, args[0], args[1], args[2], geoms)
+
+    return types.int64(types.int64, m, d, geom1, geom2), codegen
+
+
+@intrinsic
+def _call_stage(typing_context: Any, address: Any, m: Any, d: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _emit_call(builder, args[0], args[1], args[2], [])
+
+    return types.int64(types.int64, m, d), codegen
+
+
+def _stack_array_of(dtype: types.Type) -> Any:
+    @intrinsic(prefer_literal=True)
+    def allocate(typing_context: Any, n: Any) -> Any:
+        if not isinstance(n, types.IntegerLiteral):
+            return None
+        size = n.literal_value
+        array_type = FieldArrayType(dtype, (), False)
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            array = cgutils.create_struct_proxy(array_type)(context, builder)
+            array.data = cgutils.alloca_once(builder, context.get_value_type(dtype), size=size)
+            array.length = ir.Constant(I64, size)
+            array.columns = ir.Constant(I64, 1)
+            return array._getvalue()
+
+        return array_type(n), codegen
+
+    return allocate
+
+
+for _function, _native in {
+    pointers.call_collider: _call_collider,
+    pointers.call_stage: _call_stage,
+    pointers.stack_array: _stack_array_of(types.float64),
+    pointers.stack_int_array: _stack_array_of(types.int64),
+}.items():
+    infer_global(_function, types.Function(make_intrinsic_template(_native, _native._defn, _native._name, prefer_literal=True)))
+
+__all__ = ["FieldArrayType", "StructType", "as_result", "as_struct"]

@@ -1,0 +1,51 @@
+"""What a user sees while stages are compiled for the first time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+DELAY = 1.0
+
+
+class CompileProgress:
+    """A progress bar on standard error that appears once compiling has taken longer than a second."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self._start = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> CompileProgress:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def compiling(self, name: str) -> None:
+        """Say that the stage `name` is being compiled now."""
+        if self._bar is None and time.monotonic() - self._start > DELAY and sys.stderr.isatty():
+            self._open()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done, stage=name)
+        self.done += 1
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        self._bar = Progress(
+            TextColumn("compiling kernels (once on this machine)"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[stage]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task("compile", total=self.total, stage="")
+        self._bar.start()

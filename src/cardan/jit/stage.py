@@ -1,0 +1,86 @@
+"""Marking Python functions as kernels and stages.
+
+A *kernel* is a plain Python function of numbers, tuples and field arrays that native code may call. A *stage* is a kernel
+of ``(m, d)`` that is compiled to a native function of its own, ``(model address, data address) -> status``. A *collider*
+is the same with two more integers (the ids of two geoms). Both stay ordinary functions: calling one from Python runs it in the interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FASTMATH = {"reassoc", "contract", "nsz"}
+KERNEL_OPTIONS = {"error_model": "numpy", "fastmath": FASTMATH, "no_cpython_wrapper": True}
+
+OK = 0
+CALLBACK_FAILED = -1
+COLLIDER_MISSING = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Abi:
+    """Call signature of a native function: ``(model, data, *extra) -> result``, all words 64 bits wide."""
+
+    extra: tuple[str, ...] = ()
+    result: str = "i8"
+
+
+STAGE_ABI = Abi()
+COLLIDER_ABI = Abi(extra=("i8", "i8"))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A Python function that is compiled to a native function of its own."""
+
+    name: str
+    function: FunctionType
+    abi: Abi
+
+
+def kernel(function: F) -> F:
+    """Mark a function as callable from native code."""
+    function.__dict__["__cardan_kernel__"] = True
+    return function
+
+
+def stage(function: F) -> F:
+    """Mark a function of ``(m, d)`` as a stage. It returns a status: 0, or a request to the driver (see `driver`)."""
+    return _entry(function, STAGE_ABI)
+
+
+def collider(function: F) -> F:
+    """Mark a function of ``(m, d, geom1, geom2)`` as a collision function; it returns a number of contacts."""
+    return _entry(function, COLLIDER_ABI)
+
+
+def _entry(function: F, abi: Abi) -> F:
+    kernel(function)
+    qualified = f"{function.__module__.removeprefix('cardan.')}.{function.__qualname__}"  # type: ignore[attr-defined]
+    function.__dict__["__cardan_entry__"] = Entry(qualified, function, abi)  # type: ignore[arg-type]
+    return function
+
+
+def entry_of(function: Callable[..., Any]) -> Entry:
+    """The entry that `stage` or `collider` attached to a function."""
+    return function.__dict__["__cardan_entry__"]
+
+
+def is_kernel(function: Callable[..., Any]) -> bool:
+    """Whether a function was marked by `kernel`, `stage` or `collider`."""
+    return "__cardan_kernel__" in function.__dict__
+
+
+def dispatcher_of(function: Callable[..., Any]) -> Any:
+    """Numba's dispatcher of a kernel, made on first need."""
+    from numba import njit
+
+    attributes = function.__dict__
+    if "__cardan_dispatcher__" not in attributes:
+        attributes["__cardan_dispatcher__"] = njit(**KERNEL_OPTIONS)(function)
+    return attributes["__cardan_dispatcher__"]

@@ -1,0 +1,99 @@
+"""Unit quaternions (w, x, y, z) as tuples: rotations of 3D space (spec: computation, floating objects and quaternions)."""
+
+from __future__ import annotations
+
+from math import atan2, cos, pi, sin, sqrt
+from typing import Any
+
+from cardan.jit import kernel
+from cardan.maths.vector import MINVAL, norm3, scale3
+
+
+@kernel
+def mul_quat(a: Any, b: Any) -> Any:
+    """Hamilton product a b: rotate by b, then by a."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@kernel
+def neg_quat(q: Any) -> Any:
+    """Conjugate: the inverse rotation."""
+    return (q[0], -q[1], -q[2], -q[3])
+
+
+@kernel
+def normalize4(q: Any) -> Any:
+    """Unit quaternion along `q`; the identity if `q` is shorter than `MINVAL`."""
+    n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    if n < MINVAL:
+        return (1.0, 0.0, 0.0, 0.0)
+    s = 1.0 / n
+    return (q[0] * s, q[1] * s, q[2] * s, q[3] * s)
+
+
+@kernel
+def rot_vec_quat(v: Any, q: Any) -> Any:
+    """Rotate the vector `v` by the unit quaternion `q`."""
+    w, x, y, z = q
+    tx = w * v[0] + y * v[2] - z * v[1]
+    ty = w * v[1] + z * v[0] - x * v[2]
+    tz = w * v[2] + x * v[1] - y * v[0]
+    return (v[0] + 2.0 * (y * tz - z * ty), v[1] + 2.0 * (z * tx - x * tz), v[2] + 2.0 * (x * ty - y * tx))
+
+
+@kernel
+def quat2mat(q: Any) -> Any:
+    """Rotation matrix of a unit quaternion: nine numbers, row by row."""
+    w, x, y, z = q
+    return (
+        w * w + x * x - y * y - z * z,
+        2.0 * (x * y - w * z),
+        2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z),
+        w * w - x * x + y * y - z * z,
+        2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        w * w - x * x - y * y + z * z,
+    )
+
+
+@kernel
+def axis_angle2quat(axis: Any, angle: float) -> Any:
+    """Quaternion of the rotation by `angle` (rad) around the unit vector `axis`."""
+    s = sin(0.5 * angle)
+    return (cos(0.5 * angle), axis[0] * s, axis[1] * s, axis[2] * s)
+
+
+@kernel
+def quat2vel(q: Any, dt: float) -> Any:
+    """Angular velocity that turns by the rotation `q` in the time `dt` (angle in (-pi, pi])."""
+    axis = (q[1], q[2], q[3])
+    s = norm3(axis)
+    if s < MINVAL:
+        return (0.0, 0.0, 0.0)
+    angle = 2.0 * atan2(s, q[0])
+    if angle > pi:
+        angle -= 2.0 * pi
+    return scale3(axis, angle / (s * dt))
+
+
+@kernel
+def sub_quat(a: Any, b: Any) -> Any:
+    """Rotation vector, in the frame of `b`, that takes `b` to `a`."""
+    return quat2vel(mul_quat(neg_quat(b), a), 1.0)
+
+
+@kernel
+def integrate_quat(q: Any, velocity: Any, dt: float) -> Any:
+    """Orientation after turning for `dt` with the body-frame angular `velocity`; the result is normalised."""
+    speed = norm3(velocity)
+    if speed < MINVAL:
+        return normalize4(q)
+    turned = mul_quat(q, axis_angle2quat(scale3(velocity, 1.0 / speed), speed * dt))
+    return normalize4(turned)

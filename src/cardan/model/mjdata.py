@@ -1,0 +1,196 @@
+"""MjData: the state of a simulation and everything computed from it, made from its table of fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.jit.driver import Program
+from cardan.jit.struct import StructMemory
+from cardan.jit.view import InterpretedView
+from cardan.model.attributes import Record, RecordList, scalar_property, set_array
+from cardan.model.mjmodel import MjModel
+from cardan.model.named import DataNames
+from cardan.model.reset import reset_data
+from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
+
+INITIAL_CAPACITY = {"ncon": 32, "nefc": 128, "nnzJ": 1024, "nefc_dual": 0, "nisland": 0}
+
+
+class MjContact(Record):
+    """One contact, as found by collision detection and completed by constraint construction."""
+
+    @property
+    def geom1(self) -> int:
+        """Id of the first geom."""
+        return int(self._owner.geom[self._index, 0])
+
+    @property
+    def geom2(self) -> int:
+        """Id of the second geom."""
+        return int(self._owner.geom[self._index, 1])
+
+
+class MjWarningStat(Record):
+    """How often a warning was raised, and its last information."""
+
+
+class MjTimerStat(Record):
+    """Cumulative duration and number of calls of a timed part."""
+
+
+class MjSolverStat(Record):
+    """Statistics of one solver iteration."""
+
+
+class MjContactList(RecordList):
+    """The contacts of the last collision detection."""
+
+    record_class = MjContact
+
+    @property
+    def geom1(self) -> np.ndarray:
+        """Ids of the first geoms (ncon,)."""
+        return self.geom[:, 0]
+
+    @property
+    def geom2(self) -> np.ndarray:
+        """Ids of the second geoms (ncon,)."""
+        return self.geom[:, 1]
+
+
+class _WarningList(RecordList):
+    record_class = MjWarningStat
+
+
+class _TimerList(RecordList):
+    record_class = MjTimerStat
+
+
+class _SolverList(RecordList):
+    record_class = MjSolverStat
+
+
+class MjData(DataNames):
+    """State, inputs and results of one simulation (names and shapes as in MuJoCo's mjData).
+
+    Array attributes are views of the data's memory. Contacts and constraint rows live in an arena that grows by itself;
+    views of those taken before a step may show the old memory after it.
+
+    Args:
+        model: the model; it is kept and must not be replaced by one of other sizes.
+    """
+
+    model: MjModel
+    contact: MjContactList
+    address: int  # of the slot table, for native stages
+
+    def __init__(self, model: MjModel) -> None:
+        self._adopt(model)
+        self._run_alone(reset_data)
+
+    def _adopt(self, model: MjModel) -> None:
+        sizes = {name: getattr(model, name) for name in SIZE_NAMES} | INITIAL_CAPACITY
+        memory = StructMemory(DATA, sizes, CAPACITIES)
+        memory.attach("work.buffer", memory.buffer.view(np.float64))
+        attributes = self.__dict__
+        attributes["model"] = model
+        attributes["_memory"] = memory
+        attributes["_resume"] = np.zeros(2, np.int64)
+        attributes["address"] = memory.address
+        attributes["_resume_address"] = attributes["_resume"].ctypes.data
+        for field in DATA.members(""):
+            if not field.is_scalar and field.name not in ARENA_FIELDS:
+                attributes[field.name] = memory.arrays[field.name]
+        attributes["contact"] = MjContactList(memory, "contact.", lambda: self.ncon)
+        attributes["warning"] = _WarningList(memory, "warning.", lambda: None)
+        attributes["timer"] = _TimerList(memory, "timer.", lambda: None)
+        attributes["solver"] = _SolverList(memory, "solver.", lambda: None)
+
+    def _run_alone(self, stage: Any) -> None:
+        Program([stage]).run(self.model, self)
+
+    @property
+    def view(self) -> InterpretedView:
+        """The data as stages see it with JIT off."""
+        if "_view" not in self.__dict__:
+            self.__dict__["_view"] = InterpretedView(self._memory)
+        return self.__dict__["_view"]
+
+    def grow(self, capacity: str, need: int) -> None:
+        """Enlarge a capacity of the arena to hold at least `need`, and at least double it; contents are kept."""
+        self._memory.grow(capacity, max(int(need), 2 * self._memory.sizes[capacity], 16))
+        self.__dict__.pop("_view", None)
+
+    def _changed(self, name: str) -> None:
+        """A scalar was set; nothing depends on it."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        array = self.__dict__.get(name)
+        if isinstance(array, np.ndarray):
+            set_array(array, name, value)
+        elif name in ARENA_FIELDS:
+            set_array(getattr(self, name), name, value)
+        elif name.startswith("_") or isinstance(getattr(type(self), name, None), property):
+            object.__setattr__(self, name, value)
+        else:
+            raise AttributeError(f"MjData has no attribute {name!r} that can be set")
+
+    def _copy_values(self, other: MjData) -> None:
+        self._memory.copy_from(other._memory)
+        self.__dict__.pop("_view", None)
+
+    def __copy__(self) -> MjData:
+        new = MjData.__new__(MjData)
+        new._adopt(self.model)
+        new._copy_values(self)
+        return new
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MjData:
+        return self.__copy__()
+
+    def __getstate__(self) -> dict[str, Any]:
+        memory = self._memory
+        return {
+            "model": self.model,
+            "capacities": {name: memory.sizes[name] for name in CAPACITIES},
+            "scalars": {name: value.item() for name, value in memory.scalars.items()},
+            "arrays": {f.name: memory.arrays[f.name] for f in DATA.fields if not (f.is_scalar or f.is_attached)},
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._adopt(state["model"])
+        memory = self._memory
+        for name, size in state["capacities"].items():
+            if size > memory.sizes[name]:
+                memory.grow(name, size)
+        for name, value in state["scalars"].items():
+            memory.scalars[name][0] = value
+        for name, array in state["arrays"].items():
+            memory.arrays[name][...] = array
+
+
+def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> property:
+    """Property of an arena array: as much of it as is in use now."""
+    counters = [COUNTERS.get(dim) if isinstance(dim, str) else None for dim in dims]
+
+    def get(self: MjData) -> np.ndarray:
+        array = self._memory.arrays[name]
+        used = [n if c is None else getattr(self, c) for c, n in zip(counters, array.shape, strict=True)]
+        if any(u > n for u, n in zip(used, array.shape, strict=True)):
+            return np.zeros(used, array.dtype)
+        return array[tuple(slice(0, u) for u in used)]
+
+    return property(get, doc=doc)
+
+
+ARENA_FIELDS = frozenset(
+    f.name for f in DATA.members("") if not f.is_scalar and any(dim in COUNTERS for dim in f.shape)
+)
+
+for _field in DATA.members(""):
+    if _field.is_scalar:
+        setattr(MjData, _field.name, scalar_property(_field.name, _field.doc))
+    elif _field.name in ARENA_FIELDS:
+        setattr(MjData, _field.name, _arena_property(_field.name, _field.shape, _field.doc))

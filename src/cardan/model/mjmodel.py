@@ -1,0 +1,160 @@
+"""MjModel: the compiled model, made from its table of fields."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cardan.jit.struct import StructMemory
+from cardan.jit.view import InterpretedView
+from cardan.model.attributes import FieldGroup, group_class, scalar_property, set_array
+from cardan.model.derived import attach_derived
+from cardan.model.named import ModelNames
+from cardan.model.tables import MODEL, SIZE_NAMES
+
+MjOption = group_class("MjOption", MODEL, "opt.", "Physics options (spec: modelling, option).")
+MjStatistic = group_class("MjStatistic", MODEL, "stat.", "Model statistics at qpos0.")
+VISUAL_GROUPS = {
+    prefix: group_class("MjVisual" + prefix[4:-1].strip("_").capitalize(), MODEL, prefix, "Visual options.")
+    for prefix in MODEL.prefixes
+    if prefix.startswith("vis.") and prefix != "vis."
+}
+TEXT_FIELDS = tuple(f.name for f in MODEL.fields if f.dtype == "char" and f.name != "plugin_attr")
+
+_READERS: dict[str, Callable[..., MjModel]] = {}
+
+
+class MjVisual:
+    """Visual options, in groups (``m.vis.map.znear``)."""
+
+    def __init__(self, memory: StructMemory, changed: Callable[[str], None]) -> None:
+        for prefix, cls in VISUAL_GROUPS.items():
+            setattr(self, prefix[4:-1], cls(memory, prefix, changed))
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {group!r}" for name, group in vars(self).items())
+
+
+def register_reader(kind: str, reader: Callable[..., MjModel]) -> None:
+    """Tell `MjModel` who reads models of a kind (``xml_path``, ``xml_string``, ``binary_path``): a floor above this one."""
+    _READERS[kind] = reader
+
+
+class MjModel(ModelNames):
+    """A compiled model: sizes, options, and one array a field (names and shapes as in MuJoCo's mjModel).
+
+    Array attributes are views of the model's memory: writing to them changes the model; assigning to one copies the values in.
+
+    Args:
+        sizes: the sizes (``nq``, ``nbody``, ...); those left out are 0.
+    """
+
+    opt: FieldGroup
+    stat: FieldGroup
+    vis: MjVisual
+    address: int  # of the slot table, for native stages
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        unknown = set(sizes) - set(SIZE_NAMES)
+        if unknown:
+            raise ValueError(f"unknown model sizes: {', '.join(sorted(unknown))}")
+        full = {name: int(sizes.get(name, 0)) for name in SIZE_NAMES}
+        self._adopt(StructMemory(MODEL, full))
+        for name, value in full.items():
+            self._memory.scalars[name][0] = value
+
+    def _adopt(self, memory: StructMemory) -> None:
+        attributes = self.__dict__
+        attributes["_memory"] = memory
+        attributes["_programs"] = {}
+        attributes["address"] = memory.address
+        for field in MODEL.members(""):
+            if not field.is_scalar and field.name not in TEXT_FIELDS:
+                attributes[field.name] = memory.arrays[field.name]
+        attributes["opt"] = MjOption(memory, "opt.", self._changed)
+        attributes["stat"] = MjStatistic(memory, "stat.", self._changed)
+        attributes["vis"] = MjVisual(memory, self._changed)
+
+    def finalize(self) -> None:
+        """Attach the index tables that are derived from the finished arrays."""
+        attach_derived(self)
+
+    @property
+    def view(self) -> InterpretedView:
+        """The model as stages see it with JIT off."""
+        if "_view" not in self.__dict__:
+            self.__dict__["_view"] = InterpretedView(self._memory)
+        return self.__dict__["_view"]
+
+    def _changed(self, name: str) -> None:
+        """An option was set: the programs made for the old options no longer hold."""
+        if name.startswith("opt."):
+            self._programs.clear()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        array = self.__dict__.get(name)
+        if isinstance(array, np.ndarray):
+            set_array(array, name, value)
+        elif name in SIZE_NAMES:
+            raise AttributeError(f"MjModel.{name} is a size and can't be set")
+        elif name.startswith("_"):
+            self.__dict__[name] = value
+        else:
+            raise AttributeError(f"MjModel has no attribute {name!r} that can be set")
+
+    @classmethod
+    def from_xml_path(cls, filename: str | os.PathLike[str], assets: Mapping[str, bytes] | None = None) -> MjModel:
+        """Read and compile an MJCF or URDF file.
+
+        Args:
+            filename: path of the file.
+            assets: files by name that are used before those on disk.
+
+        Raises:
+            ValueError: the file breaks a rule of the language; the message says where and what would be right.
+        """
+        return _READERS["xml_path"](os.fspath(filename), assets)
+
+    @classmethod
+    def from_xml_string(cls, xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
+        """Read and compile a model given as a string; arguments and errors as in `from_xml_path`."""
+        return _READERS["xml_string"](xml, assets)
+
+    def __copy__(self) -> MjModel:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MjModel:
+        new = MjModel({name: getattr(self, name) for name in SIZE_NAMES})
+        new._memory.copy_from(self._memory)
+        new.finalize()
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        memory = self._memory
+        return {
+            "sizes": {name: getattr(self, name) for name in SIZE_NAMES},
+            "scalars": {name: value.item() for name, value in memory.scalars.items()},
+            "arrays": {f.name: memory.arrays[f.name] for f in MODEL.fields if not (f.is_scalar or f.is_attached)},
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._adopt(StructMemory(MODEL, state["sizes"]))
+        for name, value in state["scalars"].items():
+            self._memory.scalars[name][0] = value
+        for name, array in state["arrays"].items():
+            self._memory.arrays[name][...] = array
+        self.finalize()
+
+
+def _text_property(name: str, doc: str) -> property:
+    return property(lambda self: self._memory.arrays[name].tobytes(), doc=doc)
+
+
+for _field in MODEL.members(""):
+    if _field.is_scalar:
+        setattr(MjModel, _field.name, scalar_property(_field.name, _field.doc))
+    elif _field.name in TEXT_FIELDS:
+        setattr(MjModel, _field.name, _text_property(_field.name, _field.doc))

@@ -1,0 +1,35 @@
+"""Resetting the data to the model's default state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.jit import OK, stage
+
+
+@stage
+def reset_data(m: Any, d: Any) -> int:
+    """Zero all fields, then set the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
+    for i in range(len(d.work.buffer)):
+        d.work.buffer[i] = 0.0
+    d.time = 0.0
+    d.ne = 0
+    d.nf = 0
+    d.nl = 0
+    d.nefc = 0
+    d.nnzJ = 0
+    d.ncon = 0
+    d.nisland = 0
+    d.solver_nisland = 0
+    for i in range(m.nq):
+        d.qpos[i] = m.qpos0[i]
+    for i in range(m.neq):
+        d.eq_active[i] = m.eq_active0[i]
+    for body in range(m.nbody):
+        mocap = m.body_mocapid[body]
+        if mocap >= 0:
+            for k in range(3):
+                d.mocap_pos[mocap, k] = m.body_pos[body, k]
+            for k in range(4):
+                d.mocap_quat[mocap, k] = m.body_quat[body, k]
+    return OK

@@ -1,0 +1,68 @@
+"""Bridges between the reference engine and Cardan, for parity tests."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import DATA, MODEL, SIZE_NAMES
+
+
+# the reference's Python binding shows these as empty arrays (docs/differences.md)
+UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive")
+
+
+def _get(owner, dotted: str):
+    for part in dotted.split("."):
+        owner = getattr(owner, part)
+    return owner
+
+
+def model_from_reference(ref: mujoco.MjModel) -> MjModel:
+    """A Cardan model with every field copied from a compiled reference model."""
+    m = MjModel({name: getattr(ref, name) for name in SIZE_NAMES})
+    for field in MODEL.fields:
+        if field.is_attached or field.name in SIZE_NAMES or field.name in UNREADABLE:
+            continue
+        value = _get(ref, field.name)
+        if field.is_scalar:
+            m._memory.scalars[field.name][0] = value
+        elif isinstance(value, bytes):
+            m._memory.arrays[field.name][:] = np.frombuffer(value, np.int8)
+        else:
+            m._memory.arrays[field.name][...] = np.asarray(value).reshape(m._memory.arrays[field.name].shape)
+    m.finalize()
+    return m
+
+
+def copy_state(ref: mujoco.MjData, d: MjData) -> None:
+    """Copy the full physics state and the inputs from a reference data."""
+    d.time = ref.time
+    for name in ("qpos", "qvel", "act", "qacc_warmstart", "ctrl", "qfrc_applied", "xfrc_applied", "eq_active",
+                 "mocap_pos", "mocap_quat", "userdata"):
+        getattr(d, name)[...] = getattr(ref, name)
+
+
+def data_from_reference(m: MjModel, ref: mujoco.MjData) -> MjData:
+    """A Cardan data with every field copied from a reference data (contacts and constraint rows included)."""
+    d = MjData(m)
+    counts = {"ncon": ref.ncon, "nefc": ref.nefc, "nnzJ": ref.nnzJ, "nisland": ref.nisland}
+    for capacity, count in counts.items():
+        if count > d._memory.sizes[capacity]:
+            d.grow(capacity, count)
+    for field in DATA.fields:
+        if field.name.startswith(("work.", "solver.", "timer.", "warning.", "island_")) or field.is_attached:
+            continue
+        if "nefc_dual" in field.shape or "nisland" in field.shape or field.name in (
+                "threadpool", "dof_island", "dof_islandind", "efc_island"):
+            continue
+        value = _get(ref, field.name)
+        if field.is_scalar:
+            d._memory.scalars[field.name][0] = value
+        else:
+            array = d._memory.arrays[field.name]
+            value = np.asarray(value)
+            array[tuple(slice(0, n) for n in value.shape)] = value
+    return d
