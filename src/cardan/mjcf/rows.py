@@ -74,10 +74,12 @@ class ElementRow:
     entry: tag of the entry in ``<default>`` from which undefined attributes are taken, or None.
     merged: whether a repeated element adds to the first one instead of being a second one.
     later: name of the feature that is missing, when the element cannot be used yet.
+    is_entry: whether this is an entry of ``<default>``, not an object.
     defaults: value of every attribute when nothing sets it (None: undefined); for elements with an ``entry`` also those
         of the entry.
     partial: names of the vectors that may be given in part (see ``Attribute.partial``).
     required: names of the attributes that must be given.
+    references: rows of the attributes that name other objects, also those which only the entry has.
     """
 
     tag: str
@@ -89,14 +91,17 @@ class ElementRow:
     entry: str | None = None
     merged: bool = False
     later: str | None = None
+    is_entry: bool = False
     defaults: dict[str, Any] = field(init=False)
     partial: frozenset[str] = field(init=False)
     required: tuple[str, ...] = field(init=False)
+    references: tuple[Attribute, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.defaults = {name: row.default for name, row in self.attributes.items()}
         self.partial = frozenset(name for name, row in self.attributes.items() if row.partial)
         self.required = tuple(name for name, row in self.attributes.items() if row.required)
+        self.references = tuple(row for row in self.attributes.values() if row.type is Type.REFERENCE)
 
 
 # --- constructors of attribute rows ----------------------------------------------------------------------------------
@@ -181,6 +186,7 @@ def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
     """Let an element know the defaults of attributes which it has only through its default entry."""
     row.defaults = {**entry.defaults, **row.defaults}
     row.partial |= entry.partial
+    row.references += tuple(ref for ref in entry.references if ref.name not in row.attributes)
 
 
 def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterable[str] | None = None) -> ElementRow:
@@ -188,4 +194,4 @@ def entry_row(row: ElementRow, tag: str, drop: Iterable[str] = (), keep: Iterabl
     left_out = {"name", "class", *drop}
     kept = row.attributes if keep is None else {name: row.attributes[name] for name in keep}
     attributes = {n: replace(a, required=False) for n, a in kept.items() if n not in left_out}
-    return ElementRow(tag, f"defaults of {tag}", attributes, multiplicity="?", later=row.later)
+    return ElementRow(tag, f"defaults of {tag}", attributes, multiplicity="?", later=row.later, is_entry=True)

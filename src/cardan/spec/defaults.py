@@ -14,6 +14,7 @@ from cardan.spec.overlay import overlay
 
 if TYPE_CHECKING:
     from cardan.mjcf.rows import ElementRow
+    from cardan.spec.element import Element
 
 GLOBAL_CLASS = "main"
 
@@ -83,6 +84,35 @@ class Defaults:
             raise ValueError(f"default class '{name}' is defined twice")
         made = self._classes[name] = DefaultClass(name, parent or self.main)
         return made
+
+    def define(self, section: Element) -> None:
+        """Take up the classes of a top-level ``<default>`` element and of those inside it.
+
+        Several top-level elements add to one global class, and the last one names it. Raises MjcfError for a class that is
+        defined twice or has no name.
+        """
+        stack: list[tuple[Element, DefaultClass | None]] = [(section, None)]
+        while stack:
+            element, parent = stack.pop()
+            cls = self._class_of(element, parent)
+            for child in element.children:
+                if child.tag != section.tag:
+                    cls.set(child.row, child.attributes)
+            inside = [(child, cls) for child in element.all(section.tag)]
+            stack.extend(inside[::-1])
+
+    def _class_of(self, element: Element, parent: DefaultClass | None) -> DefaultClass:
+        """The class that a ``<default>`` element stands for, made or renamed."""
+        name = element.attributes.get("class")
+        if parent is not None and not name:
+            raise element.error("required attribute missing inside another default class", "class")
+        try:
+            if parent is not None:
+                return self.add(name or "", parent)
+            self.rename_main(name or GLOBAL_CLASS)
+        except ValueError as error:
+            raise element.error(str(error), "class") from None
+        return self.main
 
     def rename_main(self, name: str) -> None:
         """Give the global class another name. Raises ValueError when the name is taken."""

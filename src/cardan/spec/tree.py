@@ -56,6 +56,24 @@ class ModelTree:
         """The world body's element."""
         return self._sections["worldbody"]
 
+    # --- files -------------------------------------------------------------------------------------------------------
+
+    def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
+        """Content of a file that the model mentions, and what it was found as: its name in ``assets`` or its path.
+
+        It is looked up in ``assets``, then in the ``folders``, then in the main file's folder (without a main file: the
+        current one). Raises FileNotFoundError that names every place tried, or another OSError.
+        """
+        for key in (name, Path(name).name):
+            if key in self.assets:
+                return self.assets[key], key
+        places = [folder / name for folder in (*folders, self.folder or Path()) if folder is not None]
+        for path in places:
+            if path.is_file():
+                return path.read_bytes(), path.resolve()
+        tried = ", ".join(dict.fromkeys(str(path) for path in places))
+        raise FileNotFoundError(f"file '{name}' not found; tried {tried}")
+
     # --- names -------------------------------------------------------------------------------------------------------
 
     def changed(self) -> None:

@@ -1,0 +1,228 @@
+"""MJCF text to model tree.
+
+One pass of the XML parser builds the tree: each start tag finds its row in the table, its attributes become typed
+values, its rules are checked. ``<include>`` is followed on the spot. Then default classes, names and references are
+checked over the whole tree. Entities, document types and network access are off.
+
+Differences from the reference, all towards earlier and clearer errors: ``nan`` is refused everywhere, attributes of
+``<frame>`` are checked, and an unknown letter in ``eulerseq`` is an error even when no Euler angle is used.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NoReturn
+from xml.parsers import expat
+
+from cardan.mjcf.errors import MjcfError, UnsupportedFeature, suggestion
+from cardan.mjcf.references import check_references
+from cardan.mjcf.rows import Attribute, ElementRow, Type
+from cardan.mjcf.rules import CLOSING_RULES, rules_of
+from cardan.mjcf.schema import INCLUDE, SCHEMA
+from cardan.mjcf.values import parse_value
+from cardan.spec.element import Element
+from cardan.spec.tree import ModelTree
+
+FROM_STRING = "XML string"  # how messages call a model that has no file
+
+_NAMES = (Type.REFERENCE, Type.STRING)
+
+
+def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None) -> ModelTree:
+    """Read a model from an MJCF file.
+
+    Parameters
+    ----------
+    path: the file.
+    assets: contents of files by name, looked up before the disk, for included files and the compiler.
+
+    Raises MjcfError when the file cannot be read or breaks the rules, with file, line, element and attribute.
+    """
+    where = Path(fspath(path))
+    try:
+        text = where.read_bytes()
+    except OSError as error:
+        raise MjcfError(f"cannot read the model file: {error.strerror or error}", str(where)) from None
+    tree = ModelTree(str(where), where.parent, assets)
+    return _read(tree, text, str(where), where.resolve())
+
+
+def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> ModelTree:
+    """Read a model from MJCF text, as ``read_path`` does from a file.
+
+    Other files are looked up in ``assets``, then relative to the current folder.
+    """
+    return _read(ModelTree(None, None, assets), xml, FROM_STRING, None)
+
+
+def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
+    """Read the main document into the tree and check the whole."""
+    files: set[str | Path] = {path} if path is not None else set()
+    _Document(tree, files, source, path.parent if path else None).parse(text)
+    check_references(tree)
+    return tree
+
+
+class _Open:
+    """An element whose end tag is still to come, with the tags that have stood inside it so far."""
+
+    __slots__ = ("element", "seen")
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        self.seen: set[str] = set()
+
+
+class _Document:
+    """One XML document that is being read, the main one or an included one.
+
+    ``files`` holds every file read so far, ``around`` is the open element whose content an included document gives.
+    """
+
+    def __init__(
+        self, tree: ModelTree, files: set[str | Path], source: str, folder: Path | None, around: _Open | None = None
+    ) -> None:
+        self.tree = tree
+        self.files = files
+        self.source = source
+        self.folder = folder
+        self.around = around
+        self.empty = True
+        self.open: list[_Open | None] = []  # None stands for an <include>
+
+    def parse(self, text: str | bytes) -> None:
+        """Read the whole document into the tree. Raises MjcfError."""
+        self.parser = parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = self._refuse_doctype
+        try:
+            parser.Parse(text.encode() if isinstance(text, str) else text, True)
+        except expat.ExpatError as error:
+            reason = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
+            raise MjcfError(reason, self.source, error.lineno) from None
+        except (UnicodeError, LookupError) as error:
+            raise MjcfError(f"not readable as text: {error}", self.source) from None
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        """A start tag."""
+        if not self.open:
+            self.open.append(self.around or self._root(tag, attributes))
+            return
+        self.empty = False
+        top = self.open[-1]
+        if top is None:
+            self._fail("nothing may stand inside <include>", tag)
+        if tag == INCLUDE.tag:
+            self._include(top, attributes)
+            self.open.append(None)
+        else:
+            self.open.append(_Open(self._element(top, tag, attributes)))
+
+    def _end(self, tag: str) -> None:
+        """An end tag."""
+        top = self.open.pop()
+        if top is None or top is self.around:
+            return
+        element = top.element
+        rule = CLOSING_RULES.get(tag)
+        if rule is not None:
+            rule(element)
+        if tag == "default" and element.parent is self.tree.root:
+            self.tree.defaults.define(element)
+
+    def _refuse_doctype(self, name: str, system: str | None, public: str | None, subset: bool) -> None:
+        """Document types could define entities, and fetch files."""
+        self._fail("document type declarations and entities are not accepted", "!DOCTYPE")
+
+    # --- elements ----------------------------------------------------------------------------------------------------
+
+    def _root(self, tag: str, attributes: dict[str, str]) -> _Open:
+        """The root of the main document."""
+        if tag == "robot":
+            self._fail("URDF models are not supported yet", tag, kind=UnsupportedFeature)
+        if tag != SCHEMA.tag:
+            self._fail(f"the root element must be <{SCHEMA.tag}>", tag)
+        root = self.tree.root
+        root.attributes.update(self._attributes(SCHEMA, attributes))
+        root.source, root.line = self.source, self.parser.CurrentLineNumber
+        return _Open(root)
+
+    def _element(self, top: _Open, tag: str, attributes: dict[str, str]) -> Element:
+        """A new element inside the open one, or the one that it adds to."""
+        parent = top.element
+        row = parent.row.children.get(tag)
+        if row is None:
+            hint = suggestion(tag, parent.row.children)
+            self._fail(f"unknown element, or not allowed inside <{parent.tag}>{hint}", tag)
+        if row.later:
+            self._fail(f"{row.later} are not supported yet", tag, kind=UnsupportedFeature)
+        if row.multiplicity == "?" and tag in top.seen:
+            self._fail(f"may stand only once inside <{parent.tag}>", tag)
+        top.seen.add(tag)
+        element = parent.child(tag) if row.merged else None
+        if element is None:
+            element = Element(row, self.tree, parent)
+            parent.children.append(element)
+        element.source, element.line = self.source, self.parser.CurrentLineNumber
+        element.attributes.update(self._attributes(row, attributes))
+        for rule in rules_of(row):
+            rule(element)
+        return element
+
+    def _attributes(self, row: ElementRow, attributes: dict[str, str]) -> dict[str, Any]:
+        """Typed values of the attributes, all required ones among them."""
+        values: dict[str, Any] = {}
+        rows = row.attributes
+        for name, text in attributes.items():
+            attribute = rows.get(name)
+            if attribute is None:
+                note = "the world body has no attributes" if row.tag == "worldbody" else "unknown attribute"
+                self._fail(note + suggestion(name, rows), row.tag, name)
+            if not text and attribute.type in _NAMES and not attribute.required:
+                continue
+            try:
+                values[name] = parse_value(attribute, text)
+            except ValueError as error:
+                self._fail(str(error), row.tag, name)
+            if attribute.later or attribute.later_keywords:
+                self._refuse_later(row, attribute, text)
+        for name in row.required:
+            if name not in values:
+                self._fail("required attribute missing", row.tag, name)
+        return values
+
+    def _refuse_later(self, row: ElementRow, attribute: Attribute, text: str) -> None:
+        """Raise UnsupportedFeature when the value needs a feature that is not there yet."""
+        feature = attribute.later or attribute.later_keywords.get(text)
+        if feature:
+            self._fail(f"'{text}': {feature} are not supported yet", row.tag, attribute.name, UnsupportedFeature)
+
+    # --- include -----------------------------------------------------------------------------------------------------
+
+    def _include(self, top: _Open, attributes: dict[str, str]) -> None:
+        """Read another file as content of the open element."""
+        name = self._attributes(INCLUDE, attributes)["file"]
+        try:
+            text, found = self.tree.read_file(name, self.folder)
+        except OSError as error:
+            self._fail(str(error), INCLUDE.tag, "file")
+        if found in self.files:
+            self._fail(f"'{name}' is already included: a file can be read only once", INCLUDE.tag, "file")
+        self.files.add(found)
+        folder = found.parent if isinstance(found, Path) else None
+        document = _Document(self.tree, self.files, str(name), folder, top)
+        document.parse(text)
+        if document.empty:
+            self._fail(f"'{name}' is empty", INCLUDE.tag, "file")
+
+    # --- errors ------------------------------------------------------------------------------------------------------
+
+    def _fail(
+        self, message: str, element: str, attribute: str | None = None, kind: type[MjcfError] = MjcfError
+    ) -> NoReturn:
+        """Raise an error about the current place in the document."""
+        raise kind(message, self.source, self.parser.CurrentLineNumber, element, attribute)

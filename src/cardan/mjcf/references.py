@@ -1,0 +1,84 @@
+"""References: every name that an element mentions belongs to an object of the right kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardan.mjcf.errors import MjcfError, suggestion
+from cardan.mjcf.keywords import OBJECT_KIND
+from cardan.mjcf.rows import Attribute
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+    from cardan.spec.tree import ModelTree
+
+# sections whose names are not objects of the model; a class is checked through the elements that use it
+_NOT_CHECKED = ("default",)
+
+
+def resolve(element: Element, row: Attribute, name: str) -> Element | None:
+    """The object that the attribute ``row`` of an element means by ``name``, None when there is none."""
+    return element.tree.find(referred_kind(element, row), name)
+
+
+def referred_kind(element: Element, row: Attribute) -> str:
+    """Kind of the object that the attribute refers to; raises MjcfError when the attribute with the kind is missing."""
+    kind = row.kind or ""
+    if not kind.startswith("@"):
+        return kind
+    holder = kind[1:]
+    word = element.attributes.get(holder)
+    if word is None:
+        raise element.error(f"{row.name} needs {holder}", holder)
+    return OBJECT_KIND[word]
+
+
+def check_references(tree: ModelTree) -> None:
+    """Check names and references of a whole tree. Raises MjcfError for a repeated name or an unknown one."""
+    tree.names("body")
+    for element in tree.root.descendants():
+        if element.row.references and not (element.parent and element.parent.tag in _NOT_CHECKED):
+            _check_element(element)
+
+
+def _check_element(element: Element) -> None:
+    """Check the references of one element: default classes first, since other values come from them."""
+    inherited = _inherited(element) if element.row.entry else {}
+    for row in element.row.references:
+        name = element.attributes.get(row.name)
+        if row.kind == "default":
+            if name and name not in element.tree.defaults:
+                known = element.tree.defaults.names()
+                raise element.error(f"unknown default class '{name}'" + suggestion(name, known), row.name)
+        elif name:
+            _check_name(element, row, name)
+        elif inherited.get(row.name):
+            _check_name(element, row, inherited[row.name], f" (from default class '{element.default_class.name}')")
+
+
+def _inherited(element: Element) -> dict[str, str]:
+    """What the element's default class sets; raises MjcfError when that class does not exist."""
+    try:
+        return element.default_class.entries.get(element.row.entry or "", {})
+    except KeyError as missing:
+        return _unknown_class(element, str(missing.args[0]))
+
+
+def _unknown_class(element: Element, name: str) -> dict[str, str]:
+    """Raise for a class that does not exist, at the element which names it."""
+    at: Element | None = element
+    while at is not None:
+        for attribute in ("class", "childclass"):
+            if at.attributes.get(attribute) == name:
+                known = suggestion(name, element.tree.defaults.names())
+                raise at.error(f"unknown default class '{name}'{known}", attribute)
+        at = at.parent
+    raise MjcfError(f"unknown default class '{name}'")
+
+
+def _check_name(element: Element, row: Attribute, name: str, origin: str = "") -> None:
+    """Raise unless the object exists."""
+    if resolve(element, row, name) is None:
+        kind = referred_kind(element, row)
+        hint = suggestion(name, element.tree.names(kind))
+        raise element.error(f"there is no {kind} named '{name}'{origin}{hint}", row.name)

@@ -1,0 +1,197 @@
+"""What MJCF demands beyond single attributes: attributes that exclude or need each other, places, bounds.
+
+Each rule is a small function of an element that raises MjcfError when it is broken. ``RULES`` holds those that can be
+checked when the element's attributes are known, ``CLOSING_RULES`` those that need its children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cardan.mjcf.schema_actuator import TARGETS
+from cardan.mjcf.schema_shared import ORIENTATION
+
+if TYPE_CHECKING:
+    from cardan.mjcf.rows import ElementRow
+    from cardan.spec.element import Element
+
+Rule = Callable[["Element"], None]
+
+_ORIENTATIONS = tuple(row.name for row in ORIENTATION)
+_LARGEST_GROUP = 30
+_LARGEST_NUMERIC = 500
+
+
+def _given(element: Element, names: tuple[str, ...]) -> list[str]:
+    """Those of the names that the element gives explicitly."""
+    return [name for name in names if name in element.attributes]
+
+
+def one_orientation(element: Element) -> None:
+    """An element has at most one orientation, and its quaternion is not zero."""
+    found = _given(element, _ORIENTATIONS)
+    if len(found) > 1:
+        raise element.error(f"{' and '.join(found)} exclude each other: give one orientation", found[1])
+    quat = element.attributes.get("quat")
+    if quat is not None and not any(quat):
+        raise element.error("a quaternion of zero length is no orientation", "quat")
+
+
+def no_turned_fullinertia(element: Element) -> None:
+    """A full inertia is given in the body's frame, so that no orientation may stand beside it."""
+    found = _given(element, ("fullinertia", *_ORIENTATIONS))
+    if len(found) > 1 and found[0] == "fullinertia":
+        raise element.error(f"fullinertia and {found[1]} exclude each other", found[1])
+
+
+def in_moving_body(element: Element) -> None:
+    """The world has no joints and no inertia."""
+    around = element.parent
+    while around is not None and around.tag == "frame":
+        around = around.parent
+    if around is not None and around.tag == "worldbody":
+        noun = "inertia" if element.tag == "inertial" else "joints"
+        raise element.error(f"the world body cannot have {noun}: put <{element.tag}> inside a <body>")
+
+
+def one_target(element: Element) -> None:
+    """An actuator acts on one thing."""
+    found = _given(element, TARGETS)
+    if len(found) > 1:
+        raise element.error(f"{' and '.join(found)} exclude each other: an actuator has one target", found[1])
+    if not found:
+        raise element.error(f"no target: give one of {', '.join(t for t in TARGETS if t in element.row.attributes)}")
+
+
+def one_damping(element: Element) -> None:
+    """Damping of a servo is given in one way."""
+    if len(_given(element, ("kv", "dampratio"))) > 1:
+        raise element.error("kv and dampratio exclude each other", "dampratio")
+
+
+def reference_frame(element: Element) -> None:
+    """A reference frame has a kind and a name, or neither."""
+    found = _given(element, ("reftype", "refname"))
+    if len(found) == 1:
+        other = "refname" if found == ["reftype"] else "reftype"
+        raise element.error(f"{found[0]} needs {other}", other)
+
+
+def camera_intrinsics(element: Element) -> None:
+    """Focal length and principal point need the sensor's size, which needs a resolution and excludes fovy."""
+    if _given(element, ("focal", "focalpixel", "principal", "principalpixel")):
+        _need(element, "sensorsize", "focal lengths and principal points")
+    if "sensorsize" in element.attributes:
+        _need(element, "resolution", "sensorsize")
+        if "fovy" in element.attributes:
+            raise element.error("fovy and sensorsize exclude each other", "fovy")
+
+
+def _need(element: Element, name: str, reason: str) -> None:
+    """Raise unless the element gives the attribute."""
+    if name not in element.attributes:
+        raise element.error(f"required attribute missing ({reason} need it)", name)
+
+
+def positive_extent(element: Element) -> None:
+    """The model's extent is positive."""
+    extent = element.attributes.get("extent")
+    if extent is not None and not extent > 0:
+        raise element.error(f"must be positive, found {extent:g}", "extent")
+
+
+def euler_sequence(element: Element) -> None:
+    """An Euler sequence is three of the letters xyzXYZ."""
+    word = element.attributes.get("eulerseq", "xyz")
+    if len(word) != 3 or set(word) - set("xyzXYZ"):
+        raise element.error(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
+
+
+def local_coordinates(element: Element) -> None:
+    """Only local coordinates are left in the language."""
+    if element.attributes.get("coordinate") == "global":
+        raise element.error("global coordinates are no longer part of MJCF; use 'local'", "coordinate")
+
+
+def bounded_sizes(element: Element) -> None:
+    """Sizes are not negative; -1 stands for automatic where that is the default."""
+    for name, value in element.attributes.items():
+        least = min(element.row.defaults[name], 0)
+        if value < least:
+            raise element.error(f"must be at least {least}, found {value}", name)
+    old = _given(element, ("njmax", "nconmax", "nstack"))
+    if element.attributes.get("memory", -1) >= 0 and any(element.attributes[name] >= 0 for name in old):
+        raise element.error(f"memory and {old[0]} exclude each other: give memory alone", old[0])
+
+
+def actuator_groups(element: Element) -> None:
+    """Groups that can be switched off have numbers 0 to 30."""
+    for group in element.attributes.get("actuatorgroupdisable", ()):
+        if not 0 <= group <= _LARGEST_GROUP:
+            raise element.error(f"groups are 0 to {_LARGEST_GROUP}, found {group}", "actuatorgroupdisable")
+
+
+def numeric_size(element: Element) -> None:
+    """A numeric field has 1 to 500 numbers, of which the first may be given."""
+    data = element.attributes.get("data", ())
+    size = element.attributes.get("size", len(data))
+    if not 1 <= size <= _LARGEST_NUMERIC:
+        raise element.error(f"the size must be between 1 and {_LARGEST_NUMERIC}, found {size}", "size")
+    if len(data) > size:
+        raise element.error(f"{len(data)} numbers are more than the size, which is {size}", "data")
+
+
+def some_text(element: Element) -> None:
+    """A text field is not empty."""
+    if not element.attributes["data"]:
+        raise element.error("the text must not be empty", "data")
+
+
+def needs_name(element: Element) -> None:
+    """A texture or a material has a name, since it is there to be referred to; a sky box needs none."""
+    if not element.name and element.attributes.get("type") != "skybox":
+        raise element.error("required attribute missing", "name")
+
+
+def needs_content(element: Element) -> None:
+    """A tuple has elements, a fixed tendon has joints."""
+    if not element.children:
+        inside = next(iter(element.row.children))
+        raise element.error(f"empty: at least one <{inside}> must stand inside")
+
+
+_BY_TAG: dict[str, tuple[Rule, ...]] = {
+    "inertial": (in_moving_body, no_turned_fullinertia),
+    "joint": (in_moving_body,),
+    "freejoint": (in_moving_body,),
+    "camera": (camera_intrinsics,),
+    "statistic": (positive_extent,),
+    "compiler": (euler_sequence, local_coordinates),
+    "size": (bounded_sizes,),
+    "option": (actuator_groups,),
+    "numeric": (numeric_size,),
+    "text": (some_text,),
+    "texture": (needs_name,),
+    "material": (needs_name,),
+}
+
+# rules of every element that has the attribute
+_BY_ATTRIBUTE: dict[str, Rule] = {
+    "axisangle": one_orientation,
+    "dampratio": one_damping,
+    "reftype": reference_frame,
+}
+
+CLOSING_RULES: dict[str, Rule] = {"tuple": needs_content, "fixed": needs_content}
+
+
+@cache
+def rules_of(row: ElementRow) -> tuple[Rule, ...]:
+    """The rules for elements of a row: those of its tag, and those which its attributes bring."""
+    rules = _BY_TAG.get(row.tag, ()) if not row.is_entry else ()
+    for attribute, rule in _BY_ATTRIBUTE.items():
+        if attribute in row.attributes:
+            rules = (*rules, rule)
+    return (*rules, one_target) if row.kind == "actuator" else rules

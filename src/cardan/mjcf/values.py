@@ -1,0 +1,137 @@
+"""Attribute text to typed value: numbers, words, names, as the attribute's row in the table says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isinf
+from typing import Any
+
+from cardan.mjcf.errors import suggestion
+from cardan.mjcf.rows import Attribute, Type
+
+_PLAIN_REAL = "0123456789+-. \t\r\n"  # text of these characters alone needs no closer look
+_PLAIN_INT = "0123456789+- \t\r\n"
+_LONGEST_PLAIN = 300  # a plain number of fewer digits than this cannot overflow
+_INT_BOUND = 2**31
+_SIZE_BOUND = 2**63
+_SUFFIX = {suffix: 1024**power for power, suffix in enumerate("KMGTPE", start=1)}
+
+
+def parse_value(row: Attribute, text: str) -> Any:
+    """The typed value of an attribute from its text. Raises ValueError which says what would be right."""
+    return _PARSERS[row.type](row, text)
+
+
+def _parse_real(row: Attribute, text: str) -> float | tuple[float, ...]:
+    """Real numbers, separated by white space."""
+    tokens = text.split()
+    if text.strip(_PLAIN_REAL) or len(text) > _LONGEST_PLAIN:
+        values = tuple(_real(token) for token in tokens)
+    else:
+        try:
+            values = tuple(map(float, tokens))
+        except ValueError:
+            values = tuple(_real(token) for token in tokens)
+    return _counted(row, values, "number")
+
+
+def _real(token: str) -> float:
+    """One real number: decimal, hexadecimal, or inf."""
+    word = token.lower().lstrip("+-")
+    if word == "inf":
+        return float(token)
+    if word == "nan":
+        raise ValueError(f"'{token}' is not a usable number")
+    if "," in token:
+        raise ValueError(f"'{token}' is not a number; numbers are separated by spaces, not commas")
+    try:
+        if "_" in token or not token.isascii():
+            raise ValueError
+        value = float.fromhex(token) if word.startswith("0x") else float(token)
+    except (ValueError, OverflowError):
+        raise ValueError(f"'{token}' is not a number") from None
+    if isinf(value):
+        reason = "a number is expected" if "inf" in word else "it is too large"
+        raise ValueError(f"'{token}' is out of range: {reason}")
+    return value
+
+
+def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
+    """Integers of 32 bits, separated by white space."""
+    tokens = text.split()
+    if text.strip(_PLAIN_INT):
+        bad = next((token for token in tokens if token.strip(_PLAIN_INT)), text)
+        raise ValueError(f"'{bad}' is not an integer")
+    return _counted(row, tuple(map(_integer, tokens)), "integer")
+
+
+def _integer(token: str) -> int:
+    """One integer that fits 32 bits."""
+    try:
+        value = int(token)
+    except ValueError:
+        raise ValueError(f"'{token[:40]}' is not an integer") from None
+    if not -_INT_BOUND <= value < _INT_BOUND:
+        raise ValueError(f"{token} is out of range: integers have 32 bits")
+    return value
+
+
+def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:
+    """The values when their count is right, as one value where one may stand."""
+    count, low, high = len(values), row.low, row.high
+    if count < max(low, 1) or (high is not None and count > high):
+        if high is None:
+            wanted = f"at least {max(low, 1)} {noun}s" if low > 1 else f"one or more {noun}s"
+        elif low == high:
+            wanted = f"{high} {noun}" + "s" * (high > 1)
+        else:
+            wanted = f"{low} to {high} {noun}s"
+        raise ValueError(f"expected {wanted}, found {count or 'none'}")
+    if row.scalar:
+        return values[0]
+    return values * (high or 1) if row.repeat and count == 1 else values
+
+
+def _parse_keyword(row: Attribute, text: str) -> str:
+    """One of the attribute's words."""
+    if text not in row.keywords:
+        raise ValueError(f"'{text}' is not one of its keywords" + suggestion(text, row.keywords))
+    return text
+
+
+def _parse_bool(row: Attribute, text: str) -> bool:
+    """One of the attribute's two words, as a bool."""
+    return row.keywords[_parse_keyword(row, text)]
+
+
+def _parse_text(row: Attribute, text: str) -> str:
+    """The text as it stands."""
+    return text
+
+
+def _parse_memory(row: Attribute, text: str) -> int:
+    """Bytes, with an optional suffix; -1 for automatic."""
+    token = text.strip()
+    if token == "-1":
+        return -1
+    suffix = token[-1:].upper()
+    scale = _SUFFIX.get(suffix, 1)
+    digits = token[:-1] if suffix in _SUFFIX else token
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"'{text}' is not a memory size; expected a whole number with an optional K, M, G, T, P or E")
+    # a size of more than 19 digits is too large whatever the suffix
+    if len(digits) > 19 or int(digits) * scale >= _SIZE_BOUND:
+        raise ValueError(f"'{text}' is too large for a memory size")
+    return int(digits) * scale
+
+
+_PARSERS: dict[Type, Callable[[Attribute, str], Any]] = {
+    Type.REAL: _parse_real,
+    Type.INT: _parse_int,
+    Type.BOOL: _parse_bool,
+    Type.KEYWORD: _parse_keyword,
+    Type.STRING: _parse_text,
+    Type.REFERENCE: _parse_text,
+    Type.FILE: _parse_text,
+    Type.MEMORY: _parse_memory,
+}
