@@ -1,0 +1,22 @@
+"""Run all benchmarks, or those named: ``python -m benchmarks stepping rollout``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+NAMES = ("stepping", "newest", "rollout", "compiling", "startup", "memory")
+
+
+def main() -> None:
+    """Run the benchmarks that the command line names (all if it names none)."""
+    chosen = sys.argv[1:] or NAMES
+    unknown = [name for name in chosen if name not in NAMES]
+    if unknown:
+        sys.exit(f"unknown benchmark {unknown[0]!r}; there are: {', '.join(NAMES)}")
+    for name in chosen:
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main()
