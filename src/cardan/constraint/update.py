@@ -1,0 +1,201 @@
+"""The soft-constraint penalty s(J a - aref): cost, forces, states and cone Hessians (spec: computation, reduced primal problem).
+
+Given the residual acceleration ``jar = J qacc - efc_aref`` (nefc,), each constraint has a convex cost s whose negative gradient is the
+constraint force. Both the primal solvers and inverse dynamics rest on it:
+
+=====================  ===============================  ==========================  ================================
+rows                   where                            cost                        force
+=====================  ===============================  ==========================  ================================
+equality               everywhere (QUADRATIC)           D jar^2 / 2                 -D jar
+friction loss f        \\|jar\\| < R f (QUADRATIC)        D jar^2 / 2                 -D jar
+(Huber)                jar <= -R f (LINEARNEG)          -R f^2 / 2 - f jar          f
+..                     jar >= R f (LINEARPOS)           -R f^2 / 2 + f jar          -f
+limit, frictionless,   jar < 0 (QUADRATIC)              D jar^2 / 2                 -D jar
+pyramid edge           jar >= 0 (SATISFIED)             0                           0
+elliptic cone          N >= mu T (SATISFIED)            0                           0
+(all rows at once)     mu N + T <= 0 (QUADRATIC)        sum of D jar^2 / 2          -D jar
+..                     between (CONE)                   Dm (N - mu T)^2 / 2         -gradient
+=====================  ===============================  ==========================  ================================
+
+For an elliptic contact of dimension n, ``U = (mu jar[0], friction[0] jar[1], ..., friction[n-2] jar[n-1])`` are coordinates in which the
+regulariser is uniform (``efc_R`` is coupled that way, see `constraint.regularize`), N = U[0], T = |U[1:]|, and ``N - mu T`` over
+sqrt(1 + mu^2) is the distance to the dual cone, hence ``Dm = D[0] / (mu^2 (1 + mu^2))``.
+
+Interface for the solvers:
+
+- ``cost = constraint_update(d, jar, with_hessian)``: writes ``efc_force``, ``efc_state`` (of all nefc rows) and, if `with_hessian` is not
+  0, ``contact.H`` of each elliptic contact in state CONE: the n x n Hessian of s with respect to the contact's jar, packed row by
+  row in the first n n of the 36 numbers. All rows of an elliptic contact have the same state. In states other than CONE the Hessian of s is
+  diagonal: D for QUADRATIC, 0 for SATISFIED and the LINEAR states.
+- `cone_coordinates` and `cone_zone` give N, T and the zone for a line search's own use.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.enums.data import mjtConstraint, mjtConstraintState
+from cardan.jit import kernel, stack_array
+from cardan.maths.vector import MINVAL
+
+ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)
+QUADRATIC = int(mjtConstraintState.mjCNSTRSTATE_QUADRATIC)
+LINEARNEG = int(mjtConstraintState.mjCNSTRSTATE_LINEARNEG)
+LINEARPOS = int(mjtConstraintState.mjCNSTRSTATE_LINEARPOS)
+CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
+
+
+@kernel
+def constraint_update(d: Any, jar: Any, with_hessian: int) -> float:
+    """Forces, states and cost of all constraint rows at the residual acceleration `jar` (see the module).
+
+    Args:
+        jar: J qacc - efc_aref (at least nefc numbers).
+        with_hessian: if not 0, also write `contact.H` of the contacts in state CONE.
+
+    Returns:
+        The sum of the costs.
+    """
+    bilateral = int(d.ne + d.nf)
+    cost = update_equality(d, jar, 0, d.ne)
+    cost += update_friction(d, jar, d.ne, bilateral)
+    start = bilateral
+    stop = start
+    while start < d.nefc:
+        # a run of one-sided rows, then one elliptic contact
+        while stop < d.nefc and d.efc_type[stop] != ELLIPTIC:
+            stop += 1
+        cost += update_one_sided(d, jar, start, stop)
+        if stop < d.nefc:
+            con = int(d.efc_id[stop])
+            cost += update_elliptic(d, jar, con, stop, with_hessian)
+            stop += d.contact.dim[con]
+        start = stop
+    return cost
+
+
+@kernel
+def update_equality(d: Any, jar: Any, start: int, stop: int) -> float:
+    """Equality rows `start` to `stop`: quadratic everywhere; returns their cost."""
+    weight, force, state = d.efc_D, d.efc_force, d.efc_state
+    cost = 0.0
+    for i in range(start, stop):
+        f = -weight[i] * jar[i]
+        cost -= 0.5 * f * jar[i]
+        force[i] = f
+        state[i] = QUADRATIC
+    return cost
+
+
+@kernel
+def update_friction(d: Any, jar: Any, start: int, stop: int) -> float:
+    """Friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`; returns their cost."""
+    cost = 0.0
+    for i in range(start, stop):
+        bound = d.efc_frictionloss[i]
+        edge = d.efc_R[i] * bound
+        if jar[i] <= -edge:
+            d.efc_force[i] = bound
+            d.efc_state[i] = LINEARNEG
+            cost += bound * (-0.5 * edge - jar[i])
+        elif jar[i] >= edge:
+            d.efc_force[i] = -bound
+            d.efc_state[i] = LINEARPOS
+            cost += bound * (-0.5 * edge + jar[i])
+        else:
+            d.efc_force[i] = -d.efc_D[i] * jar[i]
+            d.efc_state[i] = QUADRATIC
+            cost += 0.5 * d.efc_D[i] * jar[i] * jar[i]
+    return cost
+
+
+@kernel
+def update_one_sided(d: Any, jar: Any, start: int, stop: int) -> float:
+    """Limits, frictionless contacts and pyramid edges `start` to `stop`: half-quadratic; returns their cost."""
+    weight, force, state = d.efc_D, d.efc_force, d.efc_state
+    cost = 0.0
+    for i in range(start, stop):
+        inside = min(jar[i], 0.0)
+        f = -weight[i] * inside
+        cost -= 0.5 * f * inside
+        force[i] = f
+        state[i] = QUADRATIC if jar[i] < 0.0 else SATISFIED
+    return cost
+
+
+@kernel
+def cone_coordinates(d: Any, jar: Any, con: int, row: int, u: Any) -> float:
+    """Coordinates U of elliptic contact `con`, whose rows start at `row`, into `u` (6,); returns T = |U[1:]|."""
+    u[0] = jar[row] * d.contact.mu[con]
+    squared = 0.0
+    for j in range(1, d.contact.dim[con]):
+        u[j] = jar[row + j] * d.contact.friction[con, j - 1]
+        squared += u[j] * u[j]
+    return sqrt(squared)
+
+
+@kernel
+def cone_zone(normal: float, tangent: float, mu: float) -> int:
+    """State of an elliptic contact with N = `normal` and T = `tangent`: SATISFIED, QUADRATIC or CONE."""
+    if normal >= mu * tangent or (tangent <= 0.0 and normal >= 0.0):
+        return SATISFIED
+    if mu * normal + tangent <= 0.0 or (tangent <= 0.0 and normal < 0.0):
+        return QUADRATIC
+    return CONE
+
+
+@kernel
+def update_elliptic(d: Any, jar: Any, con: int, row: int, with_hessian: int) -> float:
+    """Rows of elliptic contact `con`, the first of which is `row`; returns its cost."""
+    u = stack_array(6)
+    mu = d.contact.mu[con]
+    dim = int(d.contact.dim[con])
+    tangent = cone_coordinates(d, jar, con, row, u)
+    zone = cone_zone(u[0], tangent, mu)
+    for j in range(dim):
+        d.efc_state[row + j] = zone
+    cost = 0.0
+    if zone == CONE:
+        dm = d.efc_D[row] / (mu * mu * (1.0 + mu * mu))
+        gap = u[0] - mu * tangent
+        cost = 0.5 * dm * gap * gap
+        normal_force = -dm * gap * mu
+        d.efc_force[row] = normal_force
+        for j in range(1, dim):
+            d.efc_force[row + j] = -normal_force / tangent * u[j] * d.contact.friction[con, j - 1]
+        if with_hessian != 0:
+            cone_hessian(d, con, dm, u, tangent)
+    elif zone == QUADRATIC:
+        for j in range(dim):
+            f = -d.efc_D[row + j] * jar[row + j]
+            d.efc_force[row + j] = f
+            cost -= 0.5 * f * jar[row + j]
+    else:
+        for j in range(dim):
+            d.efc_force[row + j] = 0.0
+    return cost
+
+
+@kernel
+def cone_hessian(d: Any, con: int, dm: float, u: Any, tangent: float) -> None:
+    """Hessian of Dm (N - mu T)^2 / 2 with respect to the contact's jar, packed n x n into `contact.H`.
+
+    With ``t = U[1:] / T``, in the coordinates U it is Dm times ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.
+    """
+    mu = d.contact.mu[con]
+    dim = int(d.contact.dim[con])
+    tangent = max(tangent, MINVAL)
+    ratio = u[0] / tangent
+    d.contact.H[con, 0] = dm * mu * mu
+    for j in range(1, dim):
+        scale = dm * mu * d.contact.friction[con, j - 1]
+        tj = u[j] / tangent
+        d.contact.H[con, j] = -scale * mu * tj
+        d.contact.H[con, j * dim] = -scale * mu * tj
+        for k in range(1, dim):
+            block = ratio * tj * u[k] / tangent
+            if j == k:
+                block += mu - ratio
+            d.contact.H[con, j * dim + k] = scale * d.contact.friction[con, k - 1] * block
