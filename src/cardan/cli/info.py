@@ -1,0 +1,72 @@
+"""``cardan info``: what a model consists of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+import cardan
+from cardan.cli.loading import load_model, model_name
+from cardan.model.tables import SIZE_NAMES
+
+SHOWN_OPTIONS = {
+    "integrator": cardan.mjtIntegrator,
+    "cone": cardan.mjtCone,
+    "jacobian": cardan.mjtJacobian,
+    "solver": cardan.mjtSolver,
+}
+PLAIN_OPTIONS = ("timestep", "iterations", "tolerance", "ls_iterations", "impratio")
+
+
+def _short(member: Any) -> str:
+    """``mjSOL_NEWTON`` -> ``newton``."""
+    return member.name.partition("_")[2].lower()
+
+
+def _joint_text(m: cardan.MjModel, j: int) -> str:
+    joint = m.jnt(j)
+    text = f"[cyan]{_short(cardan.mjtJoint(int(joint.type[0])))}[/] {joint.name or j}"
+    if joint.limited[0]:
+        text += f" [{joint.range[0]:.3g}, {joint.range[1]:.3g}]"
+    return text
+
+
+def body_tree(m: cardan.MjModel) -> Tree:
+    """The kinematic tree with joints and geoms."""
+    branches: list[Tree] = []
+    for b in range(m.nbody):
+        body = m.body(b)
+        label = f"[bold]{body.name or b}[/]  {body.mass[0]:.4g} kg"
+        branch = Tree(label) if b == 0 else branches[int(body.parentid[0])].add(label)
+        first = int(m.body_jntadr[b])
+        for j in range(first, first + int(m.body_jntnum[b])):
+            branch.add(_joint_text(m, j))
+        first = int(m.body_geomadr[b])
+        kinds = [_short(cardan.mjtGeom(int(m.geom_type[g]))) for g in range(first, first + int(m.body_geomnum[b]))]
+        if kinds:
+            branch.add("[dim]geoms: " + ", ".join(kinds) + "[/]")
+        branches.append(branch)
+    return branches[0]
+
+
+def run(model: Path) -> None:
+    """The command."""
+    m = load_model(model)
+    console = Console()
+    table = Table(title=model_name(m), show_header=False, title_justify="left")
+    sizes = [(n, getattr(m, n)) for n in SIZE_NAMES if n not in ("nbuffer", "narena")]
+    table.add_row("sizes", ", ".join(f"{n} {v}" for n, v in sizes if v > 0))
+    options = [f"{n} {getattr(m.opt, n):g}" for n in PLAIN_OPTIONS]
+    options += [f"{n} {_short(kinds(getattr(m.opt, n)))}" for n, kinds in SHOWN_OPTIONS.items()]
+    table.add_row("options", ", ".join(options))
+    table.add_row("gravity", " ".join(f"{g:g}" for g in m.opt.gravity))
+    table.add_row("mass", f"{m.body_subtreemass[0]:.6g} kg; extent {m.stat.extent:.4g} m")
+    for kind, count in (("actuator", m.nu), ("sensor", m.nsensor), ("tendon", m.ntendon), ("key", m.nkey)):
+        if count:
+            table.add_row(kind + "s", ", ".join(getattr(m, kind)(k).name or str(k) for k in range(count)))
+    console.print(table)
+    console.print(body_tree(m))

@@ -1,0 +1,47 @@
+"""What all commands do first: load a model, choose a starting state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cardan
+
+
+def load_model(path: Path) -> cardan.MjModel:
+    """Read and compile a model file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file breaks a rule of the language.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"there is no model file {path}")
+    return cardan.MjModel.from_xml_path(path)
+
+
+def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:
+    """Number of a keyframe given by name or number.
+
+    Raises:
+        ValueError: the model has no such keyframe; the message lists those it has.
+    """
+    number = cardan.mj_name2id(m, cardan.mjtObj.mjOBJ_KEY, keyframe)
+    if number < 0 and keyframe.isdigit() and int(keyframe) < m.nkey:
+        number = int(keyframe)
+    if number < 0:
+        names = ", ".join(m.key(k).name or str(k) for k in range(m.nkey)) or "none"
+        raise ValueError(f"the model has no keyframe {keyframe!r}; its keyframes: {names}")
+    return number
+
+
+def start(m: cardan.MjModel, keyframe: str | None) -> cardan.MjData:
+    """New data in the default state, or in that of a keyframe."""
+    d = cardan.MjData(m)
+    if keyframe is not None:
+        cardan.mj_resetDataKeyframe(m, d, keyframe_id(m, keyframe))
+    return d
+
+
+def model_name(m: cardan.MjModel) -> str:
+    """The model's own name."""
+    return m.names.partition(b"\0")[0].decode() or "(unnamed)"
