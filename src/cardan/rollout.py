@@ -1,0 +1,5 @@
+"""Open-loop rollouts over native threads, as in ``mujoco.rollout`` (see `cardan.batch.rollout`)."""
+
+from cardan.batch.rollout import rollout
+
+__all__ = ["rollout"]
