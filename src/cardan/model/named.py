@@ -1,6 +1,217 @@
-"""Access by name: ``m.geom("floor").size``, ``d.body("torso").xpos``, and names by id."""
+"""Access by name or id: ``m.geom("floor").size``, ``m.joint(2).damping``, ``d.body("torso").xpos``.
+
+A call gives a view of one element. Its attributes are made from the table of fields: all fields of the element's prefix and
+first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint, ``data`` of a sensor).
+They are NumPy views of the model or data, so that writing to them (or assigning) changes it.
+"""
 
 from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.jit.fields import Field
+from cardan.jit.struct import Struct
+from cardan.model.naming import name_book
+from cardan.model.tables import DATA, MODEL
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+Span = Callable[["MjModel", int], tuple[int, int]]
+
+
+# numbers in qpos and qvel of a free, ball, slide and hinge joint
+QPOS_WIDTH = (7, 4, 1, 1)
+DOF_WIDTH = (6, 3, 1, 1)
+
+# fields of no element in particular, though their first dimension is one: addresses in sparse matrices, names
+_STRUCTURAL = ("name_", "D_", "B_", "dof_", "jnt_", "efc_", "island_")
+
+
+def _one(m: MjModel, i: int) -> tuple[int, int]:
+    return i, i + 1
+
+
+def _joint_span(address: str, widths: tuple[int, ...]) -> Span:
+    def span(m: MjModel, i: int) -> tuple[int, int]:
+        start = int(getattr(m, address)[i])
+        return start, start + widths[int(m.jnt_type[i])]
+
+    return span
+
+
+def _counted(address: str, *counts: str, times: int = 1) -> Span:
+    def span(m: MjModel, i: int) -> tuple[int, int]:
+        start = int(getattr(m, address)[i])
+        return start, start + times * int(np.prod([getattr(m, count)[i] for count in counts]))
+
+    return span
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of element.
+
+    Attributes:
+        name: the kind in `NAME_FIELDS` (``"jnt"``).
+        methods: names of the access methods.
+        title: the part of the view classes' names that says the kind.
+        prefixes: what is taken off the fields' names; in a collision the later prefix wins.
+        spans: where the element's part of a field lies, by the field's first dimension.
+        data_methods: names of the access methods of MjData, if it has any.
+        data_prefixes: as `prefixes`, for fields of MjData; empty: all fields of those dimensions.
+    """
+
+    name: str
+    methods: tuple[str, ...]
+    title: str
+    prefixes: tuple[str, ...]
+    spans: dict[str, Span]
+    data_methods: tuple[str, ...] = ()
+    data_prefixes: tuple[str, ...] = ()
+
+
+_JOINT_SPANS = {
+    "njnt": _one,
+    "nq": _joint_span("jnt_qposadr", QPOS_WIDTH),
+    "nv": _joint_span("jnt_dofadr", DOF_WIDTH),
+}
+
+KINDS: tuple[Kind, ...] = (
+    Kind("body", ("body",), "Body", ("body_",), {"nbody": _one}, ("body",), ("",)),
+    Kind("jnt", ("jnt", "joint"), "Joint", ("jnt_", "dof_", ""), _JOINT_SPANS, ("jnt", "joint"), ("",)),
+    Kind("geom", ("geom",), "Geom", ("geom_",), {"ngeom": _one}, ("geom",), ("geom_",)),
+    Kind("site", ("site",), "Site", ("site_",), {"nsite": _one}, ("site",), ("site_",)),
+    Kind("cam", ("cam", "camera"), "Camera", ("cam_",), {"ncam": _one}, ("cam", "camera"), ("cam_",)),
+    Kind("light", ("light",), "Light", ("light_",), {"nlight": _one}, ("light",), ("light_",)),
+    Kind("mesh", ("mesh",), "Mesh", ("mesh_",), {"nmesh": _one}),
+    Kind("skin", ("skin",), "Skin", ("skin_",), {"nskin": _one}),
+    Kind("hfield", ("hfield",), "Hfield", ("hfield_",),
+         {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")}),
+    Kind("tex", ("tex", "texture"), "Texture", ("tex_",),
+         {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)}),
+    Kind("mat", ("mat", "material"), "Material", ("mat_",), {"nmat": _one}),
+    Kind("pair", ("pair",), "Pair", ("pair_",), {"npair": _one}),
+    Kind("exclude", ("exclude",), "Exclude", ("exclude_",), {"nexclude": _one}),
+    Kind("eq", ("eq", "equality"), "Equality", ("eq_",), {"neq": _one}),
+    Kind("tendon", ("tendon", "ten"), "Tendon", ("tendon_",), {"ntendon": _one}, ("tendon", "ten"), ("ten_",)),
+    Kind("actuator", ("actuator",), "Actuator", ("actuator_",), {"nu": _one}, ("actuator",), ("actuator_", "")),
+    Kind("sensor", ("sensor",), "Sensor", ("sensor_",), {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")},
+         ("sensor",), ("sensor",)),
+    Kind("numeric", ("numeric",), "Numeric", ("numeric_",),
+         {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")}),
+    Kind("text", ("text",), "Text", ("text_",), {"ntext": _one, "ntextdata": _counted("text_adr", "text_size")}),
+    Kind("tuple", ("tuple",), "Tuple", ("tuple_",), {"ntuple": _one, "ntupledata": _counted("tuple_adr", "tuple_size")}),
+    Kind("key", ("key", "keyframe"), "Keyframe", ("key_",), {"nkey": _one}),
+)
+
+# flat fields that the view of one element shows as a rectangle
+RECTANGLES: dict[str, Callable[[MjModel, int], tuple[int, int]]] = {
+    "hfield_data": lambda m, i: (int(m.hfield_nrow[i]), int(m.hfield_ncol[i])),
+    "tex_rgb": lambda m, i: (int(m.tex_height[i]), 3 * int(m.tex_width[i])),
+}
+
+
+class ElementView:
+    """Fields of one element of a model or of its data; `id` and `name` say which."""
+
+    __slots__ = ("_id", "_name", "_owner", "_spans")
+    _attributes: tuple[str, ...] = ()
+
+    def __init__(self, owner: Any, spans: dict[str, tuple[int, int]], index: int, name: str) -> None:
+        self._owner = owner
+        self._spans = spans
+        self._id = index
+        self._name = name
+
+    @property
+    def id(self) -> int:
+        """Index of the element among those of its kind."""
+        return self._id
+
+    @property
+    def name(self) -> str:
+        """Name of the element, or ``""``."""
+        return self._name
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {getattr(self, name)!r}" for name in sorted((*self._attributes, "id", "name"))]
+        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
+
+    def __dir__(self) -> list[str]:
+        return sorted((*self._attributes, "id", "name"))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._owner is other._owner and self._id == other._id
+
+    def __hash__(self) -> int:
+        return hash((type(self), id(self._owner), self._id))
+
+
+def _part(view: ElementView, field: Field) -> np.ndarray:
+    start, stop = view._spans[field.shape[0]]  # type: ignore[index]
+    array = view._owner._memory.arrays[field.name]
+    if field.name in RECTANGLES:
+        return array[start:stop].reshape(RECTANGLES[field.name](view._owner, view._id))
+    # one row of a matrix is a vector; the rows of a joint's degrees of freedom stay a matrix
+    return array[start] if array.ndim > 1 and field.shape[0] not in ("nq", "nv") else array[start:stop]
+
+
+def _attribute(field: Field) -> property:
+    if field.dtype == "char":
+        return property(lambda view: _part(view, field).tobytes(), doc=field.doc)
+
+    def put(view: ElementView, value: Any) -> None:
+        _part(view, field)[...] = value
+
+    return property(lambda view: _part(view, field), put, doc=field.doc)
+
+
+def _fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
+    """Fields of an element by the names that its view shows."""
+    chosen: dict[str, Field] = {}
+    left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]
+    for prefix in prefixes:
+        found = [f for f in left if f.name.startswith(prefix) and (prefix or not f.name.startswith(_STRUCTURAL))]
+        chosen.update({f.name.removeprefix(prefix): f for f in found})
+        left = [f for f in left if f not in found]
+    return chosen
+
+
+def _view_class(owner: str, struct: Struct, kind: Kind, prefixes: tuple[str, ...]) -> type[ElementView]:
+    fields = _fields_of(struct, prefixes, tuple(kind.spans))
+    body: dict[str, Any] = {"__slots__": (), "__doc__": f"One {kind.methods[-1]} of an {owner}."}
+    body["_attributes"] = tuple(fields)
+    body.update({short: _attribute(field) for short, field in fields.items()})
+    return type(f"_{owner}{kind.title}Views", (ElementView,), body)
+
+
+def _accessor(method: str, kind: Kind, cls: type[ElementView], model_of: Callable[[Any], MjModel]) -> Callable[..., Any]:
+    def access(self: Any, name: str | int = "") -> ElementView:
+        m = model_of(self)
+        which = name if isinstance(name, str) else _as_index(method, name)
+        book = name_book(m, kind.name)
+        i = book.id_of(which)
+        spans = {dim: span(m, i) for dim, span in kind.spans.items()}
+        return cls(self, spans, i, book.names[i])
+
+    access.__name__ = access.__qualname__ = method
+    access.__doc__ = f"View of one {kind.methods[-1]}, given by name or id (KeyError, IndexError if there is none)."
+    return access
+
+
+def _as_index(method: str, which: Any) -> int:
+    try:
+        return operator.index(which)
+    except TypeError:
+        raise TypeError(f"{method}(): expected a name or an id, got {which!r}") from None
 
 
 class ModelNames:
@@ -9,3 +220,13 @@ class ModelNames:
 
 class DataNames:
     """Named access to the elements of a model's data."""
+
+
+for _kind in KINDS:
+    _cls = _view_class("MjModel", MODEL, _kind, _kind.prefixes)
+    for _method in _kind.methods:
+        setattr(ModelNames, _method, _accessor(_method, _kind, _cls, lambda m: m))
+    if _kind.data_methods:
+        _cls = _view_class("MjData", DATA, _kind, _kind.data_prefixes)
+        for _method in _kind.data_methods:
+            setattr(DataNames, _method, _accessor(_method, _kind, _cls, lambda d: d.model))

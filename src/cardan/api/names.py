@@ -1,0 +1,19 @@
+"""Names by id and ids by name (spec: programming, naming)."""
+
+from __future__ import annotations
+
+from cardan.model.mjmodel import MjModel
+from cardan.model.naming import KIND_OF_OBJECT, name_book
+
+
+def mj_id2name(m: MjModel, type: int, id: int) -> str | None:
+    """Name of the element with a type (`mjtObj`) and an id; None if there is none or it has no name."""
+    kind = KIND_OF_OBJECT.get(int(type))
+    names = name_book(m, kind).names if kind else []
+    return (names[id] or None) if 0 <= id < len(names) else None
+
+
+def mj_name2id(m: MjModel, type: int, name: str) -> int:
+    """Id of the element with a type (`mjtObj`) and a name; -1 if there is none."""
+    kind = KIND_OF_OBJECT.get(int(type))
+    return name_book(m, kind).ids.get(name, -1) if kind else -1

@@ -1,0 +1,92 @@
+"""Names of the elements of a model: where they are stored, and lookup in both directions.
+
+A model keeps all names in one text (`names`, zero-terminated), with the address of each element's name in `name_*adr`, and
+a hash table for every type of element one after the other in `names_map` (layout as in MuJoCo's mjModel).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.enums import mjtObj
+from cardan.model.tables import MODEL
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+NAME_FIELDS: dict[str, str] = {f.name[5:-3]: f.name for f in MODEL.members("") if f.name.startswith("name_")}
+"""Field of name addresses by kind of element (``"jnt"``: ``"name_jntadr"``)."""
+
+_SHORT = {"joint": "jnt", "camera": "cam", "texture": "tex", "material": "mat", "equality": "eq", "xbody": "body"}
+
+
+def _kind(obj: mjtObj) -> str:
+    lower = obj.name.removeprefix("mjOBJ_").lower()
+    return _SHORT.get(lower, lower)
+
+
+KIND_OF_OBJECT: dict[int, str] = {int(obj): _kind(obj) for obj in mjtObj if _kind(obj) in NAME_FIELDS}
+"""Kind of element by mjtObj."""
+
+HASH_START, HASH_FACTOR, HASH_BITS = 5381, 33, 64
+
+
+def name_hash(name: str, size: int) -> int:
+    """Place of `name` in a hash table of `size` places (Bernstein's hash, exclusive-or form, on 64 bits)."""
+    value = HASH_START
+    for byte in name.encode():
+        value = (value * HASH_FACTOR ^ byte) & ((1 << HASH_BITS) - 1)
+    return value % size
+
+
+def name_table(names: Sequence[str]) -> np.ndarray:
+    """Hash table of the names of one type of element: ids at their places, -1 where empty (2 * len(names),)."""
+    size = 2 * len(names)
+    table = np.full(size, -1, np.int32)
+    for i, name in enumerate(names):
+        if name:
+            place = name_hash(name, size)
+            while table[place] >= 0:
+                place = (place + 1) % size
+            table[place] = i
+    return table
+
+
+def read_names(m: MjModel, kind: str) -> list[str]:
+    """Names of all elements of a kind (``"geom"``), in order of their ids; ``""`` where there is none."""
+    text = m.names
+    return [text[a : text.index(b"\0", a)].decode() for a in getattr(m, NAME_FIELDS[kind]).tolist()]
+
+
+class NameBook:
+    """Names and ids of one kind of element of a model."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        self.ids = {name: i for i, name in enumerate(names) if name}
+
+    def id_of(self, which: str | int) -> int:
+        """Id of an element given by name or by id.
+
+        Raises:
+            KeyError: no element has this name; the message lists the names.
+            IndexError: there is no such id.
+        """
+        if isinstance(which, str):
+            if which not in self.ids:
+                raise KeyError(f"Invalid name '{which}'. Valid names: {sorted(self.ids)}")
+            return self.ids[which]
+        if not 0 <= which < len(self.names):
+            raise IndexError(f"Invalid index {which}. Valid indices from 0 to {len(self.names) - 1}")
+        return which
+
+
+def name_book(m: MjModel, kind: str) -> NameBook:
+    """Names and ids of a kind of element; read once a model."""
+    books = m.__dict__.setdefault("_name_books", {})
+    if kind not in books:
+        books[kind] = NameBook(read_names(m, kind))
+    return books[kind]
