@@ -1,8 +1,8 @@
 """MJCF text to model tree.
 
 One pass of the XML parser builds the tree: each start tag finds its row in the table, its attributes become typed
-values, its rules are checked. ``<include>`` is followed on the spot. Then default classes, names and references are
-checked over the whole tree. Entities, document types and network access are off.
+values, its rules are checked. ``<include>`` is followed on the spot. Then macros are
+expanded, and default classes, names and references are checked over the whole tree. Entities, document types and network access are off.
 
 Differences from the reference, all towards earlier and clearer errors: ``nan`` is refused everywhere, attributes of
 ``<frame>`` are checked, and an unknown letter in ``eulerseq`` is an error even when no Euler angle is used.
@@ -22,6 +22,7 @@ from cardan.mjcf.rules import CLOSING_RULES, rules_of
 from cardan.mjcf.schema import INCLUDE, SCHEMA
 from cardan.mjcf.values import parse_value
 from cardan.spec.element import Element
+from cardan.spec.replicate import expand_replicates
 from cardan.spec.tree import ModelTree
 
 FROM_STRING = "XML string"  # how messages call a model that has no file
@@ -60,6 +61,7 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
     """Read the main document into the tree and check the whole."""
     files: set[str | Path] = {path} if path is not None else set()
     _Document(tree, files, source, path.parent if path else None).parse(text)
+    expand_replicates(tree)
     check_references(tree)
     return tree
 

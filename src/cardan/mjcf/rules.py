@@ -22,6 +22,7 @@ Rule = Callable[["Element"], None]
 _ORIENTATIONS = tuple(row.name for row in ORIENTATION)
 _LARGEST_GROUP = 30
 _LARGEST_NUMERIC = 500
+_LARGEST_COUNT = 100_000
 
 
 def _given(element: Element, names: tuple[str, ...]) -> list[str]:
@@ -49,7 +50,7 @@ def no_turned_fullinertia(element: Element) -> None:
 def in_moving_body(element: Element) -> None:
     """The world has no joints and no inertia."""
     around = element.parent
-    while around is not None and around.tag == "frame":
+    while around is not None and around.tag in ("frame", "replicate"):
         around = around.parent
     if around is not None and around.tag == "worldbody":
         noun = "inertia" if element.tag == "inertial" else "joints"
@@ -115,6 +116,13 @@ def local_coordinates(element: Element) -> None:
         raise element.error("global coordinates are no longer part of MJCF; use 'local'", "coordinate")
 
 
+def bounded_count(element: Element) -> None:
+    """A number of copies is not negative and not absurd."""
+    count = element.attributes["count"]
+    if not 0 <= count <= _LARGEST_COUNT:
+        raise element.error(f"must be between 0 and {_LARGEST_COUNT}, found {count}", "count")
+
+
 def bounded_sizes(element: Element) -> None:
     """Sizes are not negative; -1 stands for automatic where that is the default."""
     for name, value in element.attributes.items():
@@ -170,6 +178,7 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "statistic": (positive_extent,),
     "compiler": (euler_sequence, local_coordinates),
     "size": (bounded_sizes,),
+    "replicate": (bounded_count,),
     "option": (actuator_groups,),
     "numeric": (numeric_size,),
     "text": (some_text,),

@@ -287,14 +287,14 @@ FRAME = element(
 
 REPLICATE = element(
     "replicate",
-    "copies of what stands inside",
+    "copies of what stands inside, each moved and turned further",
     integer("count", None, "number of copies", required=True),
-    text("sep", "text between name and number"),
+    text("sep", "text between a name and the number of the copy"),
     reals("offset", 3, (0.0, 0.0, 0.0), "step of the position, m"),
     reals("euler", 3, (0.0, 0.0, 0.0), "step of the orientation"),
+    CHILDCLASS,
     children=MEMBERS,
     multiplicity="R",
-    later="replicate",
 )
 
 WORLDBODY = element("worldbody", "the world: root of the kinematic tree", children=MEMBERS, kind=None, merged=True)

@@ -1,0 +1,140 @@
+"""The macro ``<replicate>``: copies of a part of the kinematic tree, and of what refers to it.
+
+Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by ``i`` times the offset and turned
+``i`` times by the Euler angles. Names get a suffix: the separator and the number of the copy, with as many digits as
+the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are copied
+along, at the end of their section. What happens in which order was found by asking the reference; where it drops or
+refuses a relation between a copy and something outside, the relation is kept here, once a copy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.maths.quaternion import mul_quat
+from cardan.mjcf.keywords import OBJECT_KIND
+from cardan.mjcf.schema_body import FRAME
+from cardan.spec.element import Element
+from cardan.spec.euler import euler_quat
+
+if TYPE_CHECKING:
+    from cardan.mjcf.rows import Attribute
+    from cardan.spec.tree import ModelTree
+
+# sections whose elements follow what they refer to; later ones may refer to earlier ones
+_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor")
+
+Names = dict[str, set[str]]
+
+
+def expand_replicates(tree: ModelTree) -> None:
+    """Replace every ``replicate`` element of the tree by its copies, inner ones before outer ones."""
+    macros = [element for element in tree.worldbody.descendants() if element.tag == "replicate"]
+    for macro in sorted(macros, key=_depth, reverse=True):
+        _expand(macro)
+    if macros:
+        tree.changed()
+
+
+def _depth(element: Element) -> int:
+    """Number of replicate elements around this one."""
+    depth, around = 0, element.parent
+    while around is not None:
+        depth += around.tag == "replicate"
+        around = around.parent
+    return depth
+
+
+def _expand(macro: Element) -> None:
+    """Put copies in the place of one macro without macros inside, and copy what refers to its content."""
+    parent = macro.parent
+    assert parent is not None
+    values = macro.resolved()
+    count: int = values["count"]
+    names = _names_inside(macro)
+    suffixes = [f"{values['sep'] or ''}{i:0{len(str(count))}d}" for i in range(count)]
+    frames = [_copied_frame(macro, parent, pose, names, suffix)
+              for pose, suffix in zip(_poses(macro, values), suffixes, strict=True)]  # fmt: skip
+    at = parent.children.index(macro)
+    parent.children[at : at + 1] = frames
+    _copy_relations(macro.tree, names, suffixes)
+
+
+def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Position and orientation of each copy."""
+    compiler = macro.tree.section("compiler")
+    step = euler_quat(values["euler"], compiler["eulerseq"], compiler["angle"] == "degree")
+    offset, quat = values["offset"], (1.0, 0.0, 0.0, 0.0)
+    poses = []
+    for i in range(values["count"]):
+        poses.append({"pos": tuple(i * x for x in offset), "quat": quat})
+        quat = mul_quat(quat, step)
+    return poses
+
+
+def _names_inside(macro: Element) -> Names:
+    """Names of what will be copied, by object kind."""
+    names: Names = {}
+    for element in macro.descendants():
+        if element.name and element.row.kind:
+            names.setdefault(element.row.kind, set()).add(element.name)
+    return names
+
+
+def _copied_frame(macro: Element, parent: Element, pose: dict[str, Any], names: Names, suffix: str) -> Element:
+    """One copy of the macro's content, inside a frame."""
+    frame = Element(FRAME, macro.tree, parent, pose, macro.source, macro.line)
+    if "childclass" in macro.attributes:
+        frame.attributes["childclass"] = macro.attributes["childclass"]
+    stack = [(child, frame) for child in macro.children[::-1]]
+    while stack:
+        element, into = stack.pop()
+        copy = _renamed_copy(element, into, names, suffix)
+        stack.extend((child, copy) for child in element.children[::-1])
+    return frame
+
+
+def _renamed_copy(element: Element, parent: Element, names: Names, suffix: str) -> Element:
+    """A copy of an element without its children, added to ``parent``; its name and references get the suffix."""
+    attributes = dict(element.attributes)
+    if element.name:
+        attributes["name"] = element.name + suffix
+    for row in element.row.references:
+        if _refers_to(element, row, names):
+            attributes[row.name] += suffix
+    copy = Element(element.row, element.tree, parent, attributes, element.source, element.line)
+    parent.children.append(copy)
+    return copy
+
+
+def _refers_to(element: Element, row: Attribute, names: Names) -> bool:
+    """Whether the element's reference names something that is copied."""
+    name, kind = element.attributes.get(row.name), row.kind or ""
+    if name is None:
+        return False
+    if kind.startswith("@"):
+        kind = OBJECT_KIND.get(element.attributes.get(kind[1:], ""), "")
+    return name in names.get(kind, ())
+
+
+def _copy_relations(tree: ModelTree, names: Names, suffixes: list[str]) -> None:
+    """Copy the elements of the sections that refer to what was copied, to the end of their section."""
+    for tag in _SECTIONS:
+        section = tree.section(tag)
+        concerned = [element for element in section.children if _is_concerned(element, names)]
+        if not concerned:
+            continue
+        section.children = [element for element in section.children if element not in concerned]
+        for element in concerned:
+            if element.name and element.row.kind:
+                names.setdefault(element.row.kind, set()).add(element.name)
+        for suffix in suffixes:
+            for element in concerned:
+                copy = _renamed_copy(element, section, names, suffix)
+                for child in element.children:
+                    _renamed_copy(child, copy, names, suffix)
+
+
+def _is_concerned(element: Element, names: Names) -> bool:
+    """Whether the element or one inside it refers to something that is copied."""
+    return any(_refers_to(part, row, names) for part in (element, *element.children) for row in part.row.references)
