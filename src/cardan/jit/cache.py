@@ -7,6 +7,7 @@ that start at once compile each stage only once.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
@@ -14,7 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-MAGIC = b"cardan-object-1\n"
+MAGIC = b"cardan-object-2\n"
+DIGEST_SIZE = 32
 
 
 def cache_folder() -> Path:
@@ -32,26 +34,31 @@ def _path(name: str, key: str) -> Path:
     return cache_folder() / f"{name}-{key}.o"
 
 
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
 def read(name: str, key: str) -> tuple[str, bytes] | None:
     """Symbol and object code of a stage, or None if the cache has no such (intact) file."""
     try:
         content = _path(name, key).read_bytes()
     except OSError:
         return None
-    if not content.startswith(MAGIC):
+    magic, digest, rest = content[: len(MAGIC)], content[len(MAGIC) :][:DIGEST_SIZE], content[len(MAGIC) + DIGEST_SIZE :]
+    if magic != MAGIC or digest != _digest(rest):
         return None
-    header, _, rest = content[len(MAGIC) :].partition(b"\n")
-    symbol, _, length = header.decode().rpartition(" ")
-    return (symbol, rest) if length.isdigit() and int(length) == len(rest) else None
+    symbol, _, code = rest.partition(b"\n")
+    return symbol.decode(), code
 
 
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
     """Store a compiled stage; a folder that can't be written to costs the speed of the next start, not the run."""
     path = _path(name, key)
+    rest = symbol.encode() + b"\n" + code
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            file.write(MAGIC + f"{symbol} {len(code)}\n".encode() + code)
+            file.write(MAGIC + _digest(rest) + rest)
         os.replace(file.name, path)
     except OSError:
         return

@@ -27,7 +27,7 @@ def reset_data(m: Any, d: Any) -> int:
         d.eq_active[i] = m.eq_active0[i]
     for body in range(m.nbody):
         mocap = m.body_mocapid[body]
-        if mocap >= 0:
+        if 0 <= mocap < m.nmocap:
             for k in range(3):
                 d.mocap_pos[mocap, k] = m.body_pos[body, k]
             for k in range(4):
