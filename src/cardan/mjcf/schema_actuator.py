@@ -137,7 +137,7 @@ SHORTCUTS: tuple[ElementRow, ...] = (
     _shortcut(
         "muscle",
         "muscle",
-        *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE,
+        *(row for row in _COMMON if row.name != "site"), *_FORCE, _CTRLLIMITED, _CTRLRANGE,
         reals("timeconst", 2, (0.01, 0.04), "time constants of activation and deactivation, s"),
         real("tausmooth", 0.0, "width of the transition between time constants"),
         reals("range", 2, (0.75, 1.05), "operating lengths, in optimal lengths"),

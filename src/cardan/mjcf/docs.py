@@ -1,0 +1,87 @@
+"""The reference page of the MJCF language, from the table: ``python -m cardan.mjcf.docs > docs/mjcf.md``."""
+
+from __future__ import annotations
+
+from cardan.mjcf.rows import Attribute, ElementRow, Type
+from cardan.mjcf.schema import INCLUDE, SCHEMA
+
+_HEAD = """# MJCF reference
+
+The whole language of model files, made from the table in `src/cardan/mjcf` by `python -m cardan.mjcf.docs`; do not edit.
+
+Values are separated by spaces. A count such as *1 to 3* means that fewer values may be given: they replace the first ones
+of the default. "undefined" means that the compiler infers the value. An attribute marked **required** must be given.
+Elements and words marked *later* are known but need a feature that this version does not have; they raise an error.
+"""
+
+_MULTIPLICITY = {"!": "once", "?": "at most once", "*": "any number", "R": "any number, also inside itself"}
+
+
+def page() -> str:
+    """The reference page in Markdown."""
+    parts = [_HEAD]
+    seen: set[int] = set()
+    for row in (SCHEMA, INCLUDE):
+        _describe(row, "", parts, seen)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> None:
+    """Add an element and what may stand inside, each row once."""
+    seen.add(id(row))
+    here = f"{path}/{row.tag}" if path else row.tag
+    later = f" *Later: {row.later}.*" if row.later else ""
+    parts.append(f"## {here}\n\n{row.meaning[0].upper()}{row.meaning[1:]} ({_MULTIPLICITY[row.multiplicity]}).{later}\n")
+    if row.entry:
+        parts.append(f"Undefined attributes come from the default class entry `{row.entry}`.\n")
+    if row.children:
+        parts.append("Inside: " + ", ".join(f"`{tag}`" for tag in row.children) + "\n")
+    if row.attributes:
+        parts.append("| attribute | type | default | meaning |\n| --- | --- | --- | --- |")
+        parts.extend(_line(attribute) for attribute in row.attributes.values())
+        parts.append("")
+    inside = "" if row is SCHEMA else here
+    for child in row.children.values():
+        if id(child) not in seen and not child.is_entry:
+            _describe(child, inside, parts, seen)
+
+
+def _line(row: Attribute) -> str:
+    """One attribute as a line of the table."""
+    later = f" *Later: {row.later}.*" if row.later else ""
+    if row.later_keywords:
+        words = ", ".join(f"`{word}`" for word in row.later_keywords)
+        later = f" *Later: {words}.*"
+    return f"| `{row.name}` | {_type(row)} | {_default(row)} | {row.meaning}{later} |"
+
+
+def _type(row: Attribute) -> str:
+    """Type and count in words."""
+    if row.keywords:
+        return ", ".join(f"`{word}`" for word in row.keywords)
+    if row.type is Type.REFERENCE:
+        kind = row.kind or ""
+        if kind.startswith("@"):
+            return f"name, of kind `{kind[1:]}`"
+        return "default class" if kind == "default" else f"name of a {kind}"
+    if row.scalar:
+        return row.type.value
+    count = "any number" if row.high is None else str(row.high) if row.low == row.high else f"{row.low} to {row.high}"
+    return f"{row.type.value} ({count})"
+
+
+def _default(row: Attribute) -> str:
+    """The default as it would be written."""
+    if row.required:
+        return "**required**"
+    if row.default is None or row.default == ():
+        return "undefined"
+    if isinstance(row.default, bool):
+        return next(word for word, value in row.keywords.items() if value is row.default)
+    if isinstance(row.default, tuple):
+        return " ".join(f"{value:g}" for value in row.default)
+    return f"{row.default:g}" if isinstance(row.default, float) else str(row.default)
+
+
+if __name__ == "__main__":
+    print(page(), end="")

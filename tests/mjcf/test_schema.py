@@ -1,0 +1,114 @@
+"""The MJCF table against the schema that the reference prints, and against itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cardan.mjcf.docs import page
+from cardan.mjcf.rows import ElementRow, Type
+from cardan.mjcf.schema import SCHEMA, walk
+
+mujoco = pytest.importorskip("mujoco")
+
+# elements that the printed schema leaves out, as it leaves out <include>
+NOT_PRINTED = {"frame", "replicate"}
+INDENT = 3
+COLUMN = 28  # column at which attributes begin
+
+
+def printed_schema() -> list[tuple[int, str, str, set[str]]]:
+    """Rows (depth, tag, multiplicity, attributes) of the reference's schema."""
+    rows: list[tuple[int, str, str, set[str]]] = []
+    for line in mujoco.mj_printSchema(False, False).splitlines():
+        head, attributes = line[:COLUMN], set(line[COLUMN:].split())
+        if "(" in line and head.strip():
+            indent = len(head) - len(head.lstrip())
+            tag, _, rest = line.strip().partition(" (") if not head.strip().startswith("(world)") else ("body", "", "R)")
+            rows.append((indent // INDENT, tag, rest[0], set(line.strip().partition(") ")[2].split())))
+        elif attributes:
+            rows[-1][3].update(attributes)
+    return rows
+
+
+def own_schema() -> list[tuple[int, str, str, set[str]]]:
+    """The same rows from the own table, with the kinematic tree as one recursive body."""
+    found: list[tuple[int, str, str, set[str]]] = []
+
+    def add(row: ElementRow, depth: int) -> None:
+        found.append((depth, row.tag, row.multiplicity, set(row.attributes)))
+        for child in row.children.values():
+            if child.tag not in NOT_PRINTED and child.tag != row.tag and child.tag != "worldbody":
+                add(child, depth + 1)
+            elif child.tag == "worldbody":
+                add(child.children["body"], depth + 1)
+
+    add(SCHEMA, 0)
+    return found
+
+
+def by_path(rows: list[tuple[int, str, str, set[str]]]) -> dict[str, tuple[str, set[str]]]:
+    """Multiplicity and attributes by path of tags."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    path: list[str] = []
+    for depth, tag, multiplicity, attributes in rows:
+        path[depth:] = [tag]
+        found["/".join(path)] = (multiplicity, attributes)
+    return found
+
+
+def test_table_equals_the_printed_schema() -> None:
+    theirs, own = by_path(printed_schema()), by_path(own_schema())
+    assert own.keys() == theirs.keys()
+    different = {path: (own[path], theirs[path]) for path in theirs if own[path] != theirs[path]}
+    assert not different
+
+
+def test_defaults_have_the_right_type_and_count() -> None:
+    python_type = {Type.REAL: float, Type.INT: int, Type.BOOL: bool, Type.KEYWORD: str, Type.STRING: str}
+    for element in walk():
+        for row in element.attributes.values():
+            if row.default is None:
+                continue
+            values = row.default if isinstance(row.default, tuple) else (row.default,)
+            assert row.scalar != isinstance(row.default, tuple), (element.tag, row.name)
+            if row.high is not None:
+                assert len(values) == row.high, (element.tag, row.name)
+            if row.type in python_type:
+                assert all(type(value) is python_type[row.type] for value in values), (element.tag, row.name)
+            if row.type is Type.KEYWORD:
+                assert row.default in row.keywords, (element.tag, row.name)
+
+
+@pytest.mark.parametrize("section", ["option", "global", "quality", "headlight", "map", "scale", "rgba"])
+def test_default_settings_equal_the_reference(section: str) -> None:
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    holder = model.opt if section == "option" else getattr(model.vis, section + "_" * (section == "global"))
+    row = SCHEMA.children["option"] if section == "option" else SCHEMA.children["visual"].children[section]
+    for name, attribute in row.attributes.items():
+        # the reference's Python bindings do not show the colours of bounding volumes
+        if attribute.default is None or name in ("bv", "bvactive") and section == "rgba":
+            continue
+        value = getattr(holder, name)
+        wanted = attribute.default
+        if attribute.type is Type.KEYWORD:
+            wanted = attribute.keywords[wanted]
+        numbers = list(value) if isinstance(wanted, tuple) else [float(value)]
+        expected = wanted if isinstance(wanted, tuple) else [float(wanted)]
+        assert numbers == pytest.approx(list(expected), rel=1e-6), name
+
+
+def test_keyword_numbers_equal_the_reference() -> None:
+    for kind, prefix, words in [
+        (mujoco.mjtGeom, "mjGEOM_", SCHEMA.children["worldbody"].children["geom"].attributes["type"].keywords),
+        (mujoco.mjtJoint, "mjJNT_", SCHEMA.children["worldbody"].children["joint"].attributes["type"].keywords),
+        (mujoco.mjtDyn, "mjDYN_", SCHEMA.children["actuator"].children["general"].attributes["dyntype"].keywords),
+    ]:
+        for word, number in words.items():
+            assert number == int(getattr(kind, prefix + word.upper())), word
+
+
+def test_reference_page_is_up_to_date() -> None:
+    committed = Path(__file__).parents[2] / "docs" / "mjcf.md"
+    assert committed.read_text() == page(), "run: python -m cardan.mjcf.docs > docs/mjcf.md"
