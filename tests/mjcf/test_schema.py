@@ -25,7 +25,9 @@ def printed_schema() -> list[tuple[int, str, str, set[str]]]:
         head, attributes = line[:COLUMN], set(line[COLUMN:].split())
         if "(" in line and head.strip():
             indent = len(head) - len(head.lstrip())
-            tag, _, rest = line.strip().partition(" (") if not head.strip().startswith("(world)") else ("body", "", "R)")
+            tag, _, rest = (
+                line.strip().partition(" (") if not head.strip().startswith("(world)") else ("body", "", "R)")
+            )
             rows.append((indent // INDENT, tag, rest[0], set(line.strip().partition(") ")[2].split())))
         elif attributes:
             rows[-1][3].update(attributes)
@@ -88,7 +90,7 @@ def test_default_settings_equal_the_reference(section: str) -> None:
     row = SCHEMA.children["option"] if section == "option" else SCHEMA.children["visual"].children[section]
     for name, attribute in row.attributes.items():
         # the reference's Python bindings do not show the colours of bounding volumes
-        if attribute.default is None or name in ("bv", "bvactive") and section == "rgba":
+        if attribute.default is None or (name in ("bv", "bvactive") and section == "rgba"):
             continue
         value = getattr(holder, name)
         wanted = attribute.default

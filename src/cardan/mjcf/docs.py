@@ -31,7 +31,9 @@ def _describe(row: ElementRow, path: str, parts: list[str], seen: set[int]) -> N
     seen.add(id(row))
     here = f"{path}/{row.tag}" if path else row.tag
     later = f" *Later: {row.later}.*" if row.later else ""
-    parts.append(f"## {here}\n\n{row.meaning[0].upper()}{row.meaning[1:]} ({_MULTIPLICITY[row.multiplicity]}).{later}\n")
+    parts.append(
+        f"## {here}\n\n{row.meaning[0].upper()}{row.meaning[1:]} ({_MULTIPLICITY[row.multiplicity]}).{later}\n"
+    )
     if row.entry:
         parts.append(f"Undefined attributes come from the default class entry `{row.entry}`.\n")
     if row.children:

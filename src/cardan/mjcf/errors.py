@@ -29,7 +29,7 @@ class MjcfError(ValueError):
         super().__init__(f"{place}{part}: {message}" if part else f"{place}{message}")
 
 
-class UnsupportedFeature(MjcfError):  # noqa: N818 (named for what it reports)
+class UnsupportedFeature(MjcfError):
     """A model that is right, but uses a feature that this version does not have yet."""
 
 

@@ -65,7 +65,7 @@ class Attribute:
 class ElementRow:
     """One element of the language, at the place where it may stand.
 
-    Attributes
+    Attributes:
     ----------
     tag: name of the element.
     multiplicity: how often it may stand in its parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
@@ -112,7 +112,9 @@ def real(name: str, default: float | None, meaning: str, **more: Any) -> Attribu
     return Attribute(name, Type.REAL, meaning, default=default, **more)
 
 
-def reals(name: str, count: int | tuple[int, int | None], default: tuple[float, ...] | None, meaning: str, **more: Any) -> Attribute:
+def reals(
+    name: str, count: int | tuple[int, int | None], default: tuple[float, ...] | None, meaning: str, **more: Any
+) -> Attribute:
     """Several real numbers: exactly ``count``, or between ``count[0]`` and ``count[1]`` (None: no bound)."""
     low, high = (count, count) if isinstance(count, int) else count
     return Attribute(name, Type.REAL, meaning, low, high, default, **more)
@@ -123,7 +125,9 @@ def integer(name: str, default: int | None, meaning: str, **more: Any) -> Attrib
     return Attribute(name, Type.INT, meaning, default=default, **more)
 
 
-def integers(name: str, count: int | tuple[int, int | None], default: tuple[int, ...] | None, meaning: str, **more: Any) -> Attribute:
+def integers(
+    name: str, count: int | tuple[int, int | None], default: tuple[int, ...] | None, meaning: str, **more: Any
+) -> Attribute:
     """Several integers, counted as in ``reals``."""
     low, high = (count, count) if isinstance(count, int) else count
     return Attribute(name, Type.INT, meaning, low, high, default, **more)

@@ -42,7 +42,10 @@ TEXTURE_ROW = element(
     text("content_type", "media type of the file"),
     integers("gridsize", 2, (1, 1), "rows and columns of the image's grid of sides"),
     text("gridlayout", "sides in the grid, row by row: R, L, U, D, F, B, or . for none", default="............"),
-    *(file(f"file{side}", f"image file of the {side} side") for side in ("right", "left", "up", "down", "front", "back")),
+    *(
+        file(f"file{side}", f"image file of the {side} side")
+        for side in ("right", "left", "up", "down", "front", "back")
+    ),
     keyword("builtin", BUILTIN, "none", "image that the compiler makes"),
     reals("rgb1", 3, (0.8, 0.8, 0.8), "first colour"),
     reals("rgb2", 3, (0.5, 0.5, 0.5), "second colour"),
@@ -245,4 +248,8 @@ DEFORMABLE = element(
 
 def flexcomp_edge() -> Iterable[Attribute]:
     """Attributes of the edges of a ``flexcomp``."""
-    return (boolean("equality", False, "constraints that keep edge lengths"), *solver("", "edge constraint"), *FLEX_EDGE)
+    return (
+        boolean("equality", False, "constraints that keep edge lengths"),
+        *solver("", "edge constraint"),
+        *FLEX_EDGE,
+    )

@@ -57,7 +57,9 @@ JOINT_ROW = element(
     GROUP,
     position("position of the joint in the body's frame, m"),
     reals("axis", 3, (0.0, 0.0, 1.0), "axis of hinge or slide, in the body's frame"),
-    reals("springdamper", 2, (0.0, 0.0), "time constant (s) and damping ratio from which stiffness and damping are made"),
+    reals(
+        "springdamper", 2, (0.0, 0.0), "time constant (s) and damping ratio from which stiffness and damping are made"
+    ),
     *passive("joint"),
     keyword("actuatorfrclimited", TRISTATE, "auto", "whether the total actuator force is limited"),
     reals("actuatorfrcrange", 2, (0.0, 0.0), "range of the total actuator force"),

@@ -21,8 +21,13 @@ from cardan.mjcf.rows import Type as T
 LENGTH_RANGE_ROW = element(
     "lengthrange",
     "how length ranges of actuators are computed",
-    keyword("mode", LENGTH_RANGE, "muscle", "actuators for which length ranges are computed",
-            later_keywords={"all": "computing length ranges"}),
+    keyword(
+        "mode",
+        LENGTH_RANGE,
+        "muscle",
+        "actuators for which length ranges are computed",
+        later_keywords={"all": "computing length ranges"},
+    ),
     boolean("useexisting", True, "keep length ranges that the model already gives"),
     boolean("uselimit", False, "take joint and tendon limits as length ranges"),
     real("accel", 20.0, "target acceleration of the search"),
@@ -47,18 +52,30 @@ COMPILER = element(
     boolean("strippath", False, "drop the folder part of file names"),
     keyword("coordinate", COORDINATE, "local", "frame of positions; only 'local' is left"),
     keyword("angle", ANGLE, "degree", "unit of angles in the file"),
-    boolean("fitaabb", False, "fit primitive geoms to the bounding box of a mesh",
-            later_keywords={"true": "fitting geoms to meshes"}),
+    boolean(
+        "fitaabb",
+        False,
+        "fit primitive geoms to the bounding box of a mesh",
+        later_keywords={"true": "fitting geoms to meshes"},
+    ),
     text("eulerseq", "three axes of Euler angles; lower case: moving, upper case: fixed", default="xyz"),
     text("meshdir", "folder of mesh and height field files"),
     text("texturedir", "folder of texture files"),
     text("assetdir", "folder of mesh and texture files"),
-    boolean("discardvisual", False, "drop what has no effect on the dynamics",
-            later_keywords={"true": "discarding visual elements"}),
+    boolean(
+        "discardvisual",
+        False,
+        "drop what has no effect on the dynamics",
+        later_keywords={"true": "discarding visual elements"},
+    ),
     boolean("convexhull", True, "compute convex hulls of meshes"),
     boolean("usethread", True, "compile with several threads"),
-    boolean("fusestatic", False, "fuse bodies without joints with their parent",
-            later_keywords={"true": "fusing static bodies"}),
+    boolean(
+        "fusestatic",
+        False,
+        "fuse bodies without joints with their parent",
+        later_keywords={"true": "fusing static bodies"},
+    ),
     keyword("inertiafromgeom", INERTIA_FROM_GEOM, "auto", "infer body inertias from geoms"),
     integers("inertiagrouprange", 2, (0, 5), "geom groups that count for inertias: first, last"),
     boolean("exactmeshinertia", False, "compute mesh inertias exactly, also for meshes that are not convex"),
@@ -131,7 +148,9 @@ OPTION = element(
 SIZE = element(
     "size",
     "sizes that cannot be inferred from the model",
-    Attribute("memory", T.MEMORY, "memory of the arena, bytes, with a suffix K, M, G, T, P or E; -1: automatic", default=-1),
+    Attribute(
+        "memory", T.MEMORY, "memory of the arena, bytes, with a suffix K, M, G, T, P or E; -1: automatic", default=-1
+    ),
     integer("njmax", -1, "largest number of constraint rows; -1: automatic (deprecated)"),
     integer("nconmax", -1, "largest number of contacts; -1: automatic (deprecated)"),
     integer("nstack", -1, "size of the stack in numbers; -1: automatic (deprecated)"),
@@ -140,8 +159,14 @@ SIZE = element(
     *(
         integer(f"nuser_{part}", -1, f"number of user values of each {word}; -1: as many as the longest")
         for part, word in [
-            ("body", "body"), ("jnt", "joint"), ("geom", "geom"), ("site", "site"), ("cam", "camera"),
-            ("tendon", "tendon"), ("actuator", "actuator"), ("sensor", "sensor"),
+            ("body", "body"),
+            ("jnt", "joint"),
+            ("geom", "geom"),
+            ("site", "site"),
+            ("cam", "camera"),
+            ("tendon", "tendon"),
+            ("actuator", "actuator"),
+            ("sensor", "sensor"),
         ]
     ),
     merged=True,

@@ -54,7 +54,7 @@ def _position(values: Values, given: Mapping[str, Any]) -> None:
 def _velocity(values: Values, given: Mapping[str, Any]) -> None:
     """Velocity servo: force = kv (ctrl - velocity)."""
     values["gainprm"] = _with_first(values["gainprm"], i0=given.get("kv"))
-    values["biasprm"] = (0.0, 0.0, -values["gainprm"][0], *values["biasprm"][3:])
+    values["biasprm"] = (0.0, 0.0, -values["gainprm"][0], *[0.0] * (len(values["biasprm"]) - 3))
     values.update(gaintype="fixed", dyntype="none", biastype="affine")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Element:
     """An element of a model tree.
 
-    Attributes
+    Attributes:
     ----------
     row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
     attributes: explicit attributes, typed, by name.
