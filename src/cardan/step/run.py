@@ -1,0 +1,104 @@
+"""Running a program: the stages go natively; what they ask for on the way is answered here, and they go on.
+
+A stage asks by returning a status: a capacity of the arena must grow, a callback raised an exception, a collision function is not compiled
+yet, the state was reset, new warnings were counted. `ANSWERS` says what is done; then the same stage runs again. Runs on different
+data may go on in different threads at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from cardan.jit import CALLBACK_FAILED, Program
+from cardan.model.tables import CAPACITIES
+from cardan.step.hooks import running, take_error
+from cardan.step.report import report
+from cardan.step.status import FORWARD_AGAIN, WARNED
+
+Answer = Callable[[Program, Any, Any], None]
+
+
+class StepProgram(Program):
+    """A program of the simulation pipeline.
+
+    Args:
+        stages: stages or addresses of native functions.
+        needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
+        forward: the program that recomputes the forward dynamics when a stage has reset the state.
+        answers: answers beside (or instead of) those of `ANSWERS`, by status.
+    """
+
+    def __init__(
+        self,
+        stages: Iterable[Callable[..., Any] | int],
+        needs_objects: bool = False,
+        forward: StepProgram | None = None,
+        answers: Mapping[int, Answer] | None = None,
+    ) -> None:
+        super().__init__(stages)
+        self.needs_objects = needs_objects
+        self.forward = forward
+        self.answers: Mapping[int, Answer] = {**ANSWERS, **(answers or {})}
+
+
+def run(program: Program, m: Any, d: Any, repeat: int = 1) -> None:
+    """Run all stages of a program `repeat` times, answering their requests.
+
+    Args:
+        program: the program; a plain one (no callbacks) will do.
+        m: MjModel.
+        d: MjData of that model.
+        repeat: number of repetitions.
+
+    Raises:
+        BaseException: what a Python callback raised.
+    """
+    if getattr(program, "needs_objects", False):
+        with running(m, d):
+            settle(program.run(m, d, repeat), program, m, d, repeat)
+        return
+    status = program.run(m, d, repeat)
+    if status:
+        settle(status, program, m, d, repeat)
+
+
+def settle(status: int, program: Program, m: Any, d: Any, repeat: int) -> None:
+    """Answer the request of the stage that stopped, and go on, until the program has finished."""
+    answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
+    while status:
+        if status not in answers:
+            raise RuntimeError(f"stage {int(d._resume[0])} of a program returned the unknown status {status}")
+        answers[status](program, m, d)
+        status = program.resume(m, d, repeat)
+
+
+def _grow(capacity: str) -> Answer:
+    def grow(program: Program, m: Any, d: Any) -> None:
+        d.grow(capacity, d._memory.scalars["work.need"][0])
+
+    return grow
+
+
+def _raise_callback_error(program: Program, m: Any, d: Any) -> None:
+    raise take_error()
+
+
+def _forward_again(program: Program, m: Any, d: Any) -> None:
+    stage, repetition = (int(k) for k in d._resume)
+    forward = getattr(program, "forward", None)
+    if forward is not None:
+        run(forward, m, d)
+    d._resume[:] = stage + 1, repetition
+
+
+def _report_warnings(program: Program, m: Any, d: Any) -> None:
+    report(d)
+
+
+ANSWERS: dict[int, Answer] = {
+    **{number: _grow(capacity) for number, capacity in enumerate(CAPACITIES, start=1)},
+    CALLBACK_FAILED: _raise_callback_error,
+    FORWARD_AGAIN: _forward_again,
+    WARNED: _report_warnings,
+}
