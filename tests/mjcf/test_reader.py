@@ -105,7 +105,8 @@ def write(folder: Path, **files: str) -> Path:
 def test_include_takes_the_place_of_its_content(tmp_path: Path) -> None:
     main = write(
         tmp_path,
-        main='<mujoco><worldbody><geom name="a" size="1"/><include file="g.xml"/><geom name="d" size="1"/></worldbody></mujoco>',
+        main='<mujoco><worldbody><geom name="a" size="1"/><include file="g.xml"/><geom name="d" size="1"/></worldbody>'
+        "</mujoco>",
         g='<any thing="1"><geom name="b" size="1"/><geom name="c" size="1"/></any>',
     )
     tree = read_path(main)

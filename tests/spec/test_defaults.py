@@ -35,8 +35,10 @@ SIZES = [
     '<worldbody><geom class="b"/><geom/></worldbody>',
     '<default class="a"/><default/><worldbody><geom class="main" size="1"/></worldbody>',
     # a nested class takes what its parent holds when it is defined
-    '<default><default class="b"><geom condim="1"/></default><geom size="7"/></default><worldbody><geom class="b"/></worldbody>',
-    '<default><geom size="5"/><default class="b"><geom condim="1"/></default></default><default><geom size="7"/></default>'
+    '<default><default class="b"><geom condim="1"/></default><geom size="7"/></default><worldbody><geom class="b"/>'
+    "</worldbody>",
+    '<default><geom size="5"/><default class="b"><geom condim="1"/></default></default><default><geom size="7"/>'
+    "</default>"
     '<worldbody><geom class="b"/><geom/></worldbody>',
     # classes may come after their use
     '<worldbody><geom class="b"/></worldbody><default><default class="b"><geom size="2"/></default></default>',
@@ -75,7 +77,8 @@ def test_set_and_explicit() -> None:
 
 def test_fixed_tendon_takes_the_colour_of_its_class() -> None:
     tree = read_string(
-        '<mujoco><default><tendon rgba="1 0 0 1" width="7"/></default><worldbody><body><joint name="j"/></body></worldbody>'
+        '<mujoco><default><tendon rgba="1 0 0 1" width="7"/></default><worldbody><body><joint name="j"/></body>'
+        "</worldbody>"
         '<tendon><fixed><joint joint="j" coef="1"/></fixed></tendon></mujoco>'
     )
     values = tree.section("tendon").children[0].resolved()

@@ -44,7 +44,10 @@ def test_frames_are_opened_in_order() -> None:
     assert found == [("a", []), ("b", ["f"]), ("c", ["f", "h"]), ("d", [])]
 
 
-ROW = '<replicate count="2" sep="-"><body name="b"><geom name="g" size="1"/><joint name="j"/><joint name="i"/></body></replicate>'
+ROW = (
+    '<replicate count="2" sep="-"><body name="b"><geom name="g" size="1"/><joint name="j"/><joint name="i"/></body>'
+    "</replicate>"
+)
 REPLICATED = [
     ROW,
     '<replicate count="11"><site name="s"/></replicate>',
@@ -56,7 +59,8 @@ REPLICATED = [
     '<geom name="d" size="1"/>',
 ]
 RELATED = [
-    '<actuator><motor name="x" joint="k"/><motor name="m" joint="j"/><motor name="y" joint="k"/><motor name="n" joint="i"/>'
+    '<actuator><motor name="x" joint="k"/><motor name="m" joint="j"/><motor name="y" joint="k"/>'
+    '<motor name="n" joint="i"/>'
     '<motor name="z" joint="j-1"/></actuator>',
     '<sensor><jointpos name="q" joint="j"/></sensor>',
     '<tendon><fixed name="t"><joint joint="j" coef="1"/><joint joint="i" coef="1"/></fixed></tendon>',
@@ -82,15 +86,16 @@ XML = [f"<mujoco><worldbody>{part}</worldbody></mujoco>" for part in REPLICATED]
 def test_replicate_names_equal_the_reference(xml: str) -> None:
     model = mujoco.MjModel.from_xml_string(xml)
     tree = read_string(xml)
-    for kind in SIZES:
+    for kind, size in SIZES.items():
         number = int(getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"))
-        theirs = [mujoco.mj_id2name(model, number, i) for i in range(getattr(model, SIZES[kind]))]
+        theirs = [mujoco.mj_id2name(model, number, i) for i in range(getattr(model, size))]
         assert list(tree.names(kind)) == [name for name in theirs if name], kind
 
 
 def test_replicate_poses() -> None:
     tree = read_string(
-        '<mujoco><worldbody><replicate count="3" offset="1 0 0" euler="0 0 90"><geom size="1"/></replicate></worldbody></mujoco>'
+        '<mujoco><worldbody><replicate count="3" offset="1 0 0" euler="0 0 90"><geom size="1"/></replicate>'
+        "</worldbody></mujoco>"
     )
     poses = [frames[0].resolved() for _, frames in tree.worldbody.content("geom")]
     assert [pose["pos"] for pose in poses] == [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
@@ -101,7 +106,8 @@ def test_replicate_poses() -> None:
 
 def test_replicate_twice_with_relations() -> None:
     tree = read_string(
-        '<mujoco><worldbody><replicate count="2" sep="-"><replicate count="2" sep="+"><body name="b"><joint name="j"/></body>'
+        '<mujoco><worldbody><replicate count="2" sep="-"><replicate count="2" sep="+"><body name="b">'
+        '<joint name="j"/></body>'
         '</replicate></replicate></worldbody><actuator><motor name="m" joint="j"/></actuator></mujoco>'
     )
     assert list(tree.names("actuator")) == ["m+0-0", "m+1-0", "m+0-1", "m+1-1"]

@@ -6,5 +6,6 @@
 - ``values``: attribute text to typed value; ``rules``: what no single attribute can check; ``reader``: file to tree;
 - ``errors``: the errors, each with file, line, element and attribute; ``docs``: ``docs/mjcf.md`` from the table.
 
-This package imports nothing by itself, so that ``cardan.spec`` can use the table and the reader can use ``cardan.spec``.
+This package imports nothing by itself, so that ``cardan.spec`` can use the table and the reader can use
+``cardan.spec``.
 """

@@ -7,11 +7,13 @@ from cardan.mjcf.schema import INCLUDE, SCHEMA
 
 _HEAD = """# MJCF reference
 
-The whole language of model files, made from the table in `src/cardan/mjcf` by `python -m cardan.mjcf.docs`; do not edit.
+The whole language of model files, made from the table in `src/cardan/mjcf` by `python -m cardan.mjcf.docs`; do not
+edit.
 
-Values are separated by spaces. A count such as *1 to 3* means that fewer values may be given: they replace the first ones
-of the default. "undefined" means that the compiler infers the value. An attribute marked **required** must be given.
-Elements and words marked *later* are known but need a feature that this version does not have; they raise an error.
+Values are separated by spaces. A count such as *1 to 3* means that fewer values may be given: they replace the first
+ones of the default. "undefined" means that the compiler infers the value. An attribute marked **required** must be
+given. Elements and words marked *later* are known but need a feature that this version does not have; they raise an
+error.
 """
 
 _MULTIPLICITY = {"!": "once", "?": "at most once", "*": "any number", "R": "any number, also inside itself"}

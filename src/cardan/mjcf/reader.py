@@ -2,7 +2,8 @@
 
 One pass of the XML parser builds the tree: each start tag finds its row in the table, its attributes become typed
 values, its rules are checked. ``<include>`` is followed on the spot. Then macros are
-expanded, and default classes, names and references are checked over the whole tree. Entities, document types and network access are off.
+expanded, and default classes, names and references are checked over the whole tree. Entities, document types and
+network access are off.
 
 Differences from the reference, all towards earlier and clearer errors: ``nan`` is refused everywhere, attributes of
 ``<frame>`` are checked, and an unknown letter in ``eulerseq`` is an error even when no Euler angle is used.

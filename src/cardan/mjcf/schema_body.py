@@ -1,4 +1,4 @@
-"""The MJCF table, the kinematic tree: ``worldbody``, ``body`` and what stands in them (spec: modeling, "Kinematic tree")."""
+"""The MJCF table, the kinematic tree: ``worldbody``, ``body`` and their content (spec: modeling, "Kinematic tree")."""
 
 from __future__ import annotations
 
@@ -191,7 +191,8 @@ def _composite_parts() -> list[ElementRow]:
                 real("inflate", 0.0, "inflation, m"), integer("subgrid", 0, "vertices between"), multiplicity="?"),
         element("geom", "geoms of the object", CONTACT_SHARED,
                 (geom[n] for n in ("type", "group", "size", "material", "rgba", "mass", "density")), multiplicity="?"),
-        element("site", "sites of the object", (site[n] for n in ("group", "size", "material", "rgba")), multiplicity="?"),
+        element("site", "sites of the object", (site[n] for n in ("group", "size", "material", "rgba")),
+                multiplicity="?"),
         element("pin", "fixed vertex", integers("coord", (1, 2), None, "its coordinates", required=True)),
         plugin(),
     ]  # fmt: skip

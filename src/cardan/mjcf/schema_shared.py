@@ -14,9 +14,9 @@ GROUP = integer("group", 0, "group, which switches drawing (and counts for inert
 USER = reals("user", (0, None), None, "user values")
 
 
-def name(of: str, **more: bool) -> Attribute:
+def name(of: str, *, required: bool = False) -> Attribute:
     """The ``name`` attribute of an object."""
-    return text("name", f"name of the {of}", **more)
+    return text("name", f"name of the {of}", required=required)
 
 
 def position(meaning: str = "position in the parent's frame, m") -> Attribute:

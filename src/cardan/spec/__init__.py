@@ -35,8 +35,8 @@ elements, outermost first, whose poses the compiler composes. ``body.content("ge
 
 *Names.* ``tree.find("geom", name)`` is the element or None; kinds are ``body``, ``joint``, ``geom``, ``site``,
 ``camera``, ``light``, ``texture``, ``material``, ``pair``, ``exclude``, ``equality``, ``tendon``, ``actuator``,
-``sensor``, ``numeric``, ``text``, ``tuple``, ``key``, ``frame``, ... The world body is found under ``("body", "world")``.
-Every reference in a tree from the reader leads to an object (checked). Ids are the compiler's to give.
+``sensor``, ``numeric``, ``text``, ``tuple``, ``key``, ``frame``, ... The world body is found under ``("body",
+"world")``. Every reference in a tree from the reader leads to an object (checked). Ids are the compiler's to give.
 
 *Files.* ``tree.folder`` is the main file's folder (None for a string), ``tree.assets`` the dictionary of file contents
 given with a string; ``element.source`` and ``element.line`` say where an element was written.

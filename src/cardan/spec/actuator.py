@@ -69,8 +69,8 @@ SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
 def apply_shortcut(tag: str, values: Values, given: Mapping[str, Any]) -> Values:
     """Turn a shortcut's own attributes into general ones.
 
-    ``values`` are the general attributes below (language defaults and default class) with the ``given`` ones already laid
-    over; they are changed in place and returned, without the shortcut's own attributes.
+    ``values`` are the general attributes below (language defaults and default class) with the ``given`` ones already
+    laid over; they are changed in place and returned, without the shortcut's own attributes.
     """
     SHORTCUTS[tag](values, given)
     for name in SHORTCUT_ATTRIBUTES:

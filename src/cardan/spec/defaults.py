@@ -88,8 +88,8 @@ class Defaults:
     def define(self, section: Element) -> None:
         """Take up the classes of a top-level ``<default>`` element and of those inside it.
 
-        Several top-level elements add to one global class, and the last one names it. Raises MjcfError for a class that is
-        defined twice or has no name.
+        Several top-level elements add to one global class, and the last one names it. Raises MjcfError for a class
+        that is defined twice or has no name.
         """
         stack: list[tuple[Element, DefaultClass | None]] = [(section, None)]
         while stack:

@@ -116,7 +116,8 @@ class Element:
         """The default class in force (spec: modeling, "Default settings").
 
         It is the element's own ``class``, else the ``childclass`` of the enclosing frames or, beyond them, of the
-        nearest enclosing body that has one, else the global class. A body does not take the childclass of a frame around it.
+        nearest enclosing body that has one, else the global class. A body does not take the childclass of a frame
+        around it.
         """
         defaults = self.tree.defaults
         own = self.attributes.get("class")
@@ -134,7 +135,7 @@ class Element:
         return defaults.main
 
     def resolved(self) -> dict[str, Any]:
-        """Value of every attribute: explicit, else from the default class, else the language's default (None: undefined).
+        """Value of every attribute: explicit, else of the default class, else of the language (None: undefined).
 
         Actuators come in their general form. The dict is the caller's own.
         """

@@ -1,6 +1,7 @@
 """The macro ``<replicate>``: copies of a part of the kinematic tree, and of what refers to it.
 
-Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by ``i`` times the offset and turned
+Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by ``i`` times the offset and
+turned
 ``i`` times by the Euler angles. Names get a suffix: the separator and the number of the copy, with as many digits as
 the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are copied
 along, at the end of their section. What happens in which order was found by asking the reference; where it drops or

@@ -48,7 +48,7 @@ class ModelTree:
         return self.root.attributes.get("model", self.root.row.defaults["model"])
 
     def section(self, tag: str) -> Element:
-        """A section (``compiler``, ``option``, ``worldbody``, ...); every section exists. ``default`` is in ``defaults``."""
+        """A section (``compiler``, ``worldbody``, ...). Each exists, but for ``default``: see ``defaults``."""
         return self._sections[tag]
 
     @property
@@ -106,5 +106,5 @@ class ModelTree:
 
     @staticmethod
     def entry_attribute(row: ElementRow, name: str) -> Attribute:
-        """The row of an attribute that an element has only through its default entry (such as a motor's ``gaintype``)."""
+        """The row of an attribute that an element has only through its default entry (a motor's ``gaintype``)."""
         return entry_element(row.entry or "").attributes[name]
