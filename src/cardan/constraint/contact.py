@@ -1,0 +1,156 @@
+"""Contact rows: frictionless, pyramidal and elliptic (spec: computation, constraint model, contact; friction cones).
+
+The rows measure the motion of body 2 relative to body 1 at the contact point, in the contact frame: three translations (normal first), then
+three rotations. A frictionless contact has the normal row alone, an elliptic one the first `dim` of the six. A pyramidal one has
+two edges for each friction direction j: normal plus and minus friction[j] times direction j.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constraint.impedance import stiffness_damping
+from cardan.constraint.jacobian_pair import (
+    BANK_SIZE,
+    FIRST,
+    SECOND,
+    fill_rows,
+    merge_chains,
+    put_wrench,
+    sum_banks,
+    tree_arm,
+)
+from cardan.constraint.rows import get_solimp, is_sparse, open_rows, set_regularizer, set_rows
+from cardan.enums.data import mjtConstraint
+from cardan.enums.options import mjtCone
+from cardan.jit import OK, kernel, stack_array
+from cardan.maths.vector import add_scaled3, cross, get2, get3, scale3
+
+FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
+PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
+ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+PYRAMIDAL_CONE = int(mjtCone.mjCONE_PYRAMIDAL)
+NO_DOFS = 3  # contact.exclude: nothing that the contact touches can move
+
+
+@kernel
+def add_contacts(m: Any, d: Any) -> int:
+    """Add the rows of all contacts that aren't excluded; returns OK or a request for room."""
+    for con in range(d.ncon):
+        d.contact.efc_address[con] = -1
+        d.contact.mu[con] = 0.0
+        if d.contact.exclude[con] == 0:
+            status = add_contact(m, d, con)
+            if status != OK:
+                return status
+    return OK
+
+
+@kernel
+def contact_kind(m: Any, d: Any, con: int) -> int:
+    """mjtConstraint of a contact's rows."""
+    if d.contact.dim[con] == 1:
+        return FRICTIONLESS
+    return PYRAMIDAL if m.opt.cone == PYRAMIDAL_CONE else ELLIPTIC
+
+
+@kernel
+def add_contact(m: Any, d: Any, con: int) -> int:
+    """Add the rows of one contact. In sparse storage, a contact between two fixed bodies is excluded instead."""
+    body1 = int(m.geom_bodyid[d.contact.geom[con, 0]])
+    body2 = int(m.geom_bodyid[d.contact.geom[con, 1]])
+    kind = contact_kind(m, d, con)
+    dim = int(d.contact.dim[con])
+    count = 2 * (dim - 1) if kind == PYRAMIDAL else dim
+    n = merge_chains(m, d, body1, body2, True)
+    if n == 0 and is_sparse(m):
+        d.contact.exclude[con] = NO_DOFS
+        return OK
+    status = open_rows(m, d, count, n)
+    if status != OK:
+        return status
+    row = int(d.nefc) - count
+    w = stack_array(BANK_SIZE)
+    put_contact_wrenches(m, d, w, FIRST, body1, con, kind, -1.0)
+    put_contact_wrenches(m, d, w, SECOND, body2, con, kind, 1.0)
+    sum_banks(w, count)
+    fill_rows(m, d, w, n, row, count)
+    # parameters
+    d.contact.efc_address[con] = row
+    if dim > 1:
+        d.contact.mu[con] = d.contact.friction[con, 0] / sqrt(m.opt.impratio)
+    weight = m.body_invweight0[body1, 0] + m.body_invweight0[body2, 0]
+    set_contact_rows(m, d, con, row, count, kind, weight)
+    return OK
+
+
+@kernel
+def put_contact_wrenches(m: Any, d: Any, w: Any, bank: int, body: int, con: int, kind: int, sign: float) -> None:
+    """Wrenches on one body (nothing for the world) of all rows of a contact, times `sign`."""
+    if body == 0:
+        return
+    arm = tree_arm(m, d, body, get3(d.contact.pos, con))
+    force = scale3(contact_axis(d, con, 0), sign)
+    torque = cross(arm, force)
+    if kind != PYRAMIDAL:
+        put_wrench(w, bank, 0, torque, force)
+    for j in range(1, d.contact.dim[con]):
+        axis = scale3(contact_axis(d, con, j % 3), sign)
+        torque_j = cross(arm, axis) if j < 3 else axis
+        force_j = axis if j < 3 else (0.0, 0.0, 0.0)
+        if kind == PYRAMIDAL:
+            slope = d.contact.friction[con, j - 1]
+            put_wrench(w, bank, 2 * j - 2, add_scaled3(torque, torque_j, slope), add_scaled3(force, force_j, slope))
+            put_wrench(w, bank, 2 * j - 1, add_scaled3(torque, torque_j, -slope), add_scaled3(force, force_j, -slope))
+        else:
+            put_wrench(w, bank, j, torque_j, force_j)
+
+
+@kernel
+def contact_axis(d: Any, con: int, k: int) -> Any:
+    """Axis `k` of the contact frame."""
+    return (d.contact.frame[con, 3 * k], d.contact.frame[con, 3 * k + 1], d.contact.frame[con, 3 * k + 2])
+
+
+@kernel
+def set_contact_rows(m: Any, d: Any, con: int, row: int, count: int, kind: int, weight: float) -> None:
+    """Parameters of a contact's rows; `weight` is the sum of the bodies' translational inverse weights."""
+    slope = d.contact.friction[con, 0]
+    diag = weight * (1.0 + slope * slope) if kind == PYRAMIDAL else weight
+    margin = d.contact.includemargin[con]
+    distance = d.contact.dist[con]
+    solref, solimp = get2(d.contact.solref, con), get_solimp(d.contact.solimp, con)
+    set_rows(m, d, row, count, kind, con, distance - margin, diag, solref, solimp)
+    last = row + 1 if kind == ELLIPTIC else row + count
+    for i in range(row, last):
+        d.efc_pos[i] = distance
+        d.efc_margin[i] = margin
+    if kind == PYRAMIDAL:
+        couple_pyramid(d, con, row, count)
+    elif kind == ELLIPTIC:
+        couple_ellipse(m, d, con, row, count)
+
+
+@kernel
+def couple_pyramid(d: Any, con: int, row: int, count: int) -> None:
+    """One R for all edges: that of the normal direction of an elliptic cone with regularised friction mu."""
+    mu = d.contact.mu[con]
+    r = 2.0 * mu * mu * d.efc_R[row]
+    for i in range(row, row + count):
+        set_regularizer(d, i, r)
+
+
+@kernel
+def couple_ellipse(m: Any, d: Any, con: int, row: int, count: int) -> None:
+    """Friction rows: no stiffness, R coupled to that of the normal row so that the inverse is analytic, damping from solreffriction if given."""
+    first = d.efc_R[row] / m.opt.impratio
+    solreffriction = get2(d.contact.solreffriction, con)
+    damping = d.efc_KBIP[row, 1]
+    if solreffriction[0] != 0.0 or solreffriction[1] != 0.0:
+        _, damping = stiffness_damping(m, solreffriction, get_solimp(d.contact.solimp, con))
+    for j in range(1, count):
+        ratio = d.contact.friction[con, 0] / d.contact.friction[con, j - 1]
+        set_regularizer(d, row + j, first * ratio * ratio)
+        d.efc_KBIP[row + j, 0] = 0.0
+        d.efc_KBIP[row + j, 1] = damping

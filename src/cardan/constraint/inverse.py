@@ -1,0 +1,21 @@
+"""Analytic inverse of the constraint model: forces from acceleration (spec: computation, reduced primal problem)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
+from cardan.constraint.update import constraint_update
+from cardan.jit import OK, stage
+
+
+@stage
+def inv_constraint(m: Any, d: Any) -> int:
+    """efc_force, efc_state and qfrc_constraint = J' efc_force, from qacc and efc_aref."""
+    residual = d.work.efc_residual
+    mul_jac_vec(m, d, d.qacc, residual)
+    for i in range(d.nefc):
+        residual[i] = residual[i] - d.efc_aref[i]
+    constraint_update(d, residual, 0)
+    mul_jac_t_vec(m, d, d.efc_force, d.qfrc_constraint)
+    return OK

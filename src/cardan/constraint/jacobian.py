@@ -1,0 +1,74 @@
+"""Products with the constraint Jacobian, in both storages: J v and J' f."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.rows import is_sparse
+from cardan.jit import kernel
+
+
+@kernel
+def mul_jac_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
+    """res (nefc,) = J vec, with vec (nv,)."""
+    if is_sparse(m):
+        for i in range(d.nefc):
+            res[i] = sparse_row_dot(d, i, vec)
+    else:
+        for i in range(d.nefc):
+            res[i] = dense_row_dot(d, i, vec, int(m.nv))
+
+
+@kernel
+def sparse_row_dot(d: Any, row: int, vec: Any) -> float:
+    """Row `row` of the CSR Jacobian times `vec`."""
+    values, columns = d.efc_J, d.efc_J_colind
+    start = int(d.efc_J_rowadr[row])
+    total = 0.0
+    for a in range(start, start + d.efc_J_rownnz[row]):
+        total += values[a] * vec[columns[a]]
+    return total
+
+
+@kernel
+def dense_row_dot(d: Any, row: int, vec: Any, nv: int) -> float:
+    """Row `row` of the dense Jacobian times `vec`."""
+    values = d.efc_J
+    start = row * nv
+    total = 0.0
+    for k in range(nv):
+        total += values[start + k] * vec[k]
+    return total
+
+
+@kernel
+def mul_jac_t_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
+    """res (nv,) = J' vec, with vec (nefc,)."""
+    for k in range(m.nv):
+        res[k] = 0.0
+    sparse = is_sparse(m)
+    for i in range(d.nefc):
+        if vec[i] == 0.0:
+            continue
+        if sparse:
+            add_sparse_row(d, i, vec[i], res)
+        else:
+            add_dense_row(d, i, vec[i], res, int(m.nv))
+
+
+@kernel
+def add_sparse_row(d: Any, row: int, scale: float, res: Any) -> None:
+    """res += scale times row `row` of the CSR Jacobian."""
+    values, columns = d.efc_J, d.efc_J_colind
+    start = int(d.efc_J_rowadr[row])
+    for a in range(start, start + d.efc_J_rownnz[row]):
+        res[columns[a]] += scale * values[a]
+
+
+@kernel
+def add_dense_row(d: Any, row: int, scale: float, res: Any, nv: int) -> None:
+    """res += scale times row `row` of the dense Jacobian."""
+    values = d.efc_J
+    start = row * nv
+    for k in range(nv):
+        res[k] += scale * values[start + k]

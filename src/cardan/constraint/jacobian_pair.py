@@ -1,0 +1,128 @@
+"""Jacobian rows that measure the relative motion of two bodies.
+
+A row that projects the velocity of a point p of a body on an axis f, or its angular velocity on an axis t, is a linear function of
+the body's spatial velocity: the power of a wrench, a spatial force (torque, force) = (t + (p - c) x f, f) about the centre of mass c of
+the kinematic tree, which is where `cdof` lives (Featherstone 2008, section 2.4). So an entry of the row is wrench . cdof.
+
+A block of rows keeps its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS` wrenches, for dofs that move the
+first body only, the second only, and both (the sum of the two).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.rows import is_sparse
+from cardan.jit import kernel
+from cardan.maths.spatial import get6
+from cardan.maths.vector import add3, cross, get3, scale3, sub3
+
+MAX_ROWS = 10
+BANK = MAX_ROWS * 6
+BANK_SIZE = 3 * BANK
+FIRST, SECOND, BOTH = 0, 1, 2
+
+
+@kernel
+def last_dof(m: Any, body: int) -> int:
+    """The last dof that moves `body`, or -1."""
+    while body > 0 and m.body_dofnum[body] == 0:
+        body = m.body_parentid[body]
+    return m.body_dofadr[body] + m.body_dofnum[body] - 1 if body > 0 else -1
+
+
+@kernel
+def merge_chains(m: Any, d: Any, body1: int, body2: int, with_common: bool) -> int:
+    """Collect the dofs that move either body in `work.chain_dof`, from last to first, with the bank of each in `work.chain_bank`.
+
+    Args:
+        with_common: whether to include dofs that move both bodies; they don't move one point of both relative to itself.
+
+    Returns:
+        The number of dofs.
+    """
+    dof1 = last_dof(m, body1)
+    dof2 = last_dof(m, body2)
+    n = 0
+    while dof1 >= 0 or dof2 >= 0:
+        if dof1 == dof2 and not with_common:
+            break
+        dof = max(dof1, dof2)
+        bank = BOTH if dof1 == dof2 else (FIRST if dof1 > dof2 else SECOND)
+        d.work.chain_dof[n] = dof
+        d.work.chain_bank[n] = bank
+        if dof == dof1:
+            dof1 = m.dof_parentid[dof1]
+        if dof == dof2:
+            dof2 = m.dof_parentid[dof2]
+        n += 1
+    return n
+
+
+@kernel
+def tree_arm(m: Any, d: Any, body: int, point: Any) -> Any:
+    """Vector from the centre of mass of the body's kinematic tree to `point`."""
+    return sub3(point, get3(d.subtree_com, m.body_rootid[body]))
+
+
+@kernel
+def put_wrench(w: Any, bank: int, row: int, torque: Any, force: Any) -> None:
+    """Store one wrench."""
+    a = bank * BANK + row * 6
+    w[a] = torque[0]
+    w[a + 1] = torque[1]
+    w[a + 2] = torque[2]
+    w[a + 3] = force[0]
+    w[a + 4] = force[1]
+    w[a + 5] = force[2]
+
+
+@kernel
+def put_point_wrench(w: Any, bank: int, row: int, arm: Any, axis: Any, scale: float) -> None:
+    """Wrench of `scale` times the velocity along `axis` of the point at `arm` from the tree's centre of mass."""
+    put_wrench(w, bank, row, scale3(cross(arm, axis), scale), scale3(axis, scale))
+
+
+@kernel
+def sum_banks(w: Any, rows: int) -> None:
+    """Make the bank of dofs that move both bodies."""
+    for a in range(rows * 6):
+        w[BOTH * BANK + a] = w[FIRST * BANK + a] + w[SECOND * BANK + a]
+
+
+@kernel
+def fill_rows(m: Any, d: Any, w: Any, n: int, row: int, rows: int) -> None:
+    """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `merge_chains` and the wrenches `w`."""
+    sparse = is_sparse(m)
+    values = d.efc_J
+    stride = n if sparse else int(m.nv)
+    start = int(d.efc_J_rowadr[row]) if sparse else row * int(m.nv)
+    for k in range(n):
+        dof = int(d.work.chain_dof[n - 1 - k])
+        bank = int(d.work.chain_bank[n - 1 - k]) * BANK
+        column = k if sparse else dof
+        c = get6(d.cdof, dof)
+        for r in range(rows):
+            b = bank + 6 * r
+            values[start + r * stride + column] = (
+                w[b] * c[0] + w[b + 1] * c[1] + w[b + 2] * c[2] + w[b + 3] * c[3] + w[b + 4] * c[4] + w[b + 5] * c[5]
+            )
+    if sparse:
+        columns = d.efc_J_colind
+        for r in range(rows):
+            for k in range(n):
+                columns[start + r * n + k] = d.work.chain_dof[n - 1 - k]
+
+
+@kernel
+def body_point(d: Any, body: int, local: Any) -> Any:
+    """Global position of the point `local` of a body's frame."""
+    x = d.xmat
+    return add3(
+        get3(d.xpos, body),
+        (
+            x[body, 0] * local[0] + x[body, 1] * local[1] + x[body, 2] * local[2],
+            x[body, 3] * local[0] + x[body, 4] * local[1] + x[body, 5] * local[2],
+            x[body, 6] * local[0] + x[body, 7] * local[1] + x[body, 8] * local[2],
+        ),
+    )

@@ -1,0 +1,66 @@
+"""Jacobian rows made of tendon moment arms, which are stored as `ten_J` (dense, or CSR packed into the same array)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.rows import is_sparse, put_entry
+from cardan.jit import kernel
+
+
+@kernel
+def combine_tendons(m: Any, d: Any, tendon1: int, scale1: float, tendon2: int, scale2: float) -> int:
+    """``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` into `work.chain_dof`, `work.chain_value`, by increasing dof.
+
+    Args:
+        tendon2: may be -1 for none.
+
+    Returns:
+        The number of dofs: in sparse storage, those that either row stores.
+    """
+    if not is_sparse(m):
+        for dof in range(m.nv):
+            value = scale1 * d.ten_J[tendon1, dof]
+            if tendon2 >= 0:
+                value += scale2 * d.ten_J[tendon2, dof]
+            d.work.chain_dof[dof] = dof
+            d.work.chain_value[dof] = value
+        return int(m.nv)
+    at1, end1 = row_range(d, tendon1)
+    at2, end2 = row_range(d, tendon2)
+    n = 0
+    while at1 < end1 or at2 < end2:
+        dof1 = d.ten_J_colind[at1 // m.nv, at1 % m.nv] if at1 < end1 else m.nv
+        dof2 = d.ten_J_colind[at2 // m.nv, at2 % m.nv] if at2 < end2 else m.nv
+        dof = min(dof1, dof2)
+        value = 0.0
+        if dof1 == dof:
+            value += scale1 * d.ten_J[at1 // m.nv, at1 % m.nv]
+            at1 += 1
+        if dof2 == dof:
+            value += scale2 * d.ten_J[at2 // m.nv, at2 % m.nv]
+            at2 += 1
+        d.work.chain_dof[n] = dof
+        d.work.chain_value[n] = value
+        n += 1
+    return n
+
+
+@kernel
+def row_range(d: Any, tendon: int) -> Any:
+    """Addresses (start, end) of a tendon's row in the packed CSR storage; an empty range for tendon -1."""
+    if tendon < 0:
+        return 0, 0
+    start = int(d.ten_J_rowadr[tendon])
+    return start, start + int(d.ten_J_rownnz[tendon])
+
+
+@kernel
+def put_tendon_entries(m: Any, d: Any, row: int, n: int, tendon1: int, tendon2: int) -> None:
+    """Copy the `n` entries of the last `combine_tendons` to `row`, and note `row` as the first one of the tendons that have none yet."""
+    for k in range(n):
+        put_entry(m, d, row, k, int(d.work.chain_dof[k]), d.work.chain_value[k])
+    if d.tendon_efcadr[tendon1] < 0:
+        d.tendon_efcadr[tendon1] = row
+    if tendon2 >= 0 and d.tendon_efcadr[tendon2] < 0:
+        d.tendon_efcadr[tendon2] = row

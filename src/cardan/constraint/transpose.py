@@ -1,0 +1,49 @@
+"""Sparse Jacobian only: the transposed copy `efc_JT`, and the supernodes of both.
+
+The supernode number of a row is the number of rows directly below it that have the same columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.jit import kernel
+
+
+@kernel
+def transpose_jacobian(m: Any, d: Any) -> None:
+    """Fill efc_JT_rownnz, efc_JT_rowadr, efc_JT_colind and efc_JT from the CSR Jacobian (columns in increasing order)."""
+    counts, starts = d.efc_JT_rownnz, d.efc_JT_rowadr
+    columns, values = d.efc_J_colind, d.efc_J
+    for dof in range(m.nv):
+        counts[dof] = 0
+    for a in range(d.nnzJ):
+        counts[columns[a]] += 1
+    total = 0
+    for dof in range(m.nv):
+        starts[dof] = total
+        total += counts[dof]
+        counts[dof] = 0
+    rows, transposed = d.efc_JT_colind, d.efc_JT
+    for i in range(d.nefc):
+        start = int(d.efc_J_rowadr[i])
+        for a in range(start, start + d.efc_J_rownnz[i]):
+            dof = columns[a]
+            to = starts[dof] + counts[dof]
+            rows[to] = i
+            transposed[to] = values[a]
+            counts[dof] += 1
+
+
+@kernel
+def find_supernodes(n: int, counts: Any, starts: Any, columns: Any, supernodes: Any) -> None:
+    """Fill `supernodes` for `n` CSR rows."""
+    if n > 0:
+        supernodes[n - 1] = 0
+    for i in range(n - 2, -1, -1):
+        same = counts[i] == counts[i + 1]
+        k = 0
+        while same and k < counts[i]:
+            same = columns[starts[i] + k] == columns[starts[i + 1] + k]
+            k += 1
+        supernodes[i] = supernodes[i + 1] + 1 if same else 0
