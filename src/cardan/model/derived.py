@@ -11,10 +11,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.model import pairing, sparsity
+
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {}
+DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
+    "aux.M_rowadr": sparsity.inertia_rowadr,
+    "aux.M_colind": sparsity.inertia_colind,
+    "aux.M_to_D": sparsity.inertia_to_derivative,
+    "aux.D_rowadr": sparsity.derivative_rowadr,
+    "aux.D_colind": sparsity.derivative_colind,
+    "aux.B_rowadr": sparsity.body_rowadr,
+    "aux.B_colind": sparsity.body_colind,
+    "aux.body_lastdof": sparsity.body_lastdof,
+    "aux.ten_rowadr": sparsity.tendon_rowadr,
+    "aux.ten_colind": sparsity.tendon_colind,
+    "aux.wrap_entry": sparsity.wrap_entry,
+    "aux.moment_rowadr": sparsity.moment_rowadr,
+    "aux.moment_colind": sparsity.moment_colind,
+    "aux.collision_body": pairing.collision_body,
+    "aux.body_weldparent": pairing.body_weldparent,
+    "aux.collider": pairing.collider,
+}
 
 
 def attach_derived(m: MjModel) -> None:

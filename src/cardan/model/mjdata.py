@@ -15,7 +15,7 @@ from cardan.model.named import DataNames
 from cardan.model.reset import reset_data
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
 
-INITIAL_CAPACITY = {"ncon": 32, "nefc": 128, "nnzJ": 1024, "nefc_dual": 0, "nisland": 0}
+INITIAL_CAPACITY = {"ncon": 32, "nefc": 128, "nnzJ": 1024, "nefc_dual": 0, "nisland": 0, "nJ": 1024, "nH": 1024, "ncandidate": 64}
 
 
 class MjContact(Record):

@@ -1,0 +1,170 @@
+"""Candidates: pairs of geoms that go to the near phase.
+
+They come from two sources, merged in the order of their bodies: pairs of bodies found by the broad phase, less those that the user
+excluded, and the explicit pairs of the model. All have to pass the bounding-sphere test; contype and conaffinity matter
+only to those of the first source.
+
+Spec: computation, collision detection, generation and filtering.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.capsule import axis_z
+from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
+from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.jit import kernel
+from cardan.maths.vector import dot3, get3, sub3
+
+PLANE = int(mjtGeom.mjGEOM_PLANE)
+NO_MIDPHASE = int(mjtDisableBit.mjDSBL_MIDPHASE)
+NO_PAIR = -1
+
+
+@kernel
+def spheres_apart(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> bool:
+    """The bounding-sphere test: whether two geoms are certainly farther apart than `margin`.
+
+    A geom without bounding sphere is a plane: then the other sphere is compared with it.
+    """
+    radius1 = m.geom_rbound[geom1]
+    radius2 = m.geom_rbound[geom2]
+    between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))
+    if radius1 > 0.0 and radius2 > 0.0:
+        reach = radius1 + radius2 + margin
+        return dot3(between, between) > reach * reach
+    if m.geom_type[geom1] == PLANE and radius2 > 0.0:
+        return dot3(between, axis_z(d.geom_xmat, geom1)) > radius2 + margin
+    return False
+
+
+@kernel
+def put_candidate(d: Any, n: int, geom1: int, geom2: int, pair: int) -> None:
+    """Write candidate `n`, if there is room for it."""
+    if n < len(d.work.candidate):
+        d.work.candidate[n, 0] = geom1
+        d.work.candidate[n, 1] = geom2
+        d.work.candidate[n, 2] = pair
+
+
+@kernel
+def add_explicit_pair(m: Any, d: Any, n: int, pair: int) -> int:
+    """Add the geoms of an explicit pair; returns the number of candidates now."""
+    geom1 = m.pair_geom1[pair]
+    geom2 = m.pair_geom2[pair]
+    if m.geom_type[geom1] > m.geom_type[geom2]:
+        geom1, geom2 = geom2, geom1
+    if spheres_apart(m, d, geom1, geom2, explicit_pair_margin(m, pair)):
+        return n
+    put_candidate(d, n, geom1, geom2, pair)
+    return n + 1
+
+
+@kernel
+def is_explicit(m: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
+    """Whether two geoms are one of the explicit pairs `first_pair` to `end_pair` (exclusive)."""
+    for pair in range(first_pair, end_pair):
+        if m.pair_geom1[pair] == geom1 and m.pair_geom2[pair] == geom2:
+            return True
+        if m.pair_geom1[pair] == geom2 and m.pair_geom2[pair] == geom1:
+            return True
+    return False
+
+
+@kernel
+def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
+    """Whether two geoms, the one of lower type first, pass the filters between geoms and are no explicit pair."""
+    if not (m.geom_contype[geom1] & m.geom_conaffinity[geom2] or m.geom_contype[geom2] & m.geom_conaffinity[geom1]):
+        return False
+    if spheres_apart(m, d, geom1, geom2, geom_pair_margin(m, geom1, geom2)):
+        return False
+    return not is_explicit(m, geom1, geom2, first_pair, end_pair)
+
+
+@kernel
+def add_bodies(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
+    """Add all pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; returns the number of candidates now.
+
+    They are ordered by the ids of their geoms, the one of lower type first; so pairs whose lower type stands on
+    `body2` follow the others. With the mid phase disabled, the order is that of the geoms of `body1`, then of `body2`.
+    """
+    start1, start2 = m.body_geomadr[body1], m.body_geomadr[body2]
+    end1, end2 = start1 + m.body_geomnum[body1], start2 + m.body_geomnum[body2]
+    by_body = (m.opt.disableflags & NO_MIDPHASE) != 0
+    swapped = False
+    for geom1 in range(start1, end1):
+        for geom2 in range(start2, end2):
+            first, second = geom1, geom2
+            if m.geom_type[geom1] > m.geom_type[geom2]:
+                first, second = geom2, geom1
+                swapped = True
+            if (by_body or first == geom1) and geoms_pass(m, d, first, second, first_pair, end_pair):
+                put_candidate(d, n, first, second, NO_PAIR)
+                n += 1
+    if swapped and not by_body:
+        n = add_swapped(m, d, n, start1, end1, start2, end2, first_pair, end_pair)
+    return n
+
+
+@kernel
+def add_swapped(m: Any, d: Any, n: int, start1: int, end1: int, start2: int, end2: int, first_pair: int, end_pair: int) -> int:
+    """Add the pairs whose geom of lower type stands on the second body; returns the number of candidates now."""
+    for geom2 in range(start2, end2):
+        for geom1 in range(start1, end1):
+            if m.geom_type[geom1] > m.geom_type[geom2] and geoms_pass(m, d, geom2, geom1, first_pair, end_pair):
+                put_candidate(d, n, geom2, geom1, NO_PAIR)
+                n += 1
+    return n
+
+
+@kernel
+def body_pair_key(body1: int, body2: int) -> int:
+    """Position of two bodies, lower id first, in the order of body pairs."""
+    return (body1 << 32) + body2
+
+
+@kernel
+def explicit_pair_key(m: Any, pair: int) -> int:
+    """Position of the bodies of an explicit pair in the order of body pairs."""
+    body1 = m.geom_bodyid[m.pair_geom1[pair]]
+    body2 = m.geom_bodyid[m.pair_geom2[pair]]
+    return body_pair_key(min(body1, body2), max(body1, body2))
+
+
+@kernel
+def gather_candidates(m: Any, d: Any, npair: int) -> int:
+    """Merge the first `npair` rows of ``d.work.bodypair`` with the explicit pairs, in order.
+
+    Returns:
+        The number of candidates; those that fit are in ``d.work.candidate``.
+    """
+    n = 0
+    pair = 0
+    exclude = 0
+    for k in range(npair):
+        body1 = d.work.bodypair[k, 0]
+        body2 = d.work.bodypair[k, 1]
+
+        # explicit pairs of bodies before these, then of these
+        key = body_pair_key(body1, body2)
+        while pair < m.npair and explicit_pair_key(m, pair) < key:
+            n = add_explicit_pair(m, d, n, pair)
+            pair += 1
+        first_pair = pair
+        while pair < m.npair and explicit_pair_key(m, pair) == key:
+            n = add_explicit_pair(m, d, n, pair)
+            pair += 1
+
+        # the bodies themselves
+        signature = (body1 << 16) + body2
+        while exclude < m.nexclude and m.exclude_signature[exclude] < signature:
+            exclude += 1
+        if exclude == m.nexclude or m.exclude_signature[exclude] != signature:
+            n = add_bodies(m, d, n, body1, body2, first_pair, pair)
+
+    # explicit pairs of bodies after the last
+    while pair < m.npair:
+        n = add_explicit_pair(m, d, n, pair)
+        pair += 1
+    return n

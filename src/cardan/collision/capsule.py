@@ -1,0 +1,133 @@
+"""Collisions of spheres and capsules with each other.
+
+A capsule is the set of points within its radius of a segment; a sphere is one without length. The contacts of two such
+shapes are those of two spheres centred at the closest points of their segments.
+
+Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point and segment) and 5.1.9 (two segments).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.collision.near import put_contact
+from cardan.constants import mjMINVAL
+from cardan.jit import collider, kernel
+from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
+
+MINVAL = mjMINVAL
+
+
+@kernel
+def axis_z(xmat: Any, geom: int) -> Any:
+    """The z axis of a geom in the global frame: the axis of capsules and cylinders, the normal of planes."""
+    return (xmat[geom, 2], xmat[geom, 5], xmat[geom, 8])
+
+
+@kernel
+def clamp(x: float, low: float, high: float) -> float:
+    """The number in [low, high] that is closest to `x`."""
+    return min(max(x, low), high)
+
+
+@kernel
+def spheres_contact(d: Any, k: int, geom1: int, center1: Any, radius1: float, geom2: int, center2: Any, radius2: float) -> int:
+    """Contact of two spheres that belong to two geoms.
+
+    Spheres with the same centre are pushed apart across the z axes of the two geoms.
+
+    Args:
+        d: data; contacts are found up to the distance ``d.work.near_margin``.
+        k: number of the contacts that the pair has already.
+        geom1, geom2: ids of the geoms.
+        center1, center2: centres, global frame, m.
+        radius1, radius2: radii, m.
+
+    Returns:
+        The number of contacts that the pair has now: `k` or k + 1.
+    """
+    between = sub3(center2, center1)
+    length = norm3(between)
+    dist = length - (radius1 + radius2)
+    if dist > d.work.near_margin:
+        return k
+    if length < MINVAL:
+        normal = normalize3(cross(axis_z(d.geom_xmat, geom1), axis_z(d.geom_xmat, geom2)))
+    else:
+        normal = scale3(between, 1.0 / length)
+    put_contact(d, k, dist, add_scaled3(center1, normal, radius1 + 0.5 * dist), normal)
+    return k + 1
+
+
+@collider
+def sphere_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Two spheres: at most one contact, on the line of centres."""
+    return spheres_contact(d, 0, geom1, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0],
+                           geom2, get3(d.geom_xpos, geom2), m.geom_size[geom2, 0])
+
+
+@kernel
+def closest_on_segment(center: Any, axis: Any, half_length: float, point: Any) -> Any:
+    """The point of a segment that is closest to `point`; `axis` is its unit direction."""
+    return add_scaled3(center, axis, clamp(dot3(axis, sub3(point, center)), -half_length, half_length))
+
+
+@collider
+def sphere_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A sphere and a capsule: at most one contact, with the closest point of the capsule's segment."""
+    sphere = get3(d.geom_xpos, geom1)
+    axis = axis_z(d.geom_xmat, geom2)
+    point = closest_on_segment(get3(d.geom_xpos, geom2), axis, m.geom_size[geom2, 1], sphere)
+    return spheres_contact(d, 0, geom1, sphere, m.geom_size[geom1, 0], geom2, point, m.geom_size[geom2, 0])
+
+
+@kernel
+def parallel_capsules(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Parallel capsules: the first two contacts among those of the four ends with the other capsule."""
+    center1 = get3(d.geom_xpos, geom1)
+    center2 = get3(d.geom_xpos, geom2)
+    axis1 = axis_z(d.geom_xmat, geom1)
+    axis2 = axis_z(d.geom_xmat, geom2)
+    ncon = 0
+    for end in range(4):
+        side = 1.0 - 2.0 * (end % 2)
+        if end < 2:
+            point1 = add_scaled3(center1, axis1, side * m.geom_size[geom1, 1])
+            point2 = closest_on_segment(center2, axis2, m.geom_size[geom2, 1], point1)
+        else:
+            point2 = add_scaled3(center2, axis2, side * m.geom_size[geom2, 1])
+            point1 = closest_on_segment(center1, axis1, m.geom_size[geom1, 1], point2)
+        if ncon < 2:
+            ncon = spheres_contact(d, ncon, geom1, point1, m.geom_size[geom1, 0], geom2, point2, m.geom_size[geom2, 0])
+    return ncon
+
+
+@collider
+def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Two capsules: one contact at the closest points of their segments; up to two if they are parallel.
+
+    With the segments p = c + s u, q = e + t v for s, t in [-1, 1], the squared distance is a quadratic function of s and t. Its minimum over
+    the square is that over the plane with s clamped, then t for this s, clamped, then s for this t, clamped (Ericson, section 5.1.9).
+    """
+    center1 = get3(d.geom_xpos, geom1)
+    center2 = get3(d.geom_xpos, geom2)
+    u = scale3(axis_z(d.geom_xmat, geom1), m.geom_size[geom1, 1])
+    v = scale3(axis_z(d.geom_xmat, geom2), m.geom_size[geom2, 1])
+    between = sub3(center2, center1)
+
+    # the quadratic function, and whether it has a unique minimum
+    uu, uv, vv = dot3(u, u), dot3(u, v), dot3(v, v)
+    ub, vb = dot3(u, between), dot3(v, between)
+    determinant = uu * vv - uv * uv
+    if abs(determinant) < MINVAL:
+        return parallel_capsules(m, d, geom1, geom2)
+
+    # closest points of the segments
+    s = clamp((ub * vv - uv * vb) / determinant, -1.0, 1.0)
+    t = (s * uv - vb) / vv
+    if t > 1.0 or t < -1.0:
+        t = clamp(t, -1.0, 1.0)
+        s = clamp((ub + t * uv) / uu, -1.0, 1.0)
+    return spheres_contact(d, 0, geom1, add_scaled3(center1, u, s), m.geom_size[geom1, 0],
+                           geom2, add_scaled3(center2, v, t), m.geom_size[geom2, 0])

@@ -1,0 +1,102 @@
+"""The stage of collision detection: from the poses of geoms to the list of contacts.
+
+The candidates (`cardan.collision.candidates`) go one by one to the collision function of their types, and what it finds is completed by
+geoms and parameters.
+
+Spec: computation, collision detection; modelling, contact parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.broadphase import find_body_pairs
+from cardan.collision.candidates import gather_candidates
+from cardan.collision.near import MAXCONPAIR
+from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin, set_parameters
+from cardan.enums import mjtDisableBit
+from cardan.jit import COLLIDER_MISSING, OK, call_collider, kernel, stage
+from cardan.model.pairing import NTYPES
+from cardan.model.tables import GROW_CANDIDATE, GROW_CON
+
+NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)
+
+
+@kernel
+def complete_contact(m: Any, d: Any, con: int, k: int, geom1: int, geom2: int, pair: int) -> None:
+    """Make row `con` of the contacts from row `k` of the near phase."""
+    d.contact.dist[con] = d.work.near_dist[k]
+    for i in range(3):
+        d.contact.pos[con, i] = d.work.near_pos[k, i]
+    for i in range(9):
+        d.contact.frame[con, i] = d.work.near_frame[k, i]
+    set_parameters(m, d, con, geom1, geom2, pair)
+    d.contact.exclude[con] = 1 if d.contact.dist[con] >= d.contact.includemargin[con] else 0
+    d.contact.efc_address[con] = -1
+    d.contact.mu[con] = 0.0
+    for i in range(36):
+        d.contact.H[con, i] = 0.0
+    d.contact.geom[con, 0] = geom1
+    d.contact.geom[con, 1] = geom2
+    for i in range(2):
+        d.contact.flex[con, i] = -1
+        d.contact.elem[con, i] = -1
+        d.contact.vert[con, i] = -1
+
+
+@kernel
+def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
+    """Check two geoms and append their contacts; returns a status.
+
+    Args:
+        m: model.
+        d: data.
+        geom1, geom2: ids of the geoms, the one of lower type first.
+        pair: explicit pair that they are, or -1.
+    """
+    address = m.aux.collider[m.geom_type[geom1] * NTYPES + m.geom_type[geom2]]
+    if address < 0:
+        return OK
+    if address == 0:
+        d.work.missing_geom[0] = geom1
+        d.work.missing_geom[1] = geom2
+        return COLLIDER_MISSING
+    d.work.near_margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
+    found = call_collider(address, m, d, geom1, geom2)
+    first = d.ncon
+    if first + found > len(d.contact.dist):
+        d.work.need = first + MAXCONPAIR
+        return GROW_CON
+    for k in range(found):
+        complete_contact(m, d, first + k, k, geom1, geom2, pair)
+    d.ncon = first + found
+    return OK
+
+
+@stage
+def collision(m: Any, d: Any) -> int:
+    """Find all contacts (``mj_collision``).
+
+    Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``, ordered by the ids of the bodies, explicit pairs
+    first, then by those of the geoms. Distances may be positive, up to the margin of the pair.
+    """
+    d.ncon = 0
+    if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
+        return OK
+
+    # broad phase: pairs of bodies, then pairs of geoms
+    npair = find_body_pairs(m, d)
+    if npair > len(d.work.bodypair):
+        d.work.need = npair
+        return GROW_CANDIDATE
+    ncandidate = gather_candidates(m, d, npair)
+    if ncandidate > len(d.work.candidate):
+        d.work.need = ncandidate
+        return GROW_CANDIDATE
+
+    # near phase
+    for k in range(ncandidate):
+        status = collide_candidate(m, d, d.work.candidate[k, 0], d.work.candidate[k, 1], d.work.candidate[k, 2])
+        if status != OK:
+            return status
+    return OK

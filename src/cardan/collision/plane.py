@@ -1,0 +1,131 @@
+"""Collisions of a plane with a solid.
+
+A plane bounds a half-space: whatever lies below it penetrates, however deep. Its normal is the z axis of its frame. The first geom
+of every function is the plane. Contacts lie midway between the plane and points of the solid.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.collision.capsule import axis_z
+from cardan.collision.near import put_contact, put_contact_along
+from cardan.constants import mjMINVAL
+from cardan.jit import collider, kernel
+from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, normalize3, scale3, sub3
+
+MINVAL = mjMINVAL
+HALF_SQRT3 = sqrt(3.0) / 2.0
+
+
+@kernel
+def plane_height(d: Any, plane: int, point: Any) -> float:
+    """Signed distance of a point above the plane."""
+    return dot3(sub3(point, get3(d.geom_xpos, plane)), axis_z(d.geom_xmat, plane))
+
+
+@kernel
+def point_contact(d: Any, k: int, plane: int, point: Any) -> int:
+    """Contact of a point with the plane; returns the number of contacts that the pair has now, `k` or k + 1."""
+    dist = plane_height(d, plane, point)
+    if dist > d.work.near_margin:
+        return k
+    normal = axis_z(d.geom_xmat, plane)
+    put_contact(d, k, dist, add_scaled3(point, normal, -0.5 * dist), normal)
+    return k + 1
+
+
+@collider
+def plane_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A plane and a sphere: at most one contact, below the centre."""
+    lowest = add_scaled3(get3(d.geom_xpos, geom2), axis_z(d.geom_xmat, geom1), -m.geom_size[geom2, 0])
+    return point_contact(d, 0, geom1, lowest)
+
+
+@collider
+def plane_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A plane and a capsule: up to two contacts, below the two ends; the frames are aligned with the capsule."""
+    normal = axis_z(d.geom_xmat, geom1)
+    axis = axis_z(d.geom_xmat, geom2)
+    tangent = normalize3(add_scaled3(axis, normal, -dot3(normal, axis)))
+    ncon = 0
+    for end in range(2):
+        center = add_scaled3(get3(d.geom_xpos, geom2), axis, (1.0 - 2.0 * end) * m.geom_size[geom2, 1])
+        dist = plane_height(d, geom1, center) - m.geom_size[geom2, 0]
+        if dist <= d.work.near_margin:
+            pos = add_scaled3(center, normal, -(m.geom_size[geom2, 0] + 0.5 * dist))
+            put_contact_along(d, ncon, dist, pos, normal, tangent)
+            ncon += 1
+    return ncon
+
+
+@collider
+def plane_ellipsoid(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A plane and an ellipsoid: at most one contact, at the point whose outward normal points into the plane."""
+    xmat = get9(d.geom_xmat, geom2)
+    size = get3(m.geom_size, geom2)
+    down = mul_mat_t_vec3(xmat, scale3(axis_z(d.geom_xmat, geom1), -1.0))
+    scaled = (down[0] * size[0], down[1] * size[1], down[2] * size[2])
+    direction = normalize3(scaled)
+    lowest = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
+    return point_contact(d, 0, geom1, add3(get3(d.geom_xpos, geom2), mul_mat_vec3(xmat, lowest)))
+
+
+@collider
+def plane_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A plane and a cylinder: up to four contacts.
+
+    The lowest point of the lower rim, the point of the upper rim beside it, and two more points of the lower rim that form an
+    equilateral triangle with the first.
+    """
+    normal = axis_z(d.geom_xmat, geom1)
+    center = get3(d.geom_xpos, geom2)
+    radius = m.geom_size[geom2, 0]
+
+    # axis towards the plane, and the steepest way down across it
+    axis = axis_z(d.geom_xmat, geom2)
+    slope = dot3(normal, axis)
+    if slope > 0.0:
+        axis = scale3(axis, -1.0)
+        slope = -slope
+    across = sub3(scale3(axis, slope), normal)
+    length = norm3(across)
+    if length < MINVAL:
+        across = (d.geom_xmat[geom2, 0] * radius, d.geom_xmat[geom2, 3] * radius, d.geom_xmat[geom2, 6] * radius)
+    else:
+        across = scale3(across, radius / length)
+    half = scale3(axis, m.geom_size[geom2, 1])
+
+    # lowest point of each rim
+    lower = add3(center, half)
+    ncon = point_contact(d, 0, geom1, add3(lower, across))
+    if ncon == 0:
+        return 0
+    ncon = point_contact(d, ncon, geom1, add3(sub3(center, half), across))
+
+    # triangle on the lower rim
+    back = add_scaled3(lower, across, -0.5)
+    sideways = scale3(cross(across, axis), HALF_SQRT3)
+    ncon = point_contact(d, ncon, geom1, add3(back, sideways))
+    return point_contact(d, ncon, geom1, sub3(back, sideways))
+
+
+@collider
+def plane_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A plane and a box: the first four corners within the margin on the side of the plane."""
+    normal = axis_z(d.geom_xmat, geom1)
+    center = get3(d.geom_xpos, geom2)
+    xmat = get9(d.geom_xmat, geom2)
+    size = get3(m.geom_size, geom2)
+    ncon = 0
+    for corner in range(8):
+        local = (
+            size[0] if corner & 1 else -size[0],
+            size[1] if corner & 2 else -size[1],
+            size[2] if corner & 4 else -size[2],
+        )
+        offset = mul_mat_vec3(xmat, local)
+        if ncon < 4 and dot3(normal, offset) <= 0.0:
+            ncon = point_contact(d, ncon, geom1, add3(center, offset))
+    return ncon

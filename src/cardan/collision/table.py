@@ -1,0 +1,137 @@
+"""The table of collision functions: which one serves which pair of geom types.
+
+`COLLIDERS` is the spec's table of geom type × geom type. A model gets the addresses of those functions that its geoms can need
+(`attach_colliders`), compiled on first use; if a later edit of the model makes another pair of types collide, the stage
+asks for the missing function (`attach_missing_collider`).
+
+Spec: computation, collision detection, filtering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cardan.collision import capsule, plane
+from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.jit import addresses
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.pairing import NO_COLLIDER, NTYPES
+
+BLOCK = 1 << 20
+"""Number of pairs of geoms that are looked at together."""
+
+COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
+    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE): plane.plane_sphere,
+    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_CAPSULE): plane.plane_capsule,
+    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_ELLIPSOID): plane.plane_ellipsoid,
+    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_CYLINDER): plane.plane_cylinder,
+    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX): plane.plane_box,
+    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SPHERE): capsule.sphere_sphere,
+    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE): capsule.sphere_capsule,
+    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CAPSULE): capsule.capsule_capsule,
+}
+"""Collision functions by the types of the first and the second geom, the lower type first."""
+
+
+def attach_colliders(m: MjModel) -> None:
+    """Load or compile the collision functions for all pairs of geom types that can collide in `m`.
+
+    Call it whenever a program with collision detection is made for a model: what can collide depends on contype,
+    conaffinity and the disable flags.
+
+    Raises:
+        ValueError: two geoms can collide, and there is no collision function for their types yet.
+    """
+    for types, geoms in _colliding_types(m):
+        _attach(m, types, geoms)
+
+
+def attach_missing_collider(m: MjModel, d: MjData) -> None:
+    """Load or compile the function for the pair of geoms at which collision detection stopped with `COLLIDER_MISSING`.
+
+    Raises:
+        ValueError: there is no collision function for their types yet.
+    """
+    geom1, geom2 = (int(geom) for geom in d._memory.arrays["work.missing_geom"])
+    _attach(m, (int(m.geom_type[geom1]), int(m.geom_type[geom2])), (geom1, geom2))
+
+
+def _attach(m: MjModel, types: tuple[int, int], geoms: tuple[int, int]) -> None:
+    function = COLLIDERS.get(types)
+    if function is None:
+        first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
+        raise ValueError(f"collision between {first} and {second} is not supported yet")
+    (address,) = addresses([function])
+    m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
+
+
+def _label(m: MjModel, geom: int) -> str:
+    """Name of a geom in quotes, or its id if it has none."""
+    start = int(m.name_geomadr[geom])
+    name = m.names[start : m.names.index(b"\0", start)].decode()
+    return repr(name) if name else f"of id {geom}"
+
+
+def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Pairs of geom types that can collide, with the ids of two geoms that do; pairs that never collide are left out."""
+    table = m._memory.arrays["aux.collider"]
+    kinds, representative = _distinct_geoms(m)
+    present = np.unique(m.geom_type)
+    explicit = _explicit_pairs(m)
+    for i, type1 in enumerate(present):
+        for type2 in present[i:]:
+            if table[type1 * NTYPES + type2] == NO_COLLIDER:
+                continue
+            found = explicit.get((int(type1), int(type2))) or _first_pair(
+                m, representative[kinds[:, 0] == type1], representative[kinds[:, 0] == type2]
+            )
+            if found:
+                yield (int(type1), int(type2)), found
+
+
+def _distinct_geoms(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows of what the filters look at (type, body, contype, conaffinity), and one geom of each."""
+    rows = np.stack([m.geom_type, m.geom_bodyid, m.geom_contype, m.geom_conaffinity], axis=1)
+    return np.unique(rows, axis=0, return_index=True)
+
+
+def _explicit_pairs(m: MjModel) -> dict[tuple[int, int], tuple[int, int]]:
+    """Types of the explicit pairs, and the geoms of one pair each, the geom of lower type first."""
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}
+    for pair in zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True):
+        geom1, geom2 = sorted(pair, key=lambda geom: int(m.geom_type[geom]))
+        pairs.setdefault((int(m.geom_type[geom1]), int(m.geom_type[geom2])), (geom1, geom2))
+    return pairs
+
+
+def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int, int] | None:
+    """Two geoms, one of each list, that pass the filters between geoms and bodies."""
+    step = max(1, BLOCK // max(1, len(geoms2)))
+    for start in range(0, len(geoms1), step):
+        block = geoms1[start : start + step]
+        rows, columns = np.nonzero(_passing(m, block[:, None], geoms2[None, :]))
+        if len(rows):
+            return int(block[rows[0]]), int(geoms2[columns[0]])
+    return None
+
+
+def _compatible(contype: np.ndarray, conaffinity: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    return (contype[i] & conaffinity[j] | contype[j] & conaffinity[i]) != 0
+
+
+def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
+    """Which pairs of geoms pass the filters of the pairs that the broad phase finds (arrays that broadcast together)."""
+    body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
+    weld1, weld2 = m.body_weldid[body1], m.body_weldid[body2]
+    passing = _compatible(m.geom_contype, m.geom_conaffinity, geom1, geom2)
+    passing &= _compatible(m.body_contype, m.body_conaffinity, body1, body2) & (weld1 != weld2)
+    if not m.opt.disableflags & mjtDisableBit.mjDSBL_FILTERPARENT:
+        parent = m._memory.arrays["aux.body_weldparent"]
+        related = (weld1 == parent[body2]) | (weld2 == parent[body1])
+        passing &= ~related | (weld1 == 0) | (weld2 == 0)
+    signature = (np.minimum(body1, body2).astype(np.int64) << 16) + np.maximum(body1, body2)
+    return passing & ~np.isin(signature, m.exclude_signature)

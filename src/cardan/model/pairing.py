@@ -1,0 +1,43 @@
+"""Tables derived from a model for collision detection: which bodies have geoms, and what they are welded to.
+
+Spec: computation, collision detection, filtering.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.enums import mjtGeom
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+NTYPES = int(mjtGeom.mjGEOM_SDF) + 1
+"""Number of geom types that can collide."""
+
+NO_COLLIDER = -1
+"""Entry of ``aux.collider`` for a pair of types that never collides."""
+
+SURFACES = (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_HFIELD))
+"""Static surfaces: they collide with solids, not with each other."""
+
+
+def collision_body(m: MjModel) -> np.ndarray:
+    """Ids of the bodies that have geoms."""
+    return np.flatnonzero(m.body_geomnum > 0)
+
+
+def body_weldparent(m: MjModel) -> np.ndarray:
+    """For each body, the weld body that its own weld body hangs on (0 is the world)."""
+    return m.body_weldid[m.body_parentid[m.body_weldid]]
+
+
+def collider(m: MjModel) -> np.ndarray:
+    """An empty table of collision functions: nothing is compiled, and surfaces don't collide with each other."""
+    table = np.zeros((NTYPES, NTYPES), np.int64)
+    for a in SURFACES:
+        for b in SURFACES:
+            table[a, b] = NO_COLLIDER
+    return table.reshape(-1)
