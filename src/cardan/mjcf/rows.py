@@ -29,12 +29,12 @@ class Type(StrEnum):
 class Attribute:
     """One attribute of an element.
 
-    ``low`` and ``high`` bound the number of values (``high=None``: any number). When ``low < high`` and the default is
-    a tuple of ``high`` values, fewer values overwrite the first ones of the default. ``default`` None means
-    "undefined": the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations (for BOOL: to
-    a bool). ``kind`` is the object kind that a REFERENCE names, or, when it starts with ``@``, the sibling attribute
-    which holds that kind. ``later`` names the missing feature that any use of the attribute would need,
-    ``later_keywords`` the same for single words. ``repeat``: a single value stands for ``high`` equal ones.
+    ``low`` and ``high`` bound the number of values (``high=None``: any number). When ``low < high`` and the default
+    is a tuple of ``high`` values, fewer values overwrite the first ones of the default. ``default`` None means
+    "undefined": the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations
+    (for BOOL: to a bool). ``kind`` is the object kind that a REFERENCE names, or, when it starts with ``@``, the
+    sibling attribute which holds that kind. ``later`` names the missing feature that any use of the attribute would
+    need, ``later_keywords`` the same for single words. ``repeat``: a single value stands for ``high`` equal ones.
     """
 
     name: str
