@@ -1,0 +1,1 @@
+"""Smooth dynamics: kinematics, inertia, velocity, bias, passive and actuator forces, energy, derivatives."""

@@ -1,0 +1,178 @@
+"""Actuators: from controls and activations to forces (spec: computation, actuation model).
+
+Muscle and user-defined dynamics, gains and biases are not part of these stages.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any
+
+from cardan.dynamics.passive import has_gravcomp
+from cardan.enums import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtWarning
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import MINVAL
+
+INTEGRATOR = int(mjtDyn.mjDYN_INTEGRATOR)
+FILTER = int(mjtDyn.mjDYN_FILTER)
+FILTEREXACT = int(mjtDyn.mjDYN_FILTEREXACT)
+AFFINE_GAIN = int(mjtGain.mjGAIN_AFFINE)
+FIXED_GAIN = int(mjtGain.mjGAIN_FIXED)
+AFFINE_BIAS = int(mjtBias.mjBIAS_AFFINE)
+ACTUATION_OFF = int(mjtDisableBit.mjDSBL_ACTUATION)
+CLAMPCTRL_OFF = int(mjtDisableBit.mjDSBL_CLAMPCTRL)
+PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
+BADCTRL = int(mjtWarning.mjWARN_BADCTRL)
+MAXVAL = 1e10
+LAST_GROUP = 30
+
+
+@kernel
+def clamp(x: float, low: float, high: float) -> float:
+    """x, limited to [low, high]."""
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+
+
+@kernel
+def is_bad(x: float) -> bool:
+    """Whether a number is NaN or too large to go on with (spec: mju_isBad)."""
+    return not (-MAXVAL <= x <= MAXVAL)
+
+
+@kernel
+def actuator_disabled(m: Any, actuator: int) -> bool:
+    """Whether the group of an actuator is disabled by `opt.disableactuator`."""
+    group = m.actuator_group[actuator]
+    return 0 <= group <= LAST_GROUP and (m.opt.disableactuator >> group) & 1 == 1
+
+
+@kernel
+def _read_controls(m: Any, d: Any) -> None:
+    """Copy the controls, limited to their ranges, to `work.ctrl`; all become zero if one of them is bad."""
+    limit = not m.opt.disableflags & CLAMPCTRL_OFF
+    bad = -1
+    for i in range(m.nu - 1, -1, -1):
+        value = d.ctrl[i]
+        if is_bad(value):
+            bad = i
+        if limit and m.actuator_ctrllimited[i]:
+            value = clamp(value, m.actuator_ctrlrange[i, 0], m.actuator_ctrlrange[i, 1])
+        d.work.ctrl[i] = value
+    if bad >= 0:
+        d.warning.number[BADCTRL] += 1
+        d.warning.lastinfo[BADCTRL] = bad
+        for i in range(m.nu):
+            d.work.ctrl[i] = 0.0
+
+
+@kernel
+def _activation_rate(m: Any, d: Any, actuator: int, act: int) -> float:
+    """Rate of change of an activation."""
+    kind = m.actuator_dyntype[actuator]
+    if kind == INTEGRATOR:
+        return d.work.ctrl[actuator]
+    if kind in (FILTER, FILTEREXACT):
+        return (d.work.ctrl[actuator] - d.act[act]) / max(MINVAL, m.actuator_dynprm[actuator, 0])
+    return 0.0
+
+
+@kernel
+def next_activation(m: Any, d: Any, actuator: int, act: int) -> float:
+    """Activation `act[act]` of an actuator after one time step at the rate `act_dot[act]`, within `actrange`."""
+    value = d.act[act]
+    if m.actuator_dyntype[actuator] == FILTEREXACT:
+        tau = max(MINVAL, m.actuator_dynprm[actuator, 0])
+        value += d.act_dot[act] * tau * (1.0 - exp(-m.opt.timestep / tau))
+    else:
+        value += d.act_dot[act] * m.opt.timestep
+    if m.actuator_actlimited[actuator]:
+        value = clamp(value, m.actuator_actrange[actuator, 0], m.actuator_actrange[actuator, 1])
+    return value
+
+
+@kernel
+def actuator_input(m: Any, d: Any, actuator: int) -> float:
+    """What the gain multiplies: the control, the activation, or (actearly) the next activation."""
+    number = m.actuator_actnum[actuator]
+    if number == 0:
+        return d.work.ctrl[actuator]
+    act = m.actuator_actadr[actuator] + number - 1
+    if m.actuator_actearly[actuator]:
+        return next_activation(m, d, actuator, act)
+    return d.act[act]
+
+
+@kernel
+def _affine(d: Any, actuator: int, prm: Any) -> float:
+    """Scalar product of three parameters and (1, length, velocity)."""
+    length, velocity = d.actuator_length[actuator], d.actuator_velocity[actuator]
+    return prm[actuator, 0] + prm[actuator, 1] * length + prm[actuator, 2] * velocity
+
+
+@kernel
+def _force(m: Any, d: Any, actuator: int) -> float:
+    """Gain times input plus bias, limited to `forcerange`."""
+    gain = 0.0
+    if m.actuator_gaintype[actuator] == FIXED_GAIN:
+        gain = m.actuator_gainprm[actuator, 0]
+    elif m.actuator_gaintype[actuator] == AFFINE_GAIN:
+        gain = _affine(d, actuator, m.actuator_gainprm)
+    force = gain * actuator_input(m, d, actuator)
+    if m.actuator_biastype[actuator] == AFFINE_BIAS:
+        force += _affine(d, actuator, m.actuator_biasprm)
+    if m.actuator_forcelimited[actuator]:
+        force = clamp(force, m.actuator_forcerange[actuator, 0], m.actuator_forcerange[actuator, 1])
+    return force
+
+
+@kernel
+def _actuator_forces(m: Any, d: Any) -> None:
+    """Activation rates and forces of all actuators, and the joint forces that they make."""
+    for i in range(m.nu):
+        first = m.actuator_actadr[i]
+        for act in range(first, first + m.actuator_actnum[i]):
+            d.act_dot[act] = _activation_rate(m, d, i, act)
+        force = 0.0
+        if not actuator_disabled(m, i):
+            force = _force(m, d, i)
+        d.actuator_force[i] = force
+        for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
+            dof = m.aux.moment_colind[k]
+            d.qfrc_actuator[dof] += d.actuator_moment[i, dof] * force
+
+
+@kernel
+def _joint_limits(m: Any, d: Any) -> None:
+    """Add gravity compensation by actuators, then limit the total force on each joint."""
+    if has_gravcomp(m) and not m.opt.disableflags & PASSIVE_OFF:
+        for dof in range(m.nv):
+            if m.jnt_actgravcomp[m.dof_jntid[dof]]:
+                d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]
+    for joint in range(m.njnt):
+        if m.jnt_actfrclimited[joint]:
+            dof = m.jnt_dofadr[joint]
+            low, high = m.jnt_actfrcrange[joint, 0], m.jnt_actfrcrange[joint, 1]
+            d.qfrc_actuator[dof] = clamp(d.qfrc_actuator[dof], low, high)
+
+
+@stage
+def fwd_actuation(m: Any, d: Any) -> int:
+    """Actuator forces and activation rates.
+
+    Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
+    act_dot (na,), qfrc_actuator (nv,). A bad control raises the warning BADCTRL and all controls count as zero.
+    """
+    for dof in range(m.nv):
+        d.qfrc_actuator[dof] = 0.0
+    if m.nu == 0 or m.opt.disableflags & ACTUATION_OFF:
+        for i in range(m.nu):
+            d.actuator_force[i] = 0.0
+        return OK
+    _read_controls(m, d)
+    _actuator_forces(m, d)
+    _joint_limits(m, d)
+    return OK

@@ -1,0 +1,103 @@
+"""Recursive Newton-Euler: bias forces, and the forces between bodies once accelerations are known.
+
+Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`; gravity enters as an acceleration of the world.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.external import add_external_forces
+from cardan.enums import mjtDisableBit
+from cardan.jit import OK, kernel, stage
+from cardan.maths.spatial import add6, add_scaled6, cross_force, dot6, get6, get10, mul_inertia, set6
+
+GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
+
+
+@kernel
+def world_acceleration(m: Any) -> Any:
+    """Spatial acceleration of the world that replaces gravity."""
+    if m.opt.disableflags & GRAVITY_OFF:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return (0.0, 0.0, 0.0, -m.opt.gravity[0], -m.opt.gravity[1], -m.opt.gravity[2])
+
+
+@kernel
+def _body_acceleration(m: Any, d: Any, cacc: Any, body: int, with_acceleration: bool) -> Any:
+    """Acceleration of a body from its parent's: velocity-dependent part, and that of `qacc` if asked."""
+    acceleration = get6(cacc, m.body_parentid[body])
+    first = m.body_dofadr[body]
+    for dof in range(first, first + m.body_dofnum[body]):
+        acceleration = add_scaled6(acceleration, get6(d.cdof_dot, dof), d.qvel[dof])
+        if with_acceleration:
+            acceleration = add_scaled6(acceleration, get6(d.cdof, dof), d.qacc[dof])
+    return acceleration
+
+
+@kernel
+def _inertial_force(d: Any, body: int, acceleration: Any) -> Any:
+    """Force that gives a body its acceleration: I a + v x* I v."""
+    inertia = get10(d.cinert, body)
+    velocity = get6(d.cvel, body)
+    momentum = mul_inertia(inertia, velocity)
+    return add6(mul_inertia(inertia, acceleration), cross_force(velocity, momentum))
+
+
+@kernel
+def newton_euler(m: Any, d: Any, result: Any, with_acceleration: bool) -> None:
+    """Joint forces that balance velocity and gravity, and the acceleration `qacc` if asked (without armature).
+
+    Args:
+        m: model.
+        d: data with cinert, cdof, cvel, cdof_dot, qvel (and qacc).
+        result: joint forces (nv,), written.
+        with_acceleration: whether `qacc` counts (True) or is taken as 0.
+    """
+    cacc = d.work.rne_cacc
+    cfrc = d.work.rne_cfrc
+    # forward pass: accelerations and the forces that they need
+    set6(cacc, 0, world_acceleration(m))
+    for body in range(1, m.nbody):
+        acceleration = _body_acceleration(m, d, cacc, body, with_acceleration)
+        set6(cacc, body, acceleration)
+        set6(cfrc, body, _inertial_force(d, body, acceleration))
+    # backward pass: forces of the subtrees
+    for body in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[body]
+        if parent > 0:
+            for k in range(6):
+                cfrc[parent, k] += cfrc[body, k]
+    # projection on the joint axes
+    for dof in range(m.nv):
+        result[dof] = dot6(get6(d.cdof, dof), get6(cfrc, m.dof_bodyid[dof]))
+
+
+@stage
+def rne(m: Any, d: Any) -> int:
+    """Bias force: Coriolis, centrifugal and gravitational. Writes qfrc_bias (nv,)."""
+    newton_euler(m, d, d.qfrc_bias, False)
+    return OK
+
+
+@stage
+def rne_post_constraint(m: Any, d: Any) -> int:
+    """Accelerations of bodies and forces on them, once qacc and the constraint forces are known.
+
+    Reads qacc, xfrc_applied, contacts and efc_force; writes cacc, cfrc_int, cfrc_ext (nbody, 6): acceleration (gravity
+    included), force from the parent, and sum of external forces, all about the centre of mass of the body's tree.
+    """
+    add_external_forces(m, d)
+    # forward pass: accelerations, and forces from the parents if there were no children
+    set6(d.cacc, 0, world_acceleration(m))
+    set6(d.cfrc_int, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    for body in range(1, m.nbody):
+        acceleration = _body_acceleration(m, d, d.cacc, body, True)
+        set6(d.cacc, body, acceleration)
+        set6(d.cfrc_int, body, add_scaled6(_inertial_force(d, body, acceleration), get6(d.cfrc_ext, body), -1.0))
+    # backward pass
+    for body in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[body]
+        for k in range(6):
+            d.cfrc_int[parent, k] += d.cfrc_int[body, k]
+    return OK

@@ -1,0 +1,107 @@
+"""Derivatives of smooth forces by velocity, for the implicit integrators (spec: computation, numerical integration).
+
+`qDeriv` is stored in compressed rows; row i has the dofs above and below dof i in the tree (`D_rownnz`, `D_rowadr`,
+`D_colind`). Forces that couple dofs of different branches have entries outside this pattern, which are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.actuation import actuator_disabled, actuator_input
+from cardan.dynamics.tendon import tendon_moment
+from cardan.enums import mjtBias, mjtDisableBit, mjtGain
+from cardan.jit import OK, kernel, stage
+
+AFFINE_GAIN = int(mjtGain.mjGAIN_AFFINE)
+AFFINE_BIAS = int(mjtBias.mjBIAS_AFFINE)
+ACTUATION_OFF = int(mjtDisableBit.mjDSBL_ACTUATION)
+PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
+
+
+@kernel
+def _diagonal(m: Any, dof: int) -> int:
+    """Address of the diagonal entry of row `dof` in qDeriv."""
+    return m.aux.M_to_D[m.aux.M_rowadr[dof]]
+
+
+@kernel
+def _add_entry(m: Any, d: Any, row: int, column: int, value: float) -> None:
+    """Add to an entry of qDeriv if its pattern has it."""
+    for k in range(m.aux.D_rowadr[row], m.aux.D_rowadr[row + 1]):
+        if m.aux.D_colind[k] == column:
+            d.qDeriv[k] += value
+
+
+@kernel
+def _add_actuator(m: Any, d: Any, actuator: int, slope: float) -> None:
+    """Add moment' slope moment."""
+    start, stop = m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]
+    for i in range(start, stop):
+        row = m.aux.moment_colind[i]
+        scaled = slope * d.actuator_moment[actuator, row]
+        for j in range(start, stop):
+            column = m.aux.moment_colind[j]
+            _add_entry(m, d, row, column, scaled * d.actuator_moment[actuator, column])
+
+
+@kernel
+def _add_tendon(m: Any, d: Any, tendon: int, slope: float) -> None:
+    """Add J' slope J."""
+    start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
+    for i in range(start, stop):
+        scaled = slope * tendon_moment(m, d, tendon, i)
+        for j in range(start, stop):
+            value = scaled * tendon_moment(m, d, tendon, j)
+            _add_entry(m, d, m.aux.ten_colind[i], m.aux.ten_colind[j], value)
+
+
+@kernel
+def _force_slope(m: Any, d: Any, actuator: int) -> float:
+    """Derivative of an actuator's force by its velocity."""
+    slope = 0.0
+    if m.actuator_biastype[actuator] == AFFINE_BIAS:
+        slope += m.actuator_biasprm[actuator, 2]
+    if m.actuator_gaintype[actuator] == AFFINE_GAIN:
+        slope += m.actuator_gainprm[actuator, 2] * actuator_input(m, d, actuator)
+    return slope
+
+
+@kernel
+def _actuator_derivatives(m: Any, d: Any) -> None:
+    for actuator in range(m.nu):
+        if not actuator_disabled(m, actuator):
+            slope = _force_slope(m, d, actuator)
+            if slope != 0.0:
+                _add_actuator(m, d, actuator, slope)
+
+
+@kernel
+def _damper_derivatives(m: Any, d: Any) -> None:
+    for dof in range(m.nv):
+        d.qDeriv[_diagonal(m, dof)] -= m.dof_damping[dof]
+    for tendon in range(m.ntendon):
+        if m.tendon_damping[tendon] > 0.0:
+            _add_tendon(m, d, tendon, -m.tendon_damping[tendon])
+
+
+@stage
+def implicitfast_derivatives(m: Any, d: Any) -> int:
+    """Derivative of passive and actuator forces by velocity.
+
+    Reads the results of `transmission`, `tendon` and `fwd_actuation`; writes qDeriv (nD,).
+    """
+    for k in range(m.nD):
+        d.qDeriv[k] = 0.0
+    if not m.opt.disableflags & ACTUATION_OFF:
+        _actuator_derivatives(m, d)
+    if not m.opt.disableflags & PASSIVE_OFF:
+        _damper_derivatives(m, d)
+    return OK
+
+
+@kernel
+def implicit_inertia(m: Any, d: Any) -> None:
+    """Set qH to M - h qDeriv in the storage of qM, ready for `inertia.factor_ld` (qDeriv must be symmetric)."""
+    for adr in range(m.nM):
+        d.qH[adr] = d.qM[adr] - m.opt.timestep * d.qDeriv[m.aux.M_to_D[adr]]

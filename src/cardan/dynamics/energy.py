@@ -1,0 +1,78 @@
+"""Potential and kinetic energy (spec: computation, energy)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.springs import rotation_from_rest, tendon_extension, translation_from_rest
+from cardan.enums import mjtDisableBit, mjtJoint
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import dot3, get3
+
+FREE = int(mjtJoint.mjJNT_FREE)
+BALL = int(mjtJoint.mjJNT_BALL)
+PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
+GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
+
+
+@kernel
+def _gravity_energy(m: Any, d: Any) -> float:
+    gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
+    energy = 0.0
+    for body in range(1, m.nbody):
+        energy -= m.body_mass[body] * dot3(gravity, get3(d.xipos, body))
+    return energy
+
+
+@kernel
+def _joint_displacement2(m: Any, d: Any, joint: int) -> float:
+    """Squared displacement of a joint from `qpos_spring`."""
+    adr = m.jnt_qposadr[joint]
+    kind = m.jnt_type[joint]
+    if kind == FREE:
+        shift = translation_from_rest(m, d, adr)
+        turn = rotation_from_rest(m, d, adr + 3)
+        return dot3(shift, shift) + dot3(turn, turn)
+    if kind == BALL:
+        turn = rotation_from_rest(m, d, adr)
+        return dot3(turn, turn)
+    shift1 = d.qpos[adr] - m.qpos_spring[adr]
+    return shift1 * shift1
+
+
+@kernel
+def _spring_energy(m: Any, d: Any) -> float:
+    energy = 0.0
+    for joint in range(m.njnt):
+        if m.jnt_stiffness[joint] != 0.0:
+            energy += 0.5 * m.jnt_stiffness[joint] * _joint_displacement2(m, d, joint)
+    for tendon in range(m.ntendon):
+        extension = tendon_extension(m, d, tendon)
+        energy += 0.5 * m.tendon_stiffness[tendon] * extension * extension
+    return energy
+
+
+@stage
+def energy_pos(m: Any, d: Any) -> int:
+    """Potential energy of gravity and springs, in energy[0]. Reads xipos, qpos, ten_length."""
+    energy = 0.0
+    if not m.opt.disableflags & GRAVITY_OFF:
+        energy += _gravity_energy(m, d)
+    if not m.opt.disableflags & PASSIVE_OFF:
+        energy += _spring_energy(m, d)
+    d.energy[0] = energy
+    return OK
+
+
+@stage
+def energy_vel(m: Any, d: Any) -> int:
+    """Kinetic energy 0.5 v' M v, in energy[1]. Reads qM, qvel."""
+    energy = 0.0
+    for i in range(m.nv):
+        start = m.aux.M_rowadr[i]
+        product = 0.5 * d.qM[start] * d.qvel[i]
+        for adr in range(start + 1, m.aux.M_rowadr[i + 1]):
+            product += d.qM[adr] * d.qvel[m.aux.M_colind[adr]]
+        energy += product * d.qvel[i]
+    d.energy[1] = energy
+    return OK

@@ -1,0 +1,146 @@
+"""External forces on bodies, as spatial forces: those that the user applies, contacts, connect and weld constraints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtCone, mjtEq
+from cardan.jit import kernel
+from cardan.maths.spatial import set6
+from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
+
+PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
+CONNECT = int(mjtEq.mjEQ_CONNECT)
+WELD = int(mjtEq.mjEQ_WELD)
+
+
+@kernel
+def _contact_component(m: Any, d: Any, contact: int, k: int) -> float:
+    """Component `k` of the force of a contact in its frame (0 normal, then tangents, torsion, rolling)."""
+    dim = d.contact.dim[contact]
+    adr = d.contact.efc_address[contact]
+    if k >= dim:
+        return 0.0
+    if dim == 1 or m.opt.cone != PYRAMIDAL:
+        return d.efc_force[adr + k]
+    if k > 0:
+        edge = adr + 2 * (k - 1)
+        return d.contact.friction[contact, k - 1] * (d.efc_force[edge] - d.efc_force[edge + 1])
+    normal = 0.0
+    for edge in range(adr, adr + 2 * (dim - 1)):
+        normal += d.efc_force[edge]
+    return normal
+
+
+@kernel
+def contact_force(m: Any, d: Any, contact: int) -> Any:
+    """Force and torque of a contact in the contact's frame (6 numbers: force, then torque), zero if it has no rows.
+
+    It acts on the body of the second geom; the other body gets the opposite (spec: mj_contactForce).
+    """
+    if d.contact.efc_address[contact] < 0:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return (
+        _contact_component(m, d, contact, 0),
+        _contact_component(m, d, contact, 1),
+        _contact_component(m, d, contact, 2),
+        _contact_component(m, d, contact, 3),
+        _contact_component(m, d, contact, 4),
+        _contact_component(m, d, contact, 5),
+    )
+
+
+@kernel
+def _add_wrench(m: Any, d: Any, body: int, point: Any, force: Any, torque: Any) -> None:
+    """Add a force (world frame) that acts on a body at a point, and a torque, to the body's `cfrc_ext`."""
+    arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
+    moment = add3(torque, cross(arm, force))
+    for k in range(3):
+        d.cfrc_ext[body, k] += moment[k]
+        d.cfrc_ext[body, 3 + k] += force[k]
+
+
+@kernel
+def _add_pair(m: Any, d: Any, body1: int, body2: int, point1: Any, point2: Any, force: Any, torque: Any) -> None:
+    """Add a force and torque to the second body, the opposite to the first; the world gets none."""
+    if body1 > 0:
+        _add_wrench(m, d, body1, point1, scale3(force, -1.0), scale3(torque, -1.0))
+    if body2 > 0:
+        _add_wrench(m, d, body2, point2, force, torque)
+
+
+@kernel
+def _add_applied(m: Any, d: Any) -> None:
+    """External forces that the user applies: at the centres of mass."""
+    for body in range(m.nbody):
+        set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    for body in range(1, m.nbody):
+        applied = d.xfrc_applied
+        force = (applied[body, 0], applied[body, 1], applied[body, 2])
+        torque = (applied[body, 3], applied[body, 4], applied[body, 5])
+        _add_wrench(m, d, body, get3(d.xipos, body), force, torque)
+
+
+@kernel
+def _add_contact(m: Any, d: Any, contact: int) -> None:
+    body1 = m.geom_bodyid[d.contact.geom[contact, 0]]
+    body2 = m.geom_bodyid[d.contact.geom[contact, 1]]
+    local = contact_force(m, d, contact)
+    frame = get9(d.contact.frame, contact)
+    force = mul_mat_t_vec3(frame, (local[0], local[1], local[2]))
+    torque = mul_mat_t_vec3(frame, (local[3], local[4], local[5]))
+    point = get3(d.contact.pos, contact)
+    _add_pair(m, d, body1, body2, point, point, force, torque)
+
+
+@kernel
+def _body_point(m: Any, d: Any, eq: int, body: int, first: int) -> Any:
+    """World position of the anchor that starts at `eq_data[eq, first]` in a body's frame."""
+    local = (m.eq_data[eq, first], m.eq_data[eq, first + 1], m.eq_data[eq, first + 2])
+    return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
+
+
+@kernel
+def _add_connect(m: Any, d: Any, eq: int, row: int) -> None:
+    """Force of a connect constraint, whose anchors are at eq_data[0:3] in body 1 and eq_data[3:6] in body 2."""
+    body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
+    force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
+    point1, point2 = _body_point(m, d, eq, body1, 0), _body_point(m, d, eq, body2, 3)
+    _add_pair(m, d, body1, body2, point1, point2, force, (0.0, 0.0, 0.0))
+
+
+@kernel
+def _add_weld(m: Any, d: Any, eq: int, row: int) -> None:
+    """Force and torque of a weld constraint, whose anchors are at eq_data[3:6] in body 1 and eq_data[0:3] in body 2."""
+    body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
+    force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
+    torque = (-d.efc_force[row + 3], -d.efc_force[row + 4], -d.efc_force[row + 5])
+    point1, point2 = _body_point(m, d, eq, body1, 3), _body_point(m, d, eq, body2, 0)
+    _add_pair(m, d, body1, body2, point1, point2, force, torque)
+
+
+@kernel
+def _add_equalities(m: Any, d: Any) -> None:
+    """Forces of the connect and weld constraints, found by walking over the equality rows."""
+    row = 0
+    while row < d.ne:
+        eq = d.efc_id[row]
+        kind = m.eq_type[eq]
+        if kind == CONNECT:
+            _add_connect(m, d, eq, row)
+            row += 3
+        elif kind == WELD:
+            _add_weld(m, d, eq, row)
+            row += 6
+        else:
+            row += 1
+
+
+@kernel
+def add_external_forces(m: Any, d: Any) -> None:
+    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact, connect and weld forces on each body."""
+    _add_applied(m, d)
+    for contact in range(d.ncon):
+        if d.contact.efc_address[contact] >= 0:
+            _add_contact(m, d, contact)
+    _add_equalities(m, d)

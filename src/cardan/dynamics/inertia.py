@@ -1,0 +1,137 @@
+"""The joint-space inertia matrix: composite rigid bodies, its sparse L'DL factor, products and solutions.
+
+`qM` and its factors are stored row by row: row i holds the entry (i, i), then those of the ancestors of dof i towards
+the root (`m.aux.M_rowadr`, `m.aux.M_colind`). The factorisation M = L' D L creates no fill-in (Featherstone 2008,
+sections 6.2 to 6.5; spec: computation, general framework).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.jit import OK, kernel, stage
+from cardan.maths.spatial import dot6, get6, get10, mul_inertia
+
+
+@kernel
+def _composite_inertias(m: Any, d: Any) -> None:
+    """Inertia of each subtree, as if rigid: a backward pass."""
+    for body in range(m.nbody):
+        for k in range(10):
+            d.crb[body, k] = d.cinert[body, k]
+    for body in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[body]
+        if parent > 0:
+            for k in range(10):
+                d.crb[parent, k] += d.crb[body, k]
+
+
+@stage
+def crb(m: Any, d: Any) -> int:
+    """Joint-space inertia matrix by the composite rigid body algorithm.
+
+    Reads cinert, cdof; writes crb (nbody, 10), qM (nM,).
+    """
+    _composite_inertias(m, d)
+    for dof in range(m.nv):
+        force = mul_inertia(get10(d.crb, m.dof_bodyid[dof]), get6(d.cdof, dof))
+        start = m.aux.M_rowadr[dof]
+        for adr in range(start, m.aux.M_rowadr[dof + 1]):
+            d.qM[adr] = dot6(get6(d.cdof, m.aux.M_colind[adr]), force)
+        d.qM[start] += m.dof_armature[dof]
+    return OK
+
+
+@kernel
+def factor_ld(m: Any, ld: Any, diag_inv: Any) -> None:
+    """Factorise a matrix with the structure of `qM` in place: L' D L, with D on the diagonal and L below it.
+
+    Args:
+        m: model.
+        ld: entries of the matrix (nM,), replaced by its factors.
+        diag_inv: reciprocals of D (nv,), written.
+    """
+    for k in range(m.nv - 1, -1, -1):
+        start = m.aux.M_rowadr[k]
+        stop = m.aux.M_rowadr[k + 1]
+        inverse = 1.0 / ld[start]
+        diag_inv[k] = inverse
+        for adr in range(start + 1, stop):
+            # subtract the scaled rest of row k from the row of this ancestor
+            scale = ld[adr] * inverse
+            shift = m.aux.M_rowadr[m.aux.M_colind[adr]] - adr
+            for c in range(adr, stop):
+                ld[c + shift] -= scale * ld[c]
+            ld[adr] = scale
+
+
+@stage
+def factor_m(m: Any, d: Any) -> int:
+    """Factorise the inertia matrix: M = L' D L.
+
+    Reads qM; writes qLD (nM,), qLDiagInv (nv,), qLDiagSqrtInv (nv,).
+    """
+    for adr in range(m.nM):
+        d.qLD[adr] = d.qM[adr]
+    factor_ld(m, d.qLD, d.qLDiagInv)
+    for dof in range(m.nv):
+        d.qLDiagSqrtInv[dof] = sqrt(d.qLDiagInv[dof])
+    return OK
+
+
+@kernel
+def _solve_lt(m: Any, ld: Any, x: Any, at: int) -> None:
+    """Replace x by L'^-1 x, from the leaves to the root."""
+    for i in range(m.nv - 1, -1, -1):
+        value = x[at + i]
+        if value != 0.0:
+            for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
+                x[at + m.aux.M_colind[adr]] -= ld[adr] * value
+
+
+@kernel
+def _solve_l(m: Any, ld: Any, x: Any, at: int) -> None:
+    """Replace x by L^-1 x, from the root to the leaves."""
+    for i in range(m.nv):
+        value = x[at + i]
+        for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
+            value -= ld[adr] * x[at + m.aux.M_colind[adr]]
+        x[at + i] = value
+
+
+@kernel
+def solve_ld(m: Any, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
+    """Replace x by (L' D L)^-1 x: the vector of nv numbers that starts at `x[at]`, with factors from `factor_ld`."""
+    _solve_lt(m, ld, x, at)
+    for i in range(m.nv):
+        x[at + i] *= diag_inv[i]
+    _solve_l(m, ld, x, at)
+
+
+@kernel
+def solve_m(m: Any, d: Any, x: Any) -> None:
+    """Replace x by M^-1 x, in place (nv,); needs `factor_m`."""
+    solve_ld(m, d.qLD, d.qLDiagInv, x, 0)
+
+
+@kernel
+def half_solve_m(m: Any, d: Any, x: Any, at: int) -> None:
+    """Replace x, nv numbers at `x[at]`, by sqrt(D)^-1 L'^-1 x: its square is then x' M^-1 x of the argument."""
+    _solve_lt(m, d.qLD, x, at)
+    for i in range(m.nv):
+        x[at + i] *= d.qLDiagSqrtInv[i]
+
+
+@kernel
+def mul_m(m: Any, d: Any, result: Any, vector: Any) -> None:
+    """Set `result` to M vector (nv,); the two must be different arrays."""
+    for i in range(m.nv):
+        start = m.aux.M_rowadr[i]
+        value = vector[i]
+        total = d.qM[start] * value
+        for adr in range(start + 1, m.aux.M_rowadr[i + 1]):
+            column = m.aux.M_colind[adr]
+            total += d.qM[adr] * vector[column]
+            result[column] += d.qM[adr] * value
+        result[i] = total

@@ -1,0 +1,111 @@
+"""Velocity and acceleration of bodies, geoms, sites and cameras (spec: mj_objectVelocity, mj_objectAcceleration).
+
+Results are spatial vectors (rotation, translation) at the object's centre, in the world's orientation or in the
+object's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtObj
+from cardan.jit import kernel
+from cardan.maths.spatial import get6
+from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, sub3
+
+BODY = int(mjtObj.mjOBJ_BODY)
+XBODY = int(mjtObj.mjOBJ_XBODY)
+GEOM = int(mjtObj.mjOBJ_GEOM)
+SITE = int(mjtObj.mjOBJ_SITE)
+
+
+@kernel
+def object_body(m: Any, kind: int, k: int) -> int:
+    """The body that an object belongs to."""
+    if kind in (BODY, XBODY):
+        return k
+    if kind == GEOM:
+        return m.geom_bodyid[k]
+    if kind == SITE:
+        return m.site_bodyid[k]
+    return m.cam_bodyid[k]
+
+
+@kernel
+def object_pos(d: Any, kind: int, k: int) -> Any:
+    """Centre of an object in the world frame; of a body (`mjOBJ_BODY`) that of its inertial frame."""
+    if kind == BODY:
+        return get3(d.xipos, k)
+    if kind == XBODY:
+        return get3(d.xpos, k)
+    if kind == GEOM:
+        return get3(d.geom_xpos, k)
+    if kind == SITE:
+        return get3(d.site_xpos, k)
+    return get3(d.cam_xpos, k)
+
+
+@kernel
+def object_mat(d: Any, kind: int, k: int) -> Any:
+    """Orientation of an object, nine numbers; of a body (`mjOBJ_BODY`) that of its inertial frame."""
+    if kind == BODY:
+        return get9(d.ximat, k)
+    if kind == XBODY:
+        return get9(d.xmat, k)
+    if kind == GEOM:
+        return get9(d.geom_xmat, k)
+    if kind == SITE:
+        return get9(d.site_xmat, k)
+    return get9(d.cam_xmat, k)
+
+
+@kernel
+def _shifted(m: Any, d: Any, spatial: Any, body: int, point: Any) -> Any:
+    """A body's motion vector, about the centre of mass of its tree, as seen at a point."""
+    arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
+    angular = (spatial[0], spatial[1], spatial[2])
+    linear = add3((spatial[3], spatial[4], spatial[5]), cross(angular, arm))
+    return (angular[0], angular[1], angular[2], linear[0], linear[1], linear[2])
+
+
+@kernel
+def _in_frame(mat: Any, spatial: Any) -> Any:
+    """A spatial vector in the orientation of a frame."""
+    angular = mul_mat_t_vec3(mat, (spatial[0], spatial[1], spatial[2]))
+    linear = mul_mat_t_vec3(mat, (spatial[3], spatial[4], spatial[5]))
+    return (angular[0], angular[1], angular[2], linear[0], linear[1], linear[2])
+
+
+@kernel
+def velocity_at(m: Any, d: Any, body: int, point: Any) -> Any:
+    """Velocity of a body at a point (world frame)."""
+    return _shifted(m, d, get6(d.cvel, body), body, point)
+
+
+@kernel
+def acceleration_at(m: Any, d: Any, body: int, point: Any) -> Any:
+    """Acceleration of a body at a point (world frame, gravity included as upward acceleration of the world)."""
+    velocity = velocity_at(m, d, body, point)
+    acceleration = _shifted(m, d, get6(d.cacc, body), body, point)
+    # from the spatial acceleration to that of the material point
+    turn = cross((velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5]))
+    linear = add3((acceleration[3], acceleration[4], acceleration[5]), turn)
+    return (acceleration[0], acceleration[1], acceleration[2], linear[0], linear[1], linear[2])
+
+
+@kernel
+def object_velocity(m: Any, d: Any, kind: int, k: int, local: bool) -> Any:
+    """Velocity of an object at its centre, in its own orientation if `local`, else in the world's. Needs `com_vel`."""
+    velocity = velocity_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
+    if local:
+        return _in_frame(object_mat(d, kind, k), velocity)
+    return velocity
+
+
+@kernel
+def object_acceleration(m: Any, d: Any, kind: int, k: int, local: bool) -> Any:
+    """Acceleration of an object at its centre, likewise. Needs `rne_post_constraint`."""
+    acceleration = acceleration_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
+    if local:
+        return _in_frame(object_mat(d, kind, k), acceleration)
+    return acceleration

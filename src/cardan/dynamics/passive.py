@@ -1,0 +1,112 @@
+"""Passive forces: springs and dampers of joints and tendons, gravity compensation (spec: computation, passive forces).
+
+Forces of a surrounding fluid are not computed here: `qfrc_fluid` stays zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.jacobian import apply_ft
+from cardan.dynamics.springs import rotation_from_rest, tendon_extension, translation_from_rest
+from cardan.dynamics.tendon import tendon_moment
+from cardan.enums import mjtDisableBit, mjtJoint
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import get3, scale3
+
+FREE = int(mjtJoint.mjJNT_FREE)
+BALL = int(mjtJoint.mjJNT_BALL)
+PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
+GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
+
+
+@kernel
+def has_gravcomp(m: Any) -> bool:
+    """Whether any body is compensated and there is gravity to compensate."""
+    gravity = m.opt.gravity
+    none = gravity[0] == 0.0 and gravity[1] == 0.0 and gravity[2] == 0.0
+    return m.ngravcomp > 0 and not none and not m.opt.disableflags & GRAVITY_OFF
+
+
+@kernel
+def _clear(m: Any, d: Any) -> None:
+    for dof in range(m.nv):
+        d.qfrc_spring[dof] = 0.0
+        d.qfrc_damper[dof] = 0.0
+        d.qfrc_gravcomp[dof] = 0.0
+        d.qfrc_fluid[dof] = 0.0
+        d.qfrc_passive[dof] = 0.0
+
+
+@kernel
+def _set_spring3(d: Any, dof: int, stiffness: float, displacement: Any) -> None:
+    for k in range(3):
+        d.qfrc_spring[dof + k] = -stiffness * displacement[k]
+
+
+@kernel
+def _joint_spring(m: Any, d: Any, joint: int, stiffness: float) -> None:
+    """Force of a joint's spring, towards `qpos_spring`."""
+    adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
+    kind = m.jnt_type[joint]
+    if kind == FREE:
+        _set_spring3(d, dof, stiffness, translation_from_rest(m, d, adr))
+        _set_spring3(d, dof + 3, stiffness, rotation_from_rest(m, d, adr + 3))
+    elif kind == BALL:
+        _set_spring3(d, dof, stiffness, rotation_from_rest(m, d, adr))
+    else:
+        d.qfrc_spring[dof] = -stiffness * (d.qpos[adr] - m.qpos_spring[adr])
+
+
+@kernel
+def _tendon_forces(m: Any, d: Any) -> None:
+    """Springs and dampers of tendons."""
+    for tendon in range(m.ntendon):
+        stiffness, damping = m.tendon_stiffness[tendon], m.tendon_damping[tendon]
+        if stiffness == 0.0 and damping == 0.0:
+            continue
+        spring = -stiffness * tendon_extension(m, d, tendon)
+        damper = -damping * d.ten_velocity[tendon]
+        for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
+            dof = m.aux.ten_colind[k]
+            moment = tendon_moment(m, d, tendon, k)
+            d.qfrc_spring[dof] += moment * spring
+            d.qfrc_damper[dof] += moment * damper
+
+
+@kernel
+def _gravcomp(m: Any, d: Any) -> None:
+    """Forces at the centres of mass of bodies, against gravity."""
+    gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
+    for body in range(1, m.nbody):
+        if m.body_gravcomp[body] != 0.0:
+            force = scale3(gravity, -m.body_mass[body] * m.body_gravcomp[body])
+            apply_ft(m, d, force, (0.0, 0.0, 0.0), get3(d.xipos, body), body, d.qfrc_gravcomp)
+
+
+@stage
+def passive(m: Any, d: Any) -> int:
+    """Passive forces.
+
+    Reads qpos, qvel, ten_length, ten_J, ten_velocity, xipos, cdof; writes qfrc_spring, qfrc_damper, qfrc_gravcomp,
+    qfrc_fluid (zero) and their sum qfrc_passive (nv,). Gravity compensation of joints with `jnt_actgravcomp` is left
+    to the actuators.
+    """
+    _clear(m, d)
+    if m.opt.disableflags & PASSIVE_OFF:
+        return OK
+    for joint in range(m.njnt):
+        if m.jnt_stiffness[joint] != 0.0:
+            _joint_spring(m, d, joint, m.jnt_stiffness[joint])
+    for dof in range(m.nv):
+        d.qfrc_damper[dof] = -m.dof_damping[dof] * d.qvel[dof]
+    _tendon_forces(m, d)
+    compensate = has_gravcomp(m)
+    if compensate:
+        _gravcomp(m, d)
+    for dof in range(m.nv):
+        force = d.qfrc_spring[dof] + d.qfrc_damper[dof]
+        if compensate and not m.jnt_actgravcomp[m.dof_jntid[dof]]:
+            force += d.qfrc_gravcomp[dof]
+        d.qfrc_passive[dof] = force
+    return OK

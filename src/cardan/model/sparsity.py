@@ -1,0 +1,164 @@
+"""Where the non-zeros are: patterns of the matrices that the kinematic tree, the tendons and the actuators determine.
+
+All functions take a finished model and return an integer table that depends on its topology alone. Rows of CSR patterns
+have ascending columns unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.enums import mjtJoint, mjtTrn, mjtWrap
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+DOFS_OF_JOINT = {
+    int(mjtJoint.mjJNT_FREE): 6,
+    int(mjtJoint.mjJNT_BALL): 3,
+    int(mjtJoint.mjJNT_SLIDE): 1,
+    int(mjtJoint.mjJNT_HINGE): 1,
+}
+JOINT = int(mjtWrap.mjWRAP_JOINT)
+JOINT_TRANSMISSIONS = (int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT))
+
+
+def _table(values: object) -> np.ndarray:
+    return np.ascontiguousarray(values, np.int32)
+
+
+def _row_addresses(rows: list[list[int]]) -> np.ndarray:
+    """Start of each row in the concatenation of the rows, and its end (n + 1,)."""
+    return _table(np.concatenate([[0], np.cumsum([len(row) for row in rows])]))
+
+
+def _columns(rows: list[list[int]]) -> np.ndarray:
+    return _table([column for row in rows for column in row])
+
+
+def _chain(m: MjModel, dof: int) -> list[int]:
+    """The dof and its ancestors, towards the root."""
+    chain = []
+    while dof >= 0:
+        chain.append(dof)
+        dof = int(m.dof_parentid[dof])
+    return chain
+
+
+def inertia_rowadr(m: MjModel) -> np.ndarray:
+    """Start and end of each row of `qM` (nv + 1,): `dof_Madr`, then nM."""
+    return _table(np.append(m.dof_Madr, m.nM))
+
+
+def inertia_colind(m: MjModel) -> np.ndarray:
+    """Column of each entry of `qM` (nM,): for each row the dof itself, then its ancestors towards the root."""
+    return _columns([_chain(m, dof) for dof in range(m.nv)])
+
+
+def body_lastdof(m: MjModel) -> np.ndarray:
+    """The last dof that moves each body (nbody,): the end of the body's dof chain, or -1."""
+    last = np.full(m.nbody, -1, np.int32)
+    for body in range(1, m.nbody):
+        number = m.body_dofnum[body]
+        last[body] = m.body_dofadr[body] + number - 1 if number else last[m.body_parentid[body]]
+    return last
+
+
+def _derivative_rows(m: MjModel) -> list[list[int]]:
+    rows: list[list[int]] = [[] for _ in range(m.nv)]
+    for dof in range(m.nv):
+        for ancestor in _chain(m, dof):
+            rows[dof].append(ancestor)
+            if ancestor != dof:
+                rows[ancestor].append(dof)
+    return [sorted(row) for row in rows]
+
+
+def derivative_rowadr(m: MjModel) -> np.ndarray:
+    """Start and end of each row of `qDeriv` (nv + 1,)."""
+    return _row_addresses(_derivative_rows(m))
+
+
+def derivative_colind(m: MjModel) -> np.ndarray:
+    """`D_colind` (nD,): each dof with its ancestors and descendants."""
+    return _columns(_derivative_rows(m))
+
+
+def inertia_to_derivative(m: MjModel) -> np.ndarray:
+    """For each entry (row, column) of `qM`, the address of the same entry in `qDeriv` (nM,)."""
+    rows = _derivative_rows(m)
+    start = _row_addresses(rows)
+    return _table([start[dof] + rows[dof].index(column) for dof in range(m.nv) for column in _chain(m, dof)])
+
+
+def _body_rows(m: MjModel) -> list[list[int]]:
+    rows: list[set[int]] = [set() for _ in range(m.nbody)]
+    last = body_lastdof(m)
+    for body in range(m.nbody):
+        rows[body].update(_chain(m, int(last[body])))
+    for dof in range(m.nv):
+        body = int(m.dof_bodyid[dof])
+        while body > 0:
+            rows[body].add(dof)
+            body = int(m.body_parentid[body])
+        rows[0].add(dof)
+    return [sorted(row) for row in rows]
+
+
+def body_rowadr(m: MjModel) -> np.ndarray:
+    """Start and end of each row of the body-dof pattern (nbody + 1,)."""
+    return _row_addresses(_body_rows(m))
+
+
+def body_colind(m: MjModel) -> np.ndarray:
+    """`B_colind` (nB,): for each body the dofs above and below it in the tree."""
+    return _columns(_body_rows(m))
+
+
+def _tendon_rows(m: MjModel) -> list[list[int]]:
+    wraps = [range(adr, adr + number) for adr, number in zip(m.tendon_adr, m.tendon_num, strict=True)]
+    return [sorted({int(m.jnt_dofadr[m.wrap_objid[w]]) for w in row if m.wrap_type[w] == JOINT}) for row in wraps]
+
+
+def tendon_rowadr(m: MjModel) -> np.ndarray:
+    """Start and end of each tendon's row of `tendon_colind` (ntendon + 1,)."""
+    return _row_addresses(_tendon_rows(m))
+
+
+def tendon_colind(m: MjModel) -> np.ndarray:
+    """The dofs on which the length of each fixed tendon depends."""
+    return _columns(_tendon_rows(m))
+
+
+def wrap_entry(m: MjModel) -> np.ndarray:
+    """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
+    entry = np.zeros(m.nwrap, np.int32)
+    for row, adr, number in zip(_tendon_rows(m), m.tendon_adr, m.tendon_num, strict=True):
+        for wrap in range(adr, adr + number):
+            if m.wrap_type[wrap] == JOINT:
+                entry[wrap] = row.index(int(m.jnt_dofadr[m.wrap_objid[wrap]]))
+    return entry
+
+
+def _moment_rows(m: MjModel) -> list[list[int]]:
+    tendons = _tendon_rows(m)
+    rows = []
+    for kind, target in zip(m.actuator_trntype, m.actuator_trnid[:, 0], strict=True):
+        if kind in JOINT_TRANSMISSIONS:
+            start = int(m.jnt_dofadr[target])
+            rows.append(list(range(start, start + DOFS_OF_JOINT[int(m.jnt_type[target])])))
+        else:
+            rows.append(tendons[target] if kind == mjtTrn.mjTRN_TENDON else [])
+    return rows
+
+
+def moment_rowadr(m: MjModel) -> np.ndarray:
+    """Start and end of each actuator's row of `moment_colind` (nu + 1,)."""
+    return _row_addresses(_moment_rows(m))
+
+
+def moment_colind(m: MjModel) -> np.ndarray:
+    """The dofs on which each actuator acts."""
+    return _columns(_moment_rows(m))
