@@ -81,14 +81,13 @@ def _activation_rate(m: Any, d: Any, actuator: int, act: int) -> float:
 
 
 @kernel
-def next_activation(m: Any, d: Any, actuator: int, act: int) -> float:
-    """Activation `act[act]` of an actuator after one time step at the rate `act_dot[act]`, within `actrange`."""
-    value = d.act[act]
+def advance_activation(m: Any, actuator: int, value: float, rate: float) -> float:
+    """Activation of an actuator one time step after `value`, at `rate`, within `actrange`."""
     if m.actuator_dyntype[actuator] == FILTEREXACT:
         tau = max(MINVAL, m.actuator_dynprm[actuator, 0])
-        value += d.act_dot[act] * tau * (1.0 - exp(-m.opt.timestep / tau))
+        value += rate * tau * (1.0 - exp(-m.opt.timestep / tau))
     else:
-        value += d.act_dot[act] * m.opt.timestep
+        value += rate * m.opt.timestep
     if m.actuator_actlimited[actuator]:
         value = clamp(value, m.actuator_actrange[actuator, 0], m.actuator_actrange[actuator, 1])
     return value
@@ -102,7 +101,7 @@ def actuator_input(m: Any, d: Any, actuator: int) -> float:
         return d.work.ctrl[actuator]
     act = m.actuator_actadr[actuator] + number - 1
     if m.actuator_actearly[actuator]:
-        return next_activation(m, d, actuator, act)
+        return advance_activation(m, actuator, d.act[act], d.act_dot[act])
     return d.act[act]
 
 

@@ -1,0 +1,42 @@
+"""Advancing the state by one time step (spec: computation, numerical integration and stateful actuators)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.actuation import actuator_disabled, advance_activation
+from cardan.dynamics.configuration import integrate_pos
+from cardan.enums import mjtDisableBit
+from cardan.jit import kernel
+
+NO_ACTUATION = int(mjtDisableBit.mjDSBL_ACTUATION)
+
+
+@kernel
+def _advance_activations(m: Any, d: Any, rates: Any) -> None:
+    """Move the activations of all enabled actuators by one time step."""
+    for actuator in range(m.nu):
+        first = m.actuator_actadr[actuator]
+        if first >= 0 and not actuator_disabled(m, actuator):
+            for act in range(first, first + m.actuator_actnum[actuator]):
+                d.act[act] = advance_activation(m, actuator, d.act[act], rates[act])
+
+
+@kernel
+def advance(m: Any, d: Any, acceleration: Any, velocity: Any, rates: Any) -> None:
+    """Move activations, velocities, positions and time, in this order, by one time step.
+
+    Args:
+        m: model.
+        d: data.
+        acceleration: moves qvel (nv,).
+        velocity: moves qpos (nv,); the new velocity, if it is `d.qvel` itself: the semi-implicit update.
+        rates: move act (na,).
+    """
+    h = m.opt.timestep
+    if m.na > 0 and not m.opt.disableflags & NO_ACTUATION:
+        _advance_activations(m, d, rates)
+    for i in range(m.nv):
+        d.qvel[i] += h * acceleration[i]
+    integrate_pos(m, d.qpos, velocity, h)
+    d.time = d.time + h

@@ -1,0 +1,67 @@
+"""Single-step integrators (spec: computation, numerical integration).
+
+All are of the form ``v(t + h) = v + h (M - h D)^-1 (M a)``, followed by ``q(t + h) = q + h v(t + h)``, where D is an
+approximation of the derivative of the forces by velocity: zero or joint damping (Euler), dampers and actuators
+(implicitfast). ``M a = qfrc_smooth + qfrc_constraint``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.derivatives import implicit_inertia
+from cardan.dynamics.inertia import factor_ld, solve_ld
+from cardan.enums import mjtDisableBit
+from cardan.jit import OK, kernel, stage
+from cardan.step.advance import advance
+
+NO_EULERDAMP = int(mjtDisableBit.mjDSBL_EULERDAMP)
+
+
+@kernel
+def has_damping(m: Any) -> bool:
+    """Whether the Euler integrator integrates joint damping implicitly."""
+    if m.opt.disableflags & NO_EULERDAMP:
+        return False
+    for i in range(m.nv):
+        if m.dof_damping[i] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def _damped_inertia(m: Any, d: Any) -> None:
+    """qH := M + h diag(damping)."""
+    for adr in range(m.nM):
+        d.qH[adr] = d.qM[adr]
+    for i in range(m.nv):
+        d.qH[m.aux.M_rowadr[i]] += m.opt.timestep * m.dof_damping[i]
+
+
+@kernel
+def _implicit_step(m: Any, d: Any) -> None:
+    """Advance with the acceleration qH^-1 (qfrc_smooth + qfrc_constraint)."""
+    factor_ld(m, d.qH, d.qHDiagInv)
+    for i in range(m.nv):
+        d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
+    solve_ld(m, d.qH, d.qHDiagInv, d.work.qacc_step, 0)
+    advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
+
+
+@stage
+def euler(m: Any, d: Any) -> int:
+    """Semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
+    if has_damping(m):
+        _damped_inertia(m, d)
+        _implicit_step(m, d)
+    else:
+        advance(m, d, d.qacc, d.qvel, d.act_dot)
+    return OK
+
+
+@stage
+def implicitfast(m: Any, d: Any) -> int:
+    """Implicit in velocity, with the derivatives in qDeriv (spec: mj_implicit with the integrator implicitfast)."""
+    implicit_inertia(m, d)
+    _implicit_step(m, d)
+    return OK

@@ -1,0 +1,94 @@
+"""Inverse dynamics: the force that explains an acceleration, and its comparison with forward dynamics.
+
+Spec: computation, inverse dynamics; simulation, inverse dynamics.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.dynamics.acceleration import add_applied_forces
+from cardan.dynamics.inertia import mul_m, solve_m
+from cardan.jit import OK, kernel, stage
+from cardan.step.euler import has_damping
+
+
+@stage
+def inverse_force(m: Any, d: Any) -> int:
+    """qfrc_inverse = M qacc + qfrc_bias - qfrc_passive - qfrc_constraint (nv,)."""
+    mul_m(m, d, d.qfrc_inverse, d.qacc)
+    for i in range(m.nv):
+        d.qfrc_inverse[i] += d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
+    return OK
+
+
+@kernel
+def _begin_continuous(m: Any, d: Any) -> None:
+    """Keep qacc, and replace it by M qacc."""
+    for i in range(m.nv):
+        d.work.qacc_discrete[i] = d.qacc[i]
+    mul_m(m, d, d.qacc, d.work.qacc_discrete)
+
+
+@stage
+def continuous_acc_euler(m: Any, d: Any) -> int:
+    """Turn qacc from (v(t + h) - v(t)) / h of the Euler integrator into the continuous-time acceleration M^-1 (M + h B) qacc."""
+    _begin_continuous(m, d)
+    if has_damping(m):
+        for i in range(m.nv):
+            d.qacc[i] += m.opt.timestep * m.dof_damping[i] * d.work.qacc_discrete[i]
+    solve_m(m, d, d.qacc)
+    return OK
+
+
+@stage
+def continuous_acc_implicitfast(m: Any, d: Any) -> int:
+    """The same for implicitfast: M^-1 (M - h qDeriv) qacc; needs qDeriv."""
+    _begin_continuous(m, d)
+    for i in range(m.nv):
+        for k in range(m.aux.D_rowadr[i], m.aux.D_rowadr[i + 1]):
+            d.qacc[i] -= m.opt.timestep * d.qDeriv[k] * d.work.qacc_discrete[m.aux.D_colind[k]]
+    solve_m(m, d, d.qacc)
+    return OK
+
+
+@stage
+def restore_acc(m: Any, d: Any) -> int:
+    """Give qacc back the discrete-time acceleration."""
+    for i in range(m.nv):
+        d.qacc[i] = d.work.qacc_discrete[i]
+    return OK
+
+
+@stage
+def keep_forward(m: Any, d: Any) -> int:
+    """Keep the constraint forces of forward dynamics while inverse dynamics computes its own."""
+    for i in range(m.nv):
+        d.work.forward_qfrc[i] = d.qfrc_constraint[i]
+    for i in range(d.nefc):
+        d.work.forward_force[i] = d.efc_force[i]
+    return OK
+
+
+@stage
+def compare_fwd_inv(m: Any, d: Any) -> int:
+    """Norms of the differences of the two, in solver_fwdinv: constraint forces, applied joint forces.
+
+    The constraint forces of forward dynamics are put back; qfrc_inverse stays.
+    """
+    # joint forces that were applied, in the scratch of the integrator
+    applied = d.work.qacc_step
+    for i in range(m.nv):
+        applied[i] = d.qfrc_applied[i] + d.qfrc_actuator[i]
+    add_applied_forces(m, d, applied)
+    constraint, joint = 0.0, 0.0
+    for i in range(m.nv):
+        constraint += (d.work.forward_qfrc[i] - d.qfrc_constraint[i]) ** 2
+        joint += (applied[i] - d.qfrc_inverse[i]) ** 2
+        d.qfrc_constraint[i] = d.work.forward_qfrc[i]
+    for i in range(d.nefc):
+        d.efc_force[i] = d.work.forward_force[i]
+    d.solver_fwdinv[0] = sqrt(constraint)
+    d.solver_fwdinv[1] = sqrt(joint)
+    return OK
