@@ -3,10 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
+from reference import data_from_reference, model_from_reference
 
 from cardan.api.names import mj_id2name, mj_name2id
 from cardan.model.naming import NAME_FIELDS, name_table, read_names
-from reference import data_from_reference, model_from_reference
 
 XML = """<mujoco model="all kinds">
 <custom><numeric name="nu" data="1 2 3"/><numeric name="n2" data="4"/><text name="te" data="hello"/>
@@ -24,9 +24,35 @@ XML = """<mujoco model="all kinds">
 <sensor><gyro name="se" site="si"/><jointpos joint="h"/></sensor>
 <keyframe><key name="k"/></keyframe></mujoco>"""
 
-MODEL_METHODS = ("actuator body cam camera eq equality exclude geom hfield jnt joint key keyframe light mat material mesh "
-                 "numeric pair sensor site skin tendon tex texture tuple").split()
-DATA_METHODS = "actuator body cam camera geom jnt joint light sensor site ten tendon".split()
+MODEL_METHODS = [
+    "actuator",
+    "body",
+    "cam",
+    "camera",
+    "eq",
+    "equality",
+    "exclude",
+    "geom",
+    "hfield",
+    "jnt",
+    "joint",
+    "key",
+    "keyframe",
+    "light",
+    "mat",
+    "material",
+    "mesh",
+    "numeric",
+    "pair",
+    "sensor",
+    "site",
+    "skin",
+    "tendon",
+    "tex",
+    "texture",
+    "tuple",
+]
+DATA_METHODS = ["actuator", "body", "cam", "camera", "geom", "jnt", "joint", "light", "sensor", "site", "ten", "tendon"]
 # the reference's views of these are wrong: rows taken from the wrong address, one byte a pixel (docs/differences.md)
 REFERENCE_ERRORS = {
     *((method, name) for method in ("jnt", "joint") for name in ("solref", "solimp", "cdof", "cdof_dot")),
@@ -91,8 +117,12 @@ def test_by_name_and_by_id_is_the_same_element(pair):
 def test_errors_equal_the_reference(pair):
     ref, ref_data, m, d = pair
     for theirs, ours, method, which, error in (
-        (ref, m, "geom", "nope", KeyError), (ref, m, "geom", 99, IndexError), (ref, m, "geom", -1, IndexError),
-        (ref, m, "skin", "x", KeyError), (ref, m, "skin", 0, IndexError), (ref_data, d, "body", "q", KeyError),
+        (ref, m, "geom", "nope", KeyError),
+        (ref, m, "geom", 99, IndexError),
+        (ref, m, "geom", -1, IndexError),
+        (ref, m, "skin", "x", KeyError),
+        (ref, m, "skin", 0, IndexError),
+        (ref_data, d, "body", "q", KeyError),
         (ref, m, "geom", "", KeyError),
     ):
         with pytest.raises(error) as expected:

@@ -70,12 +70,16 @@ def write_inner(folder, factor=3.0, added=0.0):
 
 
 def environment(folder, **more):
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(SOURCE), str(folder)]),
-        "CARDAN_CACHE_DIR": str(folder / "cache"),
-        "CARDAN_JIT": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    } | more
+    return (
+        os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join([str(SOURCE), str(folder)]),
+            "CARDAN_CACHE_DIR": str(folder / "cache"),
+            "CARDAN_JIT": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        | more
+    )
 
 
 def start(folder, **more):

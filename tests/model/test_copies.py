@@ -128,7 +128,9 @@ def test_growth_keeps_contents(pair):
 
 
 def test_growth_of_a_matrix_keeps_rows():
-    struct = Struct("Grown", [Field("n", "i8", ()), Field("a", "f8", ("cap", "cap")), Field("b", "i4", (3,))], readonly=False)
+    struct = Struct(
+        "Grown", [Field("n", "i8", ()), Field("a", "f8", ("cap", "cap")), Field("b", "i4", (3,))], readonly=False
+    )
     memory = StructMemory(struct, {"cap": 2}, ("cap",))
     memory.arrays["a"][...] = [[1, 2], [3, 4]]
     memory.grow("cap", 3)

@@ -74,7 +74,20 @@ def test_data_fields(pair):
     _, ref, _, d = pair
     assert_same_attributes(d, ref, skip=ISLAND_FIELDS | {"efc_AR", "efc_AR_rownnz", "efc_AR_rowadr", "efc_AR_colind"})
     assert_no_attribute_of_our_own(DATA, ref, "")
-    for name in ("qpos", "qvel", "qM", "xpos", "cdof", "efc_J", "efc_D", "efc_aref", "efc_KBIP", "ncon", "nefc", "time"):
+    for name in (
+        "qpos",
+        "qvel",
+        "qM",
+        "xpos",
+        "cdof",
+        "efc_J",
+        "efc_D",
+        "efc_aref",
+        "efc_KBIP",
+        "ncon",
+        "nefc",
+        "time",
+    ):
         np.testing.assert_array_equal(np.asarray(getattr(d, name)), np.asarray(getattr(ref, name)), err_msg=name)
 
 

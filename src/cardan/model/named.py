@@ -91,22 +91,46 @@ KINDS: tuple[Kind, ...] = (
     Kind("light", ("light",), "Light", ("light_",), {"nlight": _one}, ("light",), ("light_",)),
     Kind("mesh", ("mesh",), "Mesh", ("mesh_",), {"nmesh": _one}),
     Kind("skin", ("skin",), "Skin", ("skin_",), {"nskin": _one}),
-    Kind("hfield", ("hfield",), "Hfield", ("hfield_",),
-         {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")}),
-    Kind("tex", ("tex", "texture"), "Texture", ("tex_",),
-         {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)}),
+    Kind(
+        "hfield",
+        ("hfield",),
+        "Hfield",
+        ("hfield_",),
+        {"nhfield": _one, "nhfielddata": _counted("hfield_adr", "hfield_nrow", "hfield_ncol")},
+    ),
+    Kind(
+        "tex",
+        ("tex", "texture"),
+        "Texture",
+        ("tex_",),
+        {"ntex": _one, "ntexdata": _counted("tex_adr", "tex_height", "tex_width", times=3)},
+    ),
     Kind("mat", ("mat", "material"), "Material", ("mat_",), {"nmat": _one}),
     Kind("pair", ("pair",), "Pair", ("pair_",), {"npair": _one}),
     Kind("exclude", ("exclude",), "Exclude", ("exclude_",), {"nexclude": _one}),
     Kind("eq", ("eq", "equality"), "Equality", ("eq_",), {"neq": _one}),
     Kind("tendon", ("tendon", "ten"), "Tendon", ("tendon_",), {"ntendon": _one}, ("tendon", "ten"), ("ten_",)),
     Kind("actuator", ("actuator",), "Actuator", ("actuator_",), {"nu": _one}, ("actuator",), ("actuator_", "")),
-    Kind("sensor", ("sensor",), "Sensor", ("sensor_",), {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")},
-         ("sensor",), ("sensor",)),
-    Kind("numeric", ("numeric",), "Numeric", ("numeric_",),
-         {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")}),
+    Kind(
+        "sensor",
+        ("sensor",),
+        "Sensor",
+        ("sensor_",),
+        {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")},
+        ("sensor",),
+        ("sensor",),
+    ),
+    Kind(
+        "numeric",
+        ("numeric",),
+        "Numeric",
+        ("numeric_",),
+        {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")},
+    ),
     Kind("text", ("text",), "Text", ("text_",), {"ntext": _one, "ntextdata": _counted("text_adr", "text_size")}),
-    Kind("tuple", ("tuple",), "Tuple", ("tuple_",), {"ntuple": _one, "ntupledata": _counted("tuple_adr", "tuple_size")}),
+    Kind(
+        "tuple", ("tuple",), "Tuple", ("tuple_",), {"ntuple": _one, "ntupledata": _counted("tuple_adr", "tuple_size")}
+    ),
     Kind("key", ("key", "keyframe"), "Keyframe", ("key_",), {"nkey": _one}),
 )
 
@@ -193,7 +217,9 @@ def _view_class(owner: str, struct: Struct, kind: Kind, prefixes: tuple[str, ...
     return type(f"_{owner}{kind.title}Views", (ElementView,), body)
 
 
-def _accessor(method: str, kind: Kind, cls: type[ElementView], model_of: Callable[[Any], MjModel]) -> Callable[..., Any]:
+def _accessor(
+    method: str, kind: Kind, cls: type[ElementView], model_of: Callable[[Any], MjModel]
+) -> Callable[..., Any]:
     def access(self: Any, name: str | int = "") -> ElementView:
         m = model_of(self)
         which = name if isinstance(name, str) else _as_index(method, name)

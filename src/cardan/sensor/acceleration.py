@@ -1,0 +1,85 @@
+"""Sensors of the acceleration stage (spec: modeling, sensor). Each function computes sensor `i` of its type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.jit import kernel
+from cardan.maths.vector import cross, get3, get9, mul_mat_t_vec3, sub3
+from cardan.sensor.frame import angular_acceleration, from_tree_centre, object_body, object_position, point_acceleration
+from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3
+
+
+@kernel
+def accelerometer(m: Any, d: Any, i: int) -> None:
+    """Linear acceleration of a site less gravity, in its own frame, m/s^2 (needs `rne_post_constraint`)."""
+    site = m.sensor_objid[i]
+    a = point_acceleration(m, d, m.site_bodyid[site], get3(d.site_xpos, site))
+    put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), a))
+
+
+@kernel
+def _interaction_force(d: Any, body: int) -> Any:
+    return (d.cfrc_int[body, 3], d.cfrc_int[body, 4], d.cfrc_int[body, 5])
+
+
+@kernel
+def force(m: Any, d: Any, i: int) -> None:
+    """Force between a site's body and its parent, in the site's frame, N (needs `rne_post_constraint`)."""
+    site = m.sensor_objid[i]
+    put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), _interaction_force(d, m.site_bodyid[site])))
+
+
+@kernel
+def torque(m: Any, d: Any, i: int) -> None:
+    """Torque between a site's body and its parent about the site, in its frame, N m (needs `rne_post_constraint`)."""
+    site = m.sensor_objid[i]
+    body = m.site_bodyid[site]
+    about_centre = (d.cfrc_int[body, 0], d.cfrc_int[body, 1], d.cfrc_int[body, 2])
+    lever = from_tree_centre(m, d, body, get3(d.site_xpos, site))
+    about_site = sub3(about_centre, cross(lever, _interaction_force(d, body)))
+    put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), about_site))
+
+
+@kernel
+def actuatorfrc(m: Any, d: Any, i: int) -> None:
+    """Scalar force of an actuator."""
+    put1(m, d, i, d.actuator_force[m.sensor_objid[i]])
+
+
+@kernel
+def jointactuatorfrc(m: Any, d: Any, i: int) -> None:
+    """Force of all actuators at a hinge or slide."""
+    put1(m, d, i, d.qfrc_actuator[m.jnt_dofadr[m.sensor_objid[i]]])
+
+
+@kernel
+def _limit_force(m: Any, d: Any, i: int, kind: int) -> None:
+    row = limit_row(d, kind, m.sensor_objid[i])
+    put1(m, d, i, d.efc_force[row] if row >= 0 else 0.0)
+
+
+@kernel
+def jointlimitfrc(m: Any, d: Any, i: int) -> None:
+    """Force of a joint's limit; 0 while the limit is inactive."""
+    _limit_force(m, d, i, LIMIT_JOINT)
+
+
+@kernel
+def tendonlimitfrc(m: Any, d: Any, i: int) -> None:
+    """Force of a tendon's limit; 0 while the limit is inactive."""
+    _limit_force(m, d, i, LIMIT_TENDON)
+
+
+@kernel
+def framelinacc(m: Any, d: Any, i: int) -> None:
+    """Linear acceleration of an object less gravity, world frame, m/s^2 (needs `rne_post_constraint`)."""
+    kind = m.sensor_objtype[i]
+    p = object_position(d, kind, m.sensor_objid[i])
+    put3(m, d, i, point_acceleration(m, d, object_body(m, kind, m.sensor_objid[i]), p))
+
+
+@kernel
+def frameangacc(m: Any, d: Any, i: int) -> None:
+    """Angular acceleration of an object, world frame, rad/s^2 (needs `rne_post_constraint`)."""
+    put3(m, d, i, angular_acceleration(d, object_body(m, m.sensor_objtype[i], m.sensor_objid[i])))

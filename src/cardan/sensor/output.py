@@ -1,0 +1,59 @@
+"""Where a sensor's values go, and the rows of limits that sensors look for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtConstraint, mjtDataType
+from cardan.jit import kernel
+
+REAL = int(mjtDataType.mjDATATYPE_REAL)
+POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
+LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
+LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
+
+
+@kernel
+def put1(m: Any, d: Any, i: int, value: float) -> None:
+    """Store the value of sensor `i`."""
+    d.sensordata[m.sensor_adr[i]] = value
+
+
+@kernel
+def put3(m: Any, d: Any, i: int, v: Any) -> None:
+    """Store the three values of sensor `i`."""
+    adr = m.sensor_adr[i]
+    for k in range(3):
+        d.sensordata[adr + k] = v[k]
+
+
+@kernel
+def put4(m: Any, d: Any, i: int, v: Any) -> None:
+    """Store the four values of sensor `i`."""
+    adr = m.sensor_adr[i]
+    for k in range(4):
+        d.sensordata[adr + k] = v[k]
+
+
+@kernel
+def apply_cutoff(m: Any, d: Any, i: int) -> None:
+    """Bound the values of sensor `i` by its cutoff: real values on both sides, positive ones from above (spec: sensor, cutoff)."""
+    cutoff = m.sensor_cutoff[i]
+    kind = m.sensor_datatype[i]
+    if cutoff > 0.0 and (kind == REAL or kind == POSITIVE):
+        for k in range(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]):
+            value = d.sensordata[k]
+            if value > cutoff:
+                d.sensordata[k] = cutoff
+            elif kind == REAL and value < -cutoff:
+                d.sensordata[k] = -cutoff
+
+
+@kernel
+def limit_row(d: Any, kind: int, i: int) -> int:
+    """Constraint row of the active limit of a joint or tendon, or -1 (limits stand after equality and friction rows)."""
+    first = d.ne + d.nf
+    for row in range(first, first + d.nl):
+        if d.efc_type[row] == kind and d.efc_id[row] == i:
+            return row
+    return -1

@@ -1,0 +1,156 @@
+"""Sensors of the position stage (spec: modeling, sensor). Each function computes sensor `i` of its type."""
+
+from __future__ import annotations
+
+from math import pi, tan
+from typing import Any
+
+from numpy import float32
+
+from cardan.jit import kernel
+from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
+from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.sensor.frame import object_position, object_quaternion, object_rotation
+from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3, put4
+
+
+@kernel
+def magnetometer(m: Any, d: Any, i: int) -> None:
+    """Magnetic flux in the site's frame."""
+    flux = (m.opt.magnetic[0], m.opt.magnetic[1], m.opt.magnetic[2])
+    put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, m.sensor_objid[i]), flux))
+
+
+@kernel
+def _focal_lengths(m: Any, camera: int) -> Any:
+    """Focal lengths in pixels: from the lens and the sensor's size, or else from the vertical field of view.
+
+    The lens is described in single precision, and its focal length is computed so.
+    """
+    width = m.cam_sensorsize[camera, 0]
+    height = m.cam_sensorsize[camera, 1]
+    if width > 0.0 and height > 0.0:
+        fx = float(float32(m.cam_intrinsic[camera, 0] / width)) * m.cam_resolution[camera, 0]
+        fy = float(float32(m.cam_intrinsic[camera, 1] / height)) * m.cam_resolution[camera, 1]
+        return float(float32(fx)), float(float32(fy))
+    f = 0.5 * m.cam_resolution[camera, 1] / tan(m.cam_fovy[camera] * pi / 360.0)
+    return f, f
+
+
+@kernel
+def camprojection(m: Any, d: Any, i: int) -> None:
+    """Pixel that shows a site in a camera's image; the origin is the upper left corner, the camera looks along -z."""
+    camera = m.sensor_refid[i]
+    x, y, z = mul_mat_t_vec3(
+        get9(d.cam_xmat, camera), sub3(get3(d.site_xpos, m.sensor_objid[i]), get3(d.cam_xpos, camera))
+    )
+    fx, fy = _focal_lengths(m, camera)
+    depth = -z
+    if abs(depth) < MINVAL:
+        depth = MINVAL if depth >= 0.0 else -MINVAL
+    adr = m.sensor_adr[i]
+    d.sensordata[adr] = 0.5 * m.cam_resolution[camera, 0] + fx * x / depth
+    d.sensordata[adr + 1] = 0.5 * m.cam_resolution[camera, 1] - fy * y / depth
+
+
+@kernel
+def jointpos(m: Any, d: Any, i: int) -> None:
+    """Position of a hinge (rad) or slide (m)."""
+    put1(m, d, i, d.qpos[m.jnt_qposadr[m.sensor_objid[i]]])
+
+
+@kernel
+def tendonpos(m: Any, d: Any, i: int) -> None:
+    """Length of a tendon."""
+    put1(m, d, i, d.ten_length[m.sensor_objid[i]])
+
+
+@kernel
+def actuatorpos(m: Any, d: Any, i: int) -> None:
+    """Length of an actuator's transmission."""
+    put1(m, d, i, d.actuator_length[m.sensor_objid[i]])
+
+
+@kernel
+def ballquat(m: Any, d: Any, i: int) -> None:
+    """Orientation of a ball joint, normalised."""
+    a = m.jnt_qposadr[m.sensor_objid[i]]
+    put4(m, d, i, normalize4((d.qpos[a], d.qpos[a + 1], d.qpos[a + 2], d.qpos[a + 3])))
+
+
+@kernel
+def _limit_distance(m: Any, d: Any, i: int, kind: int) -> None:
+    row = limit_row(d, kind, m.sensor_objid[i])
+    put1(m, d, i, d.efc_pos[row] - d.efc_margin[row] if row >= 0 else 0.0)
+
+
+@kernel
+def jointlimitpos(m: Any, d: Any, i: int) -> None:
+    """Distance of a joint from its limit less the margin; 0 while the limit is inactive."""
+    _limit_distance(m, d, i, LIMIT_JOINT)
+
+
+@kernel
+def tendonlimitpos(m: Any, d: Any, i: int) -> None:
+    """Distance of a tendon from its limit less the margin; 0 while the limit is inactive."""
+    _limit_distance(m, d, i, LIMIT_TENDON)
+
+
+@kernel
+def framepos(m: Any, d: Any, i: int) -> None:
+    """Position of an object, in the frame of the reference object if there is one, m."""
+    p = object_position(d, m.sensor_objtype[i], m.sensor_objid[i])
+    ref = m.sensor_refid[i]
+    if ref >= 0:
+        kind = m.sensor_reftype[i]
+        p = mul_mat_t_vec3(object_rotation(d, kind, ref), sub3(p, object_position(d, kind, ref)))
+    put3(m, d, i, p)
+
+
+@kernel
+def framequat(m: Any, d: Any, i: int) -> None:
+    """Orientation of an object, relative to the reference object if there is one."""
+    q = object_quaternion(m, d, m.sensor_objtype[i], m.sensor_objid[i])
+    ref = m.sensor_refid[i]
+    if ref >= 0:
+        q = mul_quat(neg_quat(object_quaternion(m, d, m.sensor_reftype[i], ref)), q)
+    put4(m, d, i, q)
+
+
+@kernel
+def _frame_axis(m: Any, d: Any, i: int, k: int) -> None:
+    axis = column3(object_rotation(d, m.sensor_objtype[i], m.sensor_objid[i]), k)
+    ref = m.sensor_refid[i]
+    if ref >= 0:
+        axis = mul_mat_t_vec3(object_rotation(d, m.sensor_reftype[i], ref), axis)
+    put3(m, d, i, axis)
+
+
+@kernel
+def framexaxis(m: Any, d: Any, i: int) -> None:
+    """X axis of an object, in the frame of the reference object if there is one."""
+    _frame_axis(m, d, i, 0)
+
+
+@kernel
+def frameyaxis(m: Any, d: Any, i: int) -> None:
+    """Y axis of an object, in the frame of the reference object if there is one."""
+    _frame_axis(m, d, i, 1)
+
+
+@kernel
+def framezaxis(m: Any, d: Any, i: int) -> None:
+    """Z axis of an object, in the frame of the reference object if there is one."""
+    _frame_axis(m, d, i, 2)
+
+
+@kernel
+def subtreecom(m: Any, d: Any, i: int) -> None:
+    """Centre of mass of a subtree in the world frame, m."""
+    put3(m, d, i, get3(d.subtree_com, m.sensor_objid[i]))
+
+
+@kernel
+def clock(m: Any, d: Any, i: int) -> None:
+    """Simulation time, s."""
+    put1(m, d, i, d.time)

@@ -1,0 +1,67 @@
+"""The sensor stages, one a type of sensor, made from the table (spec: computation, forward dynamics, sensors).
+
+A model runs only the stages of the types that it has: `sensor_stages` lists them for each part of the pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.enums import mjtDisableBit
+from cardan.jit import OK, stage
+from cardan.sensor.output import apply_cutoff
+from cardan.sensor.table import RNE_POST, SENSORS, SUBTREE_VEL, SensorKind
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+Stage = Callable[[Any, Any], int]
+
+DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
+
+
+@cache
+def _stage_of(kind: SensorKind) -> Stage:
+    """The stage that computes all sensors of one type."""
+    type = kind.type
+    compute = kind.compute
+
+    def all_of_type(m: Any, d: Any) -> int:
+        if not m.opt.disableflags & DISABLE_SENSOR:
+            for i in range(m.nsensor):
+                if m.sensor_type[i] == type:
+                    compute(m, d, i)
+                    apply_cutoff(m, d, i)
+        return OK
+
+    all_of_type.__qualname__ = all_of_type.__name__ = compute.__name__  # the name in the cache and the progress bar
+    return stage(all_of_type)
+
+
+def sensor_stages(m: MjModel, when: int) -> list[Stage]:
+    """Stages of the model's sensors that are due at a part of the pipeline.
+
+    Args:
+        m: the model.
+        when: `mjSTAGE_POS`, `mjSTAGE_VEL` or `mjSTAGE_ACC`.
+    """
+    types = set(m.sensor_type.tolist())
+    return [_stage_of(kind) for kind in SENSORS if kind.stage == when and kind.type in types]
+
+
+def _uses(m: MjModel, need: str) -> bool:
+    return bool(np.isin(m.sensor_type, [kind.type for kind in SENSORS if kind.needs == need]).any())
+
+
+def needs_rne_post(m: MjModel) -> bool:
+    """Whether a sensor of the model needs body accelerations and forces (`rne_post_constraint` before the sensors)."""
+    return _uses(m, RNE_POST)
+
+
+def needs_subtree_vel(m: MjModel) -> bool:
+    """Whether a sensor of the model needs subtree momenta (`subtree_vel` before the velocity sensors)."""
+    return _uses(m, SUBTREE_VEL)

@@ -1,0 +1,83 @@
+"""The table of sensors: type, stage, number and kind of values, and the function that computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cardan.enums import mjtDataType, mjtSensor, mjtStage
+from cardan.sensor import acceleration, position, velocity
+from cardan.sensor.touch import touch
+
+_REAL, _POSITIVE = mjtDataType.mjDATATYPE_REAL, mjtDataType.mjDATATYPE_POSITIVE
+_AXIS, _QUATERNION = mjtDataType.mjDATATYPE_AXIS, mjtDataType.mjDATATYPE_QUATERNION
+_POS, _VEL, _ACC = mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC
+
+
+@dataclass(frozen=True, slots=True)
+class SensorKind:
+    """One type of sensor.
+
+    Attributes:
+        type: its `mjtSensor`.
+        stage: stage of the pipeline after which it is computed.
+        dim: number of values.
+        datatype: kind of values, which says how the cutoff applies.
+        compute: kernel of (m, d, sensor id) that writes the values.
+        needs: what must have run before, beside the pipeline up to the stage.
+    """
+
+    type: int
+    stage: mjtStage
+    dim: int
+    datatype: mjtDataType
+    compute: Callable[[Any, Any, int], None]
+    needs: str = ""
+
+
+def _kind(name: str, stage: mjtStage, dim: int, compute: Any, datatype: Any = _REAL, needs: str = "") -> SensorKind:
+    return SensorKind(int(mjtSensor["mjSENS_" + name]), stage, dim, datatype, compute, needs)
+
+
+RNE_POST, SUBTREE_VEL = "rne_post_constraint", "subtree_vel"
+
+SENSORS: tuple[SensorKind, ...] = (
+    _kind("MAGNETOMETER", _POS, 3, position.magnetometer),
+    _kind("CAMPROJECTION", _POS, 2, position.camprojection),
+    _kind("JOINTPOS", _POS, 1, position.jointpos),
+    _kind("TENDONPOS", _POS, 1, position.tendonpos),
+    _kind("ACTUATORPOS", _POS, 1, position.actuatorpos),
+    _kind("BALLQUAT", _POS, 4, position.ballquat, _QUATERNION),
+    _kind("JOINTLIMITPOS", _POS, 1, position.jointlimitpos),
+    _kind("TENDONLIMITPOS", _POS, 1, position.tendonlimitpos),
+    _kind("FRAMEPOS", _POS, 3, position.framepos),
+    _kind("FRAMEQUAT", _POS, 4, position.framequat, _QUATERNION),
+    _kind("FRAMEXAXIS", _POS, 3, position.framexaxis, _AXIS),
+    _kind("FRAMEYAXIS", _POS, 3, position.frameyaxis, _AXIS),
+    _kind("FRAMEZAXIS", _POS, 3, position.framezaxis, _AXIS),
+    _kind("SUBTREECOM", _POS, 3, position.subtreecom),
+    _kind("CLOCK", _POS, 1, position.clock),
+    _kind("VELOCIMETER", _VEL, 3, velocity.velocimeter),
+    _kind("GYRO", _VEL, 3, velocity.gyro),
+    _kind("JOINTVEL", _VEL, 1, velocity.jointvel),
+    _kind("TENDONVEL", _VEL, 1, velocity.tendonvel),
+    _kind("ACTUATORVEL", _VEL, 1, velocity.actuatorvel),
+    _kind("BALLANGVEL", _VEL, 3, velocity.ballangvel),
+    _kind("JOINTLIMITVEL", _VEL, 1, velocity.jointlimitvel),
+    _kind("TENDONLIMITVEL", _VEL, 1, velocity.tendonlimitvel),
+    _kind("FRAMELINVEL", _VEL, 3, velocity.framelinvel),
+    _kind("FRAMEANGVEL", _VEL, 3, velocity.frameangvel),
+    _kind("SUBTREELINVEL", _VEL, 3, velocity.subtreelinvel, needs=SUBTREE_VEL),
+    _kind("SUBTREEANGMOM", _VEL, 3, velocity.subtreeangmom, needs=SUBTREE_VEL),
+    _kind("TOUCH", _ACC, 1, touch, _POSITIVE),
+    _kind("ACCELEROMETER", _ACC, 3, acceleration.accelerometer, needs=RNE_POST),
+    _kind("FORCE", _ACC, 3, acceleration.force, needs=RNE_POST),
+    _kind("TORQUE", _ACC, 3, acceleration.torque, needs=RNE_POST),
+    _kind("ACTUATORFRC", _ACC, 1, acceleration.actuatorfrc),
+    _kind("JOINTACTFRC", _ACC, 1, acceleration.jointactuatorfrc),
+    _kind("JOINTLIMITFRC", _ACC, 1, acceleration.jointlimitfrc),
+    _kind("TENDONLIMITFRC", _ACC, 1, acceleration.tendonlimitfrc),
+    _kind("FRAMELINACC", _ACC, 3, acceleration.framelinacc, needs=RNE_POST),
+    _kind("FRAMEANGACC", _ACC, 3, acceleration.frameangacc, needs=RNE_POST),
+)
