@@ -67,12 +67,14 @@ def spread(m: Any, d: Any, axis: int) -> float:
 @kernel
 def widest_axis(m: Any, d: Any) -> int:
     """The axis along which the bodies are spread most."""
-    spread0 = spread(m, d, 0)
-    spread1 = spread(m, d, 1)
-    spread2 = spread(m, d, 2)
-    if spread0 >= spread1 and spread0 >= spread2:
-        return 0
-    return 1 if spread1 >= spread2 else 2
+    widest = 0
+    largest = -1.0
+    for axis in range(3):
+        size = spread(m, d, axis)
+        if size > largest:
+            widest = axis
+            largest = size
+    return widest
 
 
 @kernel

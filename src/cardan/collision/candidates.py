@@ -86,35 +86,20 @@ def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair
 def add_bodies(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
     """Add all pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; returns the number of candidates now.
 
-    They are ordered by the ids of their geoms, the one of lower type first; so pairs whose lower type stands on
-    `body2` follow the others. With the mid phase disabled, the order is that of the geoms of `body1`, then of `body2`.
+    They are ordered by the ids of their geoms, the one of lower type first; so a second round finds those whose lower type stands on
+    `body2`. With the mid phase disabled, there is one round, in the order of the geoms of `body1`, then of `body2`.
     """
-    start1, start2 = m.body_geomadr[body1], m.body_geomadr[body2]
-    end1, end2 = start1 + m.body_geomnum[body1], start2 + m.body_geomnum[body2]
     by_body = (m.opt.disableflags & NO_MIDPHASE) != 0
-    swapped = False
-    for geom1 in range(start1, end1):
-        for geom2 in range(start2, end2):
-            first, second = geom1, geom2
-            if m.geom_type[geom1] > m.geom_type[geom2]:
-                first, second = geom2, geom1
-                swapped = True
-            if (by_body or first == geom1) and geoms_pass(m, d, first, second, first_pair, end_pair):
-                put_candidate(d, n, first, second, NO_PAIR)
-                n += 1
-    if swapped and not by_body:
-        n = add_swapped(m, d, n, start1, end1, start2, end2, first_pair, end_pair)
-    return n
-
-
-@kernel
-def add_swapped(m: Any, d: Any, n: int, start1: int, end1: int, start2: int, end2: int, first_pair: int, end_pair: int) -> int:
-    """Add the pairs whose geom of lower type stands on the second body; returns the number of candidates now."""
-    for geom2 in range(start2, end2):
-        for geom1 in range(start1, end1):
-            if m.geom_type[geom1] > m.geom_type[geom2] and geoms_pass(m, d, geom2, geom1, first_pair, end_pair):
-                put_candidate(d, n, geom2, geom1, NO_PAIR)
-                n += 1
+    for swapped in range(1 if by_body else 2):
+        outer, inner = (body2, body1) if swapped else (body1, body2)
+        for geom1 in range(m.body_geomadr[outer], m.body_geomadr[outer] + m.body_geomnum[outer]):
+            for geom2 in range(m.body_geomadr[inner], m.body_geomadr[inner] + m.body_geomnum[inner]):
+                difference = m.geom_type[geom2] - m.geom_type[geom1]
+                if by_body or difference > 0 or (difference == 0 and not swapped):
+                    first, second = (geom1, geom2) if difference >= 0 else (geom2, geom1)
+                    if geoms_pass(m, d, first, second, first_pair, end_pair):
+                        put_candidate(d, n, first, second, NO_PAIR)
+                        n += 1
     return n
 
 
@@ -141,18 +126,18 @@ def gather_candidates(m: Any, d: Any, npair: int) -> int:
     """
     n = 0
     pair = 0
+    first_pair = 0
     exclude = 0
-    for k in range(npair):
-        body1 = d.work.bodypair[k, 0]
-        body2 = d.work.bodypair[k, 1]
-
-        # explicit pairs of bodies before these, then of these
+    for k in range(npair + 1):
+        # the next bodies; after the last ones, what is left of the explicit pairs
+        body1 = d.work.bodypair[k, 0] if k < npair else m.nbody
+        body2 = d.work.bodypair[k, 1] if k < npair else m.nbody
         key = body_pair_key(body1, body2)
-        while pair < m.npair and explicit_pair_key(m, pair) < key:
-            n = add_explicit_pair(m, d, n, pair)
-            pair += 1
-        first_pair = pair
-        while pair < m.npair and explicit_pair_key(m, pair) == key:
+
+        # explicit pairs of bodies up to these
+        while pair < m.npair and explicit_pair_key(m, pair) <= key:
+            if explicit_pair_key(m, first_pair) < key:
+                first_pair = pair
             n = add_explicit_pair(m, d, n, pair)
             pair += 1
 
@@ -160,11 +145,6 @@ def gather_candidates(m: Any, d: Any, npair: int) -> int:
         signature = (body1 << 16) + body2
         while exclude < m.nexclude and m.exclude_signature[exclude] < signature:
             exclude += 1
-        if exclude == m.nexclude or m.exclude_signature[exclude] != signature:
+        if k < npair and (exclude == m.nexclude or m.exclude_signature[exclude] != signature):
             n = add_bodies(m, d, n, body1, body2, first_pair, pair)
-
-    # explicit pairs of bodies after the last
-    while pair < m.npair:
-        n = add_explicit_pair(m, d, n, pair)
-        pair += 1
     return n
