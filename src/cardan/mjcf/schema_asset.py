@@ -71,7 +71,7 @@ MATERIAL_ROW = element(
     real("specular", 0.5, "specularity"),
     real("shininess", 0.5, "shininess"),
     real("reflectance", 0.0, "reflectance"),
-    real("metallic", 0.0, "metallicity"),
+    real("metallic", 1.0, "metallicity"),
     real("roughness", 1.0, "roughness"),
     reals("rgba", 4, (1.0, 1.0, 1.0, 1.0), "colour and opacity"),
     kind="material",

@@ -1,0 +1,35 @@
+"""Reading and compiling models: what `MjModel.from_xml_path` and `MjModel.from_xml_string` do, and `mj_setConst`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cardan.compiler.compile import compile_tree
+from cardan.compiler.constants import set_const
+from cardan.mjcf.reader import read_path, read_string
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel, register_reader
+
+
+def load_path(filename: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
+    """Read and compile an MJCF file; see `MjModel.from_xml_path`."""
+    return compile_tree(read_path(filename, dict(assets) if assets else None))
+
+
+def load_string(xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
+    """Read and compile a model given as text; see `MjModel.from_xml_string`."""
+    return compile_tree(read_string(xml, dict(assets) if assets else None))
+
+
+def mj_setConst(m: MjModel, d: MjData) -> None:
+    """Recompute all constants that depend on ``qpos0`` and other real-valued fields, after the model was changed.
+
+    Args:
+        m: the model, changed in place.
+        d: a data of the model, used as scratch: its state is left at ``qpos0``.
+    """
+    set_const(m, d)
+
+
+register_reader("xml_path", load_path)
+register_reader("xml_string", load_string)

@@ -1,0 +1,147 @@
+"""The kinematic tree: bodies in depth-first order, with what belongs to each (spec: modeling, "Kinematic tree")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from cardan.compiler.orientation import IDENTITY, Quat, Vec3, element_pose
+from cardan.spec.tree import WORLD
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
+
+
+@dataclass(slots=True)
+class Geom:
+    """What a geom means for its body: shape, pose in the body, mass, bounds."""
+
+    id: int
+    group: int
+    pos: Vec3
+    quat: Quat
+    mass: float
+    inertia: Vec3
+    centre: Vec3  # of its bounding box, in its frame
+    half: Vec3  # half sides of that box
+    contype: int
+    conaffinity: int
+    margin: float
+
+    @property
+    def collides(self) -> bool:
+        """Whether it can collide by its type bits."""
+        return bool(self.contype or self.conaffinity)
+
+
+@dataclass(slots=True)
+class Joint:
+    """What a joint means for its body: type word, pose in the body, address."""
+
+    id: int
+    type: str
+    pos: Vec3
+    axis: Vec3
+    dofadr: int
+    dofnum: int
+
+
+@dataclass(slots=True)
+class Body:
+    """One body: place in the tree, inertia, and what is attached to it."""
+
+    element: Element
+    id: int
+    parent: Body | None
+    pos: Vec3 = (0.0, 0.0, 0.0)
+    quat: Quat = (1.0, 0.0, 0.0, 0.0)
+    mass: float = 0.0
+    inertia: Vec3 = (0.0, 0.0, 0.0)
+    ipos: Vec3 = (0.0, 0.0, 0.0)
+    iquat: Quat = (1.0, 0.0, 0.0, 0.0)
+    inertial: Placed | None = None
+    children: list[Body] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
+    geoms: list[Geom] = field(default_factory=list)
+    content: dict[str, list[Placed]] = field(default_factory=dict)
+
+    def sort_content(self) -> list[Placed]:
+        """Note what belongs to the body by kind; return its child bodies."""
+        children: list[Placed] = []
+        for placed in self.element.content():
+            tag = placed[0].row.tag
+            if tag == "body":
+                children.append(placed)
+            elif tag == "inertial":
+                self.inertial = placed
+            else:
+                self.content.setdefault(placed[0].row.kind or tag, []).append(placed)
+        return children
+
+
+def add_bodies(build: Build) -> None:
+    """Enter all bodies, depth first, in the user's order; their poses in their parents."""
+    world = Body(build.tree.worldbody, build.enter("body", WORLD), None)
+    build.user("body", world.element, ())
+    build.bodies.append(world)
+    stack = [(placed, world) for placed in reversed(world.sort_content())]
+    while stack:
+        (element, frames), parent = stack.pop()
+        body = Body(element, build.enter("body", element.name), parent)
+        _place(build, body, frames)
+        parent.children.append(body)
+        build.bodies.append(body)
+        stack.extend((placed, body) for placed in reversed(body.sort_content()))
+
+
+def _place(build: Build, body: Body, frames: tuple[Element, ...]) -> None:
+    """Pose and own attributes of a body."""
+    values = body.element.resolved()
+    body.pos, body.quat = element_pose(build, body.element, values, frames)
+    mocapid = -1
+    if values["mocap"]:
+        if body.parent is None or body.parent.id:
+            raise body.element.error("a mocap body must be a child of the world", "mocap")
+        if "joint" in {placed[0].row.kind for placed in body.element.content()}:
+            raise body.element.error("a mocap body cannot have joints", "mocap")
+        mocapid = build.sizes.get("nmocap", 0)
+        build.sizes["nmocap"] = mocapid + 1
+    build.put(mocapid=mocapid, gravcomp=values["gravcomp"])
+    build.user("body", body.element, values["user"])
+
+
+def put_bodies(build: Build) -> None:
+    """Fill the columns of all bodies, when their joints, geoms and inertias are known."""
+    mocapid = [-1, *build.columns.pop("mocapid", [])]
+    gravcomp = [0.0, *build.columns.pop("gravcomp", [])]
+    build.sizes["ngravcomp"] = sum(1 for value in gravcomp if value)
+    for body in build.bodies:
+        joints, geoms, parent = body.joints, body.geoms, body.parent
+        dofnum = sum(joint.dofnum for joint in joints)
+        build.put(
+            body_parentid=parent.id if parent else 0,
+            body_mocapid=mocapid[body.id],
+            body_jntnum=len(joints),
+            body_jntadr=joints[0].id if joints else -1,
+            body_dofnum=dofnum,
+            body_dofadr=joints[0].dofadr if joints else -1,
+            body_geomnum=len(geoms),
+            body_geomadr=geoms[0].id if geoms else -1,
+            body_sameframe=(body.ipos, body.iquat) == IDENTITY,
+            body_pos=body.pos,
+            body_quat=body.quat,
+            body_ipos=body.ipos,
+            body_iquat=body.iquat,
+            body_mass=body.mass,
+            body_inertia=body.inertia,
+            body_gravcomp=gravcomp[body.id],
+            body_plugin=-1,
+            body_contype=reduce(or_, (geom.contype for geom in geoms), 0),
+            body_conaffinity=reduce(or_, (geom.conaffinity for geom in geoms), 0),
+            body_margin=max((geom.margin for geom in geoms), default=0.0),
+        )

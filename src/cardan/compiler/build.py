@@ -1,0 +1,109 @@
+"""The model under construction: ids of named objects, and one growing column of values for each field."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+from cardan.compiler.orientation import Pose
+
+if TYPE_CHECKING:
+    from cardan.compiler.bodies import Body
+    from cardan.spec.element import Element
+    from cardan.spec.tree import ModelTree
+
+# object kinds in the order of their names in mjModel.names, with the size that counts them and their name table
+KINDS: dict[str, tuple[str, str]] = {
+    "body": ("nbody", "name_bodyadr"),
+    "joint": ("njnt", "name_jntadr"),
+    "geom": ("ngeom", "name_geomadr"),
+    "site": ("nsite", "name_siteadr"),
+    "camera": ("ncam", "name_camadr"),
+    "light": ("nlight", "name_lightadr"),
+    "flex": ("nflex", "name_flexadr"),
+    "mesh": ("nmesh", "name_meshadr"),
+    "skin": ("nskin", "name_skinadr"),
+    "hfield": ("nhfield", "name_hfieldadr"),
+    "texture": ("ntex", "name_texadr"),
+    "material": ("nmat", "name_matadr"),
+    "pair": ("npair", "name_pairadr"),
+    "exclude": ("nexclude", "name_excludeadr"),
+    "equality": ("neq", "name_eqadr"),
+    "tendon": ("ntendon", "name_tendonadr"),
+    "actuator": ("nu", "name_actuatoradr"),
+    "sensor": ("nsensor", "name_sensoradr"),
+    "numeric": ("nnumeric", "name_numericadr"),
+    "text": ("ntext", "name_textadr"),
+    "tuple": ("ntuple", "name_tupleadr"),
+    "key": ("nkey", "name_keyadr"),
+    "plugin": ("nplugin", "name_pluginadr"),
+}
+
+
+class Build:
+    """Everything the compiler's chapters share.
+
+    Attributes
+    ----------
+    tree: the model tree; settings: resolved ``compiler`` attributes.
+    angle: radians in the file's unit of angles; eulerseq: axes of Euler angles.
+    bodies: the body tree, in model order, world first.
+    columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
+    names: names of the objects of each kind, in model order ("" for none).
+    ids: id of each named object, by kind and name.
+    sizes: sizes that no column tells.
+    frame_poses: poses of frames that have been composed.
+    """
+
+    def __init__(self, tree: ModelTree) -> None:
+        self.tree = tree
+        self.settings: dict[str, Any] = tree.section("compiler").resolved()
+        self.size: dict[str, Any] = tree.section("size").resolved()
+        self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0
+        self.eulerseq: str = self.settings["eulerseq"]
+        self.bodies: list[Body] = []
+        self.columns: defaultdict[str, list[Any]] = defaultdict(list)
+        self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}
+        self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
+        self.sizes: dict[str, int] = {}
+        self.frame_poses: dict[Element, Pose] = {}
+
+    def enter(self, kind: str, name: str | None) -> int:
+        """Give an object the next id of its kind."""
+        names = self.names[kind]
+        number = len(names)
+        names.append(name or "")
+        if name:
+            self.ids[kind][name] = number
+        return number
+
+    def count(self, kind: str) -> int:
+        """How many objects of the kind there are so far."""
+        return len(self.names[kind])
+
+    def put(self, **values: Any) -> None:
+        """Append one row: a value for each of the fields named."""
+        columns = self.columns
+        for field, value in values.items():
+            columns[field].append(value)
+
+    def user(self, part: str, element: Element, values: Any) -> None:
+        """Append the user values of an element; ``part`` is the field's first word (``body``, ``jnt``, ...)."""
+        user = values or ()
+        allowed = self.size[f"nuser_{part}"]
+        if 0 <= allowed < len(user):
+            raise element.error(f"{len(user)} values are more than <size nuser_{part}>, which is {allowed}", "user")
+        self.columns[f"{part}_user"].append(user)
+
+    def is_limited(self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str) -> bool:
+        """Whether a range holds: as the tri-state says, or by autolimits if it is a range (spec: compiler, autolimits)."""
+        if word == "auto":
+            if any(bounds) and not self.settings["autolimits"]:
+                raise element.error(f"{attribute} is given, but not {flag}: set {flag} or compiler autolimits", flag)
+            return bounds[0] < bounds[1]
+        limited = word == "true"
+        if limited and not bounds[0] < bounds[1]:
+            found = f"{bounds[0]:g} {bounds[1]:g}"
+            raise element.error(f"the lower bound must be below the upper bound, found {found}", attribute)
+        return limited

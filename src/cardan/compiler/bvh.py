@@ -1,0 +1,80 @@
+"""Bounding volume hierarchies of bodies (spec: computation, "Collision detection", mid phase).
+
+The tree of a body is binary and axis-aligned in the body's inertial frame. A node is split at the median of its geoms'
+centres along the longest side of its box.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cardan.compiler.orientation import IDENTITY
+from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat
+from cardan.maths.vector import add3, sub3
+
+if TYPE_CHECKING:
+    from cardan.compiler.bodies import Body, Geom
+    from cardan.compiler.build import Build
+    from cardan.compiler.orientation import Vec3
+
+
+class Box(NamedTuple):
+    """A geom's bounding box in its body's inertial frame: centre and half sides."""
+
+    geom: int
+    centre: Vec3
+    half: Vec3
+
+
+def put_bvh(build: Build) -> None:
+    """Columns ``bvh_*`` and ``body_bvh*``; geoms that never collide are left out."""
+    for body in build.bodies:
+        boxes = [_box(body, geom) for geom in body.geoms if geom.collides]
+        start = len(build.columns["bvh_depth"])
+        if boxes:
+            _add_node(build, start, boxes, 0)
+        number = len(build.columns["bvh_depth"]) - start
+        build.put(body_bvhadr=start if number else -1, body_bvhnum=number)
+    build.sizes["nbvh"] = build.sizes["nbvhstatic"] = len(build.columns["bvh_depth"])
+
+
+def _box(body: Body, geom: Geom) -> Box:
+    """The box around a geom's own bounding box, with sides along the axes of the body's inertial frame."""
+    back = neg_quat(body.iquat)
+    centre = add3(geom.pos, rot_vec_quat(geom.centre, geom.quat))
+    centre = rot_vec_quat(sub3(centre, body.ipos), back)
+    turn = mul_quat(back, geom.quat)
+    if turn == IDENTITY[1]:
+        return Box(geom.id, centre, geom.half)
+    r = [abs(value) for value in quat2mat(turn)]
+    x, y, z = geom.half
+    half = (r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z, r[6] * x + r[7] * y + r[8] * z)
+    return Box(geom.id, centre, half)
+
+
+def _bounds(boxes: list[Box]) -> tuple[Vec3, Vec3]:
+    """Centre and half sides of the box around boxes."""
+    low = [min(box.centre[k] - box.half[k] for box in boxes) for k in range(3)]
+    high = [max(box.centre[k] + box.half[k] for box in boxes) for k in range(3)]
+    centre = (0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2]))
+    return centre, (0.5 * (high[0] - low[0]), 0.5 * (high[1] - low[1]), 0.5 * (high[2] - low[2]))
+
+
+def _add_node(build: Build, start: int, boxes: list[Box], depth: int) -> int:
+    """Add the tree over boxes, root first; return the root's number in the body's tree."""
+    columns = build.columns
+    number = len(columns["bvh_depth"]) - start
+    if len(boxes) == 1:
+        box = boxes[0]
+        build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=box.geom, bvh_aabb=(*box.centre, *box.half))
+        return number
+    centre, half = _bounds(boxes)
+    build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=-1, bvh_aabb=(*centre, *half))
+    # split at the median along the longest side
+    axis = max(range(3), key=lambda k: half[k])
+    ordered = sorted(boxes, key=lambda box: box.centre[axis])
+    middle = len(ordered) // 2
+    left = _add_node(build, start, ordered[:middle], depth + 1)
+    right = _add_node(build, start, ordered[middle:], depth + 1)
+    columns["bvh_child"][start + number] = (left, right)
+    return number

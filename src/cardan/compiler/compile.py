@@ -1,0 +1,126 @@
+"""From a model tree to an MjModel: the chapters of compilation in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.compiler.actuators import add_actuators
+from cardan.compiler.arena import put_memory
+from cardan.compiler.assets import add_assets
+from cardan.compiler.bodies import add_bodies, put_bodies
+from cardan.compiler.build import KINDS, Build
+from cardan.compiler.bvh import put_bvh
+from cardan.compiler.constants import complete_constants
+from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
+from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
+from cardan.compiler.inertia import check_moving, scale_total_mass, set_inertia
+from cardan.compiler.joints import add_joints
+from cardan.compiler.names import put_names
+from cardan.compiler.relations import add_contacts, add_equalities, add_tendons
+from cardan.compiler.sensors import add_sensors
+from cardan.compiler.settings import put_settings
+from cardan.compiler.topology import put_topology
+from cardan.compiler.views import add_views, resolve_targets
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import MODEL
+
+if TYPE_CHECKING:
+    from cardan.spec.tree import ModelTree
+
+# sizes that count the entries of a column
+_COLUMN_SIZES: dict[str, str] = {
+    "nq": "qpos0",
+    "nv": "dof_bodyid",
+    "nwrap": "wrap_type",
+    "nnumericdata": "numeric_data",
+    "ntextdata": "text_data",
+    "ntupledata": "tuple_objtype",
+    "nnames": "names",
+    "nnames_map": "names_map",
+}
+_USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
+
+
+def compile_tree(tree: ModelTree) -> MjModel:
+    """Compile a model tree.
+
+    Raises:
+        MjcfError: the model breaks a rule; the message says where and what would be right.
+    """
+    build = Build(tree)
+    add_assets(build)
+    _build_bodies(build)
+    add_contacts(build)
+    add_tendons(build)
+    add_equalities(build)
+    add_actuators(build)
+    add_sensors(build)
+    add_custom(build)
+    add_keyframes(build)
+    put_tuples(build)
+    put_names(build)
+    put_memory(build, _sizes(build))
+    m = _fill(build)
+    complete_constants(build, m)
+    return m
+
+
+def _build_bodies(build: Build) -> None:
+    """The kinematic tree with all that is attached to it."""
+    add_bodies(build)
+    for body in build.bodies:
+        add_joints(build, body)
+    for body in build.bodies:
+        add_geoms(build, body)
+        add_sites(build, body)
+        add_views(build, body)
+        set_inertia(build, body)
+    for body in build.bodies:
+        check_moving(body)
+    scale_total_mass(build)
+    resolve_targets(build)
+    put_bodies(build)
+    for body in build.bodies:
+        put_sameframes(build, body)
+    put_topology(build)
+    put_bvh(build)
+
+
+def _sizes(build: Build) -> dict[str, int]:
+    """All sizes of the model."""
+    columns, sizes = build.columns, build.sizes
+    sizes.update({size: len(columns[column]) for size, column in _COLUMN_SIZES.items()})
+    sizes.update({size: build.count(kind) for kind, (size, _) in KINDS.items()})
+    for part in _USERS:
+        given = build.size[f"nuser_{part}"]
+        sizes[f"nuser_{part}"] = max(map(len, columns[f"{part}_user"]), default=0) if given < 0 else given
+    sizes["nuserdata"] = build.size["nuserdata"]
+    sizes["npaths"] = 1
+    return sizes
+
+
+def _pad_users(build: Build) -> None:
+    """Fill user values up with zeros to the model's size."""
+    for part in _USERS:
+        size = build.sizes[f"nuser_{part}"]
+        column = build.columns[f"{part}_user"]
+        column[:] = [(*values, *[0.0] * (size - len(values))) for values in column]
+
+
+def _fill(build: Build) -> MjModel:
+    """An MjModel with the columns in its arrays."""
+    _pad_users(build)
+    m = MjModel(build.sizes)
+    columns, arrays = build.columns, m._memory.arrays
+    images = columns.pop("tex_image", [])
+    for field in MODEL.fields:
+        column = columns.get(field.name)
+        if column and not field.is_attached and arrays[field.name].size:
+            arrays[field.name][...] = np.array(column).reshape(arrays[field.name].shape)
+    if images:
+        np.concatenate([image.ravel() for image in images], out=arrays["tex_rgb"])
+    put_settings(build.tree, m)
+    m.finalize()
+    return m

@@ -1,0 +1,128 @@
+"""Constants of the initial configuration (spec: computation; API reference: mj_setConst).
+
+Everything here is a function of the model at ``qpos0``: the stages of the pipeline run once there, and what they give
+is condensed into inverse weights, lengths, anchors and statistics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.compiler.equalities import set_equality_data
+from cardan.compiler.statistics import set_statistics
+from cardan.compiler.weights import Inertia
+from cardan.constants import mjMINVAL
+from cardan.dynamics.com import com_pos
+from cardan.dynamics.inertia import crb
+from cardan.dynamics.kinematics import kinematics
+from cardan.dynamics.tendon import tendon
+from cardan.dynamics.transmission import transmission
+from cardan.jit import Program
+from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
+from cardan.model.mjdata import MjData
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.model.mjmodel import MjModel
+
+_POSITION_STAGES = (kinematics, com_pos, tendon, crb, transmission)
+_PROGRAM: list[Program] = []
+
+
+def set_const(m: MjModel, d: MjData) -> None:
+    """Recompute every constant of the model that depends on ``qpos0``, after the model was changed.
+
+    Args:
+        m: the model, changed in place.
+        d: a data of the model, used as scratch; its ``qpos`` and what follows from it are left at ``qpos0``.
+    """
+    _set_subtree_mass(m)
+    d.qpos[:] = m.qpos0
+    _run_position_stages(m, d)
+    inertia = Inertia(m, d)
+    _set_poses(m, d)
+    m.dof_M0[:] = inertia.diagonal
+    m.dof_invweight0[:] = inertia.dof_invweight(m)
+    m.body_invweight0[:] = inertia.body_invweight(m, d)
+    if m.ntendon:
+        m.tendon_length0[:] = d.ten_length
+        m.tendon_invweight0[:] = inertia.weights(inertia.tendon_jacobian(m, d))
+        automatic = np.all(m.tendon_lengthspring == -1.0, axis=1)
+        m.tendon_lengthspring[automatic] = m.tendon_length0[automatic, None]
+    if m.nu:
+        m.actuator_length0[:] = d.actuator_length
+        moment = np.asarray(d.actuator_moment)
+        m.actuator_acc0[:] = np.linalg.norm(inertia.solve(moment.T), axis=0)
+    set_equality_data(m, d)
+    set_statistics(m, d)
+
+
+def complete_constants(build: Build, m: MjModel) -> None:
+    """The constants of a model that was just compiled, and what the user gave in terms of them."""
+    d = MjData(m)
+    given = build.tree.section("statistic").resolved()
+    set_const(m, d)
+    for name, value in given.items():
+        if value is not None:
+            setattr(m.stat, name, value)
+    _apply_springdampers(build, m)
+    _apply_damping_ratios(m, d)
+
+
+def _run_position_stages(m: MjModel, d: MjData) -> None:
+    if not _PROGRAM:
+        _PROGRAM.append(Program(_POSITION_STAGES))
+    _PROGRAM[0].run(m, d)
+
+
+def _set_subtree_mass(m: MjModel) -> None:
+    """Mass of each body with all its descendants."""
+    masses, parents = m.body_mass.tolist(), m.body_parentid.tolist()
+    for body in range(m.nbody - 1, 0, -1):
+        masses[parents[body]] += masses[body]
+    m.body_subtreemass[:] = masses
+
+
+def _set_poses(m: MjModel, d: MjData) -> None:
+    """Poses of cameras and lights in the initial configuration, and relative to bodies and centres of mass."""
+    for part, bodies, targets in (
+        ("cam", m.cam_bodyid, m.cam_targetbodyid),
+        ("light", m.light_bodyid, m.light_targetbodyid),
+    ):
+        for i, body in enumerate(bodies):
+            quat = tuple(d.xquat[body].tolist())
+            place = rot_vec_quat(tuple(getattr(m, f"{part}_pos")[i].tolist()), quat)
+            getattr(m, f"{part}_pos0")[i] = place
+            target = targets[i] if targets[i] >= 0 else body
+            getattr(m, f"{part}_poscom0")[i] = d.xpos[body] + place - d.subtree_com[target]
+            if part == "cam":
+                m.cam_mat0[i] = quat2mat(mul_quat(quat, tuple(m.cam_quat[i].tolist())))
+            else:
+                m.light_dir0[i] = rot_vec_quat(tuple(m.light_dir[i].tolist()), quat)
+
+
+def _apply_springdampers(build: Build, m: MjModel) -> None:
+    """Stiffness and damping from time constant and damping ratio, with the joint's inertia at ``qpos0``."""
+    for joint, (timeconst, ratio) in enumerate(build.columns["springdamper"]):
+        if not timeconst:
+            continue
+        first = m.jnt_dofadr[joint]
+        dofs = slice(first, first + (6, 3, 1, 1)[m.jnt_type[joint]])
+        inertia = 1.0 / max(mjMINVAL, float(np.mean(m.dof_invweight0[dofs])))
+        m.jnt_stiffness[joint] = inertia / (timeconst * ratio) ** 2
+        m.dof_damping[dofs] = 2.0 * inertia / timeconst
+
+
+def _apply_damping_ratios(m: MjModel, d: MjData) -> None:
+    """Damping of position servos that gave a damping ratio, kept as a positive ``biasprm[2]`` until here."""
+    for i in range(m.nu):
+        gain, bias = m.actuator_gainprm[i], m.actuator_biasprm[i]
+        if m.actuator_gaintype[i] == 0 and m.actuator_biastype[i] == 1 and bias[2] > 0.0 and gain[0] == -bias[1]:
+            moment = np.asarray(d.actuator_moment)[i]
+            moved = np.abs(moment) > mjMINVAL
+            mass = float(np.sum(m.dof_M0[moved] / moment[moved] ** 2))
+            bias[2] *= -2.0 * np.sqrt(gain[0] * mass)
+
+

@@ -1,0 +1,114 @@
+"""Keyframes and custom data (spec: modeling, "keyframe" and "custom")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.maths.quaternion import normalize4
+from cardan.mjcf.keywords import OBJECT, OBJECT_KIND
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+
+def add_custom(build: Build) -> None:
+    """Numbers and texts; tuples are entered last since they may refer to any object."""
+    section = build.tree.section("custom")
+    for element in section.all("numeric"):
+        _add_numeric(build, element)
+    for element in section.all("text"):
+        _add_text(build, element)
+    for element in section.all("tuple"):
+        build.enter("tuple", element.name)
+
+
+def _add_numeric(build: Build, element: Element) -> None:
+    """Numbers, filled up with zeros to their size."""
+    values = element.resolved()
+    data = values["data"]
+    size = len(data) if values["size"] is None else values["size"]
+    column = build.columns["numeric_data"]
+    build.enter("numeric", element.name)
+    build.put(numeric_adr=len(column), numeric_size=size)
+    column.extend((*data, *[0.0] * (size - len(data))))
+
+
+def _add_text(build: Build, element: Element) -> None:
+    """Text, ended by a zero."""
+    column = build.columns["text_data"]
+    data = element.attributes["data"].encode() + b"\0"
+    build.enter("text", element.name)
+    build.put(text_adr=len(column), text_size=len(data))
+    column.extend(data)
+
+
+def put_tuples(build: Build) -> None:
+    """Content of the tuples, when all objects are known."""
+    for element in build.tree.section("custom").all("tuple"):
+        build.put(tuple_adr=len(build.columns["tuple_objtype"]), tuple_size=len(element.children))
+        for part in element.children:
+            values = part.resolved()
+            word = values["objtype"]
+            build.put(
+                tuple_objtype=OBJECT[word],
+                tuple_objid=build.ids[OBJECT_KIND[word]][values["objname"]],
+                tuple_objprm=values["prm"],
+            )
+
+
+def add_keyframes(build: Build) -> None:
+    """Keyframes, in the user's order; what they leave out is the initial configuration."""
+    defaults = _initial_state(build)
+    wanted = build.size["nkey"]
+    elements = list(build.tree.section("keyframe").children)
+    for element in elements:
+        values = element.resolved()
+        build.enter("key", element.name)
+        row: dict[str, Any] = {"key_time": values["time"]}
+        for part, default in defaults.items():
+            row[f"key_{part}"] = _state(element, part, values[part], default)
+        row["key_qpos"] = _unit_quaternions(row["key_qpos"], _joint_quaternions(build))
+        row["key_mquat"] = _unit_quaternions(row["key_mquat"], range(0, len(row["key_mquat"]), 4))
+        build.put(**row)
+    for _ in range(wanted - len(elements)):
+        build.enter("key", None)
+        build.put(key_time=0.0, **{f"key_{part}": default for part, default in defaults.items()})
+
+
+def _initial_state(build: Build) -> dict[str, tuple[float, ...]]:
+    """Values of the parts of a keyframe that it leaves out."""
+    columns = build.columns
+    mocap = [body for body, number in zip(build.bodies, columns["body_mocapid"], strict=True) if number >= 0]
+    return {
+        "qpos": tuple(columns["qpos0"]),
+        "qvel": (0.0,) * len(columns["dof_bodyid"]),
+        "act": (0.0,) * build.sizes.get("na", 0),
+        "mpos": tuple(value for body in mocap for value in body.pos),
+        "mquat": tuple(value for body in mocap for value in body.quat),
+        "ctrl": (0.0,) * build.count("actuator"),
+    }
+
+
+def _state(element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]) -> tuple[float, ...]:
+    """One part of a keyframe, of the size that the model asks for."""
+    if not given:
+        return default
+    if len(given) != len(default):
+        raise element.error(f"{len(given)} values, but the model has {len(default)}", part)
+    return given
+
+
+def _joint_quaternions(build: Build) -> list[int]:
+    """Addresses in ``qpos`` of the quaternions of free and ball joints."""
+    shift = {"free": 3, "ball": 0}
+    adr = build.columns["jnt_qposadr"]
+    return [adr[j.id] + shift[j.type] for body in build.bodies for j in body.joints if j.type in shift]
+
+
+def _unit_quaternions(values: tuple[float, ...], addresses: Any) -> tuple[float, ...]:
+    """The values with unit quaternions at the addresses."""
+    changed = list(values)
+    for adr in addresses:
+        changed[adr : adr + 4] = normalize4(tuple(values[adr : adr + 4]))
+    return tuple(changed)

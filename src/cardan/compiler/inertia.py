@@ -1,0 +1,125 @@
+"""Inertia of bodies: given, or inferred from geoms (spec: modeling, "inertial", and compiler settings)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.compiler.orientation import element_pose
+from cardan.constants import mjMINVAL
+from cardan.maths.eigen import principal_axes, rotate_symmetric
+from cardan.maths.quaternion import neg_quat
+from cardan.maths.vector import add3, scale3, sub3
+
+if TYPE_CHECKING:
+    from cardan.compiler.bodies import Body, Geom
+    from cardan.compiler.build import Build
+
+
+def set_inertia(build: Build, body: Body) -> None:
+    """Mass, inertia and inertial frame of a body, and the checks on them."""
+    source = build.settings["inertiafromgeom"]
+    if body.inertial is not None and source != "true":
+        _given_inertia(build, body)
+    elif source != "false":
+        _inertia_from_geoms(build, body)
+    if body.id:
+        _bound(build, body)
+        _check(build, body)
+
+
+def _given_inertia(build: Build, body: Body) -> None:
+    """The element ``inertial``."""
+    assert body.inertial is not None
+    element, frames = body.inertial
+    values = element.resolved()
+    body.mass = values["mass"]
+    body.ipos, body.iquat = element_pose(build, element, values, frames)
+    full, diagonal = values["fullinertia"], values["diaginertia"]
+    if full is not None:
+        body.inertia, body.iquat = principal_axes(full)
+        if body.inertia[2] < mjMINVAL:
+            raise element.error("the matrix must be positive definite", "fullinertia")
+    elif diagonal is not None:
+        body.inertia = diagonal
+    if body.mass < 0.0:
+        raise element.error(f"must not be negative, found {body.mass:g}", "mass")
+    if min(body.inertia) < 0.0:
+        raise element.error("moments of inertia must not be negative", "diaginertia")
+
+
+def _inertia_from_geoms(build: Build, body: Body) -> None:
+    """Sum over the geoms whose group counts: one geom's own frame, or the principal axes of several."""
+    low, high = build.settings["inertiagrouprange"]
+    geoms = [g for g in body.geoms if low <= g.group <= high and g.mass > mjMINVAL]
+    if len(geoms) == 1:
+        geom = geoms[0]
+        body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat
+    elif geoms:
+        _combined_inertia(body, geoms)
+
+
+def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
+    """Mass, centre of mass and principal axes of several geoms (parallel axis theorem)."""
+    body.mass = sum(g.mass for g in geoms)
+    centre: Any = (0.0, 0.0, 0.0)
+    for g in geoms:
+        centre = add3(centre, scale3(g.pos, g.mass / body.mass))
+    total = [0.0] * 6
+    for g in geoms:
+        x, y, z = sub3(g.pos, centre)
+        turned = rotate_symmetric((*g.inertia, 0.0, 0.0, 0.0), neg_quat(g.quat))
+        shift = (y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z)
+        for k in range(6):
+            total[k] += turned[k] + g.mass * shift[k]
+    body.ipos = centre
+    body.inertia, body.iquat = principal_axes(tuple(total))
+
+
+def _bound(build: Build, body: Body) -> None:
+    """Lower bounds, and equal moments in place of ones that no mass can have."""
+    settings = build.settings
+    least = settings["boundinertia"]
+    body.mass = max(body.mass, settings["boundmass"])
+    body.inertia = (max(body.inertia[0], least), max(body.inertia[1], least), max(body.inertia[2], least))
+    if settings["balanceinertia"] and _breaks_triangle(body.inertia):
+        mean = sum(body.inertia) / 3.0
+        body.inertia = (mean, mean, mean)
+
+
+def _breaks_triangle(inertia: tuple[float, float, float]) -> bool:
+    """Whether one moment is larger than the sum of the others."""
+    a, b, c = inertia
+    return a + b < c or a + c < b or b + c < a
+
+
+def _check(build: Build, body: Body) -> None:
+    """No moment may be larger than the sum of the other two."""
+    if _breaks_triangle(body.inertia):
+        found = " ".join(f"{moment:g}" for moment in body.inertia)
+        hint = "correct it or set compiler balanceinertia"
+        element = body.inertial[0] if body.inertial else body.element
+        raise element.error(f"each moment of inertia must be at most the sum of the others (found {found}): {hint}")
+
+
+def check_moving(body: Body) -> None:
+    """A body that moves has mass and inertia, its own or that of a child fixed to it."""
+    fixed = [child for child in body.children if not child.joints]
+    if body.joints and not any(_has_mass(part) for part in (body, *fixed)):
+        raise body.element.error(
+            f"mass and inertia of a moving body must be larger than {mjMINVAL:g}: give it geoms or <inertial>"
+        )
+
+
+def _has_mass(body: Body) -> bool:
+    """Whether the body has mass, and inertia in all directions."""
+    return body.mass >= mjMINVAL and min(body.inertia) >= mjMINVAL
+
+
+def scale_total_mass(build: Build) -> None:
+    """Scale masses and inertias to the total mass that the user asked for (compiler settotalmass)."""
+    wanted = build.settings["settotalmass"]
+    total = sum(body.mass for body in build.bodies[1:])
+    if wanted > 0.0 and total > 0.0:
+        for body in build.bodies[1:]:
+            body.mass *= wanted / total
+            body.inertia = scale3(body.inertia, wanted / total)

@@ -1,0 +1,158 @@
+"""Relations between objects: contact pairs and exclusions, equality constraints, tendons (spec: modeling)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.compiler.geoms import check_condim
+from cardan.enums import mjtEq, mjtWrap
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+
+def add_contacts(build: Build) -> None:
+    """Contact pairs and exclusions, each sorted by the signature of its bodies."""
+    section = build.tree.section("contact")
+    pairs = sorted((_pair(build, element) for element in section.all("pair")), key=lambda row: row[0])
+    for _, name, row in pairs:
+        build.enter("pair", name)
+        build.put(**row)
+    excludes = sorted((_exclude(build, element) for element in section.all("exclude")), key=lambda row: row[0])
+    for signature, name in excludes:
+        build.enter("exclude", name)
+        build.put(exclude_signature=signature)
+
+
+def _pair(build: Build, element: Element) -> tuple[int, str | None, dict[str, Any]]:
+    """Signature, name and row of a pair; the geom with the lower id comes first."""
+    values = element.resolved()
+    ids = build.ids["geom"]
+    geom1, geom2 = sorted((ids[values["geom1"]], ids[values["geom2"]]))
+    bodyid = build.columns["geom_bodyid"]
+    signature = _signature(bodyid[geom1], bodyid[geom2])
+    return signature, element.name, {
+        "pair_dim": check_condim(element, values["condim"]),
+        "pair_geom1": geom1,
+        "pair_geom2": geom2,
+        "pair_signature": signature,
+        "pair_solref": values["solref"],
+        "pair_solreffriction": values["solreffriction"],
+        "pair_solimp": values["solimp"],
+        "pair_margin": values["margin"],
+        "pair_gap": values["gap"],
+        "pair_friction": values["friction"],
+    }  # fmt: skip
+
+
+def _signature(body1: int, body2: int) -> int:
+    """The two body ids in one number, the lower one in the upper half."""
+    return (min(body1, body2) << 16) + max(body1, body2)
+
+
+def _exclude(build: Build, element: Element) -> tuple[int, str | None]:
+    """Signature and name of an exclusion."""
+    ids = build.ids["body"]
+    return _signature(ids[element.attributes["body1"]], ids[element.attributes["body2"]]), element.name
+
+
+# --- equality constraints --------------------------------------------------------------------------------------------
+
+EQ_CODES: dict[str, int] = {
+    "connect": int(mjtEq.mjEQ_CONNECT),
+    "weld": int(mjtEq.mjEQ_WELD),
+    "joint": int(mjtEq.mjEQ_JOINT),
+    "tendon": int(mjtEq.mjEQ_TENDON),
+}
+# kind of the objects, names of the attributes that refer to them, id when the second one is left out
+_OBJECTS: dict[str, tuple[str, str, str, int]] = {
+    "connect": ("body", "body1", "body2", 0),
+    "weld": ("body", "body1", "body2", 0),
+    "joint": ("joint", "joint1", "joint2", -1),
+    "tendon": ("tendon", "tendon1", "tendon2", -1),
+}
+_SCALAR_JOINTS = ("slide", "hinge")
+
+
+def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
+    """What the user gave of a row of ``eq_data``; the rest follows from the initial configuration."""
+    if tag == "connect":
+        return (*values["anchor"], *[0.0] * 8)
+    if tag == "weld":
+        return (*values["anchor"], *values["relpose"], values["torquescale"])
+    return (*values["polycoef"], *[0.0] * 6)
+
+
+def add_equalities(build: Build) -> None:
+    """Equality constraints, in the user's order."""
+    for element in build.tree.section("equality").children:
+        values = element.resolved()
+        kind, first, second, missing = _OBJECTS[element.tag]
+        ids = build.ids[kind]
+        obj1 = ids[values[first]]
+        obj2 = ids[values[second]] if values[second] else missing
+        if kind == "joint":
+            _check_scalar(build, element, values, (first, second))
+        build.enter("equality", element.name)
+        build.put(
+            eq_type=EQ_CODES[element.tag],
+            eq_obj1id=obj1,
+            eq_obj2id=obj2,
+            eq_active0=values["active"],
+            eq_solref=values["solref"],
+            eq_solimp=values["solimp"],
+            eq_data=_data(element.tag, values),
+        )
+
+
+def _check_scalar(build: Build, element: Element, values: dict[str, Any], names: tuple[str, str]) -> None:
+    """Only hinges and slides have a single position."""
+    types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
+    for name in names:
+        if values[name] and types[build.ids["joint"][values[name]]] not in _SCALAR_JOINTS:
+            raise element.error("only hinge and slide joints can be constrained", name)
+
+
+# --- tendons ---------------------------------------------------------------------------------------------------------
+
+
+def add_tendons(build: Build) -> None:
+    """Fixed tendons: weighted sums of joint positions, in the user's order."""
+    for element in build.tree.section("tendon").children:
+        values = element.resolved()
+        _put_tendon(build, element, values)
+        for part in element.children:
+            build.put(
+                wrap_type=int(mjtWrap.mjWRAP_JOINT),
+                wrap_objid=build.ids["joint"][part.attributes["joint"]],
+                wrap_prm=part.attributes["coef"],
+            )
+
+
+def _put_tendon(build: Build, element: Element, values: dict[str, Any]) -> None:
+    """Columns ``tendon_*`` of one tendon."""
+    low, high = values["springlength"]
+    if high < low:
+        raise element.error(f"the lower length must not be above the upper one, found {low:g} {high:g}", "springlength")
+    build.enter("tendon", element.name)
+    build.put(
+        tendon_adr=len(build.columns["wrap_type"]),
+        tendon_num=len(element.children),
+        tendon_matid=build.ids["material"].get(values.get("material") or "", -1),
+        tendon_group=values["group"],
+        tendon_limited=build.is_limited(element, values["limited"], values["range"], "range", "limited"),
+        tendon_width=values["width"],
+        tendon_solref_lim=values["solreflimit"],
+        tendon_solimp_lim=values["solimplimit"],
+        tendon_solref_fri=values["solreffriction"],
+        tendon_solimp_fri=values["solimpfriction"],
+        tendon_range=values["range"],
+        tendon_margin=values["margin"],
+        tendon_stiffness=values["stiffness"],
+        tendon_damping=values["damping"],
+        tendon_frictionloss=values["frictionloss"],
+        tendon_lengthspring=(low, high),
+        tendon_rgba=values["rgba"],
+    )
+    build.user("tendon", element, values["user"])

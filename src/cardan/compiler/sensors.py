@@ -1,0 +1,153 @@
+"""Sensors (spec: modeling, "Sensors"): one table, one row a sensor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cardan.enums import mjtDataType, mjtSensor, mjtStage
+from cardan.mjcf.keywords import OBJECT, OBJECT_KIND
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+_REAL, _POSITIVE = int(mjtDataType.mjDATATYPE_REAL), int(mjtDataType.mjDATATYPE_POSITIVE)
+_AXIS, _QUAT = int(mjtDataType.mjDATATYPE_AXIS), int(mjtDataType.mjDATATYPE_QUATERNION)
+_POS, _VEL, _ACC = int(mjtStage.mjSTAGE_POS), int(mjtStage.mjSTAGE_VEL), int(mjtStage.mjSTAGE_ACC)
+
+
+class SensorRow(NamedTuple):
+    """What is fixed about a sensor: its type, how many numbers of which type, after which stage, about what.
+
+    ``about`` is the attribute that names the object, "objname" for a frame of any kind, "" for none.
+    """
+
+    type: mjtSensor
+    dim: int
+    datatype: int
+    stage: int
+    about: str
+
+
+SENSORS: dict[str, SensorRow] = {
+    "touch": SensorRow(mjtSensor.mjSENS_TOUCH, 1, _POSITIVE, _ACC, "site"),
+    "accelerometer": SensorRow(mjtSensor.mjSENS_ACCELEROMETER, 3, _REAL, _ACC, "site"),
+    "velocimeter": SensorRow(mjtSensor.mjSENS_VELOCIMETER, 3, _REAL, _VEL, "site"),
+    "gyro": SensorRow(mjtSensor.mjSENS_GYRO, 3, _REAL, _VEL, "site"),
+    "force": SensorRow(mjtSensor.mjSENS_FORCE, 3, _REAL, _ACC, "site"),
+    "torque": SensorRow(mjtSensor.mjSENS_TORQUE, 3, _REAL, _ACC, "site"),
+    "magnetometer": SensorRow(mjtSensor.mjSENS_MAGNETOMETER, 3, _REAL, _POS, "site"),
+    "camprojection": SensorRow(mjtSensor.mjSENS_CAMPROJECTION, 2, _REAL, _POS, "site"),
+    "jointpos": SensorRow(mjtSensor.mjSENS_JOINTPOS, 1, _REAL, _POS, "joint"),
+    "jointvel": SensorRow(mjtSensor.mjSENS_JOINTVEL, 1, _REAL, _VEL, "joint"),
+    "tendonpos": SensorRow(mjtSensor.mjSENS_TENDONPOS, 1, _REAL, _POS, "tendon"),
+    "tendonvel": SensorRow(mjtSensor.mjSENS_TENDONVEL, 1, _REAL, _VEL, "tendon"),
+    "actuatorpos": SensorRow(mjtSensor.mjSENS_ACTUATORPOS, 1, _REAL, _POS, "actuator"),
+    "actuatorvel": SensorRow(mjtSensor.mjSENS_ACTUATORVEL, 1, _REAL, _VEL, "actuator"),
+    "actuatorfrc": SensorRow(mjtSensor.mjSENS_ACTUATORFRC, 1, _REAL, _ACC, "actuator"),
+    "jointactuatorfrc": SensorRow(mjtSensor.mjSENS_JOINTACTFRC, 1, _REAL, _ACC, "joint"),
+    "ballquat": SensorRow(mjtSensor.mjSENS_BALLQUAT, 4, _QUAT, _POS, "joint"),
+    "ballangvel": SensorRow(mjtSensor.mjSENS_BALLANGVEL, 3, _REAL, _VEL, "joint"),
+    "jointlimitpos": SensorRow(mjtSensor.mjSENS_JOINTLIMITPOS, 1, _REAL, _POS, "joint"),
+    "jointlimitvel": SensorRow(mjtSensor.mjSENS_JOINTLIMITVEL, 1, _REAL, _VEL, "joint"),
+    "jointlimitfrc": SensorRow(mjtSensor.mjSENS_JOINTLIMITFRC, 1, _POSITIVE, _ACC, "joint"),
+    "tendonlimitpos": SensorRow(mjtSensor.mjSENS_TENDONLIMITPOS, 1, _REAL, _POS, "tendon"),
+    "tendonlimitvel": SensorRow(mjtSensor.mjSENS_TENDONLIMITVEL, 1, _REAL, _VEL, "tendon"),
+    "tendonlimitfrc": SensorRow(mjtSensor.mjSENS_TENDONLIMITFRC, 1, _POSITIVE, _ACC, "tendon"),
+    "framepos": SensorRow(mjtSensor.mjSENS_FRAMEPOS, 3, _REAL, _POS, "objname"),
+    "framequat": SensorRow(mjtSensor.mjSENS_FRAMEQUAT, 4, _QUAT, _POS, "objname"),
+    "framexaxis": SensorRow(mjtSensor.mjSENS_FRAMEXAXIS, 3, _AXIS, _POS, "objname"),
+    "frameyaxis": SensorRow(mjtSensor.mjSENS_FRAMEYAXIS, 3, _AXIS, _POS, "objname"),
+    "framezaxis": SensorRow(mjtSensor.mjSENS_FRAMEZAXIS, 3, _AXIS, _POS, "objname"),
+    "framelinvel": SensorRow(mjtSensor.mjSENS_FRAMELINVEL, 3, _REAL, _VEL, "objname"),
+    "frameangvel": SensorRow(mjtSensor.mjSENS_FRAMEANGVEL, 3, _REAL, _VEL, "objname"),
+    "framelinacc": SensorRow(mjtSensor.mjSENS_FRAMELINACC, 3, _REAL, _ACC, "objname"),
+    "frameangacc": SensorRow(mjtSensor.mjSENS_FRAMEANGACC, 3, _REAL, _ACC, "objname"),
+    "subtreecom": SensorRow(mjtSensor.mjSENS_SUBTREECOM, 3, _REAL, _POS, "body"),
+    "subtreelinvel": SensorRow(mjtSensor.mjSENS_SUBTREELINVEL, 3, _REAL, _VEL, "body"),
+    "subtreeangmom": SensorRow(mjtSensor.mjSENS_SUBTREEANGMOM, 3, _REAL, _VEL, "body"),
+    "clock": SensorRow(mjtSensor.mjSENS_CLOCK, 1, _REAL, _POS, ""),
+}
+
+_SCALAR = ("slide", "hinge")
+# sensors that only some kinds of joint have
+_JOINT_TYPES: dict[str, tuple[str, ...]] = {
+    "jointpos": _SCALAR,
+    "jointvel": _SCALAR,
+    "jointactuatorfrc": _SCALAR,
+    "ballquat": ("ball",),
+    "ballangvel": ("ball",),
+    "jointlimitpos": ("slide", "hinge", "ball"),
+    "jointlimitvel": ("slide", "hinge", "ball"),
+    "jointlimitfrc": ("slide", "hinge", "ball"),
+}
+_LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
+_LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
+_UNBOUNDED = (_AXIS, _QUAT)  # data types that no cutoff can bound
+
+
+def add_sensors(build: Build) -> None:
+    """Sensors, in the user's order: columns ``sensor_*``."""
+    adr = 0
+    types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
+    for element in build.tree.section("sensor").children:
+        row = SENSORS[element.tag]
+        values = element.resolved()
+        objtype, objid = _object(build, row, element)
+        _check(build, element, objid, types)
+        if values["cutoff"] > 0.0 and row.datatype in _UNBOUNDED:
+            raise element.error("axes and quaternions have no cutoff", "cutoff")
+        if values["noise"] < 0.0:
+            raise element.error(f"must not be negative, found {values['noise']:g}", "noise")
+        reftype, refid = _reference(build, element)
+        build.enter("sensor", element.name)
+        build.put(
+            sensor_type=int(row.type),
+            sensor_datatype=row.datatype,
+            sensor_needstage=row.stage,
+            sensor_objtype=objtype,
+            sensor_objid=objid,
+            sensor_reftype=reftype,
+            sensor_refid=refid,
+            sensor_dim=row.dim,
+            sensor_adr=adr,
+            sensor_cutoff=values["cutoff"],
+            sensor_noise=values["noise"],
+            sensor_plugin=-1,
+        )
+        build.user("sensor", element, values["user"])
+        adr += row.dim
+    build.sizes["nsensordata"] = adr
+
+
+def _named(build: Build, word: str, name: str) -> tuple[int, int]:
+    """Object type and id of an object of the kind ``word``."""
+    return OBJECT[word], build.ids[OBJECT_KIND[word]][name]
+
+
+def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
+    """Type and id of the object that the sensor is about."""
+    if not row.about:
+        return 0, -1
+    word = element.attributes["objtype"] if row.about == "objname" else row.about
+    return _named(build, word, element.attributes[row.about])
+
+
+def _reference(build: Build, element: Element) -> tuple[int, int]:
+    """Type and id of the object in whose frame the value is given, or the camera of a projection."""
+    if element.tag == "camprojection":
+        return _named(build, "camera", element.attributes["camera"])
+    word = element.attributes.get("reftype")
+    return _named(build, word, element.attributes["refname"]) if word else (0, -1)
+
+
+def _check(build: Build, element: Element, objid: int, types: dict[int, str]) -> None:
+    """The object has what the sensor measures."""
+    tag = element.tag
+    allowed = _JOINT_TYPES.get(tag)
+    if allowed and types[objid] not in allowed:
+        raise element.error(f"works on joints of type {', '.join(allowed)}, not {types[objid]}", "joint")
+    if tag in _LIMITED_JOINT and not build.columns["jnt_limited"][objid]:
+        raise element.error("the joint has no limits", "joint")
+    if tag in _LIMITED_TENDON and not build.columns["tendon_limited"][objid]:
+        raise element.error("the tendon has no limits", "tendon")

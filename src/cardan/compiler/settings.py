@@ -1,0 +1,57 @@
+"""Options, visual settings and statistics: from the tree's sections to the model's groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.enums import mjtDisableBit, mjtEnableBit
+from cardan.mjcf.keywords import CONE, INTEGRATOR, JACOBIAN, SOLVER
+from cardan.model.tables import MODEL
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+    from cardan.spec.tree import ModelTree
+
+_WORDS: dict[str, dict[str, int]] = {"integrator": INTEGRATOR, "cone": CONE, "jacobian": JACOBIAN, "solver": SOLVER}
+_DISABLE: dict[str, int] = {
+    bit.name.removeprefix("mjDSBL_").lower(): int(bit) for bit in mjtDisableBit if bit.name.startswith("mjDSBL_")
+}
+_ENABLE: dict[str, int] = {
+    bit.name.removeprefix("mjENBL_").lower(): int(bit) for bit in mjtEnableBit if bit.name.startswith("mjENBL_")
+}
+_VISUAL = ("global", "quality", "headlight", "map", "scale", "rgba")
+
+
+def put_settings(tree: ModelTree, m: MjModel) -> None:
+    """Fill ``m.opt``, ``m.vis`` and what the user gave of ``m.stat``."""
+    option = tree.section("option")
+    _put_group(m, "opt.", _option_values(option.resolved(), option.child("flag").resolved()))
+    visual = tree.section("visual")
+    for part in _VISUAL:
+        word = "global_" if part == "global" else part
+        _put_group(m, f"vis.{word}.", visual.child(part).resolved())
+    given = tree.section("statistic").resolved()
+    _put_group(m, "stat.", {name: value for name, value in given.items() if value is not None})
+
+
+def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, Any]:
+    """Values of ``mjOption``: words as numbers, flags as bits."""
+    for name, words in _WORDS.items():
+        values[name] = words[values[name]]
+    values["disableflags"] = sum(bit for name, bit in _DISABLE.items() if not flags[name])
+    values["enableflags"] = sum(bit for name, bit in _ENABLE.items() if flags[name])
+    values["disableactuator"] = sum(1 << group for group in set(values["actuatorgroupdisable"] or ()))
+    return values
+
+
+def _put_group(m: MjModel, prefix: str, values: dict[str, Any]) -> None:
+    """Store values in the fields of a group."""
+    memory = m._memory
+    for field in MODEL.members(prefix):
+        name = field.name[len(prefix) :]
+        if name not in values:
+            continue
+        if field.is_scalar:
+            memory.scalars[field.name][0] = values[name]
+        else:
+            memory.arrays[field.name][:] = values[name]

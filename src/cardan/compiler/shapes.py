@@ -1,0 +1,135 @@
+"""Geometric shapes: sizes, volumes, inertias, bounds (spec: modeling, "geom"; volumes and inertias of textbook solids).
+
+Every function takes the sizes of a shape: radius and half lengths, in metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import pi, sqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+Vec3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the compiler must know about one geom type.
+
+    ``nsize`` is how many sizes it has; ``half`` gives the half sides of the bounding box, ``radius`` the radius of the
+    bounding sphere, ``volume`` the volume, ``inertia`` the principal moments at unit density, ``semiaxes`` those of the
+    ellipsoid that stands for the shape in a fluid.
+    """
+
+    nsize: int
+    half: Callable[[Vec3], Vec3]
+    radius: Callable[[Vec3], float]
+    volume: Callable[[Vec3], float]
+    inertia: Callable[[Vec3], Vec3]
+    semiaxes: Callable[[Vec3], Vec3]
+
+
+def _sphere_volume(s: Vec3) -> float:
+    return 4.0 / 3.0 * pi * s[0] ** 3
+
+
+def _sphere_inertia(s: Vec3) -> Vec3:
+    moment = 0.4 * _sphere_volume(s) * s[0] ** 2
+    return (moment, moment, moment)
+
+
+def _cylinder_volume(s: Vec3) -> float:
+    return 2.0 * pi * s[0] ** 2 * s[1]
+
+
+def _cylinder_inertia(s: Vec3) -> Vec3:
+    volume = _cylinder_volume(s)
+    side = volume * (3.0 * s[0] ** 2 + 4.0 * s[1] ** 2) / 12.0
+    return (side, side, volume * s[0] ** 2 / 2.0)
+
+
+def _capsule_volume(s: Vec3) -> float:
+    return _cylinder_volume(s) + _sphere_volume(s)
+
+
+def _capsule_inertia(s: Vec3) -> Vec3:
+    """A cylinder and two half spheres whose centres of mass are 3/8 of the radius beyond its ends."""
+    radius, half = s[0], s[1]
+    barrel, caps = _cylinder_inertia(s), _sphere_volume(s)
+    side = barrel[0] + caps * (0.4 * radius**2 + half**2 + 0.75 * radius * half)
+    return (side, side, barrel[2] + caps * 0.4 * radius**2)
+
+
+def _box_volume(s: Vec3) -> float:
+    return 8.0 * s[0] * s[1] * s[2]
+
+
+def _ellipsoid_volume(s: Vec3) -> float:
+    return 4.0 / 3.0 * pi * s[0] * s[1] * s[2]
+
+
+def _solid_inertia(volume: float, share: float, s: Vec3) -> Vec3:
+    """Moments of a solid whose second moments of mass along its axes are ``share`` of mass times squared half side."""
+    x, y, z = (share * volume * half**2 for half in s)
+    return (y + z, x + z, x + y)
+
+
+def _none(s: Vec3) -> float:
+    return 0.0
+
+
+def _no_inertia(s: Vec3) -> Vec3:
+    return (0.0, 0.0, 0.0)
+
+
+def _same(s: Vec3) -> Vec3:
+    return s
+
+
+PLANE_HALF = (1e10, 1e10, 5e9)  # half sides of the bounding box of a plane, which ends at its surface
+
+SHAPES: dict[str, Shape] = {
+    "plane": Shape(3, lambda s: PLANE_HALF, _none, _none, _no_inertia, _same),
+    "sphere": Shape(
+        1, lambda s: (s[0],) * 3, lambda s: s[0], _sphere_volume, _sphere_inertia, lambda s: (s[0],) * 3
+    ),
+    "capsule": Shape(
+        2, lambda s: (s[0], s[0], s[0] + s[1]), lambda s: s[0] + s[1], _capsule_volume, _capsule_inertia,
+        lambda s: (s[0], s[0], s[0] + s[1]),
+    ),
+    "ellipsoid": Shape(
+        3, _same, max, _ellipsoid_volume, lambda s: _solid_inertia(_ellipsoid_volume(s), 0.2, s), _same
+    ),
+    "cylinder": Shape(
+        2, lambda s: (s[0], s[0], s[1]), lambda s: sqrt(s[0] ** 2 + s[1] ** 2), _cylinder_volume, _cylinder_inertia,
+        lambda s: (s[0], s[0], s[1]),
+    ),
+    "box": Shape(
+        3, _same, lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2), _box_volume,
+        lambda s: _solid_inertia(_box_volume(s), 1.0 / 3.0, s), _same,
+    ),
+}  # fmt: skip
+
+_LONG = ("capsule", "cylinder")
+_SOLID = ("box", "ellipsoid")
+
+
+def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
+    """Sizes of a shape whose axis runs between two points (attribute ``fromto``)."""
+    if kind in _LONG:
+        return (size[0], half, 0.0)
+    if kind in _SOLID:
+        return (size[0], size[0], half)
+    raise element.error(f"a {kind} cannot be given by two points: use {', '.join(_LONG + _SOLID)}", "fromto")
+
+
+def check_size(element: Element, kind: str, size: Vec3) -> None:
+    """Every size that the shape has must be positive; of a plane only the last one."""
+    needed = range(2, 3) if kind == "plane" else range(SHAPES[kind].nsize)
+    for k in needed:
+        if not size[k] > 0.0:
+            raise element.error(f"size {k + 1} of a {kind} must be positive, found {size[k]:g}", "size")

@@ -1,0 +1,59 @@
+"""Statistics of the model in the initial configuration (mjStatistic): means of mass, inertia and size, extent, centre."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.enums import mjtGeom
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+_LEAST = 1e-5
+_SIZE_WITHOUT_BODIES = 0.2
+_EXTENT_OF_A_POINT = 2.0
+_RADIUS_OF_INFINITE_PLANE = 1.0
+
+
+def set_statistics(m: MjModel, d: MjData) -> None:
+    """Fill ``m.stat``."""
+    stat = m.stat
+    stat.meaninertia = float(np.mean(m.dof_M0)) if m.nv else 1.0
+    stat.meanmass = float(np.mean(m.body_mass[1:])) if m.nbody > 1 else 1.0
+    stat.meansize = _mean_size(m, d)
+    low, high = _bounds(m, d, stat.meansize)
+    stat.center = 0.5 * (low + high)
+    extent = float(np.max(high - low))
+    stat.extent = max(extent if extent >= _LEAST else _EXTENT_OF_A_POINT, 2.0 * stat.meansize)
+
+
+def _mean_size(m: MjModel, d: MjData) -> float:
+    """Mean over bodies of the radius about the centre of mass that holds geoms, joints, and joints of children."""
+    if m.nbody == 1:
+        return _SIZE_WITHOUT_BODIES
+    sizes = np.zeros(m.nbody)
+    xipos = d.xipos
+    solid = np.flatnonzero(m.geom_rbound > 0.0)
+    bodies = m.geom_bodyid[solid]
+    reach = np.linalg.norm(d.geom_xpos[solid] - xipos[bodies], axis=1) + m.geom_rbound[solid]
+    np.maximum.at(sizes, bodies, reach)
+    for owner in (m.jnt_bodyid, m.body_parentid[m.jnt_bodyid]):
+        np.maximum.at(sizes, owner, np.linalg.norm(d.xanchor - xipos[owner], axis=1))
+    return max(float(np.mean(sizes[1:])), _LEAST)
+
+
+def _bounds(m: MjModel, d: MjData, meansize: float) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the box around bodies, joints, sites and geoms; planes count as balls, finite ones of mean size."""
+    radius = m.geom_rbound.copy()
+    planes = m.geom_type == int(mjtGeom.mjGEOM_PLANE)
+    finite = np.all(m.geom_size[:, :2] > 0.0, axis=1)
+    radius[planes] = np.where(finite[planes], meansize, _RADIUS_OF_INFINITE_PLANE)
+    points = [d.xpos[1:], d.xipos[1:], d.xanchor, d.site_xpos]
+    low = np.concatenate([*points, d.geom_xpos - radius[:, None]])
+    high = np.concatenate([*points, d.geom_xpos + radius[:, None]])
+    if not len(low):
+        return np.zeros(3), np.zeros(3)
+    return low.min(axis=0), high.max(axis=0)

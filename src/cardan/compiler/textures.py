@@ -1,0 +1,142 @@
+"""Textures that the compiler makes: flat, checker and gradient images with marks (spec: modeling, "texture").
+
+The formulas of the gradient were found by asking the reference.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+Image = np.ndarray  # (height, width, 3) uint8
+Colour = tuple[float, float, float]
+
+_UP, _DOWN = 2, 3  # faces of a cube: right, left, up, down, front, back
+_RANDOM_SEED = 42
+
+
+def make_texture(element: Element, values: dict[str, Any]) -> Image:
+    """The image of a builtin texture; that of a cube has its six faces one below the other."""
+    if values["builtin"] == "none":
+        raise element.unsupported("a texture from an image file", "file" if element.is_set("file") else "builtin")
+    width, height = values["width"], values["height"]
+    flat = values["type"] == "2d"
+    if width < 1 or (flat and height < 1):
+        raise element.error(f"the size must be positive, found {width} x {height}", "width")
+    if not flat:
+        height = width
+    colours = (values["rgb1"], values["rgb2"], values["markrgb"])
+    return _image(values["builtin"], values["mark"], flat, width, height, colours, values["random"])
+
+
+@lru_cache(maxsize=16)
+def _image(
+    builtin: str, mark: str, flat: bool, width: int, height: int, colours: tuple[Colour, ...], chance: float
+) -> Image:
+    """The image from its parameters; kept, since models are often compiled again."""
+    faces = _FLAT_MAKERS[builtin](width, height, *colours[:2]) if flat else _CUBE_MAKERS[builtin](width, *colours[:2])
+    if mark != "none":
+        faces[_mark(mark, faces.shape[:3], chance)] = _bytes(colours[2])
+    image = np.ascontiguousarray(faces.reshape(-1, width, 3))
+    image.flags.writeable = False
+    return image
+
+
+def _bytes(colour: Any) -> np.ndarray:
+    """A colour between 0 and 1 as bytes."""
+    return (np.asarray(colour) * 255.0).astype(np.uint8)
+
+
+def _uniform(colour: Colour, *shape: int) -> Image:
+    image = np.empty((*shape, 3), np.uint8)
+    image[...] = _bytes(colour)
+    return image
+
+
+# --- images: arrays (face, row, column, channel) -----------------------------------------------------------------------
+
+
+def _flat_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
+    return _uniform(rgb1, 1, height, width)
+
+
+def _checker(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
+    """Four fields: the first colour at upper left and lower right."""
+    image = _uniform(rgb1, 1, height, width)
+    image[:, : height // 2, width // 2 :] = _bytes(rgb2)
+    image[:, height // 2 :, : width // 2] = _bytes(rgb2)
+    return image
+
+
+def _grid(n: int) -> np.ndarray:
+    """Coordinates of n pixels from -1 to 1."""
+    return 2.0 * np.arange(n) / max(n - 1, 1) - 1.0
+
+
+def _blend(position: np.ndarray, rgb1: Colour, rgb2: Colour) -> Image:
+    """Colours along a smooth step from the first (at -1) to the second (at 1)."""
+    share = 0.5 + 0.5 * position / np.sqrt((1.0 + position * position) / 2.0)
+    low, high = np.asarray(rgb1), np.asarray(rgb2)
+    return _bytes(low + share[..., None] * (high - low))
+
+
+def _gradient_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
+    """From the centre to the rim of a disc."""
+    radius = np.sqrt(_grid(width) ** 2 + _grid(height)[:, None] ** 2)
+    return _blend(np.minimum(2.0 * radius - 1.0, 1.0), rgb1, rgb2)[None]
+
+
+def _flat_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
+    """The second colour below, the first one elsewhere."""
+    image = _uniform(rgb1, 6, width, width)
+    image[_DOWN] = _bytes(rgb2)
+    return image
+
+
+def _checker_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
+    """The same fields on the first four faces, and exchanged ones on the last two."""
+    image = np.repeat(_checker(width, width, rgb1, rgb2), 6, axis=0)
+    image[4:] = _checker(width, width, rgb2, rgb1)
+    return image
+
+
+def _gradient_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
+    """By elevation: the first colour above, the second one below."""
+    x = _grid(width)
+    horizontal = np.sqrt(1.0 + x * x)
+    side = np.arctan2(x[:, None], horizontal)
+    radius = np.sqrt(x * x + x[:, None] ** 2)
+    pole = np.arctan2(1.0, radius)
+    image = np.empty((6, width, width, 3), np.uint8)
+    image[:] = _blend(side / (0.5 * pi), rgb1, rgb2)
+    image[_UP] = _blend(-pole / (0.5 * pi), rgb1, rgb2)
+    image[_DOWN] = _blend(pole / (0.5 * pi), rgb1, rgb2)
+    return image
+
+
+_FLAT_MAKERS = {"flat": _flat_2d, "checker": _checker, "gradient": _gradient_2d}
+_CUBE_MAKERS = {"flat": _flat_cube, "checker": _checker_cube, "gradient": _gradient_cube}
+
+
+# --- marks -------------------------------------------------------------------------------------------------------------
+
+
+def _mark(mark: str, shape: tuple[int, ...], chance: float) -> np.ndarray:
+    """Which pixels carry a mark: (face, row, column) bool."""
+    _, height, width = shape
+    marked = np.zeros(shape, bool)
+    if mark == "edge":
+        marked[:, [0, -1], :] = True
+        marked[:, :, [0, -1]] = True
+    elif mark == "cross":
+        marked[:, height // 2, :] = True
+        marked[:, :, width // 2] = True
+    else:
+        marked[:] = np.random.default_rng(_RANDOM_SEED).random(shape) < chance
+    return marked

@@ -1,0 +1,86 @@
+"""Tables that follow from the shape of the body tree (spec: computation, "Physics simulation", sparse inertia)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardan.compiler.orientation import IDENTITY
+
+if TYPE_CHECKING:
+    from cardan.compiler.bodies import Body
+    from cardan.compiler.build import Build
+
+
+def put_topology(build: Build) -> None:
+    """Root, weld and tree ids of bodies, parents and addresses of degrees of freedom, sizes of sparse matrices."""
+    bodies = build.bodies
+    rootid, weldid, treeid, lastdof = [0], [0], [-1], [-1]
+    ntree = 0
+    for body in bodies[1:]:
+        parent = body.parent.id if body.parent else 0
+        moves = bool(body.joints)
+        rootid.append(rootid[parent] if parent else body.id)
+        weldid.append(body.id if moves else weldid[parent])
+        treeid.append(treeid[parent])
+        if moves and treeid[parent] < 0:
+            treeid[-1] = ntree
+            ntree += 1
+        dofnum = sum(joint.dofnum for joint in body.joints)
+        lastdof.append(body.joints[0].dofadr + dofnum - 1 if moves else lastdof[parent])
+    simple = [_simple(body, weldid) for body in bodies]
+    build.columns.update(body_rootid=rootid, body_weldid=weldid, body_treeid=treeid, body_simple=simple)
+    build.sizes["ntree"] = ntree
+    _put_dofs(build, lastdof, treeid, simple)
+    build.sizes["nB"] = _body_dof_count(build)
+
+
+def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[int]) -> None:
+    """Parents, trees, addresses in the sparse inertia, and runs of simple degrees of freedom."""
+    bodyid = build.columns["dof_bodyid"]
+    nv = len(bodyid)
+    parentid, depth, adr, total = [], [], [], 0
+    for dof, body in enumerate(bodyid):
+        first = dof == 0 or bodyid[dof - 1] != body
+        parent = build.bodies[body].parent
+        above = lastdof[parent.id if parent else 0] if first else dof - 1
+        parentid.append(above)
+        depth.append(depth[above] + 1 if above >= 0 else 1)
+        adr.append(total)
+        total += depth[-1]
+    simplenum = [0] * (nv + 1)
+    for dof in reversed(range(nv)):
+        simplenum[dof] = simplenum[dof + 1] + 1 if simple[bodyid[dof]] else 0
+    build.columns.update(
+        dof_parentid=parentid,
+        dof_Madr=adr,
+        dof_treeid=[treeid[body] for body in bodyid],
+        dof_simplenum=simplenum[:nv],
+    )
+    build.sizes.update(nM=total, nD=2 * total - nv)
+
+
+def _simple(body: Body, weldid: list[int]) -> int:
+    """Whether the body's inertia is diagonal whatever its position: 1, or 2 when it only slides (mjModel.body_simple)."""
+    if body.parent is None:
+        return 1
+    if body.children or weldid[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:
+        return 0
+    for joint in body.joints:
+        if joint.type == "free":
+            continue
+        if joint.pos != IDENTITY[0] or sum(1 for value in joint.axis if value) != 1:
+            return 0
+        if joint.type != "slide" and joint is not body.joints[-1]:
+            return 0
+    return 2 if body.joints and all(joint.type == "slide" for joint in body.joints) else 1
+
+
+def _body_dof_count(build: Build) -> int:
+    """Number of pairs of a body and a degree of freedom above or below it in the tree (mjModel.nB)."""
+    own = [sum(joint.dofnum for joint in body.joints) for body in build.bodies]
+    above, below = list(own), list(own)
+    for body in build.bodies[1:]:
+        above[body.id] += above[body.parent.id] if body.parent else 0
+    for body in reversed(build.bodies[1:]):
+        below[body.parent.id if body.parent else 0] += below[body.id]
+    return sum(above) + sum(below) - sum(own)

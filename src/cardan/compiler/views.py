@@ -1,0 +1,99 @@
+"""Cameras and lights (spec: modeling, "camera" and "light")."""
+
+from __future__ import annotations
+
+from math import atan, pi
+from typing import TYPE_CHECKING, Any
+
+from cardan.compiler.orientation import compose, element_pose, frames_pose
+from cardan.constants import mjMINVAL
+from cardan.maths.quaternion import rot_vec_quat
+from cardan.maths.vector import norm3, scale3
+from cardan.mjcf.keywords import CAMLIGHT
+
+if TYPE_CHECKING:
+    from cardan.compiler.bodies import Body, Placed
+    from cardan.compiler.build import Build
+
+_LARGEST_FOVY = 180.0
+
+
+def add_views(build: Build, body: Body) -> None:
+    """Enter the cameras and lights of a body."""
+    for placed in body.content.get("camera", ()):
+        _add_camera(build, body, placed)
+    for placed in body.content.get("light", ()):
+        _add_light(build, body, placed)
+
+
+def _intrinsics(values: dict[str, Any]) -> tuple[tuple[float, ...], float]:
+    """Focal lengths and principal point in metres, and the vertical field of view in degrees that they give."""
+    width, height = values["sensorsize"]
+    if not (width > 0.0 and height > 0.0):
+        return (0.01, 0.01, 0.0, 0.0), values["fovy"]
+    scale = (width / values["resolution"][0], height / values["resolution"][1])
+    lengths: list[float] = []
+    for name in ("focal", "principal"):
+        pixels, metres = values[f"{name}pixel"], values[name]
+        lengths += [pixels[k] * scale[k] if pixels[k] else metres[k] for k in range(2)]
+    fovy = 2.0 * atan(height / (2.0 * lengths[1])) * 180.0 / pi if lengths[1] else values["fovy"]
+    return tuple(lengths), fovy
+
+
+def _add_camera(build: Build, body: Body, placed: Placed) -> None:
+    """One camera: columns ``cam_*``."""
+    element, frames = placed
+    values = element.resolved()
+    pos, quat = element_pose(build, element, values, frames)
+    intrinsic, fovy = _intrinsics(values)
+    if fovy >= _LARGEST_FOVY:
+        raise element.error(f"must be below {_LARGEST_FOVY:g} degrees, found {fovy:g}", "fovy")
+    build.enter("camera", element.name)
+    build.put(
+        cam_mode=CAMLIGHT[values["mode"]],
+        cam_bodyid=body.id,
+        cam_target=values["target"],
+        cam_resolution=values["resolution"],
+        cam_sensorsize=values["sensorsize"],
+        cam_intrinsic=intrinsic,
+        cam_pos=pos,
+        cam_quat=quat,
+        cam_fovy=fovy,
+        cam_ipd=values["ipd"],
+    )
+    build.user("cam", element, values["user"])
+
+
+def _add_light(build: Build, body: Body, placed: Placed) -> None:
+    """One light: columns ``light_*``."""
+    element, frames = placed
+    values = element.resolved()
+    pose = frames_pose(build, frames)
+    length = norm3(values["dir"])
+    if length < mjMINVAL:
+        raise element.error("a direction of zero length is none", "dir")
+    build.enter("light", element.name)
+    build.put(
+        light_mode=CAMLIGHT[values["mode"]],
+        light_bodyid=body.id,
+        light_target=values["target"],
+        light_directional=values["directional"],
+        light_castshadow=values["castshadow"],
+        light_bulbradius=values["bulbradius"],
+        light_active=values["active"],
+        light_pos=compose(pose, (values["pos"], (1.0, 0.0, 0.0, 0.0)))[0],
+        light_dir=rot_vec_quat(scale3(values["dir"], 1.0 / length), pose[1]),
+        light_attenuation=values["attenuation"],
+        light_cutoff=values["cutoff"],
+        light_exponent=values["exponent"],
+        light_ambient=values["ambient"],
+        light_diffuse=values["diffuse"],
+        light_specular=values["specular"],
+    )
+
+
+def resolve_targets(build: Build) -> None:
+    """Target bodies of cameras and lights, when all bodies are known."""
+    for part in ("cam", "light"):
+        names = build.columns.pop(f"{part}_target", [])
+        build.columns[f"{part}_targetbodyid"] = [build.ids["body"].get(name or "", -1) for name in names]

@@ -1,0 +1,78 @@
+"""Principal axes: eigenvalues of a symmetric 3 x 3 matrix by Jacobi rotations kept as one quaternion.
+
+Jacobi's method (Golub and Van Loan, Matrix Computations, section 8.5) always takes away the largest off-diagonal element.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
+
+Vec3 = tuple[float, float, float]
+Quat = tuple[float, float, float, float]
+
+_EPS = 1e-12
+_LARGEST_COUNT = 500
+_HALF = sqrt(0.5)
+# sign of the rotation about each axis, with the plane (i, j) in which it turns
+_PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
+
+
+def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
+    """R' A R for the rotation R of ``quat``; matrices as (xx, yy, zz, xy, xz, yz)."""
+    r = quat2mat(quat)
+    xx, yy, zz, xy, xz, yz = full
+    columns = [(r[k], r[3 + k], r[6 + k]) for k in range(3)]
+    images = [
+        (xx * c[0] + xy * c[1] + xz * c[2], xy * c[0] + yy * c[1] + yz * c[2], xz * c[0] + yz * c[1] + zz * c[2])
+        for c in columns
+    ]
+    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    return tuple(sum(a * b for a, b in zip(columns[i], images[j], strict=True)) for i, j in pairs)
+
+
+def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
+    """The Jacobi rotation with cotangent ``tau`` of the double angle; None when it is too small to matter."""
+    tangent = 1.0 / (abs(tau) + sqrt(1.0 + tau * tau))
+    cosine = 1.0 / sqrt(1.0 + tangent * tangent)
+    if cosine > 1.0 - _EPS:
+        return None
+    quat = [sqrt(0.5 + 0.5 * cosine), 0.0, 0.0, 0.0]
+    quat[1 + axis] = (-sign if tau >= 0.0 else sign) * sqrt(0.5 - 0.5 * cosine)
+    return quat[0], quat[1], quat[2], quat[3]
+
+
+def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
+    """Eigenvalues, largest first, and the orientation of the eigenvectors (columns of its matrix).
+
+    Args:
+        full: the symmetric matrix as (xx, yy, zz, xy, xz, yz).
+    """
+    quat: Quat = (1.0, 0.0, 0.0, 0.0)
+    turned = full
+    for _ in range(_LARGEST_COUNT):
+        # the largest off-diagonal element, the later one of equals
+        size_xy, size_xz, size_yz = abs(turned[3]), abs(turned[4]), abs(turned[5])
+        axis = 2 if size_xy > size_xz and size_xy > size_yz else 1 if size_xz > size_yz else 0
+        i, j, sign = _PLANES[axis]
+        element = turned[5 - axis]
+        if abs(element) < _EPS:
+            break
+        rotation = _rotation((turned[j] - turned[i]) / (2.0 * element), axis, sign)
+        if rotation is None:
+            break
+        quat = normalize4(mul_quat(quat, rotation))
+        turned = rotate_symmetric(full, quat)
+    return _sorted([turned[0], turned[1], turned[2]], quat)
+
+
+def _sorted(values: list[float], quat: Quat) -> tuple[Vec3, Quat]:
+    """Exchange axes by quarter turns until the eigenvalues fall."""
+    for k in (0, 1, 0):
+        if values[k] + _EPS < values[k + 1]:
+            values[k], values[k + 1] = values[k + 1], values[k]
+            turn = [_HALF, 0.0, 0.0, 0.0]
+            turn[1 + (k + 2) % 3] = _HALF
+            quat = normalize4(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
+    return (values[0], values[1], values[2]), quat
