@@ -1,7 +1,7 @@
 """Quantities in the frames centred at the trees' centres of mass: inertias, motion axes, velocities.
 
-All spatial quantities (rotation first, then translation) have the orientation of the world and are taken about the centre
-of mass of the body's kinematic tree (spec: computation, general framework; Featherstone 2008, chapter 2).
+All spatial quantities (rotation first, then translation) have the orientation of the world and are taken about the
+centre of mass of the body's kinematic tree (spec: computation, general framework; Featherstone 2008, chapter 2).
 """
 
 from __future__ import annotations

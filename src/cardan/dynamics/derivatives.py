@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.actuation import actuator_disabled, actuator_input
+from cardan.dynamics.actuation import actuator_disabled, is_bad
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums import mjtBias, mjtDisableBit, mjtGain
 from cardan.jit import OK, kernel, stage
@@ -57,13 +57,24 @@ def _add_tendon(m: Any, d: Any, tendon: int, slope: float) -> None:
 
 
 @kernel
+def _gain_input(m: Any, d: Any, actuator: int) -> float:
+    """Control before it is limited to its range (0 if it is bad), or present activation."""
+    number = m.actuator_actnum[actuator]
+    if number > 0:
+        return d.act[m.actuator_actadr[actuator] + number - 1]
+    if is_bad(d.ctrl[actuator]):
+        return 0.0
+    return d.ctrl[actuator]
+
+
+@kernel
 def _force_slope(m: Any, d: Any, actuator: int) -> float:
     """Derivative of an actuator's force by its velocity."""
     slope = 0.0
     if m.actuator_biastype[actuator] == AFFINE_BIAS:
         slope += m.actuator_biasprm[actuator, 2]
     if m.actuator_gaintype[actuator] == AFFINE_GAIN:
-        slope += m.actuator_gainprm[actuator, 2] * actuator_input(m, d, actuator)
+        slope += m.actuator_gainprm[actuator, 2] * _gain_input(m, d, actuator)
     return slope
 
 

@@ -33,17 +33,19 @@ def _add_tendon_moment(m: Any, d: Any, tendon: int, k: int, value: float) -> Non
 
 @kernel
 def _clear_jacobian(m: Any, d: Any) -> None:
-    """Zero `ten_J`, and set the sparse structure if there is one."""
-    for tendon in range(m.ntendon):
-        for dof in range(m.nv):
-            d.ten_J[tendon, dof] = 0.0
-    if is_sparse(m):
+    """Zero the entries of `ten_J` that are in use, and set the sparse structure if there is one."""
+    if not is_sparse(m):
         for tendon in range(m.ntendon):
-            start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
-            d.ten_J_rowadr[tendon] = start
-            d.ten_J_rownnz[tendon] = stop - start
-            for k in range(start, stop):
-                d.ten_J_colind[k // m.nv, k % m.nv] = m.aux.ten_colind[k]
+            for dof in range(m.nv):
+                d.ten_J[tendon, dof] = 0.0
+        return
+    for tendon in range(m.ntendon):
+        start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
+        d.ten_J_rowadr[tendon] = start
+        d.ten_J_rownnz[tendon] = stop - start
+        for k in range(start, stop):
+            d.ten_J_colind[k // m.nv, k % m.nv] = m.aux.ten_colind[k]
+            d.ten_J[k // m.nv, k % m.nv] = 0.0
 
 
 @stage

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.jit import OK, stage
+from cardan.jit import OK, kernel, stage
+
+
+@kernel
+def _set_patterns(m: Any, d: Any) -> None:
+    """Copy the sparsity patterns of the velocity derivatives and of the bodies' dofs."""
+    for dof in range(m.nv):
+        d.D_rowadr[dof] = m.aux.D_rowadr[dof]
+        d.D_rownnz[dof] = m.aux.D_rowadr[dof + 1] - m.aux.D_rowadr[dof]
+    for k in range(m.nD):
+        d.D_colind[k] = m.aux.D_colind[k]
+    for body in range(m.nbody):
+        d.B_rowadr[body] = m.aux.B_rowadr[body]
+        d.B_rownnz[body] = m.aux.B_rowadr[body + 1] - m.aux.B_rowadr[body]
+    for k in range(m.nB):
+        d.B_colind[k] = m.aux.B_colind[k]
 
 
 @stage
@@ -32,4 +47,5 @@ def reset_data(m: Any, d: Any) -> int:
                 d.mocap_pos[mocap, k] = m.body_pos[body, k]
             for k in range(4):
                 d.mocap_quat[mocap, k] = m.body_quat[body, k]
+    _set_patterns(m, d)
     return OK
