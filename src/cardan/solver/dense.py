@@ -1,0 +1,165 @@
+"""Dense Newton matrices of one island: Hessian, its factorisation and the solution with it.
+
+``H = M + J' D J`` over the rows in the quadratic zone is kept in ``work.H`` and changed where rows change state; ``work.L`` is its
+factorisation H = L' D L, computed from the last dof to the first (Featherstone, Rigid Body Dynamics Algorithms, section 6.5), so that rows keep the zeros of
+the kinematic tree. Elliptic contacts in the zone CONE add J' (contact.H) J to ``work.L`` before it is factorised.
+Both are lower triangles of row-major n x n arrays; the diagonal of the factor holds reciprocal pivots, and its rows are not divided by them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.update import CONE, QUADRATIC
+from cardan.jit import kernel, stack_array
+from cardan.maths.vector import MINVAL
+from cardan.solver.islands import RUN_ELLIPTIC
+
+
+@kernel
+def dense_hessian(m: Any, d: Any, island: int) -> None:
+    """H = M + J' D J over the quadratic rows of the island, into ``work.H``."""
+    dense_inertia(m, d, island)
+    change_dense_hessian(d, island, 1)
+
+
+@kernel
+def dense_inertia(m: Any, d: Any, island: int) -> None:
+    """Lower triangle of the island's inertia matrix, into ``work.H``."""
+    first = int(d.work.island_dof[island])
+    n = int(d.work.island_ndof[island])
+    for k in range(n * n):
+        d.work.H[k] = 0.0
+    for p in range(n):
+        i = int(d.work.dof_at[first + p])
+        base = p * n + p - i
+        for k in range(m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]):
+            d.work.H[base + m.aux.M_colind[k]] = d.qM[k]
+
+
+@kernel
+def change_dense_hessian(d: Any, island: int, fresh: int) -> None:
+    """Add rows that entered the quadratic zone to ``work.H`` and take out those that left it.
+
+    Args:
+        d: data; `row_state` holds the states before the move.
+        island: number of the island.
+        fresh: if not 0, no row is in ``work.H`` yet.
+    """
+    n = int(d.work.island_ndof[island])
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        i = d.work.run_order[run]
+        for r in range(d.work.run_start[i], d.work.run_stop[i]):
+            now = 1 if d.efc_state[r] == QUADRATIC else 0
+            before = 1 if fresh == 0 and d.work.row_state[r] == QUADRATIC else 0
+            if now != before:
+                add_dense_row(d, int(d.work.row_adr[r]), n, (now - before) * d.efc_D[r])
+
+
+@kernel
+def add_dense_row(d: Any, adr: int, n: int, weight: float) -> None:
+    """``work.H`` += `weight` times the outer product of the row of ``work.J`` at `adr`."""
+    row = stack_array(128)
+    for k in range(n):
+        row[k] = d.work.J[adr + k]
+    for i in range(n):
+        c = weight * row[i]
+        if c != 0.0:
+            base = i * n
+            for k in range(i + 1):
+                d.work.H[base + k] += c * row[k]
+
+
+@kernel
+def factor_dense(d: Any, island: int) -> None:
+    """Factorise the Hessian, cone terms included, into ``work.L``."""
+    n = int(d.work.island_ndof[island])
+    for k in range(n * n):
+        d.work.L[k] = d.work.H[k]
+    if d.work.has_cone != 0:
+        add_dense_cones(d, island, n)
+    for i in range(n - 1, -1, -1):
+        eliminate_dense(d, n, i)
+
+
+@kernel
+def eliminate_dense(d: Any, n: int, i: int) -> None:
+    """Eliminate dof `i` from the rows above it."""
+    row = stack_array(128)
+    base = i * n
+    inverse = 1.0 / max(d.work.L[base + i], MINVAL)
+    d.work.L[base + i] = inverse
+    for k in range(i):
+        row[k] = d.work.L[base + k]
+    for j in range(i):
+        c = row[j] * inverse
+        if c != 0.0:
+            target = j * n
+            for k in range(j + 1):
+                d.work.L[target + k] -= c * row[k]
+
+
+@kernel
+def add_dense_cones(d: Any, island: int, n: int) -> None:
+    """Add J' (contact.H) J of the elliptic contacts in the zone CONE to ``work.L``."""
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        i = d.work.run_order[run]
+        start = int(d.work.run_start[i])
+        if d.work.run_kind[i] == RUN_ELLIPTIC and d.efc_state[start] == CONE:
+            con = int(d.efc_id[start])
+            for a in range(d.contact.dim[con]):
+                add_dense_cone_row(d, con, start, a, n)
+
+
+@kernel
+def add_dense_cone_row(d: Any, con: int, start: int, a: int, n: int) -> None:
+    """Add (row `a` of contact.H times J)' times row `a` of J to ``work.L``, for one elliptic contact.
+
+    Args:
+        d: data.
+        con: number of the contact.
+        start: its first constraint row.
+        a: row within the contact.
+        n: dofs of the island.
+    """
+    row = stack_array(128)
+    dim = int(d.contact.dim[con])
+    source = int(d.work.row_adr[start + a])
+    for k in range(n):
+        row[k] = d.work.J[source + k]
+    for i in range(n):
+        c = 0.0
+        for b in range(dim):
+            c += d.contact.H[con, a * dim + b] * d.work.J[d.work.row_adr[start + b] + i]
+        if c != 0.0:
+            base = i * n
+            for k in range(i + 1):
+                d.work.L[base + k] += c * row[k]
+
+
+@kernel
+def solve_dense(d: Any, island: int) -> None:
+    """``search`` = - H^-1 ``grad``."""
+    x = stack_array(128)
+    first = int(d.work.island_dof[island])
+    n = int(d.work.island_ndof[island])
+    for k in range(n):
+        x[k] = -d.work.grad[first + k]
+    # L' y = b, from the last dof to the first
+    for i in range(n - 1, -1, -1):
+        base = i * n
+        y = x[i] * d.work.L[base + i]
+        x[i] = y
+        for k in range(i):
+            x[k] -= y * d.work.L[base + k]
+    # (unit) L x = y, from the first dof to the last
+    for i in range(n):
+        base = i * n
+        total = 0.0
+        for k in range(i):
+            total += d.work.L[base + k] * x[k]
+        x[i] -= total * d.work.L[base + i]
+    for k in range(n):
+        d.work.search[first + k] = x[k]

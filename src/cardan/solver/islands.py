@@ -1,0 +1,195 @@
+"""Islands: sets of kinematic trees that share constraint rows (spec: computation, constraint solver).
+
+The cost that the primal solvers minimise is a sum over islands, because the inertia matrix couples only degrees of freedom (dofs) of one
+tree, and a row couples only the trees that it touches. So each island is minimised on its own: fewer iterations where little happens, matrices
+that fit the cache, and trees without rows need no solver at all.
+
+`partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, inside an island by increasing number, so that a
+parent stands before its children. Rows stay where they are; each island has a list of *runs*, ranges of rows of one kind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.rows import is_sparse
+from cardan.constraint.update import ELLIPTIC
+from cardan.jit import kernel
+
+# kinds of runs: rows that share a rule of `constraint.update`
+RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, RUN_ELLIPTIC = range(4)
+
+
+@kernel
+def partition(m: Any, d: Any) -> int:
+    """Find the islands that have rows, order their dofs and their runs; returns how many there are."""
+    for t in range(m.ntree):
+        d.work.tree_parent[t] = t
+        d.work.tree_nrow[t] = 0
+    link_trees(m, d)
+    count = number_islands(m, d)
+    order_dofs(m, d, count)
+    order_runs(d, count)
+    return count
+
+
+@kernel
+def tree_root(d: Any, tree: int) -> int:
+    """Representative of the set of linked trees that holds `tree`; shortens the path on the way."""
+    parent = d.work.tree_parent
+    while parent[tree] != tree:
+        parent[tree] = parent[parent[tree]]
+        tree = parent[tree]
+    return tree
+
+
+@kernel
+def link(d: Any, tree1: int, tree2: int) -> int:
+    """Unite the sets of two trees; returns the smaller representative, which stands for both."""
+    root1 = tree_root(d, tree1)
+    root2 = tree_root(d, tree2)
+    low = min(root1, root2)
+    d.work.tree_parent[root1] = low
+    d.work.tree_parent[root2] = low
+    return low
+
+
+@kernel
+def link_trees(m: Any, d: Any) -> None:
+    """Unite the trees that each row touches; note one of them in `row_tree`."""
+    sparse = is_sparse(m)
+    for r in range(d.nefc):
+        if m.ntree == 1:
+            tree = 0
+        elif sparse:
+            tree = link_sparse_row(m, d, r)
+        else:
+            tree = link_dense_row(m, d, r)
+        d.work.row_tree[r] = tree
+    for r in range(d.nefc):
+        d.work.tree_nrow[tree_root(d, d.work.row_tree[r])] += 1
+
+
+@kernel
+def link_sparse_row(m: Any, d: Any, r: int) -> int:
+    """Unite the trees of a compressed row, whose columns increase; returns one of them (tree 0 for an empty row)."""
+    nnz = int(d.efc_J_rownnz[r])
+    adr = int(d.efc_J_rowadr[r])
+    if nnz == 0:
+        return 0
+    first = int(m.dof_treeid[d.efc_J_colind[adr]])
+    if first != m.dof_treeid[d.efc_J_colind[adr + nnz - 1]]:
+        for k in range(adr + 1, adr + nnz):
+            tree = int(m.dof_treeid[d.efc_J_colind[k]])
+            if tree != first:
+                link(d, first, tree)
+    return first
+
+
+@kernel
+def link_dense_row(m: Any, d: Any, r: int) -> int:
+    """Unite the trees of a dense row; returns one of them (tree 0 for an empty row)."""
+    first = -1
+    adr = r * m.nv
+    for i in range(m.nv):
+        if d.efc_J[adr + i] != 0.0:
+            tree = int(m.dof_treeid[i])
+            if first < 0:
+                first = tree
+            elif tree != first:
+                link(d, first, tree)
+    return max(first, 0)
+
+
+@kernel
+def number_islands(m: Any, d: Any) -> int:
+    """Number the sets of trees that have rows, by their smallest tree; returns their number."""
+    count = 0
+    for t in range(m.ntree):
+        root = tree_root(d, t)
+        if root == t and d.work.tree_nrow[t] > 0:
+            d.work.tree_island[t] = count
+            d.work.island_ndof[count] = 0
+            d.work.island_nrun[count] = 0
+            count += 1
+        elif root == t:
+            d.work.tree_island[t] = -1
+        else:
+            d.work.tree_island[t] = d.work.tree_island[root]
+    return count
+
+
+@kernel
+def order_dofs(m: Any, d: Any, count: int) -> None:
+    """Give each dof of an island its position in the island order."""
+    for i in range(m.nv):
+        island = int(d.work.tree_island[m.dof_treeid[i]])
+        if island >= 0:
+            d.work.island_ndof[island] += 1
+    total = 0
+    for k in range(count):
+        d.work.island_dof[k] = total
+        total += d.work.island_ndof[k]
+        d.work.island_ndof[k] = 0
+    for i in range(m.nv):
+        island = int(d.work.tree_island[m.dof_treeid[i]])
+        if island >= 0:
+            position = int(d.work.island_dof[island] + d.work.island_ndof[island])
+            d.work.dof_at[position] = i
+            d.work.dof_position[i] = position
+            d.work.island_ndof[island] += 1
+
+
+@kernel
+def row_kind(d: Any, r: int) -> int:
+    """Which rule of `constraint.update` the row follows."""
+    if r < d.ne:
+        return RUN_EQUALITY
+    if r < d.ne + d.nf:
+        return RUN_FRICTION
+    if d.efc_type[r] == ELLIPTIC:
+        return RUN_ELLIPTIC
+    return RUN_ONE_SIDED
+
+
+@kernel
+def order_runs(d: Any, count: int) -> None:
+    """Cut the rows into runs of one kind and one island (an elliptic contact is a run) and sort them by island."""
+    nrun = find_runs(d)
+    total = 0
+    for k in range(count):
+        d.work.island_run[k] = total
+        total += d.work.island_nrun[k]
+        d.work.island_nrun[k] = 0
+    for i in range(nrun):
+        k = row_island(d, d.work.run_start[i])
+        d.work.run_order[d.work.island_run[k] + d.work.island_nrun[k]] = i
+        d.work.island_nrun[k] += 1
+
+
+@kernel
+def row_island(d: Any, r: int) -> int:
+    """Island of a row."""
+    return int(d.work.tree_island[d.work.row_tree[r]])
+
+
+@kernel
+def find_runs(d: Any) -> int:
+    """Cut the rows into runs; returns how many there are, and counts them by island."""
+    nrun = 0
+    r = 0
+    while r < d.nefc:
+        kind = row_kind(d, r)
+        island = row_island(d, r)
+        d.work.run_kind[nrun] = kind
+        d.work.run_start[nrun] = r
+        if kind == RUN_ELLIPTIC:
+            r += d.contact.dim[d.efc_id[r]]
+        else:
+            r += 1
+            while r < d.nefc and row_kind(d, r) == kind and row_island(d, r) == island:
+                r += 1
+        d.work.run_stop[nrun] = r
+        d.work.island_nrun[island] += 1
+        nrun += 1
+    return nrun

@@ -1,0 +1,198 @@
+"""The constraint Jacobian of one island, and its products with vectors.
+
+`gather_jacobian` copies the island's part of ``efc_J`` (dense or compressed rows) into ``work.J``: full rows of the island's width for a
+dense island, compressed rows with columns relative to the island for a sparse one. The rows of an island stand one after the other in the order of its
+runs; ``row_adr`` holds their addresses, ``row_nnz`` their lengths.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.rows import is_sparse
+from cardan.jit import kernel, stack_array
+
+# largest island that is solved with dense matrices; length of the arrays on the stack below
+DENSE_MAX = 128
+
+
+@kernel
+def jacobian_size(m: Any, d: Any, island: int) -> int:
+    """Numbers that the island's Jacobian needs in ``work.J``."""
+    rows_dense = not is_sparse(m)
+    n = int(d.work.island_ndof[island])
+    size = 0
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        k = d.work.run_order[run]
+        if n <= DENSE_MAX or rows_dense:
+            size += n * (d.work.run_stop[k] - d.work.run_start[k])
+        else:
+            for r in range(d.work.run_start[k], d.work.run_stop[k]):
+                size += d.efc_J_rownnz[r]
+    return size
+
+
+@kernel
+def gather_jacobian(m: Any, d: Any, island: int) -> None:
+    """Copy the island's part of efc_J into ``work.J``."""
+    dense_rows = not is_sparse(m)
+    dense_island = d.work.dense_island != 0
+    adr = 0
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.work.row_adr[r] = adr
+            if dense_island and dense_rows:
+                nnz = dense_from_dense(m, d, island, r, adr)
+            elif dense_island:
+                nnz = dense_from_sparse(d, island, r, adr)
+            elif dense_rows:
+                nnz = sparse_from_dense(m, d, island, r, adr)
+            else:
+                nnz = sparse_from_sparse(d, island, r, adr)
+            d.work.row_nnz[r] = nnz
+            adr += nnz
+
+
+@kernel
+def dense_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> int:
+    """Copy dense row `r` to a dense row at `adr`; returns its length."""
+    first = int(d.work.island_dof[island])
+    n = int(d.work.island_ndof[island])
+    source = r * int(m.nv)
+    if n == m.nv:
+        for k in range(n):
+            d.work.J[adr + k] = d.efc_J[source + k]
+    else:
+        for k in range(n):
+            d.work.J[adr + k] = d.efc_J[source + d.work.dof_at[first + k]]
+    return n
+
+
+@kernel
+def dense_from_sparse(d: Any, island: int, r: int, adr: int) -> int:
+    """Spread compressed row `r` to a dense row at `adr`; returns its length."""
+    n = int(d.work.island_ndof[island])
+    base = adr - int(d.work.island_dof[island])
+    for k in range(n):
+        d.work.J[adr + k] = 0.0
+    source = int(d.efc_J_rowadr[r])
+    for k in range(source, source + d.efc_J_rownnz[r]):
+        d.work.J[base + d.work.dof_position[d.efc_J_colind[k]]] = d.efc_J[k]
+    return n
+
+
+@kernel
+def sparse_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> int:
+    """Compress dense row `r` to `adr`; returns its length."""
+    first = int(d.work.island_dof[island])
+    source = r * int(m.nv)
+    nnz = 0
+    for k in range(d.work.island_ndof[island]):
+        value = d.efc_J[source + d.work.dof_at[first + k]]
+        if value != 0.0:
+            d.work.J[adr + nnz] = value
+            d.work.J_col[adr + nnz] = k
+            nnz += 1
+    return nnz
+
+
+@kernel
+def sparse_from_sparse(d: Any, island: int, r: int, adr: int) -> int:
+    """Copy compressed row `r` to `adr`, with columns relative to the island; returns its length."""
+    first = int(d.work.island_dof[island])
+    source = int(d.efc_J_rowadr[r])
+    nnz = int(d.efc_J_rownnz[r])
+    for k in range(nnz):
+        d.work.J[adr + k] = d.efc_J[source + k]
+        d.work.J_col[adr + k] = d.work.dof_position[d.efc_J_colind[source + k]] - first
+    return nnz
+
+
+@kernel
+def multiply_jacobian(d: Any, island: int, vector: Any, result: Any) -> None:
+    """`result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
+    if d.work.dense_island != 0:
+        multiply_dense(d, island, vector, result)
+    else:
+        multiply_sparse(d, island, vector, result)
+
+
+@kernel
+def multiply_dense(d: Any, island: int, vector: Any, result: Any) -> None:
+    """`multiply_jacobian` of a dense island."""
+    first = int(d.work.island_dof[island])
+    n = int(d.work.island_ndof[island])
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        i = d.work.run_order[run]
+        for r in range(d.work.run_start[i], d.work.run_stop[i]):
+            adr = int(d.work.row_adr[r])
+            total = 0.0
+            for k in range(n):
+                total += d.work.J[adr + k] * vector[first + k]
+            result[r] = total
+
+
+@kernel
+def multiply_sparse(d: Any, island: int, vector: Any, result: Any) -> None:
+    """`multiply_jacobian` of a sparse island."""
+    first = int(d.work.island_dof[island])
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        i = d.work.run_order[run]
+        for r in range(d.work.run_start[i], d.work.run_stop[i]):
+            adr = int(d.work.row_adr[r])
+            total = 0.0
+            for k in range(adr, adr + d.work.row_nnz[r]):
+                total += d.work.J[k] * vector[first + d.work.J_col[k]]
+            result[r] = total
+
+
+@kernel
+def multiply_jacobian_transposed(d: Any, island: int, vector: Any, result: Any) -> None:
+    """`result` (over dofs, island order) = J' `vector` (over rows), for the rows of an island."""
+    if d.work.dense_island != 0:
+        multiply_dense_transposed(d, island, vector, result)
+    else:
+        multiply_sparse_transposed(d, island, vector, result)
+
+
+@kernel
+def multiply_dense_transposed(d: Any, island: int, vector: Any, result: Any) -> None:
+    """`multiply_jacobian_transposed` of a dense island."""
+    total = stack_array(128)
+    first = int(d.work.island_dof[island])
+    n = int(d.work.island_ndof[island])
+    for k in range(n):
+        total[k] = 0.0
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        i = d.work.run_order[run]
+        for r in range(d.work.run_start[i], d.work.run_stop[i]):
+            f = vector[r]
+            if f != 0.0:
+                adr = int(d.work.row_adr[r])
+                for k in range(n):
+                    total[k] += f * d.work.J[adr + k]
+    for k in range(n):
+        result[first + k] = total[k]
+
+
+@kernel
+def multiply_sparse_transposed(d: Any, island: int, vector: Any, result: Any) -> None:
+    """`multiply_jacobian_transposed` of a sparse island."""
+    first = int(d.work.island_dof[island])
+    for p in range(first, first + d.work.island_ndof[island]):
+        result[p] = 0.0
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        i = d.work.run_order[run]
+        for r in range(d.work.run_start[i], d.work.run_stop[i]):
+            f = vector[r]
+            if f != 0.0:
+                adr = int(d.work.row_adr[r])
+                for k in range(adr, adr + d.work.row_nnz[r]):
+                    result[first + d.work.J_col[k]] += f * d.work.J[k]

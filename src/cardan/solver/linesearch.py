@@ -1,0 +1,208 @@
+"""Exact line search: Newton's method in one dimension with analytical second derivatives (spec: computation, algorithms).
+
+Along a ray x + alpha v the cost is convex and once continuously differentiable, so its slope increases, and the minimum is where the slope is 0. The
+Newton iteration on the slope is kept inside the bracket that the slopes' signs give; a step that would leave it is replaced by a bisection.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constraint.update import CONE, QUADRATIC, cone_zone
+from cardan.jit import kernel
+from cardan.maths.vector import MINVAL
+from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
+from cardan.solver.primal import direction_products, run_range
+
+# columns of work.cone_ray: slope and curvature of the quadratic zone; N = N0 + alpha N1; T^2 = UU + 2 alpha UV + alpha^2 VV; weight Dm
+RAY_SLOPE, RAY_CURVATURE, RAY_N0, RAY_N1, RAY_UU, RAY_UV, RAY_VV, RAY_WEIGHT = range(8)
+
+
+@kernel
+def line_search(m: Any, d: Any, island: int, scale: float) -> Any:
+    """Minimise the cost along the search direction.
+
+    Args:
+        m: model.
+        d: data; ``search``, ``Mv`` and ``jv`` of the island are set.
+        island: number of the island.
+        scale: factor that makes costs and gradients comparable with `opt.tolerance`.
+
+    Returns:
+        (step, slope there, number of evaluations); step 0 if no descent is possible.
+    """
+    slope, linear, curvature, norm = direction_products(d, island)
+    if not (norm > MINVAL and slope < 0.0):
+        return 0.0, slope, 0
+    tolerance = m.opt.tolerance * m.opt.ls_tolerance * norm / scale
+    linear, curvature = add_equality(d, island, linear, curvature)
+    prepare_cones(d, island)
+    return bracketed_newton(m, d, island, linear, curvature, tolerance)
+
+
+@kernel
+def bracketed_newton(m: Any, d: Any, island: int, linear: float, curvature: float, tolerance: float) -> Any:
+    """Root of the slope; the first trial is the full Newton step of the solver, alpha = 1. Returns as `line_search`."""
+    low = 0.0
+    high = -1.0
+    step = 1.0
+    slope = 0.0
+    count = 0
+    while count < m.opt.ls_iterations:
+        slope, second = evaluate_ray(d, island, linear, curvature, step)
+        count += 1
+        if not abs(slope) > tolerance:
+            break
+        if slope < 0.0:
+            low = step
+        else:
+            high = step
+        trial = step - slope / max(second, MINVAL)
+        if high >= 0.0 and not (low < trial < high):
+            trial = 0.5 * (low + high)
+        if trial == step or trial == low or trial == high:
+            break
+        step = trial
+    return step, slope, count
+
+
+@kernel
+def add_equality(d: Any, island: int, linear: float, curvature: float) -> Any:
+    """Add the island's equality rows, which are quadratic everywhere, to the coefficients of the slope."""
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        if d.work.run_kind[k] == RUN_EQUALITY:
+            for r in range(d.work.run_start[k], d.work.run_stop[k]):
+                weighted = d.efc_D[r] * d.work.jv[r]
+                linear += weighted * d.work.jar[r]
+                curvature += weighted * d.work.jv[r]
+    return linear, curvature
+
+
+@kernel
+def prepare_cones(d: Any, island: int) -> None:
+    """Coefficients along the ray of the island's elliptic contacts."""
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        if d.work.run_kind[k] == RUN_ELLIPTIC:
+            prepare_cone(d, int(d.work.run_start[k]))
+
+
+@kernel
+def prepare_cone(d: Any, row: int) -> None:
+    """Coefficients along the ray of the elliptic contact whose first row is `row` (columns of ``work.cone_ray``)."""
+    con = int(d.efc_id[row])
+    mu = d.contact.mu[con]
+    slope = d.efc_D[row] * d.work.jar[row] * d.work.jv[row]
+    second = d.efc_D[row] * d.work.jv[row] * d.work.jv[row]
+    uu = 0.0
+    uv = 0.0
+    vv = 0.0
+    for j in range(1, d.contact.dim[con]):
+        r = row + j
+        slope += d.efc_D[r] * d.work.jar[r] * d.work.jv[r]
+        second += d.efc_D[r] * d.work.jv[r] * d.work.jv[r]
+        u = d.work.jar[r] * d.contact.friction[con, j - 1]
+        v = d.work.jv[r] * d.contact.friction[con, j - 1]
+        uu += u * u
+        uv += u * v
+        vv += v * v
+    ray = d.work.cone_ray
+    ray[con, RAY_SLOPE] = slope
+    ray[con, RAY_CURVATURE] = second
+    ray[con, RAY_N0] = d.work.jar[row] * mu
+    ray[con, RAY_N1] = d.work.jv[row] * mu
+    ray[con, RAY_UU] = uu
+    ray[con, RAY_UV] = uv
+    ray[con, RAY_VV] = vv
+    ray[con, RAY_WEIGHT] = d.efc_D[row] / (mu * mu * (1.0 + mu * mu))
+
+
+@kernel
+def evaluate_ray(d: Any, island: int, linear: float, curvature: float, step: float) -> Any:
+    """First and second derivative of the cost along the ray at `step`.
+
+    Args:
+        d: data.
+        island: number of the island.
+        linear: slope at 0 of what is quadratic everywhere (inertia and equality rows).
+        curvature: second derivative of that.
+        step: distance along the ray.
+    """
+    slope = linear + step * curvature
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = int(d.work.run_order[run])
+        kind = d.work.run_kind[k]
+        start = int(d.work.run_start[k])
+        if kind == RUN_ONE_SIDED:
+            first, second = one_sided_ray(d, start, int(d.work.run_stop[k]), step)
+        elif kind == RUN_ELLIPTIC:
+            first, second = cone_ray(d, int(d.efc_id[start]), step)
+        elif kind == RUN_FRICTION:
+            first, second = friction_ray(d, start, int(d.work.run_stop[k]), step)
+        else:
+            first, second = 0.0, 0.0
+        slope += first
+        curvature += second
+    return slope, curvature
+
+
+@kernel
+def one_sided_ray(d: Any, start: int, stop: int, step: float) -> Any:
+    """Derivatives along the ray of limits, frictionless contacts and pyramid edges `start` to `stop`."""
+    weight, jar, jv = d.efc_D, d.work.jar, d.work.jv
+    first = 0.0
+    second = 0.0
+    for r in range(start, stop):
+        x = jar[r] + step * jv[r]
+        weighted = weight[r] * jv[r]
+        weighted = weighted if x < 0.0 else 0.0
+        first += weighted * x
+        second += weighted * jv[r]
+    return first, second
+
+
+@kernel
+def friction_ray(d: Any, start: int, stop: int, step: float) -> Any:
+    """Derivatives along the ray of friction loss rows `start` to `stop`: Huber."""
+    first = 0.0
+    second = 0.0
+    for r in range(start, stop):
+        v = d.work.jv[r]
+        x = d.work.jar[r] + step * v
+        bound = d.efc_frictionloss[r]
+        edge = d.efc_R[r] * bound
+        if x <= -edge:
+            first -= bound * v
+        elif x >= edge:
+            first += bound * v
+        else:
+            first += d.efc_D[r] * x * v
+            second += d.efc_D[r] * v * v
+    return first, second
+
+
+@kernel
+def cone_ray(d: Any, con: int, step: float) -> Any:
+    """Derivatives along the ray of elliptic contact `con`."""
+    ray = d.work.cone_ray
+    mu = d.contact.mu[con]
+    normal = ray[con, RAY_N0] + step * ray[con, RAY_N1]
+    squared = ray[con, RAY_UU] + step * (2.0 * ray[con, RAY_UV] + step * ray[con, RAY_VV])
+    tangent = sqrt(max(squared, 0.0))
+    zone = cone_zone(normal, tangent, mu)
+    if zone == QUADRATIC:
+        return ray[con, RAY_SLOPE] + step * ray[con, RAY_CURVATURE], ray[con, RAY_CURVATURE]
+    if zone == CONE:
+        # T' and T'' of T = sqrt(UU + 2 alpha UV + alpha^2 VV)
+        rate = (ray[con, RAY_UV] + step * ray[con, RAY_VV]) / tangent
+        bend = (ray[con, RAY_VV] - rate * rate) / tangent
+        gap = normal - mu * tangent
+        gap_rate = ray[con, RAY_N1] - mu * rate
+        weight = ray[con, RAY_WEIGHT]
+        return weight * gap * gap_rate, weight * (gap_rate * gap_rate - gap * mu * bend)
+    return 0.0, 0.0

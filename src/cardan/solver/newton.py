@@ -1,0 +1,174 @@
+"""The Newton solver (spec: computation, algorithms; Boyd and Vandenberghe, Convex Optimization, section 9.5).
+
+Minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s] J, its
+factorisation, and an exact line search. The cost is a quadratic spline for pyramidal cones, so the last iteration lands on the minimum.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constraint.update import CONE
+from cardan.enums.options import mjtDisableBit
+from cardan.jit import OK, kernel, stage
+from cardan.model.tables import GROW_H, GROW_J
+from cardan.solver.dense import change_dense_hessian, dense_hessian, factor_dense, solve_dense
+from cardan.solver.islands import RUN_ELLIPTIC, partition
+from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, jacobian_size, multiply_jacobian
+from cardan.solver.linesearch import line_search
+from cardan.solver.primal import choose_start, count_states, move, multiply_inertia, run_range, update_gradient, update_rows
+from cardan.solver.primal import inertia_cost
+from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
+from cardan.solver.statistics import (
+    close_island,
+    close_statistics,
+    record_iteration,
+    record_state,
+    record_update,
+    reset_statistics,
+)
+
+WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
+NEED_J = int(GROW_J)
+NEED_H = int(GROW_H)
+
+
+@stage
+def solve(m: Any, d: Any) -> int:
+    """Acceleration and constraint forces.
+
+    Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and qacc_warmstart. Writes qacc,
+    qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the solver statistics.
+
+    Returns:
+        OK, or a request to enlarge the memory of an island's matrices.
+    """
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc_smooth[i]
+        d.qfrc_constraint[i] = 0.0
+    if d.nefc == 0:
+        d.solver_niter[0] = 0
+    else:
+        reset_statistics(d)
+        count = partition(m, d)
+        for island in range(count):
+            status = solve_island(m, d, island)
+            if status != OK:
+                return status
+            scatter(d, island)
+        close_statistics(d)
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = d.qacc[i]
+    return OK
+
+
+@kernel
+def scatter(d: Any, island: int) -> None:
+    """Write the island's solution to qacc and qfrc_constraint."""
+    first = int(d.work.island_dof[island])
+    for p in range(first, first + d.work.island_ndof[island]):
+        i = d.work.dof_at[p]
+        d.qacc[i] = d.work.x[p]
+        d.qfrc_constraint[i] = d.work.f_constraint[p]
+
+
+@kernel
+def solve_island(m: Any, d: Any, island: int) -> int:
+    """Minimise the cost of one island; returns OK or a request to enlarge memory."""
+    status = prepare_island(m, d, island)
+    if status != OK:
+        return status
+    scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
+    cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
+    squared = update_gradient(d, island) * scale * scale
+    niter = 0
+    done = m.opt.iterations <= 0
+    while not done:
+        # search direction
+        refresh_factor(m, d, island, niter)
+        search(m, d, island)
+        step, slope, neval = line_search(m, d, island, scale)
+        if step == 0.0:
+            break
+        # move, and see what it brought
+        move(d, island, step)
+        previous = cost
+        cost = update_rows(d, island) + inertia_cost(d, island)
+        squared = update_gradient(d, island) * scale * scale
+        improvement = scale * (previous - cost)
+        active, changed = count_states(d, island)
+        record_iteration(d, niter, improvement, scale * slope, neval)
+        record_state(d, niter, squared, active, changed)
+        niter += 1
+        done = niter >= m.opt.iterations or not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance)
+        if not done:
+            record_update(d, niter - 1, changed)
+    active, changed = count_states(d, island)
+    close_island(d, niter, squared, active)
+    return OK
+
+
+@kernel
+def prepare_island(m: Any, d: Any, island: int) -> int:
+    """Gather the island's Jacobian and find the pattern of its Hessian; returns OK or a request to enlarge memory."""
+    n = int(d.work.island_ndof[island])
+    d.work.dense_island = 1 if n <= DENSE_MAX else 0
+    size = jacobian_size(m, d, island)
+    if size > len(d.work.J):
+        d.work.need = size
+        return NEED_J
+    gather_jacobian(m, d, island)
+    if d.work.dense_island == 0:
+        return analyse_island(m, d, island)
+    if n * n > len(d.work.H):
+        d.work.need = n * n
+        return NEED_H
+    d.solver_nnz[0] += n * n
+    return OK
+
+
+@kernel
+def analyse_island(m: Any, d: Any, island: int) -> int:
+    """Symbolic analysis of a sparse island; returns OK or a request to enlarge memory."""
+    status = analyse(m, d, island)
+    if status == OK:
+        n = int(d.work.island_ndof[island])
+        d.solver_nnz[0] += 2 * (d.work.LT_adr[n - 1] + d.work.LT_nnz[n - 1]) - n
+    return status
+
+
+@kernel
+def refresh_factor(m: Any, d: Any, island: int, niter: int) -> None:
+    """Bring the factorisation of the Hessian up to date with the rows' states."""
+    d.work.has_cone = 1 if any_cone(d, island) else 0
+    if d.work.dense_island == 0:
+        factor_sparse(m, d, island)
+        return
+    if niter == 0:
+        dense_hessian(m, d, island)
+    else:
+        change_dense_hessian(d, island, 0)
+    factor_dense(d, island)
+
+
+@kernel
+def any_cone(d: Any, island: int) -> bool:
+    """Whether an elliptic contact of the island is in the zone CONE."""
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        if d.work.run_kind[k] == RUN_ELLIPTIC and d.efc_state[d.work.run_start[k]] == CONE:
+            return True
+    return False
+
+
+@kernel
+def search(m: Any, d: Any, island: int) -> None:
+    """Newton direction, and its products with M and J."""
+    if d.work.dense_island != 0:
+        solve_dense(d, island)
+    else:
+        solve_sparse(d, island)
+    multiply_inertia(m, d, island, d.work.search, d.work.Mv)
+    multiply_jacobian(d, island, d.work.search, d.work.jv)

@@ -1,0 +1,208 @@
+"""The reduced primal problem of one island: cost, its terms and their products (spec: computation, reduced primal problem).
+
+The solvers minimise over accelerations x::
+
+    1/2 (x - a)' M (x - a) + s(J x - aref)      with a = qacc_smooth and M a = qfrc_smooth
+
+Vectors over dofs are in island order (see `islands`): ``x``, ``x_smooth``, ``f_smooth``, ``Mx``, ``grad``, ``search``, ``Mv``; vectors over rows
+(``jar = J x - aref``, ``jv = J search``) are numbered as the rows are. Nothing here depends on how a solver chooses its directions.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constraint.update import SATISFIED, update_elliptic, update_equality, update_friction, update_one_sided
+from cardan.jit import kernel
+from cardan.solver.islands import RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
+from cardan.solver.jacobian import multiply_jacobian, multiply_jacobian_transposed
+
+
+@kernel
+def load_vectors(d: Any, island: int) -> None:
+    """Copy `qacc_smooth` and `qfrc_smooth` of the island's dofs into island order."""
+    first, n = dof_range(d, island)
+    for p in range(first, first + n):
+        i = d.work.dof_at[p]
+        d.work.x_smooth[p] = d.qacc_smooth[i]
+        d.work.f_smooth[p] = d.qfrc_smooth[i]
+
+
+@kernel
+def dof_range(d: Any, island: int) -> Any:
+    """First position and number of the dofs of an island."""
+    return int(d.work.island_dof[island]), int(d.work.island_ndof[island])
+
+
+@kernel
+def run_range(d: Any, island: int) -> Any:
+    """First and last (exclusive) place in `run_order` of the runs of an island."""
+    first = int(d.work.island_run[island])
+    return first, first + int(d.work.island_nrun[island])
+
+
+@kernel
+def multiply_inertia(m: Any, d: Any, island: int, vector: Any, result: Any) -> None:
+    """`result` = M `vector` over the dofs of an island; a tree's dofs keep their distances in island order."""
+    first, n = dof_range(d, island)
+    for p in range(first, first + n):
+        i = int(d.work.dof_at[p])
+        shift = p - i
+        start = int(m.aux.M_rowadr[i])
+        v = vector[p]
+        total = d.qM[start] * v
+        for k in range(start + 1, m.aux.M_rowadr[i + 1]):
+            q = m.aux.M_colind[k] + shift
+            total += d.qM[k] * vector[q]
+            result[q] += d.qM[k] * v
+        result[p] = total
+
+
+@kernel
+def set_residual(d: Any, island: int, vector: Any) -> None:
+    """``jar`` = J `vector` - efc_aref over the rows of an island."""
+    multiply_jacobian(d, island, vector, d.work.jar)
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.work.jar[r] -= d.efc_aref[r]
+
+
+@kernel
+def update_rows(d: Any, island: int) -> float:
+    """Forces, states and cone Hessians of the rows of an island at ``jar``; returns the sum of the rows' costs."""
+    cost = 0.0
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = int(d.work.run_order[run])
+        kind = d.work.run_kind[k]
+        start = int(d.work.run_start[k])
+        stop = int(d.work.run_stop[k])
+        if kind == RUN_ONE_SIDED:
+            cost += update_one_sided(d, d.work.jar, start, stop)
+        elif kind == RUN_EQUALITY:
+            cost += update_equality(d, d.work.jar, start, stop)
+        elif kind == RUN_FRICTION:
+            cost += update_friction(d, d.work.jar, start, stop)
+        else:
+            cost += update_elliptic(d, d.work.jar, d.efc_id[start], start, 1)
+    return cost
+
+
+@kernel
+def inertia_cost(d: Any, island: int) -> float:
+    """The Gauss part of the cost: 1/2 (x - a)' M (x - a)."""
+    cost = 0.0
+    first, n = dof_range(d, island)
+    for p in range(first, first + n):
+        cost += (d.work.Mx[p] - d.work.f_smooth[p]) * (d.work.x[p] - d.work.x_smooth[p])
+    return 0.5 * cost
+
+
+@kernel
+def update_gradient(d: Any, island: int) -> float:
+    """Gradient M x - qfrc_smooth - J' efc_force of the cost; returns its squared norm."""
+    multiply_jacobian_transposed(d, island, d.efc_force, d.work.f_constraint)
+    squared = 0.0
+    first, n = dof_range(d, island)
+    for p in range(first, first + n):
+        g = d.work.Mx[p] - d.work.f_smooth[p] - d.work.f_constraint[p]
+        d.work.grad[p] = g
+        squared += g * g
+    return squared
+
+
+@kernel
+def choose_start(m: Any, d: Any, island: int, warm: bool) -> float:
+    """Start at the cheaper of `qacc_warmstart` (if `warm`) and `qacc_smooth`; returns the cost there.
+
+    Writes x, Mx, jar, and the rows' forces and states; ``efc_b`` = J qacc_smooth - efc_aref on the way.
+    """
+    load_vectors(d, island)
+    first, n = dof_range(d, island)
+    set_residual(d, island, d.work.x_smooth)
+    save_smooth_residual(d, island)
+    cost = update_rows(d, island)
+    if warm:
+        # cost at the warm start
+        for p in range(first, first + n):
+            d.work.x[p] = d.qacc_warmstart[d.work.dof_at[p]]
+        multiply_inertia(m, d, island, d.work.x, d.work.Mx)
+        set_residual(d, island, d.work.x)
+        warm_cost = update_rows(d, island) + inertia_cost(d, island)
+        if warm_cost < cost:
+            return warm_cost
+        load_smooth_residual(d, island)
+        cost = update_rows(d, island)
+    for p in range(first, first + n):
+        d.work.x[p] = d.work.x_smooth[p]
+        d.work.Mx[p] = d.work.f_smooth[p]
+    return cost
+
+
+@kernel
+def save_smooth_residual(d: Any, island: int) -> None:
+    """Keep ``jar``, which is the residual at qacc_smooth, as ``efc_b``."""
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.efc_b[r] = d.work.jar[r]
+
+
+@kernel
+def load_smooth_residual(d: Any, island: int) -> None:
+    """Set ``jar`` back to ``efc_b``."""
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.work.jar[r] = d.efc_b[r]
+
+
+@kernel
+def move(d: Any, island: int, step: float) -> None:
+    """Go `step` along the search direction: x, Mx and jar; keeps the rows' states in `row_state`."""
+    first, n = dof_range(d, island)
+    for p in range(first, first + n):
+        d.work.x[p] += step * d.work.search[p]
+        d.work.Mx[p] += step * d.work.Mv[p]
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            d.work.jar[r] += step * d.work.jv[r]
+            d.work.row_state[r] = d.efc_state[r]
+
+
+@kernel
+def count_states(d: Any, island: int) -> Any:
+    """How many rows of an island bear force (not SATISFIED), and how many changed state in the last move."""
+    active = 0
+    changed = 0
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            active += 1 if d.efc_state[r] != SATISFIED else 0
+            changed += 1 if d.efc_state[r] != d.work.row_state[r] else 0
+    return active, changed
+
+
+@kernel
+def direction_products(d: Any, island: int) -> Any:
+    """Along the search direction v: slope of the cost at x, v' (Mx - qfrc_smooth), v' M v and the norm of v."""
+    first, n = dof_range(d, island)
+    slope = 0.0
+    linear = 0.0
+    curvature = 0.0
+    squared = 0.0
+    for p in range(first, first + n):
+        v = d.work.search[p]
+        slope += v * d.work.grad[p]
+        linear += v * (d.work.Mx[p] - d.work.f_smooth[p])
+        curvature += v * d.work.Mv[p]
+        squared += v * v
+    return slope, linear, curvature, sqrt(squared)

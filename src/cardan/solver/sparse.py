@@ -1,0 +1,260 @@
+"""Sparse Newton matrices of one island: symbolic analysis, factorisation and solution.
+
+The Hessian H = M + J' D J is factorised as L' D L from the last dof to the first, so that the inertia matrix alone would have no fill
+(Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of the factor through the elimination tree (Davis, Direct
+Methods for Sparse Linear Systems, chapter 4): row i has the dofs of i's chain, the columns of the constraint rows whose last column is i, and what its
+children in the elimination tree pass on. Each row is then computed at once: spread out, reduced by the rows below it that contain it, stored.
+
+Rows of the factor are in ``work.L`` with columns ``work.L_col`` increasing, relative to the island; the last entry is the diagonal, whose reciprocal is in
+``work.Ldiag_inv``; rows aren't divided by it. ``work.LT_row`` and ``work.LT_entry`` list the entries by column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.update import CONE, QUADRATIC
+from cardan.jit import OK, kernel
+from cardan.maths.vector import MINVAL
+from cardan.model.tables import GROW_H
+
+GROW = int(GROW_H)
+
+
+@kernel
+def analyse(m: Any, d: Any, island: int) -> int:
+    """Find the pattern of the factor; returns OK, or a request to enlarge ``work.L``."""
+    transpose_jacobian(d, island)
+    chain_rows(d, island)
+    n = int(d.work.island_ndof[island])
+    for i in range(n):
+        d.work.mark[i] = -1
+        d.work.L_child[i] = -1
+    total = 0
+    for i in range(n - 1, -1, -1):
+        if total + n > len(d.work.L):
+            # the rest of the rows at most
+            d.work.need = total + (i + 1) * (i + 2) // 2 + n
+            return GROW
+        d.work.L_adr[i] = total
+        d.work.L_nnz[i] = row_pattern(m, d, island, i, total)
+        total += d.work.L_nnz[i]
+    transpose_pattern(d, n)
+    return OK
+
+
+@kernel
+def transpose_jacobian(d: Any, island: int) -> None:
+    """List the entries of the island's Jacobian by column."""
+    n = int(d.work.island_ndof[island])
+    for i in range(n):
+        d.work.JT_nnz[i] = 0
+    begin = int(d.work.island_run[island])
+    end = begin + int(d.work.island_nrun[island])
+    for run in range(begin, end):
+        b = d.work.run_order[run]
+        for r in range(d.work.run_start[b], d.work.run_stop[b]):
+            for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
+                d.work.JT_nnz[d.work.J_col[k]] += 1
+    total = 0
+    for i in range(n):
+        d.work.JT_adr[i] = total
+        total += d.work.JT_nnz[i]
+        d.work.JT_nnz[i] = 0
+    for run in range(begin, end):
+        b = d.work.run_order[run]
+        for r in range(d.work.run_start[b], d.work.run_stop[b]):
+            for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
+                i = d.work.J_col[k]
+                entry = d.work.JT_adr[i] + d.work.JT_nnz[i]
+                d.work.JT_row[entry] = r
+                d.work.JT_entry[entry] = k
+                d.work.JT_nnz[i] += 1
+
+
+@kernel
+def chain_rows(d: Any, island: int) -> None:
+    """Hang each constraint row on its last column (``row_head``, ``row_next``)."""
+    for i in range(d.work.island_ndof[island]):
+        d.work.row_head[i] = -1
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        b = d.work.run_order[run]
+        for r in range(d.work.run_start[b], d.work.run_stop[b]):
+            nnz = int(d.work.row_nnz[r])
+            if nnz > 0:
+                last = d.work.J_col[d.work.row_adr[r] + nnz - 1]
+                d.work.row_next[r] = d.work.row_head[last]
+                d.work.row_head[last] = r
+
+
+@kernel
+def row_pattern(m: Any, d: Any, island: int, i: int, adr: int) -> int:
+    """Write the columns of row `i` of the factor at `adr`, in no order; returns how many, and hangs `i` on its parent."""
+    dof = int(d.work.dof_at[d.work.island_dof[island] + i])
+    shift = i - dof
+    nnz = 0
+    # the chain of the dof, itself included
+    for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
+        nnz = add_column(d, i, adr, nnz, m.aux.M_colind[k] + shift)
+    # constraint rows that end here
+    r = int(d.work.row_head[i])
+    while r >= 0:
+        for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
+            nnz = add_column(d, i, adr, nnz, d.work.J_col[k])
+        r = int(d.work.row_next[r])
+    # what the children in the elimination tree pass on
+    child = int(d.work.L_child[i])
+    while child >= 0:
+        for k in range(d.work.L_adr[child], d.work.L_adr[child] + d.work.L_nnz[child]):
+            if d.work.L_col[k] < i:
+                nnz = add_column(d, i, adr, nnz, d.work.L_col[k])
+        child = int(d.work.L_next[child])
+    parent = -1
+    for k in range(adr, adr + nnz):
+        if d.work.L_col[k] != i:
+            parent = max(parent, d.work.L_col[k])
+    if parent >= 0:
+        d.work.L_next[i] = d.work.L_child[parent]
+        d.work.L_child[parent] = i
+    return nnz
+
+
+@kernel
+def add_column(d: Any, i: int, adr: int, nnz: int, column: int) -> int:
+    """Append `column` to row `i` of the pattern if it isn't there; returns the row's length."""
+    if d.work.mark[column] == i:
+        return nnz
+    d.work.mark[column] = i
+    d.work.L_col[adr + nnz] = column
+    return nnz + 1
+
+
+@kernel
+def transpose_pattern(d: Any, n: int) -> None:
+    """List the factor's entries by column, with increasing rows, and sort the columns of each row."""
+    for i in range(n):
+        d.work.LT_nnz[i] = 0
+    for i in range(n):
+        for k in range(d.work.L_adr[i], d.work.L_adr[i] + d.work.L_nnz[i]):
+            d.work.LT_nnz[d.work.L_col[k]] += 1
+    total = 0
+    for j in range(n):
+        d.work.LT_adr[j] = total
+        total += d.work.LT_nnz[j]
+        d.work.LT_nnz[j] = 0
+    for i in range(n):
+        for k in range(d.work.L_adr[i], d.work.L_adr[i] + d.work.L_nnz[i]):
+            j = d.work.L_col[k]
+            d.work.LT_row[d.work.LT_adr[j] + d.work.LT_nnz[j]] = i
+            d.work.LT_nnz[j] += 1
+    for i in range(n):
+        d.work.L_nnz[i] = 0
+    for j in range(n):
+        for k in range(d.work.LT_adr[j], d.work.LT_adr[j] + d.work.LT_nnz[j]):
+            i = d.work.LT_row[k]
+            entry = d.work.L_adr[i] + d.work.L_nnz[i]
+            d.work.L_col[entry] = j
+            d.work.LT_entry[k] = entry
+            d.work.L_nnz[i] += 1
+
+
+@kernel
+def factor_sparse(m: Any, d: Any, island: int) -> None:
+    """Factorise the Hessian, cone terms included, into ``work.L``."""
+    n = int(d.work.island_ndof[island])
+    for i in range(n):
+        d.work.dense_row[i] = 0.0
+    for j in range(n - 1, -1, -1):
+        spread_row(m, d, island, j)
+        reduce_row(d, j)
+        store_row(d, j)
+
+
+@kernel
+def spread_row(m: Any, d: Any, island: int, j: int) -> None:
+    """Row `j` of the Hessian (columns up to j) into ``dense_row``, which is 0."""
+    dof = int(d.work.dof_at[d.work.island_dof[island] + j])
+    shift = j - dof
+    for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
+        d.work.dense_row[m.aux.M_colind[k] + shift] = d.qM[k]
+    for t in range(d.work.JT_adr[j], d.work.JT_adr[j] + d.work.JT_nnz[j]):
+        r = int(d.work.JT_row[t])
+        entry = int(d.work.JT_entry[t])
+        if d.efc_state[r] == QUADRATIC:
+            spread_outer(d, r, entry, d.efc_D[r] * d.work.J[entry])
+        elif d.efc_state[r] == CONE:
+            spread_cone(d, r, entry)
+
+
+@kernel
+def spread_outer(d: Any, r: int, entry: int, weight: float) -> None:
+    """``dense_row`` += `weight` times the entries of constraint row `r` up to `entry`."""
+    for k in range(d.work.row_adr[r], entry + 1):
+        d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
+
+
+@kernel
+def spread_cone(d: Any, r: int, entry: int) -> None:
+    """Add what entry `entry` of row `r`, of an elliptic contact in the zone CONE, contributes to ``dense_row``.
+
+    The rows of a contact may differ in pattern, so each of them is cut at the column of `entry` by itself.
+    """
+    con = int(d.efc_id[r])
+    dim = int(d.contact.dim[con])
+    start = int(d.contact.efc_address[con])
+    column = d.work.J_col[entry]
+    for b in range(dim):
+        other = start + b
+        weight = d.contact.H[con, (r - start) * dim + b] * d.work.J[entry]
+        for k in range(d.work.row_adr[other], d.work.row_adr[other] + d.work.row_nnz[other]):
+            if d.work.J_col[k] <= column:
+                d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
+
+
+@kernel
+def reduce_row(d: Any, j: int) -> None:
+    """Subtract from ``dense_row`` the rows below j that contain column j."""
+    adr = int(d.work.LT_adr[j])
+    for t in range(adr + 1, adr + d.work.LT_nnz[j]):
+        i = int(d.work.LT_row[t])
+        entry = int(d.work.LT_entry[t])
+        c = d.work.L[entry] * d.work.Ldiag_inv[i]
+        for k in range(d.work.L_adr[i], entry + 1):
+            d.work.dense_row[d.work.L_col[k]] -= c * d.work.L[k]
+
+
+@kernel
+def store_row(d: Any, j: int) -> None:
+    """Move ``dense_row`` to row `j` of the factor, and leave it 0."""
+    adr = int(d.work.L_adr[j])
+    end = adr + int(d.work.L_nnz[j])
+    for k in range(adr, end):
+        column = d.work.L_col[k]
+        d.work.L[k] = d.work.dense_row[column]
+        d.work.dense_row[column] = 0.0
+    d.work.Ldiag_inv[j] = 1.0 / max(d.work.L[end - 1], MINVAL)
+
+
+@kernel
+def solve_sparse(d: Any, island: int) -> None:
+    """``search`` = - H^-1 ``grad``."""
+    first = int(d.work.island_dof[island])
+    n = int(d.work.island_ndof[island])
+    x = d.work.search
+    for p in range(first, first + n):
+        x[p] = -d.work.grad[p]
+    # L' y = b, from the last dof to the first
+    for i in range(n - 1, -1, -1):
+        adr = int(d.work.L_adr[i])
+        y = x[first + i] * d.work.Ldiag_inv[i]
+        x[first + i] = y
+        for k in range(adr, adr + d.work.L_nnz[i] - 1):
+            x[first + d.work.L_col[k]] -= y * d.work.L[k]
+    # (unit) L x = y, from the first dof to the last
+    for i in range(n):
+        adr = int(d.work.L_adr[i])
+        total = 0.0
+        for k in range(adr, adr + d.work.L_nnz[i] - 1):
+            total += d.work.L[k] * x[first + d.work.L_col[k]]
+        x[first + i] -= total * d.work.Ldiag_inv[i]
