@@ -24,8 +24,10 @@ JOINTS = """
     </body>
     <body pos="1 1 2"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><geom size=".1"/></body>
     <body pos="3 1 2"><freejoint/><geom size=".1 .2 .3" type="box"/></body>
-    <body pos="3 3 3" mocap="true" euler="10 20 30"><geom size=".1"/><body pos="1 0 0"><geom size=".1" pos="0 0 1"/></body></body>
-    <body pos="3 3 4" euler="0 0 30"><geom size=".1"/><body pos="1 0 0"><joint/><geom size=".1" pos="0 0 1"/></body></body>
+    <body pos="3 3 3" mocap="true" euler="10 20 30"><geom size=".1"/>
+      <body pos="1 0 0"><geom size=".1" pos="0 0 1"/></body></body>
+    <body pos="3 3 4" euler="0 0 30"><geom size=".1"/>
+      <body pos="1 0 0"><joint/><geom size=".1" pos="0 0 1"/></body></body>
   </worldbody>
 </mujoco>
 """
@@ -58,7 +60,8 @@ TENDONS = """
     <body pos="0 0 1">
       <joint name="a" axis="0 1 0"/><geom size=".1 .2" type="capsule" pos="0 0 .3"/>
       <body pos="0 0 1"><joint name="b" axis="1 0 0" ref="10"/><geom size=".1 .2" type="capsule" pos="0 .2 .3"/></body>
-      <body pos="0 1 0"><joint name="c" type="slide" axis="1 1 0"/><geom size=".1 .2" type="capsule" pos="0 0 .3"/></body>
+      <body pos="0 1 0"><joint name="c" type="slide" axis="1 1 0"/>
+        <geom size=".1 .2" type="capsule" pos="0 0 .3"/></body>
     </body>
   </worldbody>
   <tendon>
@@ -132,13 +135,15 @@ FORCES = """
   <worldbody>
     <geom type="plane" size="5 5 .1"/>
     <body name="a" pos="0 0 .1"><freejoint/><geom type="capsule" size=".15 .2" condim="{condim}" friction="1 .1 .1"
-      euler="90 0 0"/><body name="b" pos="0 .5 .1"><joint type="ball"/><geom type="sphere" size=".25" condim="1"/></body></body>
+      euler="90 0 0"/>
+      <body name="b" pos="0 .5 .1"><joint type="ball"/><geom type="sphere" size=".25" condim="1"/></body></body>
     <body name="c" pos="1 .5 .2"><freejoint/><geom type="sphere" size=".25" condim="{condim}"/></body>
     <body name="d" pos="1 .5 1"><freejoint/><geom type="sphere" size=".25" condim="3"/></body>
     <body name="e" pos="2 .5 1"><joint axis="1 0 0"/><geom type="sphere" size=".25" pos="0 .1 .1"/></body>
   </worldbody>
   <equality>
-    <connect body1="b" body2="c" anchor=".1 .2 .3"/><weld body1="c" body2="d" relpose="0 0 .5 1 .1 .2 .3" anchor=".1 .2 .3"/>
+    <connect body1="b" body2="c" anchor=".1 .2 .3"/>
+    <weld body1="c" body2="d" relpose="0 0 .5 1 .1 .2 .3" anchor=".1 .2 .3"/>
     <weld body1="e" torquescale="3"/><connect body1="d" body2="e" anchor=".3 .2 .1"/>
   </equality>
 </mujoco>
@@ -160,6 +165,9 @@ MODELS = {
     "actuators": ACTUATORS.format(flag=""),
     "actuation-off": ACTUATORS.format(flag='actuation="disable"'),
     "clampctrl-off": ACTUATORS.format(flag='clampctrl="disable"'),
-    **{f"forces-{cone}-{condim}": FORCES.format(cone=cone, condim=condim)
-       for cone in ("pyramidal", "elliptic") for condim in (1, 3, 4, 6)},
+    **{
+        f"forces-{cone}-{condim}": FORCES.format(cone=cone, condim=condim)
+        for cone in ("pyramidal", "elliptic")
+        for condim in (1, 3, 4, 6)
+    },
 }
