@@ -64,3 +64,11 @@ def check_acc(m: Any, d: Any) -> int:
         return OK
     _reset_with_warning(m, d, BADQACC, bad)
     return FORWARD_AGAIN
+
+
+@stage
+def clear_energy(m: Any, d: Any) -> int:
+    """Zero the energies, when they are asked for while the flag energy is off (spec: mj_energyPos)."""
+    d.energy[0] = 0.0
+    d.energy[1] = 0.0
+    return OK

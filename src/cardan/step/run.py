@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from cardan.jit import CALLBACK_FAILED, Program
+from cardan.collision.table import attach_missing_collider
+from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.model.tables import CAPACITIES
 from cardan.step.hooks import running, take_error
 from cardan.step.report import report
@@ -84,6 +85,10 @@ def _raise_callback_error(program: Program, m: Any, d: Any) -> None:
     raise take_error()
 
 
+def _attach_collider(program: Program, m: Any, d: Any) -> None:
+    attach_missing_collider(m, d)
+
+
 def _forward_again(program: Program, m: Any, d: Any) -> None:
     stage, repetition = (int(k) for k in d._resume)
     forward = getattr(program, "forward", None)
@@ -98,6 +103,7 @@ def _report_warnings(program: Program, m: Any, d: Any) -> None:
 
 ANSWERS: dict[int, Answer] = {
     **{number: _grow(capacity) for number, capacity in enumerate(CAPACITIES, start=1)},
+    COLLIDER_MISSING: _attach_collider,
     CALLBACK_FAILED: _raise_callback_error,
     FORWARD_AGAIN: _forward_again,
     WARNED: _report_warnings,

@@ -1,0 +1,52 @@
+"""Checks of the arguments that come from users, with errors that say what is wrong and what would be right."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+
+
+def check_pair(name: str, m: Any, d: Any) -> None:
+    """Check that `m` and `d` are a model and a data of the same sizes (only needed if `d.model is not m`).
+
+    Raises:
+        TypeError: one of them is something else.
+        ValueError: the data was made for another model, of other sizes.
+    """
+    check_model(name, m)
+    if not isinstance(d, MjData):
+        raise TypeError(f"{name}: d must be an MjData, not {type(d).__name__}")
+    if m._memory.sizes != d.model._memory.sizes:
+        raise ValueError(f"{name}: the MjData was made for a model of other sizes than the given MjModel")
+
+
+def check_model(name: str, m: Any) -> None:
+    """Check that `m` is a model; raises TypeError."""
+    if not isinstance(m, MjModel):
+        raise TypeError(f"{name}: m must be an MjModel, not {type(m).__name__}")
+
+
+def integer(name: str, argument: str, value: Any) -> int:
+    """`value` as an int; raises TypeError if it isn't an integer."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {argument} must be an integer, not {type(value).__name__}") from None
+
+
+def vector(name: str, argument: str, value: Any, size: int, what: str) -> np.ndarray:
+    """`value`, checked to be a float64 vector (or column) of `size` numbers that can be written to.
+
+    Raises:
+        TypeError: it isn't; `what` says what the right size is.
+    """
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or not value.flags.writeable:
+        raise TypeError(f"{name}: {argument} must be a writeable NumPy array of float64")
+    if value.ndim > 2 or (value.ndim == 2 and value.shape[1] != 1) or value.size != size:
+        raise TypeError(f"{argument} size should equal {what} ({size}), got an array of shape {value.shape}")
+    return value

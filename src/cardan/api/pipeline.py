@@ -1,0 +1,196 @@
+"""The simulation pipeline as functions of (m, d): whole steps, forward and inverse dynamics, and their parts.
+
+Each function runs a program of `cardan.step.pipeline`, without the GIL. `m` is the MjModel; `d` is an MjData made for it (or for a model of
+the same sizes). All raise TypeError or ValueError for arguments that don't fit, ValueError if the model asks for something that
+Cardan doesn't have yet, and whatever a Python callback raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cardan.api.arguments import check_pair, integer, vector
+from cardan.dynamics.bias import newton_euler
+from cardan.enums import mjtIntegrator
+from cardan.errors import FatalError
+from cardan.jit import OK, stage
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import DATA
+from cardan.step import pipeline
+from cardan.step.hooks import hooks
+from cardan.step.run import run, settle
+
+RUNGE_KUTTA_ORDER = 4
+
+_KEYFRAME_FIELDS = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "ctrl")
+_ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", "B_", "work.")
+
+
+def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
+    """Run the program of a public function: the path of every step, kept short."""
+    if getattr(d, "model", None) is not m or not isinstance(d, MjData):
+        check_pair(name, m, d)
+    program = m._programs.get((name, hooks.version)) or pipeline.program(m, name)
+    if program.needs_objects:
+        run(program, m, d, repeat)
+        return
+    status = program.run(m, d, repeat)
+    if status:
+        settle(status, program, m, d, repeat)
+
+
+def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
+    """A public function of (m, d) for a program."""
+
+    def call(m: MjModel, d: MjData) -> None:
+        _execute(name, m, d)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    return call
+
+
+def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
+    """Advance the simulation by `nstep` time steps; controls come from `d.ctrl` and the control callback."""
+    _execute("mj_step", m, d, nstep if nstep.__class__ is int else integer("mj_step", "nstep", nstep))
+
+
+def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
+    """Forward dynamics without the parts up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
+    _skip("mj_forwardSkip", m, d, skipstage, skipsensor)
+
+
+def mj_inverseSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
+    """Inverse dynamics without the parts up to `skipstage` (mjtStage), and without sensors if `skipsensor` isn't 0."""
+    _skip("mj_inverseSkip", m, d, skipstage, skipsensor)
+
+
+def _skip(name: str, m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
+    check_pair(name, m, d)
+    stage, without_sensors = integer(name, "skipstage", skipstage), integer(name, "skipsensor", skipsensor) != 0
+    run(pipeline.skip_program(m, name, stage, without_sensors), m, d)
+
+
+mj_step1 = _function("mj_step1", "First half of a step: all that doesn't depend on controls and applied forces.")
+mj_step2 = _function("mj_step2", "Second half of a step: forces, acceleration, integration (Euler instead of RK4).")
+mj_forward = _function("mj_forward", "Forward dynamics: everything of a step but the integration.")
+mj_inverse = _function("mj_inverse", "Inverse dynamics: `qfrc_inverse` from `qacc`, which must be set before.")
+
+mj_fwdPosition = _function("mj_fwdPosition", "The part of forward dynamics that depends on positions.")
+mj_fwdVelocity = _function("mj_fwdVelocity", "The part of forward dynamics that depends on velocities.")
+mj_fwdActuation = _function("mj_fwdActuation", "Actuator forces: `actuator_force`, `qfrc_actuator`, `act_dot`.")
+mj_fwdAcceleration = _function("mj_fwdAcceleration", "Sum of all forces but those of constraints, and `qacc_smooth`.")
+mj_fwdConstraint = _function("mj_fwdConstraint", "Constraint forces and `qacc` by the solver.")
+mj_invPosition = _function("mj_invPosition", "The part of inverse dynamics that depends on positions.")
+mj_invVelocity = _function("mj_invVelocity", "The part of inverse dynamics that depends on velocities.")
+mj_invConstraint = _function("mj_invConstraint", "Constraint forces from `qacc`, by formula.")
+mj_compareFwdInv = _function("mj_compareFwdInv", "Difference of forward and inverse dynamics, in `solver_fwdinv`.")
+
+mj_kinematics = _function("mj_kinematics", "Poses of bodies, geoms and sites.")
+mj_comPos = _function("mj_comPos", "Inertias and joint axes about the centres of mass of the kinematic trees.")
+mj_camlight = _function("mj_camlight", "Poses of cameras and lights.")
+mj_tendon = _function("mj_tendon", "Tendon lengths and moment arms.")
+mj_transmission = _function("mj_transmission", "Actuator lengths and moments.")
+mj_crb = _function("mj_crb", "Inertia matrix `qM` by the composite rigid body algorithm.")
+mj_factorM = _function("mj_factorM", "Sparse factorisation of the inertia matrix: `qLD`.")
+mj_comVel = _function("mj_comVel", "Velocities of bodies and rates of joint axes: `cvel`, `cdof_dot`.")
+mj_passive = _function("mj_passive", "Passive forces: springs, dampers, gravity compensation, the passive callback.")
+mj_rnePostConstraint = _function("mj_rnePostConstraint", "`cacc`, `cfrc_ext` and `cfrc_int` from the complete solution.")
+mj_subtreeVel = _function("mj_subtreeVel", "Velocities and angular momenta of the subtrees.")
+mj_collision = _function("mj_collision", "Collision detection: the list of contacts.")
+mj_makeConstraint = _function("mj_makeConstraint", "Rows of all active constraints.")
+mj_referenceConstraint = _function("mj_referenceConstraint", "`efc_vel` and `efc_aref`.")
+mj_projectConstraint = _function("mj_projectConstraint", "Inverse inertia of the constraints; the Newton solver needs none.")
+mj_Euler = _function("mj_Euler", "Advance the state with the semi-implicit Euler integrator.")
+mj_checkPos = _function("mj_checkPos", "Reset the data if `qpos` has a bad number.")
+mj_checkVel = _function("mj_checkVel", "Reset the data if `qvel` has a bad number.")
+mj_checkAcc = _function("mj_checkAcc", "Reset the data if `qacc` has a bad number.")
+mj_sensorPos = _function("mj_sensorPos", "Sensors that depend on positions.")
+mj_sensorVel = _function("mj_sensorVel", "Sensors that depend on velocities.")
+mj_sensorAcc = _function("mj_sensorAcc", "Sensors that depend on accelerations and forces.")
+mj_energyPos = _function("mj_energyPos", "Potential energy, in `energy[0]`; zero if the flag energy is off.")
+mj_energyVel = _function("mj_energyVel", "Kinetic energy, in `energy[1]`, if the flag energy is on.")
+mj_resetData = _function("mj_resetData", "Reset the data to the model's default state.")
+
+
+def mj_implicit(m: MjModel, d: MjData) -> None:
+    """Advance the state with the implicit integrator that the model has chosen.
+
+    Raises:
+        FatalError: it has chosen another integrator.
+    """
+    check_pair("mj_implicit", m, d)
+    if m.opt.integrator not in (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST):
+        raise FatalError("mj_implicit: integrator must be implicit or implicitfast")
+    _execute("mj_implicit", m, d)
+
+
+def mj_RungeKutta(m: MjModel, d: MjData, N: int) -> None:
+    """Advance the state with the Runge-Kutta integrator of order N, after `mj_forward`.
+
+    Raises:
+        FatalError: N isn't 4.
+    """
+    if integer("mj_RungeKutta", "N", N) != RUNGE_KUTTA_ORDER:
+        raise FatalError("mj_RungeKutta: supported RK orders: N=4")
+    _execute("mj_RungeKutta", m, d)
+
+
+@stage
+def _rne_acceleration(m: Any, d: Any) -> int:
+    newton_euler(m, d, d.work.qacc_step, True)
+    return OK
+
+
+@stage
+def _rne_bias(m: Any, d: Any) -> int:
+    newton_euler(m, d, d.work.qacc_step, False)
+    return OK
+
+
+def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
+    """Recursive Newton-Euler: result := M(qpos) qacc + C(qpos, qvel), without the first term (armature never counts) if flg_acc is 0.
+
+    Args:
+        m: model.
+        d: data after `mj_comVel`.
+        flg_acc: whether `qacc` counts.
+        result: (nv,), written.
+    """
+    check_pair("mj_rne", m, d)
+    if isinstance(result, np.ndarray) and result.size != m.nv:
+        raise TypeError("result should have length nv")
+    vector("mj_rne", "result", result, m.nv, "nv")
+    chosen = _rne_acceleration if integer("mj_rne", "flg_acc", flg_acc) else _rne_bias
+    run(pipeline.cached_program(m, chosen.__name__, (chosen,)), m, d)
+    result.reshape(-1)[:] = d._memory.arrays["work.qacc_step"]
+
+
+def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
+    """Reset the data; if 0 <= key < nkey, set the state of that keyframe."""
+    key = integer("mj_resetDataKeyframe", "key", key)
+    _execute("mj_resetData", m, d)
+    if not 0 <= key < m.nkey:
+        return
+    d.time = m.key_time[key]
+    for name in _KEYFRAME_FIELDS:
+        source = {"mocap_pos": "key_mpos", "mocap_quat": "key_mquat"}.get(name, "key_" + name)
+        field = getattr(d, name)
+        field[...] = getattr(m, source)[key].reshape(field.shape)
+
+
+def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
+    """Reset the data to defaults, and fill what the pipeline computes with bytes of `debug_value` (0 to 255)."""
+    value = integer("mj_resetDataDebug", "debug_value", debug_value)
+    if not 0 <= value <= 255:
+        raise TypeError(f"mj_resetDataDebug: debug_value must be a byte, 0 to 255, not {value}")
+    _execute("mj_resetData", m, d)
+    computed = False
+    for field in DATA.fields:
+        if computed and field.name in d.__dict__ and not field.name.startswith(_ZERO_AFTER_RESET):
+            getattr(d, field.name).view(np.uint8).fill(value)
+        computed = computed or field.name == "plugin_data"

@@ -1,0 +1,322 @@
+"""The pipeline: the specification's numbered lists of stages, as tables (spec: computation, forward and inverse dynamics).
+
+A list names every stage that the specification names, in its order. A model gets a program with only those that it needs:
+`when(predicate, ...)` leaves stages out according to sizes and options. Programs are made on first use and kept with the model until
+one of its options is set, or a callback is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from cardan.collision.detection import collision
+from cardan.collision.table import attach_colliders
+from cardan.constraint.inverse import inv_constraint
+from cardan.constraint.make import make_constraint
+from cardan.constraint.reference import reference_constraint
+from cardan.dynamics.acceleration import fwd_acceleration
+from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.bias import rne, rne_post_constraint
+from cardan.dynamics.camlight import camlight
+from cardan.dynamics.com import com_pos, com_vel
+from cardan.dynamics.derivatives import implicitfast_derivatives
+from cardan.dynamics.energy import energy_pos, energy_vel
+from cardan.dynamics.inertia import crb, factor_m
+from cardan.dynamics.kinematics import kinematics
+from cardan.dynamics.passive import passive
+from cardan.dynamics.subtree import subtree_vel
+from cardan.dynamics.tendon import tendon, tendon_velocity
+from cardan.dynamics.transmission import actuator_velocity, transmission
+from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
+from cardan.model.mjmodel import MjModel
+from cardan.model.reset import reset_data
+from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
+from cardan.solver.newton import solve
+from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
+from cardan.step.euler import euler, implicitfast
+from cardan.step.hooks import hooks
+from cardan.step.inverse import (
+    compare_fwd_inv,
+    continuous_acc_euler,
+    continuous_acc_implicitfast,
+    inverse_force,
+    keep_forward,
+    restore_acc,
+)
+from cardan.step.report import report_warnings
+from cardan.step.run import StepProgram
+from cardan.step.runge_kutta import rk_begin, rk_end, rk_second, rk_third
+from cardan.step.support import check_sensors, check_support
+
+Predicate = Callable[[MjModel], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Stages that a model needs only under a condition on its sizes and options."""
+
+    needed: Predicate
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the pipeline where a callback may be installed."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sensors:
+    """The sensors that are due after a part of the pipeline: one stage a type of sensor that the model has."""
+
+    after: mjtStage
+
+
+def when(needed: Predicate, *items: Any) -> When:
+    """`items`, if the model needs them."""
+    return When(needed, items)
+
+
+def _enabled(bit: mjtEnableBit) -> Predicate:
+    return lambda m: bool(m.opt.enableflags & bit)
+
+
+def _flag_off(bit: mjtEnableBit) -> Predicate:
+    return lambda m: not m.opt.enableflags & bit
+
+
+def _not_disabled(bit: mjtDisableBit) -> Predicate:
+    return lambda m: not m.opt.disableflags & bit
+
+
+def _integrator(*kinds: mjtIntegrator) -> Predicate:
+    return lambda m: m.opt.integrator in kinds
+
+
+def _cameras_or_lights(m: MjModel) -> bool:
+    return m.ncam > 0 or m.nlight > 0
+
+
+def _tendons(m: MjModel) -> bool:
+    return m.ntendon > 0
+
+
+def _actuators(m: MjModel) -> bool:
+    return m.nu > 0
+
+
+def has_sensors(m: MjModel) -> bool:
+    """Whether the model has sensors that are not disabled."""
+    return m.nsensor > 0 and not m.opt.disableflags & mjtDisableBit.mjDSBL_SENSOR
+
+
+def _sensed_forces(m: MjModel) -> bool:
+    return has_sensors(m) and needs_rne_post(m)
+
+
+def _sensed_momenta(m: MjModel) -> bool:
+    return has_sensors(m) and needs_subtree_vel(m)
+
+
+_passive_on = _not_disabled(mjtDisableBit.mjDSBL_PASSIVE)
+_actuation_on = _not_disabled(mjtDisableBit.mjDSBL_ACTUATION)
+_energy_on = _enabled(mjtEnableBit.mjENBL_ENERGY)
+_energy_off = _flag_off(mjtEnableBit.mjENBL_ENERGY)
+_fwdinv_on = _enabled(mjtEnableBit.mjENBL_FWDINV)
+_invdiscrete_on = _enabled(mjtEnableBit.mjENBL_INVDISCRETE)
+_rk4 = _integrator(mjtIntegrator.mjINT_RK4)
+_implicit_kinds = _integrator(mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mjINT_IMPLICIT)
+_explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4)
+
+
+CONTROL, PASSIVE = Place("control"), Place("passive")
+
+# forward dynamics ------------------------------------------------------------
+
+FWD_POSITION = (
+    kinematics,
+    when(_cameras_or_lights, camlight),
+    com_pos,
+    when(_tendons, tendon),
+    crb,
+    factor_m,
+    collision,
+    make_constraint,
+    when(_actuators, transmission),
+)
+PASSIVE_FORCES = (passive, when(_passive_on, PASSIVE))
+FWD_VELOCITY = (
+    when(_tendons, tendon_velocity),
+    when(_actuators, actuator_velocity),
+    com_vel,
+    *PASSIVE_FORCES,
+    reference_constraint,
+    rne,
+)
+SENSOR_POS = (when(has_sensors, Sensors(mjtStage.mjSTAGE_POS)),)
+SENSOR_VEL = (when(_sensed_momenta, subtree_vel), when(has_sensors, Sensors(mjtStage.mjSTAGE_VEL)))
+SENSOR_ACC = (when(_sensed_forces, rne_post_constraint), when(has_sensors, Sensors(mjtStage.mjSTAGE_ACC)))
+ENERGY_POS = (when(_energy_on, energy_pos),)
+ENERGY_VEL = (when(_energy_on, energy_vel),)
+STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
+ACTUATION = (when(_actuation_on, CONTROL), fwd_actuation)
+
+FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
+FORWARD_VEL = (*FWD_VELOCITY, *SENSOR_VEL, *ENERGY_VEL)
+FORWARD_ACC = (*ACTUATION, fwd_acceleration, solve, *SENSOR_ACC)
+FORWARD = (*FORWARD_POS, *FORWARD_VEL, *FORWARD_ACC)
+
+FORWARD_POS_BARE = (*FWD_POSITION, *ENERGY_POS)
+FORWARD_VEL_BARE = (*FWD_VELOCITY, *ENERGY_VEL)
+FORWARD_ACC_BARE = (*ACTUATION, fwd_acceleration, solve)
+FORWARD_BARE = (*FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_ACC_BARE)  # without sensors
+
+# inverse dynamics ------------------------------------------------------------
+
+CONTINUOUS_ACC = (
+    when(_explicit_kinds, continuous_acc_euler),
+    when(_implicit_kinds, implicitfast_derivatives, continuous_acc_implicitfast),
+)
+INVERSE_FORCES = (when(_invdiscrete_on, *CONTINUOUS_ACC), inv_constraint, inverse_force)
+RESTORE_ACC = (when(_invdiscrete_on, restore_acc),)
+
+INVERSE_ACC = (*INVERSE_FORCES, *SENSOR_ACC, *RESTORE_ACC)
+INVERSE_ACC_BARE = (*INVERSE_FORCES, *RESTORE_ACC)
+
+COMPARE = (keep_forward, inv_constraint, inverse_force, compare_fwd_inv)
+
+# time stepping ---------------------------------------------------------------
+
+IMPLICIT = (implicitfast_derivatives, implicitfast)
+RUNGE_KUTTA = (rk_begin, *FORWARD_BARE, rk_second, *FORWARD_BARE, rk_third, *FORWARD_BARE, rk_end)
+SINGLE_STEP = (when(_explicit_kinds, euler), when(_implicit_kinds, *IMPLICIT))
+INTEGRATE = (
+    when(_rk4, *RUNGE_KUTTA),
+    when(_integrator(mjtIntegrator.mjINT_EULER), euler),
+    when(_implicit_kinds, *IMPLICIT),
+)
+
+STEP1 = (check_pos, check_vel, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL)
+STEP2 = (fwd_actuation, fwd_acceleration, solve, *SENSOR_ACC, check_acc, when(_fwdinv_on, *COMPARE), *SINGLE_STEP)
+STEP = (check_pos, check_vel, *FORWARD, check_acc, when(_fwdinv_on, *COMPARE), *INTEGRATE)
+
+# programs by name: those of the public functions -----------------------------
+
+PROGRAMS: dict[str, tuple[Any, ...]] = {
+    "mj_step": STEP,
+    "mj_step1": STEP1,
+    "mj_step2": STEP2,
+    "mj_forward": FORWARD,
+    "mj_inverse": (*FORWARD_POS, *FORWARD_VEL, *INVERSE_ACC),
+    "mj_fwdPosition": FWD_POSITION,
+    "mj_fwdVelocity": FWD_VELOCITY,
+    "mj_fwdActuation": (fwd_actuation,),
+    "mj_fwdAcceleration": (fwd_acceleration,),
+    "mj_fwdConstraint": (solve,),
+    "mj_invPosition": FWD_POSITION,
+    "mj_invVelocity": FWD_VELOCITY,
+    "mj_invConstraint": (inv_constraint,),
+    "mj_kinematics": (kinematics,),
+    "mj_comPos": (com_pos,),
+    "mj_camlight": (camlight,),
+    "mj_tendon": (tendon,),
+    "mj_transmission": (transmission,),
+    "mj_crb": (crb,),
+    "mj_factorM": (factor_m,),
+    "mj_comVel": (com_vel,),
+    "mj_passive": PASSIVE_FORCES,
+    "mj_rnePostConstraint": (rne_post_constraint,),
+    "mj_subtreeVel": (subtree_vel,),
+    "mj_collision": (collision,),
+    "mj_makeConstraint": (make_constraint,),
+    "mj_referenceConstraint": (reference_constraint,),
+    "mj_projectConstraint": (),
+    "mj_Euler": (euler,),
+    "mj_implicit": IMPLICIT,
+    "mj_RungeKutta": RUNGE_KUTTA,
+    "mj_checkPos": (check_pos,),
+    "mj_checkVel": (check_vel,),
+    "mj_checkAcc": (check_acc,),
+    "mj_sensorPos": SENSOR_POS,
+    "mj_sensorVel": SENSOR_VEL,
+    "mj_sensorAcc": SENSOR_ACC,
+    "mj_energyPos": STEP1_ENERGY_POS,
+    "mj_energyVel": ENERGY_VEL,
+    "mj_compareFwdInv": COMPARE,
+    "mj_resetData": (reset_data,),
+}
+
+_FORWARD_PARTS = {
+    mjtStage.mjSTAGE_POS: (FORWARD_POS, FORWARD_POS_BARE),
+    mjtStage.mjSTAGE_VEL: (FORWARD_VEL, FORWARD_VEL_BARE),
+    mjtStage.mjSTAGE_ACC: (FORWARD_ACC, FORWARD_ACC_BARE),
+}
+_INVERSE_PARTS = {**_FORWARD_PARTS, mjtStage.mjSTAGE_ACC: (INVERSE_ACC, INVERSE_ACC_BARE)}
+SKIPPING = {"mj_forwardSkip": _FORWARD_PARTS, "mj_inverseSkip": _INVERSE_PARTS}
+
+
+def _resolve(m: MjModel, items: tuple[Any, ...]) -> Iterator[Any]:
+    """The stages that `m` needs, callbacks included."""
+    for item in items:
+        if isinstance(item, When):
+            if item.needed(m):
+                yield from _resolve(m, item.items)
+        elif isinstance(item, Sensors):
+            check_sensors(m)
+            yield from sensor_stages(m, item.after)
+        elif isinstance(item, Place):
+            if item.name in hooks.installed:
+                yield hooks.installed[item.name].entry
+        else:
+            yield item
+
+
+def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
+    """The stages of a list that a model needs, in order.
+
+    Raises:
+        ValueError: the model asks for something that the stages don't have.
+    """
+    stages = list(_resolve(m, items))
+    check_support(m, stages)
+    if collision in stages:
+        attach_colliders(m)
+    return stages
+
+
+def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProgram:
+    """A program of the stages of a list that a model needs; further arguments as in `StepProgram`."""
+    stages = resolve(m, items)
+    forward = program(m, "mj_forward") if check_acc in stages else None
+    needs_objects = any(isinstance(stage, int) for stage in (*stages, *(forward.stages if forward else ())))
+    return StepProgram((*stages, report_warnings), needs_objects, forward, **answers)
+
+
+def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
+    """The program that `m` keeps under a key, made on first use."""
+    key = (key, hooks.version)
+    if key not in m._programs:
+        m._programs[key] = make_program(m, items, **answers)
+    return m._programs[key]
+
+
+def program(m: MjModel, name: str) -> StepProgram:
+    """The program of a public function without further arguments (a key of `PROGRAMS`)."""
+    return cached_program(m, name, PROGRAMS[name])
+
+
+def step_program(m: MjModel) -> StepProgram:
+    """The program of one time step."""
+    return program(m, "mj_step")
+
+
+def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:
+    """The program of `mj_forwardSkip` or `mj_inverseSkip`: the parts after `skipstage`, without sensors if asked."""
+    items: tuple[Any, ...] = ()
+    for stage, parts in SKIPPING[name].items():
+        if skipstage < stage:
+            items += parts[bool(skipsensor)]
+    return cached_program(m, (name, min(skipstage, 2), bool(skipsensor)), items)

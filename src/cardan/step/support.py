@@ -1,0 +1,129 @@
+"""What a model may ask for that the pipeline doesn't have yet: one row a feature, checked when a program is made.
+
+A program is refused only if it contains a stage that needs the missing feature, so that, say, the kinematics of any model work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.collision.detection import collision
+from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.kinematics import kinematics
+from cardan.dynamics.passive import passive
+from cardan.dynamics.tendon import tendon
+from cardan.dynamics.transmission import transmission
+from cardan.enums import (
+    mjtBias,
+    mjtDyn,
+    mjtEnableBit,
+    mjtGain,
+    mjtIntegrator,
+    mjtSensor,
+    mjtSolver,
+    mjtTrn,
+    mjtWrap,
+)
+from cardan.sensor.table import SENSORS
+from cardan.solver.newton import solve
+from cardan.step.euler import euler, implicitfast
+from cardan.step.inverse import continuous_acc_euler
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+Stage = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A feature that is not there yet.
+
+    Attributes:
+        feature: what it is, and where the model asks for it.
+        asked: whether a model asks for it.
+        stages: the stages that would need it.
+        instead: what to do about it.
+    """
+
+    feature: str
+    asked: Callable[[MjModel], bool]
+    stages: tuple[Stage, ...]
+    instead: str = ""
+
+
+def _has(field: str, *values: int) -> Callable[[MjModel], bool]:
+    return lambda m: bool(np.isin(getattr(m, field), values).any())
+
+
+def _has_other(field: str, known: Iterable[int]) -> Callable[[MjModel], bool]:
+    return lambda m: not np.isin(getattr(m, field), list(known)).all()
+
+
+def _enabled(bit: int) -> Callable[[MjModel], bool]:
+    return lambda m: bool(m.opt.enableflags & bit)
+
+
+def _discrete_rk4(m: MjModel) -> bool:
+    return m.opt.integrator == mjtIntegrator.mjINT_RK4
+
+
+def _implicit(m: MjModel) -> bool:
+    return m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
+
+
+SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
+
+MISSING: tuple[Missing, ...] = (
+    Missing("the solver PGS (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_PGS, (solve,), "Newton"),
+    Missing("the solver CG (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_CG, (solve,), "Newton"),
+    Missing("the no-slip solver (opt.noslip_iterations)", lambda m: m.opt.noslip_iterations > 0, (solve,), "0 iterations"),
+    Missing("the integrator implicit (opt.integrator)", _implicit, (euler, implicitfast), "implicitfast"),
+    Missing("constraint islands (flag island)", _enabled(mjtEnableBit.mjENBL_ISLAND), (solve,), "the flag off"),
+    Missing("multiple contacts of convex pairs (flag multiccd)", _enabled(mjtEnableBit.mjENBL_MULTICCD), (collision,)),
+    Missing("fluid forces (opt.density, opt.viscosity)", lambda m: m.opt.density > 0 or m.opt.viscosity > 0, (passive,)),
+    Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
+    Missing("engine plugins", lambda m: m.nplugin > 0, (passive, fwd_actuation)),
+    Missing("spatial tendons", _has_other("wrap_type", (mjtWrap.mjWRAP_JOINT,)), (tendon,)),
+    Missing(
+        "actuator transmissions other than joints and tendons",
+        _has_other("actuator_trntype", (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT, mjtTrn.mjTRN_TENDON)),
+        (transmission,),
+    ),
+    Missing("muscles", _has("actuator_dyntype", mjtDyn.mjDYN_MUSCLE), (fwd_actuation,)),
+    Missing("muscles", _has("actuator_gaintype", mjtGain.mjGAIN_MUSCLE), (fwd_actuation,)),
+    Missing("muscles", _has("actuator_biastype", mjtBias.mjBIAS_MUSCLE), (fwd_actuation,)),
+    Missing("user-defined actuator dynamics", _has("actuator_dyntype", mjtDyn.mjDYN_USER), (fwd_actuation,)),
+    Missing("user-defined actuator gains", _has("actuator_gaintype", mjtGain.mjGAIN_USER), (fwd_actuation,)),
+    Missing("user-defined actuator biases", _has("actuator_biastype", mjtBias.mjBIAS_USER), (fwd_actuation,)),
+    Missing("discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4", _discrete_rk4, (continuous_acc_euler,)),
+)
+
+
+def check_support(m: MjModel, stages: Iterable[Any]) -> None:
+    """Refuse a program that contains a stage which lacks something that the model asks for.
+
+    Raises:
+        ValueError: it does; the message names the feature.
+    """
+    wanted = set(stages)
+    for row in MISSING:
+        if wanted.intersection(row.stages) and row.asked(m):
+            advice = f"; use {row.instead}" if row.instead else ""
+            raise ValueError(f"this model asks for {row.feature}, which Cardan does not have yet{advice}")
+
+
+def check_sensors(m: MjModel) -> None:
+    """Refuse a model with sensors of types that are not there yet.
+
+    Raises:
+        ValueError: it has some; the message names their types.
+    """
+    unknown = sorted(set(m.sensor_type.tolist()).difference(SENSOR_TYPES))
+    if unknown:
+        names = ", ".join(mjtSensor(kind).name.removeprefix("mjSENS_").lower() for kind in unknown)
+        raise ValueError(f"this model has sensors of the types {names}, which Cardan does not have yet")
