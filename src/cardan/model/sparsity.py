@@ -6,14 +6,11 @@ have ascending columns unless said otherwise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from cardan.enums import mjtJoint, mjtTrn, mjtWrap
-
-if TYPE_CHECKING:
-    from cardan.model.mjmodel import MjModel
 
 DOFS_OF_JOINT = {
     int(mjtJoint.mjJNT_FREE): 6,
@@ -38,7 +35,7 @@ def _columns(rows: list[list[int]]) -> np.ndarray:
     return _table([column for row in rows for column in row])
 
 
-def _chain(m: MjModel, dof: int) -> list[int]:
+def _chain(m: Any, dof: int) -> list[int]:
     """The dof and its ancestors, towards the root."""
     chain = []
     while dof >= 0:
@@ -47,17 +44,17 @@ def _chain(m: MjModel, dof: int) -> list[int]:
     return chain
 
 
-def inertia_rowadr(m: MjModel) -> np.ndarray:
+def inertia_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of `qM` (nv + 1,): `dof_Madr`, then nM."""
     return _table(np.append(m.dof_Madr, m.nM))
 
 
-def inertia_colind(m: MjModel) -> np.ndarray:
+def inertia_colind(m: Any) -> np.ndarray:
     """Column of each entry of `qM` (nM,): for each row the dof itself, then its ancestors towards the root."""
     return _columns([_chain(m, dof) for dof in range(m.nv)])
 
 
-def body_lastdof(m: MjModel) -> np.ndarray:
+def body_lastdof(m: Any) -> np.ndarray:
     """The last dof that moves each body (nbody,): the end of the body's dof chain, or -1."""
     last = np.full(m.nbody, -1, np.int32)
     for body in range(1, m.nbody):
@@ -66,7 +63,7 @@ def body_lastdof(m: MjModel) -> np.ndarray:
     return last
 
 
-def _derivative_rows(m: MjModel) -> list[list[int]]:
+def _derivative_rows(m: Any) -> list[list[int]]:
     rows: list[list[int]] = [[] for _ in range(m.nv)]
     for dof in range(m.nv):
         for ancestor in _chain(m, dof):
@@ -76,24 +73,24 @@ def _derivative_rows(m: MjModel) -> list[list[int]]:
     return [sorted(row) for row in rows]
 
 
-def derivative_rowadr(m: MjModel) -> np.ndarray:
+def derivative_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of `qDeriv` (nv + 1,)."""
     return _row_addresses(_derivative_rows(m))
 
 
-def derivative_colind(m: MjModel) -> np.ndarray:
+def derivative_colind(m: Any) -> np.ndarray:
     """`D_colind` (nD,): each dof with its ancestors and descendants."""
     return _columns(_derivative_rows(m))
 
 
-def inertia_to_derivative(m: MjModel) -> np.ndarray:
+def inertia_to_derivative(m: Any) -> np.ndarray:
     """For each entry (row, column) of `qM`, the address of the same entry in `qDeriv` (nM,)."""
     rows = _derivative_rows(m)
     start = _row_addresses(rows)
     return _table([start[dof] + rows[dof].index(column) for dof in range(m.nv) for column in _chain(m, dof)])
 
 
-def _body_rows(m: MjModel) -> list[list[int]]:
+def _body_rows(m: Any) -> list[list[int]]:
     rows: list[set[int]] = [set() for _ in range(m.nbody)]
     last = body_lastdof(m)
     for body in range(m.nbody):
@@ -107,32 +104,32 @@ def _body_rows(m: MjModel) -> list[list[int]]:
     return [sorted(row) for row in rows]
 
 
-def body_rowadr(m: MjModel) -> np.ndarray:
+def body_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of the body-dof pattern (nbody + 1,)."""
     return _row_addresses(_body_rows(m))
 
 
-def body_colind(m: MjModel) -> np.ndarray:
+def body_colind(m: Any) -> np.ndarray:
     """`B_colind` (nB,): for each body the dofs above and below it in the tree."""
     return _columns(_body_rows(m))
 
 
-def _tendon_rows(m: MjModel) -> list[list[int]]:
+def _tendon_rows(m: Any) -> list[list[int]]:
     wraps = [range(adr, adr + number) for adr, number in zip(m.tendon_adr, m.tendon_num, strict=True)]
     return [sorted({int(m.jnt_dofadr[m.wrap_objid[w]]) for w in row if m.wrap_type[w] == JOINT}) for row in wraps]
 
 
-def tendon_rowadr(m: MjModel) -> np.ndarray:
+def tendon_rowadr(m: Any) -> np.ndarray:
     """Start and end of each tendon's row of `tendon_colind` (ntendon + 1,)."""
     return _row_addresses(_tendon_rows(m))
 
 
-def tendon_colind(m: MjModel) -> np.ndarray:
+def tendon_colind(m: Any) -> np.ndarray:
     """The dofs on which the length of each fixed tendon depends."""
     return _columns(_tendon_rows(m))
 
 
-def wrap_entry(m: MjModel) -> np.ndarray:
+def wrap_entry(m: Any) -> np.ndarray:
     """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
     entry = np.zeros(m.nwrap, np.int32)
     for row, adr, number in zip(_tendon_rows(m), m.tendon_adr, m.tendon_num, strict=True):
@@ -142,7 +139,7 @@ def wrap_entry(m: MjModel) -> np.ndarray:
     return entry
 
 
-def _moment_rows(m: MjModel) -> list[list[int]]:
+def _moment_rows(m: Any) -> list[list[int]]:
     tendons = _tendon_rows(m)
     rows = []
     for kind, target in zip(m.actuator_trntype, m.actuator_trnid[:, 0], strict=True):
@@ -154,11 +151,11 @@ def _moment_rows(m: MjModel) -> list[list[int]]:
     return rows
 
 
-def moment_rowadr(m: MjModel) -> np.ndarray:
+def moment_rowadr(m: Any) -> np.ndarray:
     """Start and end of each actuator's row of `moment_colind` (nu + 1,)."""
     return _row_addresses(_moment_rows(m))
 
 
-def moment_colind(m: MjModel) -> np.ndarray:
+def moment_colind(m: Any) -> np.ndarray:
     """The dofs on which each actuator acts."""
     return _columns(_moment_rows(m))
