@@ -12,8 +12,23 @@ from cardan.jit import Program
 from cardan.model.tables import CAPACITIES
 
 MEMBERS = (
-    "dist", "pos", "frame", "includemargin", "friction", "solref", "solreffriction", "solimp", "mu", "H", "dim", "geom",
-    "flex", "elem", "vert", "exclude", "efc_address",
+    "dist",
+    "pos",
+    "frame",
+    "includemargin",
+    "friction",
+    "solref",
+    "solreffriction",
+    "solimp",
+    "mu",
+    "H",
+    "dim",
+    "geom",
+    "flex",
+    "elem",
+    "vert",
+    "exclude",
+    "efc_address",
 )
 
 

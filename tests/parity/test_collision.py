@@ -18,8 +18,15 @@ from cardan.collision.table import COLLIDERS
 from cardan.jit.mode import jit_enabled
 
 MODELS = SHARED_MODELS / "mujoco"
-POSES = 1000 if jit_enabled else 60
-SIZES = {"plane": "1 1 1", "sphere": ".3", "capsule": ".2 .3", "ellipsoid": ".3 .2 .4", "cylinder": ".25 .3", "box": ".3 .2 .25"}
+POSES = 1000 if jit_enabled else 25
+SIZES = {
+    "plane": "1 1 1",
+    "sphere": ".3",
+    "capsule": ".2 .3",
+    "ellipsoid": ".3 .2 .4",
+    "cylinder": ".25 .3",
+    "box": ".3 .2 .25",
+}
 NAMES = {getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}"): name for name in SIZES}
 
 
@@ -137,7 +144,9 @@ EXPLICIT = [
 
 
 @pytest.mark.parametrize("contact", EXPLICIT)
-@pytest.mark.parametrize("flags", ['override="enable"', 'override="disable"', 'contact="disable"', 'constraint="disable"'])
+@pytest.mark.parametrize(
+    "flags", ['override="enable"', 'override="disable"', 'contact="disable"', 'constraint="disable"']
+)
 def test_explicit_pairs_and_excludes(contact, flags):
     rest = f'<contact>{contact}</contact><option o_margin=".2"><flag {flags}/></option>'
     for types in (("sphere", "sphere"), ("capsule", "sphere"), ("plane", "sphere")):
@@ -162,7 +171,7 @@ def random_scene(rng: np.random.Generator, midphase: str, nbody: int = 12, ngeom
 
     bodies = ""
     for i in range(nbody):
-        joint = ("<freejoint/>", '<freejoint/>', "")[rng.integers(3)]
+        joint = ("<freejoint/>", "<freejoint/>", "")[rng.integers(3)]
         inner = ("<joint/>", "")[rng.integers(2)]
         pos = " ".join(map(str, rng.uniform(-1, 1, 3)))
         bodies += f'<body name="{i}" pos="{pos}">{joint}{geoms(f"{i}_")}<body name="{i}i">{inner}{geoms(f"{i}i_")}'

@@ -1,11 +1,12 @@
 """Broad phase: pairs of bodies whose geoms may touch.
 
-Each body with geoms gets an axis-aligned box around the bounding spheres of its geoms, margins included. The boxes are sorted along the
-axis on which they spread most, and swept: only boxes whose intervals on this axis overlap are compared. The pairs
-come out in the order of their ids, so that the result depends on the state alone, not on the order that the sort starts from.
+Each body with geoms gets an axis-aligned box around the bounding spheres of its geoms, margins included. The boxes
+are sorted along the axis on which they spread most, and swept: only boxes whose intervals on this axis overlap are
+compared. The pairs come out in the order of their ids, so that the result depends on the state alone, not on the
+order that the sort starts from.
 
-Spec: computation, collision detection, generation and filtering.
-D. Baraff, Dynamic Simulation of Non-Penetrating Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coherence.
+Spec: computation, collision detection, generation and filtering. D. Baraff, Dynamic Simulation of Non-Penetrating
+Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coherence.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SLACK = 1e-9
 
 @kernel
 def set_body_box(m: Any, d: Any, body: int) -> None:
-    """Box around the bounding spheres of a body's geoms, enlarged by their margins; infinite if one of them is a plane."""
+    """Box around the bounding spheres of a body's geoms and their margins; infinite if one of them is a plane."""
     low0, low1, low2 = INFINITE, INFINITE, INFINITE
     high0, high1, high2 = -INFINITE, -INFINITE, -INFINITE
     first = m.body_geomadr[body]
@@ -96,7 +97,8 @@ def sort_with_gap(d: Any, n: int, gap: int) -> None:
 def sort_bodies(m: Any, d: Any, axis: int) -> None:
     """Sort the bodies by the lower ends of their boxes along `axis` (Shell's sort).
 
-    The last order along the same axis is almost the new one: then a plain insertion sort does, and it takes linear time.
+    The last order along the same axis is almost the new one: then a plain insertion sort does, and it takes linear
+    time.
     """
     n = len(m.aux.collision_body)
     gap = 1
@@ -130,7 +132,7 @@ def line_up_boxes(d: Any, n: int, axis: int) -> None:
 
 @kernel
 def bodies_may_collide(m: Any, body1: int, body2: int) -> bool:
-    """The filters between bodies: contype and conaffinity, same weld body, parent and child (unless it is the world)."""
+    """The filters between bodies: contype and conaffinity, same weld body, parent (other than the world) and child."""
     if not (m.body_contype[body1] & m.body_conaffinity[body2] or m.body_contype[body2] & m.body_conaffinity[body1]):
         return False
     weld1 = m.body_weldid[body1]
@@ -157,8 +159,12 @@ def sweep(m: Any, d: Any, n: int) -> int:
         low2, high2 = d.work.sweep_box[i, 4], d.work.sweep_box[i, 5]
         j = i + 1
         while j < n and d.work.sweep_box[j, 0] <= end:
-            if (d.work.sweep_box[j, 2] <= high1 and d.work.sweep_box[j, 3] >= low1
-                    and d.work.sweep_box[j, 4] <= high2 and d.work.sweep_box[j, 5] >= low2):
+            if (
+                d.work.sweep_box[j, 2] <= high1
+                and d.work.sweep_box[j, 3] >= low1
+                and d.work.sweep_box[j, 4] <= high2
+                and d.work.sweep_box[j, 5] >= low2
+            ):
                 body2 = d.work.sweep_body[j]
                 if bodies_may_collide(m, body1, body2):
                     if count < room:

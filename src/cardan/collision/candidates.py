@@ -1,8 +1,8 @@
 """Candidates: pairs of geoms that go to the near phase.
 
-They come from two sources, merged in the order of their bodies: pairs of bodies found by the broad phase, less those that the user
-excluded, and the explicit pairs of the model. All have to pass the bounding-sphere test; contype and conaffinity matter
-only to those of the first source.
+They come from two sources, merged in the order of their bodies: pairs of bodies found by the broad phase, less
+those that the user excluded, and the explicit pairs of the model. All have to pass the bounding-sphere test;
+contype and conaffinity matter only to those of the first source.
 
 Spec: computation, collision detection, generation and filtering.
 """
@@ -84,10 +84,11 @@ def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair
 
 @kernel
 def add_bodies(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
-    """Add all pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; returns the number of candidates now.
+    """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; returns the new number.
 
-    They are ordered by the ids of their geoms, the one of lower type first; so a second round finds those whose lower type stands on
-    `body2`. With the mid phase disabled, there is one round, in the order of the geoms of `body1`, then of `body2`.
+    They are ordered by the ids of their geoms, the one of lower type first; so a second round finds those whose
+    lower type stands on `body2`. With the mid phase disabled, there is one round, in the order of the geoms of
+    `body1`, then of `body2`.
     """
     by_body = (m.opt.disableflags & NO_MIDPHASE) != 0
     for swapped in range(1 if by_body else 2):

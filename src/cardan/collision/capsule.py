@@ -8,7 +8,6 @@ Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 from cardan.collision.near import put_contact
@@ -32,7 +31,9 @@ def clamp(x: float, low: float, high: float) -> float:
 
 
 @kernel
-def spheres_contact(d: Any, k: int, geom1: int, center1: Any, radius1: float, geom2: int, center2: Any, radius2: float) -> int:
+def spheres_contact(
+    d: Any, k: int, geom1: int, center1: Any, radius1: float, geom2: int, center2: Any, radius2: float
+) -> int:
     """Contact of two spheres that belong to two geoms.
 
     Spheres with the same centre are pushed apart across the z axes of the two geoms.
@@ -40,9 +41,12 @@ def spheres_contact(d: Any, k: int, geom1: int, center1: Any, radius1: float, ge
     Args:
         d: data; contacts are found up to the distance ``d.work.near_margin``.
         k: number of the contacts that the pair has already.
-        geom1, geom2: ids of the geoms.
-        center1, center2: centres, global frame, m.
-        radius1, radius2: radii, m.
+        geom1: id of the first geom.
+        center1: centre of the first sphere, global frame, m.
+        radius1: its radius, m.
+        geom2: id of the second geom.
+        center2: centre of the second sphere.
+        radius2: its radius.
 
     Returns:
         The number of contacts that the pair has now: `k` or k + 1.
@@ -63,8 +67,16 @@ def spheres_contact(d: Any, k: int, geom1: int, center1: Any, radius1: float, ge
 @collider
 def sphere_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two spheres: at most one contact, on the line of centres."""
-    return spheres_contact(d, 0, geom1, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0],
-                           geom2, get3(d.geom_xpos, geom2), m.geom_size[geom2, 0])
+    return spheres_contact(
+        d,
+        0,
+        geom1,
+        get3(d.geom_xpos, geom1),
+        m.geom_size[geom1, 0],
+        geom2,
+        get3(d.geom_xpos, geom2),
+        m.geom_size[geom2, 0],
+    )
 
 
 @kernel
@@ -107,8 +119,9 @@ def parallel_capsules(m: Any, d: Any, geom1: int, geom2: int) -> int:
 def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two capsules: one contact at the closest points of their segments; up to two if they are parallel.
 
-    With the segments p = c + s u, q = e + t v for s, t in [-1, 1], the squared distance is a quadratic function of s and t. Its minimum over
-    the square is that over the plane with s clamped, then t for this s, clamped, then s for this t, clamped (Ericson, section 5.1.9).
+    With the segments p = c + s u, q = e + t v for s, t in [-1, 1], the squared distance is a quadratic function of
+    s and t. Its minimum over the square is that over the plane with s clamped, then t for this s, clamped, then s
+    for this t, clamped (Ericson, section 5.1.9).
     """
     center1 = get3(d.geom_xpos, geom1)
     center2 = get3(d.geom_xpos, geom2)
@@ -129,5 +142,13 @@ def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
     if t > 1.0 or t < -1.0:
         t = clamp(t, -1.0, 1.0)
         s = clamp((ub + t * uv) / uu, -1.0, 1.0)
-    return spheres_contact(d, 0, geom1, add_scaled3(center1, u, s), m.geom_size[geom1, 0],
-                           geom2, add_scaled3(center2, v, t), m.geom_size[geom2, 0])
+    return spheres_contact(
+        d,
+        0,
+        geom1,
+        add_scaled3(center1, u, s),
+        m.geom_size[geom1, 0],
+        geom2,
+        add_scaled3(center2, v, t),
+        m.geom_size[geom2, 0],
+    )

@@ -1,7 +1,7 @@
 """The stage of collision detection: from the poses of geoms to the list of contacts.
 
-The candidates (`cardan.collision.candidates`) go one by one to the collision function of their types, and what it finds is completed by
-geoms and parameters.
+The candidates (`cardan.collision.candidates`) go one by one to the collision function of their types, and what it
+finds is completed by geoms and parameters.
 
 Spec: computation, collision detection; modelling, contact parameters.
 """
@@ -51,7 +51,8 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
     Args:
         m: model.
         d: data.
-        geom1, geom2: ids of the geoms, the one of lower type first.
+        geom1: id of the geom of lower type.
+        geom2: id of the other geom.
         pair: explicit pair that they are, or -1.
     """
     address = m.aux.collider[m.geom_type[geom1] * NTYPES + m.geom_type[geom2]]
@@ -77,8 +78,8 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
 def collision(m: Any, d: Any) -> int:
     """Find all contacts (``mj_collision``).
 
-    Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``, ordered by the ids of the bodies, explicit pairs
-    first, then by those of the geoms. Distances may be positive, up to the margin of the pair.
+    Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``, ordered by the ids of the bodies,
+    explicit pairs first, then by those of the geoms. Distances may be positive, up to the margin of the pair.
     """
     d.ncon = 0
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:

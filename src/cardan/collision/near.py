@@ -1,7 +1,7 @@
 """Near-phase results: the contacts that a collision function finds for one pair of geoms.
 
-A collision function writes its contacts to the rows of ``d.work.near_*`` and returns their number, at most `MAXCONPAIR`;
-the stage turns them into contacts (`cardan.collision.detection`).
+A collision function writes its contacts to the rows of ``d.work.near_*`` and returns their number, at most
+`MAXCONPAIR`; the stage turns them into contacts (`cardan.collision.detection`).
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def mix_weight(m: Any, geom1: int, geom2: int) -> float:
 
 @kernel
 def mix_solver(m: Any, d: Any, con: int, geom1: int, geom2: int) -> None:
-    """solref and solimp of contact `con`: the weighted mean of those of two geoms.
+    """Solref and solimp of contact `con`: the weighted mean of those of two geoms.
 
     Geoms of the same priority of which one has a solref in direct format (first number not positive) get the smaller
     numbers of both instead of the mean.
@@ -74,7 +74,7 @@ def mix_solver(m: Any, d: Any, con: int, geom1: int, geom2: int) -> None:
 
 @kernel
 def mix_friction(m: Any, d: Any, con: int, geom1: int, geom2: int) -> None:
-    """condim and friction of contact `con`: those of the geom of higher priority, else the larger ones.
+    """Condim and friction of contact `con`: those of the geom of higher priority, else the larger ones.
 
     Sliding and rolling friction of a geom hold for two directions each.
     """

@@ -1,7 +1,7 @@
 """Collisions of a plane with a solid.
 
-A plane bounds a half-space: whatever lies below it penetrates, however deep. Its normal is the z axis of its frame. The first geom
-of every function is the plane. Contacts lie midway between the plane and points of the solid.
+A plane bounds a half-space: whatever lies below it penetrates, however deep. Its normal is the z axis of its frame.
+The first geom of every function is the plane. Contacts lie midway between the plane and points of the solid.
 """
 
 from __future__ import annotations
@@ -13,7 +13,20 @@ from cardan.collision.capsule import axis_z
 from cardan.collision.near import put_contact, put_contact_along
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, kernel
-from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, normalize3, scale3, sub3
+from cardan.maths.vector import (
+    add3,
+    add_scaled3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    normalize3,
+    scale3,
+    sub3,
+)
 
 MINVAL = mjMINVAL
 HALF_SQRT3 = sqrt(3.0) / 2.0
@@ -76,8 +89,8 @@ def plane_ellipsoid(m: Any, d: Any, geom1: int, geom2: int) -> int:
 def plane_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and a cylinder: up to four contacts.
 
-    The lowest point of the lower rim, the point of the upper rim beside it, and two more points of the lower rim that form an
-    equilateral triangle with the first.
+    The lowest point of the lower rim, the point of the upper rim beside it, and two more points of the lower rim
+    that form an equilateral triangle with the first.
     """
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)

@@ -1,8 +1,8 @@
 """The table of collision functions: which one serves which pair of geom types.
 
-`COLLIDERS` is the spec's table of geom type × geom type. A model gets the addresses of those functions that its geoms can need
-(`attach_colliders`), compiled on first use; if a later edit of the model makes another pair of types collide, the stage
-asks for the missing function (`attach_missing_collider`).
+`COLLIDERS` is the spec's table of geom type × geom type. A model gets the addresses of those functions that its
+geoms can need (`attach_colliders`), compiled on first use; if a later edit of the model makes another pair of types
+collide, the stage asks for the missing function (`attach_missing_collider`).
 
 Spec: computation, collision detection, filtering.
 """
@@ -77,7 +77,7 @@ def _label(m: MjModel, geom: int) -> str:
 
 
 def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Pairs of geom types that can collide, with the ids of two geoms that do; pairs that never collide are left out."""
+    """Pairs of geom types that can collide, with the ids of two geoms that do."""
     table = m._memory.arrays["aux.collider"]
     kinds, representative = _distinct_geoms(m)
     present = np.unique(m.geom_type)
@@ -124,7 +124,7 @@ def _compatible(contype: np.ndarray, conaffinity: np.ndarray, i: np.ndarray, j: 
 
 
 def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
-    """Which pairs of geoms pass the filters of the pairs that the broad phase finds (arrays that broadcast together)."""
+    """Which pairs of geoms (arrays that broadcast) pass the filters of pairs that are not explicit."""
     body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
     weld1, weld2 = m.body_weldid[body1], m.body_weldid[body2]
     passing = _compatible(m.geom_contype, m.geom_conaffinity, geom1, geom2)
