@@ -60,8 +60,12 @@ def _spatial_inertia(mat: Any, inertia: Any, mass: float, r: Any) -> Any:
 
 @kernel
 def _set10(a: Any, i: int, v: Any) -> None:
-    for k in range(10):
-        a[i, k] = v[k]
+    """Store the ten numbers of an inertia in row `i` of an (n, 10) array."""
+    set6(a, i, v)
+    a[i, 6] = v[6]
+    a[i, 7] = v[7]
+    a[i, 8] = v[8]
+    a[i, 9] = v[9]
 
 
 @kernel

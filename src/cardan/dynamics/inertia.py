@@ -44,28 +44,6 @@ def crb(m: Any, d: Any) -> int:
 
 
 @kernel
-def _subtract_scaled(a: Any, target: int, source: int, n: int, scale: float) -> None:
-    """Subtract `scale` times the `n` numbers at `a[source]` from those at `a[target]`; the two don't overlap.
-
-    Rows are short: blocks of four, loaded before any is stored, become vector instructions without checks for overlap.
-    """
-    k = 0
-    while k + 4 <= n:
-        a0 = a[target + k] - scale * a[source + k]
-        a1 = a[target + k + 1] - scale * a[source + k + 1]
-        a2 = a[target + k + 2] - scale * a[source + k + 2]
-        a3 = a[target + k + 3] - scale * a[source + k + 3]
-        a[target + k] = a0
-        a[target + k + 1] = a1
-        a[target + k + 2] = a2
-        a[target + k + 3] = a3
-        k += 4
-    while k < n:
-        a[target + k] -= scale * a[source + k]
-        k += 1
-
-
-@kernel
 def factor_ld(m: Any, ld: Any, diag_inv: Any) -> None:
     """Factorise a matrix with the structure of `qM` in place: L' D L, with D on the diagonal and L below it.
 
@@ -82,7 +60,9 @@ def factor_ld(m: Any, ld: Any, diag_inv: Any) -> None:
         for adr in range(start + 1, stop):
             # subtract the scaled rest of row k from the row of this ancestor
             scale = ld[adr] * inverse
-            _subtract_scaled(ld, m.aux.M_rowadr[m.aux.M_colind[adr]], adr, stop - adr, scale)
+            shift = m.aux.M_rowadr[m.aux.M_colind[adr]] - adr
+            for c in range(adr, stop):
+                ld[c + shift] -= scale * ld[c]
             ld[adr] = scale
 
 
