@@ -1,0 +1,106 @@
+"""Checks of the array arguments of `mj_*` and `mju_*` functions, with the rules of MuJoCo's Python package.
+
+Results are written into arrays of the caller, which must therefore be float64 arrays that can be written to. Inputs may
+be anything that converts to numbers. What doesn't fit raises TypeError, which names the argument and says what is right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise TypeError with a message unless the condition holds."""
+    if not condition:
+        raise TypeError(message)
+
+
+def same_size(first: str, a: np.ndarray, second: str, b: np.ndarray) -> None:
+    """Raise TypeError unless two vectors have the same size."""
+    require(a.size == b.size, f"{first} and {second} should have the same size")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}" + ("" if value.flags.writeable else ", read-only")
+    return type(value).__name__
+
+
+def _target(name: str, array: Any, dtype: type) -> np.ndarray:
+    """An array to write results to, as it is."""
+    fits = isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.writeable
+    require(fits, f"{name} should be a writeable array of {np.dtype(dtype).name}, got {_kind(array)}")
+    return array
+
+
+def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray:
+    """A vector to write results to: one-dimensional, or with one column or row; contiguous."""
+    _target(name, array, dtype)
+    fits = array.flags.c_contiguous and array.ndim > 0 and array.size == max(array.shape)
+    require(fits, f"{name} should be a contiguous vector, got {_kind(array)}")
+    return array.reshape(-1)
+
+
+def target_of(name: str, array: Any, size: int, what: str = "") -> np.ndarray:
+    """A vector of `size` numbers to write results to; `what` names the size in the error."""
+    flat = target_vector(name, array)
+    require(flat.size == size, f"{name} should be of size {what or size}, got shape {np.shape(array)}")
+    return flat
+
+
+def target_matrix(name: str, array: Any) -> np.ndarray:
+    """A matrix to write results to: two-dimensional, stored in rows."""
+    _target(name, array, np.float64)
+    require(array.ndim == 2 and array.flags.c_contiguous, f"{name} should be a matrix stored in rows, got {_kind(array)}")
+    return array
+
+
+def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np.ndarray:
+    """A matrix of a shape to write results to; `what` names the shape in the error."""
+    require(np.shape(array) == shape, f"{name} should be of shape {what}, got {np.shape(array)}")
+    return target_matrix(name, array)
+
+
+def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
+    """A vector of any length that is only read."""
+    try:
+        array = np.asarray(value, dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} should be a vector of numbers, got {value!r}") from None
+    require(array.ndim > 0 and array.size == max(array.shape), f"{name} should be a vector, got shape {array.shape}")
+    return array.reshape(-1)
+
+
+def vector_of(name: str, value: Any, size: int, what: str = "") -> np.ndarray:
+    """A vector of `size` numbers that is only read; `what` names the size in the error."""
+    array = vector(name, value)
+    require(array.size == size, f"{name} should be of size {what or size}, got shape {np.shape(value)}")
+    return array
+
+
+def numbers(name: str, value: Any, size: int) -> tuple[float, ...]:
+    """`size` numbers that are only read, as a tuple for kernels."""
+    return tuple(vector_of(name, value, size).tolist())
+
+
+def matrix(name: str, value: Any) -> np.ndarray:
+    """A matrix that is only read."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} should be a matrix of numbers, got {value!r}") from None
+    require(array.ndim == 2, f"{name} should be a matrix, got shape {array.shape}")
+    return array
+
+
+def valid_id(name: str, index: int, n: int) -> int:
+    """An id, checked: 0 <= index < n.
+
+    Raises:
+        IndexError: there is no such element.
+    """
+    if not 0 <= index < n:
+        raise IndexError(f"{name} {index} does not exist: valid ids are 0 to {n - 1}")
+    return int(index)

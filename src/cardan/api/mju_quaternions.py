@@ -1,0 +1,188 @@
+"""The `mju_*` functions of quaternions, poses and rotations (spec: programming, utility functions).
+
+Results go into the first arguments; see `arguments`. Quaternions are (w, x, y, z), matrices nine numbers row by row.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from cardan.api.array_arguments import numbers, target_of
+from cardan.errors import FatalError
+from cardan.maths import quaternion as q
+from cardan.maths.vector import (
+    MINVAL,
+    add3,
+    cross,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    normalize3,
+    scale3,
+    sub3,
+)
+
+
+def mju_rotVecQuat(res: np.ndarray, vec: Any, quat: Any) -> None:
+    """Rotate a vector by a quaternion."""
+    target_of("res", res, 3)[:] = q.rot_vec_quat(numbers("vec", vec, 3), numbers("quat", quat, 4))
+
+
+def mju_negQuat(res: np.ndarray, quat: Any) -> None:
+    """Conjugate: the inverse rotation."""
+    target_of("res", res, 4)[:] = q.neg_quat(numbers("quat", quat, 4))
+
+
+def mju_mulQuat(res: np.ndarray, quat1: Any, quat2: Any) -> None:
+    """Product of quaternions: rotate by `quat2`, then by `quat1`."""
+    target_of("res", res, 4)[:] = q.mul_quat(numbers("quat1", quat1, 4), numbers("quat2", quat2, 4))
+
+
+def mju_mulQuatAxis(res: np.ndarray, quat: Any, axis: Any) -> None:
+    """Product of a quaternion and the pure quaternion (0, axis)."""
+    target_of("res", res, 4)[:] = q.mul_quat(numbers("quat", quat, 4), (0.0, *numbers("axis", axis, 3)))
+
+
+def mju_axisAngle2Quat(res: np.ndarray, axis: Any, angle: float) -> None:
+    """Quaternion of the rotation by `angle` (rad) around a unit axis."""
+    target_of("res", res, 4)[:] = q.axis_angle2quat(numbers("axis", axis, 3), angle)
+
+
+def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
+    """Angular velocity that turns by `quat` in the time `dt`."""
+    target_of("res", res, 3)[:] = q.quat2vel(numbers("quat", quat, 4), dt)
+
+
+def mju_subQuat(res: np.ndarray, qa: Any, qb: Any) -> None:
+    """Rotation vector, in the frame of `qb`, that takes `qb` to `qa`."""
+    target_of("res", res, 3)[:] = q.sub_quat(numbers("qa", qa, 4), numbers("qb", qb, 4))
+
+
+def mju_quat2Mat(res: np.ndarray, quat: Any) -> None:
+    """Rotation matrix of a quaternion."""
+    target_of("res", res, 9)[:] = q.quat2mat(numbers("quat", quat, 4))
+
+
+def mju_mat2Quat(quat: np.ndarray, mat: Any) -> None:
+    """Quaternion of a rotation matrix, computed from its largest component (Shepperd 1978)."""
+    m = np.reshape(numbers("mat", mat, 9), (3, 3))
+    trace = m.trace()
+    result = np.empty(4)
+    if trace > 0:
+        result[:] = 1 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    else:
+        i = int(np.argmax(m.diagonal()))
+        j, k = (i + 1) % 3, (i + 2) % 3
+        result[0] = m[k, j] - m[j, k]
+        result[1 + i] = 1 + 2 * m[i, i] - trace
+        result[1 + j] = m[i, j] + m[j, i]
+        result[1 + k] = m[i, k] + m[k, i]
+    target_of("quat", quat, 4)[:] = q.normalize4(tuple(result.tolist()))
+
+
+def mju_derivQuat(res: np.ndarray, quat: Any, vel: Any) -> None:
+    """Time derivative of a quaternion for an angular velocity in the world frame."""
+    product = q.mul_quat((0.0, *numbers("vel", vel, 3)), numbers("quat", quat, 4))
+    target_of("res", res, 4)[:] = [0.5 * x for x in product]
+
+
+def mju_quatIntegrate(quat: np.ndarray, vel: Any, scale: float) -> None:
+    """Turn a quaternion in place for the time `scale` with the body-frame angular velocity `vel`."""
+    out = target_of("quat", quat, 4)
+    out[:] = q.integrate_quat(tuple(out.tolist()), numbers("vel", vel, 3), scale)
+
+
+def mju_quatZ2Vec(quat: np.ndarray, vec: Any) -> None:
+    """Quaternion of the shortest rotation that takes the z axis to the direction of `vec`."""
+    direction = numbers("vec", vec, 3)
+    out = target_of("quat", quat, 4)
+    out[:] = (1, 0, 0, 0)
+    if norm3(direction) < MINVAL:
+        return
+    x, y, z = normalize3(direction)
+    sine = sqrt(x * x + y * y)
+    if sine < MINVAL:
+        # along the axis: no turn, or half a turn around x
+        out[:] = (1, 0, 0, 0) if z > 0 else (0, 1, 0, 0)
+    else:
+        out[:] = q.axis_angle2quat((-y / sine, x / sine, 0.0), float(np.arctan2(sine, z)))
+
+
+def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:
+    """Quaternion of Euler angles (rad): rotations around the axes named by `seq`.
+
+    Small letters are axes that turn with the object, capital letters fixed axes.
+
+    Raises:
+        FatalError: `seq` isn't three of the letters x, y, z, X, Y, Z.
+    """
+    if len(seq) != 3:
+        raise FatalError("mju_euler2Quat: seq must contain exactly 3 characters")
+    result: Any = (1.0, 0.0, 0.0, 0.0)
+    for k, (letter, angle) in enumerate(zip(seq, numbers("euler", euler, 3), strict=True)):
+        if letter not in "xyzXYZ":
+            raise FatalError(f"mju_euler2Quat: seq[{k}] is '{letter}', should be one of x, y, z, X, Y, Z")
+        axis = tuple(float(a == letter.lower()) for a in "xyz")
+        turn = q.axis_angle2quat(axis, angle)
+        result = q.mul_quat(result, turn) if letter.islower() else q.mul_quat(turn, result)
+    target_of("quat", quat, 4)[:] = result
+
+
+def mju_mulPose(posres: np.ndarray, quatres: np.ndarray, pos1: Any, quat1: Any, pos2: Any, quat2: Any) -> None:
+    """Product of poses: the second, given in the frame of the first."""
+    p1, q1 = numbers("pos1", pos1, 3), numbers("quat1", quat1, 4)
+    p2, q2 = numbers("pos2", pos2, 3), numbers("quat2", quat2, 4)
+    target_of("posres", posres, 3)[:] = add3(q.rot_vec_quat(p2, q1), p1)
+    target_of("quatres", quatres, 4)[:] = q.normalize4(q.mul_quat(q1, q2))
+
+
+def mju_negPose(posres: np.ndarray, quatres: np.ndarray, pos: Any, quat: Any) -> None:
+    """Inverse of a pose."""
+    p, inverse = numbers("pos", pos, 3), q.neg_quat(numbers("quat", quat, 4))
+    target_of("posres", posres, 3)[:] = scale3(q.rot_vec_quat(p, inverse), -1.0)
+    target_of("quatres", quatres, 4)[:] = inverse
+
+
+def mju_trnVecPose(res: np.ndarray, pos: Any, quat: Any, vec: Any) -> None:
+    """Point `vec` of the frame with a pose, in the outer frame."""
+    rotated = q.rot_vec_quat(numbers("vec", vec, 3), numbers("quat", quat, 4))
+    target_of("res", res, 3)[:] = add3(rotated, numbers("pos", pos, 3))
+
+
+def mju_rotVecMat(res: np.ndarray, vec: Any, mat: Any) -> None:
+    """res = mat vec."""
+    target_of("res", res, 3)[:] = mul_mat_vec3(numbers("mat", mat, 9), numbers("vec", vec, 3))
+
+
+def mju_rotVecMatT(res: np.ndarray, vec: Any, mat: Any) -> None:
+    """res = mat' vec."""
+    target_of("res", res, 3)[:] = mul_mat_t_vec3(numbers("mat", mat, 9), numbers("vec", vec, 3))
+
+
+def mju_transformSpatial(
+    res: np.ndarray, vec: Any, flg_force: int, newpos: Any, oldpos: Any, rotnew2old: Any
+) -> None:
+    """A spatial motion or force vector (rotation, translation) seen from another point and orientation.
+
+    Args:
+        res: the new vector (6,).
+        vec: the old vector (6,).
+        flg_force: whether it is a force (torque, force); else a motion.
+        newpos: the new point (3,).
+        oldpos: the old point (3,).
+        rotnew2old: rotation from the new to the old orientation (9,), or None for none.
+    """
+    values = numbers("vec", vec, 6)
+    rotational, linear = values[:3], values[3:]
+    shift = sub3(numbers("newpos", newpos, 3), numbers("oldpos", oldpos, 3))
+    if flg_force:
+        rotational = sub3(rotational, cross(shift, linear))
+    else:
+        linear = sub3(linear, cross(shift, rotational))
+    if rotnew2old is not None:
+        turn = numbers("rotnew2old", rotnew2old, 9)
+        rotational, linear = mul_mat_t_vec3(turn, rotational), mul_mat_t_vec3(turn, linear)
+    target_of("res", res, 6)[:] = (*rotational, *linear)

@@ -1,0 +1,156 @@
+"""The remaining `mju_*` functions: numbers, names of types, friction pyramids, eigenvalues (spec: programming)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cardan.api.array_arguments import matrix, require, target_of, target_vector, vector, vector_of
+from cardan.constants import mjMAXVAL, mjMINVAL
+from cardan.enums import mjtObj
+from cardan.maths.eigen import principal_axes
+from cardan.maths.quaternion import quat2mat
+
+
+def mju_min(a: float, b: float) -> float:
+    """The smaller number."""
+    return float(min(a, b))
+
+
+def mju_max(a: float, b: float) -> float:
+    """The larger number."""
+    return float(max(a, b))
+
+
+def mju_clip(x: float, min: float, max: float) -> float:
+    """`x`, bounded to [min, max]."""
+    return float(min if x < min else max if x > max else x)
+
+
+def mju_sign(x: float) -> float:
+    """1, 0 or -1."""
+    return float((x > 0) - (x < 0))
+
+
+def mju_round(x: float) -> int:
+    """The nearest integer; halves go up."""
+    return math.floor(x + 0.5)
+
+
+def mju_isBad(x: float) -> int:
+    """1 if `x` is no number, or larger than mjMAXVAL, else 0."""
+    return int(not -mjMAXVAL <= x <= mjMAXVAL)
+
+
+def mju_sigmoid(x: float) -> float:
+    """Smooth step from 0 at x = 0 to 1 at x = 1 with two continuous derivatives: 6 x^5 - 15 x^4 + 10 x^3."""
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    return float(x * x * x * (3 * x * (2 * x - 5) + 10))
+
+
+def mju_Halton(index: int, base: int) -> float:
+    """Element `index` of the Halton sequence of a base (Halton 1960): the digits of the index, mirrored at the point."""
+    require(index >= 0 and base > 1, "index should not be negative, and base at least 2")
+    value, scale = 0.0, 1.0 / base
+    while index > 0:
+        index, digit = divmod(index, base)
+        value += digit * scale
+        scale /= base
+    return value
+
+
+def mju_springDamper(pos0: float, vel0: float, Kp: float, Kv: float, dt: float) -> float:
+    """Position, after the time `dt`, of a unit mass on a spring (Kp) and a damper (Kv) that starts at pos0 with vel0."""
+    half, rest = 0.5 * Kv, 0.25 * Kv * Kv - Kp
+    decay = math.exp(-half * dt)
+    push = vel0 + half * pos0
+    if rest > mjMINVAL:
+        rate = math.sqrt(rest)
+        return decay * (pos0 * math.cosh(rate * dt) + push / rate * math.sinh(rate * dt))
+    if rest < -mjMINVAL:
+        rate = math.sqrt(-rest)
+        return decay * (pos0 * math.cos(rate * dt) + push / rate * math.sin(rate * dt))
+    return decay * (pos0 + push * dt)
+
+
+_NORMAL = np.random.default_rng()
+
+
+def mju_standardNormal(num2: np.ndarray | None) -> float:
+    """A random number from the normal distribution; a second one goes into `num2` (1,), if given."""
+    if num2 is not None:
+        target_of("num2", num2, 1)[0] = _NORMAL.standard_normal()
+    return float(_NORMAL.standard_normal())
+
+
+_TYPE_NAMES = {
+    int(obj): obj.name.removeprefix("mjOBJ_").lower() for obj in mjtObj if obj.name.startswith("mjOBJ_") and int(obj) > 0
+}
+
+
+def mju_type2Str(type: int) -> str | None:
+    """Name of an object type (`mjtObj`) in the modelling language, or None."""
+    return _TYPE_NAMES.get(int(type))
+
+
+def mju_str2Type(str: str) -> int:
+    """Object type (`mjtObj`) with a name of the modelling language; 0 (unknown) if there is none."""
+    return next((number for number, name in _TYPE_NAMES.items() if name == str), 0)
+
+
+def _check_pyramid(pyramid: np.ndarray, force: np.ndarray, mu: np.ndarray) -> None:
+    require(pyramid.size == 2 * mu.size, "size of pyramid should be twice as large as size of mu")
+    require(force.size == mu.size + 1, "size of force should be exactly one larger than size of mu")
+
+
+def mju_encodePyramid(pyramid: np.ndarray, force: Any, mu: Any) -> None:
+    """Edge forces of a friction pyramid from a contact force (normal, then tangents); see `mju_decodePyramid`."""
+    edges, f, friction = target_vector("pyramid", pyramid), vector("force", force), vector("mu", mu)
+    _check_pyramid(edges, f, friction)
+    share = f[0] / friction.size
+    along = np.minimum(share, f[1:] / friction)
+    edges[0::2] = 0.5 * (share + along)
+    edges[1::2] = 0.5 * (share - along)
+
+
+def mju_decodePyramid(force: np.ndarray, pyramid: Any, mu: Any) -> None:
+    """Contact force (normal, then tangents) from the edge forces of a friction pyramid (spec: computation, contact)."""
+    f, edges, friction = target_vector("force", force), vector("pyramid", pyramid), vector("mu", mu)
+    _check_pyramid(edges, f, friction)
+    f[0] = edges.sum()
+    f[1:] = (edges[0::2] - edges[1::2]) * friction
+
+
+def mju_eig3(eigval: np.ndarray, eigvec: np.ndarray, quat: np.ndarray, mat: Any) -> int:
+    """Eigenvalues of a symmetric 3 x 3 matrix, largest first, and its eigenvectors as columns and as a rotation.
+
+    Returns:
+        0 (the number of iterations in MuJoCo, which means nothing here).
+    """
+    a = vector_of("mat", mat, 9).tolist()
+    values, rotation = principal_axes((a[0], a[4], a[8], a[1], a[2], a[5]))
+    target_of("eigval", eigval, 3)[:] = values
+    target_of("quat", quat, 4)[:] = rotation
+    target_of("eigvec", eigvec, 9)[:] = quat2mat(rotation)
+    return 0
+
+
+def mju_printMat(mat: Any) -> None:
+    """Print a matrix, one row a line."""
+    for row in matrix("mat", mat):
+        print(" ".join(f"{value:.8f}" for value in row))
+    print()
+
+
+def mju_printMatSparse(mat: Any, rownnz: Any, rowadr: Any, colind: Any) -> None:
+    """Print a matrix in compressed rows: (column) value, one row a line."""
+    values, columns = vector("mat", mat), vector("colind", colind, np.int32)
+    counts, starts = vector("rownnz", rownnz, np.int32), vector("rowadr", rowadr, np.int32)
+    for count, start in zip(counts, starts, strict=True):
+        print(" ".join(f"({columns[k]}) {values[k]:9.6f}" for k in range(start, start + count)))
+    print()
