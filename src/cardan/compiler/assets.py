@@ -15,10 +15,11 @@ def add_assets(build: Build) -> None:
     """Textures and materials, in the user's order."""
     section = build.tree.section("asset")
     adr = 0
+    nameless = [element for element in section.all("texture") if not element.name]
     for element in section.all("texture"):
         values = element.resolved()
         image = make_texture(element, values)
-        build.enter("texture", element.name)
+        build.enter("texture", element.name or (f"_{nameless.index(element)}" if len(nameless) > 1 else None))
         build.put(
             tex_type=TEXTURE[values["type"]],
             tex_height=image.shape[0],

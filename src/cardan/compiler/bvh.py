@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.compiler.orientation import IDENTITY
+from cardan.compiler.shapes import PLANE_HALF
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, sub3
 
@@ -60,6 +61,13 @@ def _bounds(boxes: list[Box]) -> tuple[Vec3, Vec3]:
     return centre, (0.5 * (high[0] - low[0]), 0.5 * (high[1] - low[1]), 0.5 * (high[2] - low[2]))
 
 
+def _longest(half: Vec3) -> int:
+    """The axis of the longest side: the first one of equals, but the second one of endless ones, as the reference has it."""
+    if half[0] == half[1] >= PLANE_HALF[0]:
+        return 1
+    return max(range(3), key=lambda k: half[k])
+
+
 def _add_node(build: Build, start: int, boxes: list[Box], depth: int) -> int:
     """Add the tree over boxes, root first; return the root's number in the body's tree."""
     columns = build.columns
@@ -71,7 +79,7 @@ def _add_node(build: Build, start: int, boxes: list[Box], depth: int) -> int:
     centre, half = _bounds(boxes)
     build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=-1, bvh_aabb=(*centre, *half))
     # split at the median along the longest side
-    axis = max(range(3), key=lambda k: half[k])
+    axis = _longest(half)
     ordered = sorted(boxes, key=lambda box: box.centre[axis])
     middle = len(ordered) // 2
     left = _add_node(build, start, ordered[:middle], depth + 1)

@@ -76,7 +76,8 @@ def _build_bodies(build: Build) -> None:
         add_geoms(build, body)
         add_sites(build, body)
         add_views(build, body)
-        set_inertia(build, body)
+        if body.id:
+            set_inertia(build, body)
     for body in build.bodies:
         check_moving(body)
     scale_total_mass(build)
@@ -121,6 +122,7 @@ def _fill(build: Build) -> MjModel:
             arrays[field.name][...] = np.array(column).reshape(arrays[field.name].shape)
     if images:
         np.concatenate([image.ravel() for image in images], out=arrays["tex_rgb"])
+    m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes
     put_settings(build.tree, m)
     m.finalize()
     return m

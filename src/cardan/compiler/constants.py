@@ -49,14 +49,13 @@ def set_const(m: MjModel, d: MjData) -> None:
     if m.ntendon:
         m.tendon_length0[:] = d.ten_length
         m.tendon_invweight0[:] = inertia.weights(inertia.tendon_jacobian(m, d))
-        automatic = np.all(m.tendon_lengthspring == -1.0, axis=1)
-        m.tendon_lengthspring[automatic] = m.tendon_length0[automatic, None]
     if m.nu:
         m.actuator_length0[:] = d.actuator_length
         moment = np.asarray(d.actuator_moment)
         m.actuator_acc0[:] = np.linalg.norm(inertia.solve(moment.T), axis=0)
     set_equality_data(m, d)
     set_statistics(m, d)
+    _set_tendon_springs(m, d)
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
@@ -75,6 +74,17 @@ def _run_position_stages(m: MjModel, d: MjData) -> None:
     if not _PROGRAM:
         _PROGRAM.append(Program(_POSITION_STAGES))
     _PROGRAM[0].run(m, d)
+
+
+def _set_tendon_springs(m: MjModel, d: MjData) -> None:
+    """Lengths at which tendon springs are at rest, where the user left them to the spring positions of joints."""
+    automatic = np.all(m.tendon_lengthspring == -1.0, axis=1)
+    if automatic.any():
+        d.qpos[:] = m.qpos_spring
+        _run_position_stages(m, d)
+        m.tendon_lengthspring[automatic] = d.ten_length[automatic, None]
+        d.qpos[:] = m.qpos0
+        _run_position_stages(m, d)
 
 
 def _set_subtree_mass(m: MjModel) -> None:

@@ -22,9 +22,11 @@ def set_inertia(build: Build, body: Body) -> None:
         _given_inertia(build, body)
     elif source != "false":
         _inertia_from_geoms(build, body)
-    if body.id:
-        _bound(build, body)
-        _check(build, body)
+    if not body.geoms and body.inertial is None:
+        # a quirk of the reference, without effect on the dynamics
+        body.ipos, body.iquat = body.pos, body.quat
+    _bound(build, body)
+    _check(build, body)
 
 
 def _given_inertia(build: Build, body: Body) -> None:

@@ -72,16 +72,18 @@ _OBJECTS: dict[str, tuple[str, str, str, int]] = {
     "joint": ("joint", "joint1", "joint2", -1),
     "tendon": ("tendon", "tendon1", "tendon2", -1),
 }
+# constraint rows that the reference counts for each kind (7 for a weld, which has 6)
+_ROWS: dict[str, int] = {"connect": 3, "weld": 7, "joint": 1, "tendon": 1}
 _SCALAR_JOINTS = ("slide", "hinge")
 
 
 def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
     """What the user gave of a row of ``eq_data``; the rest follows from the initial configuration."""
     if tag == "connect":
-        return (*values["anchor"], *[0.0] * 8)
+        return (*values["anchor"], *[0.0] * 7, 1.0)
     if tag == "weld":
         return (*values["anchor"], *values["relpose"], values["torquescale"])
-    return (*values["polycoef"], *[0.0] * 6)
+    return (*values["polycoef"], *[0.0] * 5, 1.0)
 
 
 def add_equalities(build: Build) -> None:
@@ -95,6 +97,7 @@ def add_equalities(build: Build) -> None:
         if kind == "joint":
             _check_scalar(build, element, values, (first, second))
         build.enter("equality", element.name)
+        build.sizes["nemax"] = build.sizes.get("nemax", 0) + _ROWS[element.tag]
         build.put(
             eq_type=EQ_CODES[element.tag],
             eq_obj1id=obj1,

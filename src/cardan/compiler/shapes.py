@@ -121,7 +121,7 @@ _SOLID = ("box", "ellipsoid")
 def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
     """Sizes of a shape whose axis runs between two points (attribute ``fromto``)."""
     if kind in _LONG:
-        return (size[0], half, 0.0)
+        return (size[0], half, size[2])
     if kind in _SOLID:
         return (size[0], size[0], half)
     raise element.error(f"a {kind} cannot be given by two points: use {', '.join(_LONG + _SOLID)}", "fromto")

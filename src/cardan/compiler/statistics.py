@@ -16,6 +16,7 @@ _LEAST = 1e-5
 _SIZE_WITHOUT_BODIES = 0.2
 _EXTENT_OF_A_POINT = 2.0
 _RADIUS_OF_INFINITE_PLANE = 1.0
+_RADIUS_OF_PLANE = 0.1  # relative to its longer half side
 
 
 def set_statistics(m: MjModel, d: MjData) -> None:
@@ -24,7 +25,7 @@ def set_statistics(m: MjModel, d: MjData) -> None:
     stat.meaninertia = float(np.mean(m.dof_M0)) if m.nv else 1.0
     stat.meanmass = float(np.mean(m.body_mass[1:])) if m.nbody > 1 else 1.0
     stat.meansize = _mean_size(m, d)
-    low, high = _bounds(m, d, stat.meansize)
+    low, high = _bounds(m, d)
     stat.center = 0.5 * (low + high)
     extent = float(np.max(high - low))
     stat.extent = max(extent if extent >= _LEAST else _EXTENT_OF_A_POINT, 2.0 * stat.meansize)
@@ -42,15 +43,15 @@ def _mean_size(m: MjModel, d: MjData) -> float:
     np.maximum.at(sizes, bodies, reach)
     for owner in (m.jnt_bodyid, m.body_parentid[m.jnt_bodyid]):
         np.maximum.at(sizes, owner, np.linalg.norm(d.xanchor - xipos[owner], axis=1))
-    return max(float(np.mean(sizes[1:])), _LEAST)
+    return float(np.mean(np.maximum(sizes[1:], _LEAST)))
 
 
-def _bounds(m: MjModel, d: MjData, meansize: float) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the box around bodies, joints, sites and geoms; planes count as balls, finite ones of mean size."""
+def _bounds(m: MjModel, d: MjData) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the box around bodies, joints, sites and geoms; planes count as small balls."""
     radius = m.geom_rbound.copy()
     planes = m.geom_type == int(mjtGeom.mjGEOM_PLANE)
-    finite = np.all(m.geom_size[:, :2] > 0.0, axis=1)
-    radius[planes] = np.where(finite[planes], meansize, _RADIUS_OF_INFINITE_PLANE)
+    sides = m.geom_size[planes, :2].max(axis=1, initial=0.0)
+    radius[planes] = np.where(sides > 0.0, _RADIUS_OF_PLANE * sides, _RADIUS_OF_INFINITE_PLANE)
     points = [d.xpos[1:], d.xipos[1:], d.xanchor, d.site_xpos]
     low = np.concatenate([*points, d.geom_xpos - radius[:, None]])
     high = np.concatenate([*points, d.geom_xpos + radius[:, None]])

@@ -27,7 +27,7 @@ def make_texture(element: Element, values: dict[str, Any]) -> Image:
         raise element.unsupported("a texture from an image file", "file" if element.is_set("file") else "builtin")
     width, height = values["width"], values["height"]
     flat = values["type"] == "2d"
-    if width < 1 or (flat and height < 1):
+    if width < 1 or height < 1:
         raise element.error(f"the size must be positive, found {width} x {height}", "width")
     if not flat:
         height = width

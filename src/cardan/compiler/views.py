@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from math import atan, pi
+from math import pi
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cardan.compiler.orientation import compose, element_pose, frames_pose
 from cardan.constants import mjMINVAL
@@ -26,18 +28,24 @@ def add_views(build: Build, body: Body) -> None:
         _add_light(build, body, placed)
 
 
-def _intrinsics(values: dict[str, Any]) -> tuple[tuple[float, ...], float]:
+def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...], float]:
     """Focal lengths and principal point in metres, and the vertical field of view in degrees that they give."""
     width, height = values["sensorsize"]
     if not (width > 0.0 and height > 0.0):
-        return (0.01, 0.01, 0.0, 0.0), values["fovy"]
+        znear = build.tree.section("visual").child("map").resolved()["znear"]
+        return (znear, znear, 0.0, 0.0), values["fovy"]
     scale = (width / values["resolution"][0], height / values["resolution"][1])
     lengths: list[float] = []
     for name in ("focal", "principal"):
         pixels, metres = values[f"{name}pixel"], values[name]
         lengths += [pixels[k] * scale[k] if pixels[k] else metres[k] for k in range(2)]
-    fovy = 2.0 * atan(height / (2.0 * lengths[1])) * 180.0 / pi if lengths[1] else values["fovy"]
+    fovy = _field_of_view(height, lengths[1]) if lengths[1] else values["fovy"]
     return tuple(lengths), fovy
+
+
+def _field_of_view(height: float, focal: float) -> float:
+    """Vertical field of view (degrees), in the single precision in which the model keeps sensor sizes."""
+    return 2.0 * float(np.arctan2(np.float32(height) / 2, np.float32(focal))) * 180.0 / pi
 
 
 def _add_camera(build: Build, body: Body, placed: Placed) -> None:
@@ -45,7 +53,7 @@ def _add_camera(build: Build, body: Body, placed: Placed) -> None:
     element, frames = placed
     values = element.resolved()
     pos, quat = element_pose(build, element, values, frames)
-    intrinsic, fovy = _intrinsics(values)
+    intrinsic, fovy = _intrinsics(build, values)
     if fovy >= _LARGEST_FOVY:
         raise element.error(f"must be below {_LARGEST_FOVY:g} degrees, found {fovy:g}", "fovy")
     build.enter("camera", element.name)

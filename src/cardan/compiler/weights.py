@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.constants import mjMINVAL
+
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
 FloatArray = np.ndarray
+_ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes: it counts as free to move
 
 
 class Inertia:
@@ -37,7 +40,7 @@ class Inertia:
                 chain = self.chains[dof]
                 block[dof - first, chain - first] = packed[adr[dof] : adr[dof] + len(chain)]
             block += np.tril(block, -1).T
-            self.blocks.append((first, last, np.linalg.inv(np.linalg.cholesky(block))))
+            self.blocks.append((first, last, _inverse_factor(block)))
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """M^-1 times the columns (nv, n)."""
@@ -58,6 +61,8 @@ class Inertia:
         weight = np.zeros(self.nv)
         for first, last, factor in self.blocks:
             weight[first:last] = np.sum(factor**2, axis=0)
+        sliding = m.body_simple[m.dof_bodyid] == _ONLY_SLIDES
+        weight[sliding] = 1.0 / m.body_mass[m.dof_bodyid[sliding]]
         for kind, parts in ((0, (0, 3)), (1, (0,))):
             for adr in m.jnt_dofadr[m.jnt_type == kind]:
                 for part in parts:
@@ -73,6 +78,9 @@ class Inertia:
         starts = sorted(tree_of)
         for body in range(1, m.nbody):
             if last_dofs[body] < 0:
+                continue
+            if m.body_simple[body] == _ONLY_SLIDES:
+                weight[body, 0] = 1.0 / m.body_mass[body]
                 continue
             chain = self.chains[last_dofs[body]]
             first = starts[int(np.searchsorted(starts, chain[-1], side="right")) - 1]
@@ -93,6 +101,21 @@ class Inertia:
             for wrap in range(adr, adr + number):
                 rows[row, m.jnt_dofadr[m.wrap_objid[wrap]]] += m.wrap_prm[wrap]
         return rows
+
+
+def _inverse_factor(block: FloatArray) -> FloatArray:
+    """F with F' F = M^-1. Pivots of the factor L' D L of M are at least mjMINVAL, so that a singular M has an answer."""
+    work = block.copy()
+    n = len(work)
+    pivots = np.zeros(n)
+    for k in range(n - 1, -1, -1):
+        pivots[k] = max(work[k, k], mjMINVAL)
+        row = work[k, :k] / pivots[k]
+        work[:k, :k] -= np.outer(row, work[k, :k])
+        work[k, :k] = row
+        work[k, k] = 1.0
+    lower = np.tril(work)
+    return np.linalg.inv(lower).T / np.sqrt(pivots)[:, None]
 
 
 def _ancestor_dofs(m: MjModel) -> list[FloatArray]:
