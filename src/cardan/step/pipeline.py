@@ -14,7 +14,7 @@ from typing import Any
 from cardan.collision.detection import collision
 from cardan.collision.table import attach_colliders
 from cardan.constraint.inverse import inv_constraint
-from cardan.constraint.make import make_constraint
+from cardan.constraint.make import constraint_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
@@ -69,10 +69,10 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Sensors:
-    """The sensors that are due after a part of the pipeline: one stage a type of sensor that the model has."""
+class Chosen:
+    """Stages of a kind (sensors, constraint rows) that depend on which elements the model has."""
 
-    after: mjtStage
+    stages_of: Callable[[MjModel], list[Any]]
 
 
 def when(needed: Predicate, *items: Any) -> When:
@@ -94,6 +94,16 @@ def _not_disabled(bit: mjtDisableBit) -> Predicate:
 
 def _integrator(*kinds: mjtIntegrator) -> Predicate:
     return lambda m: m.opt.integrator in kinds
+
+
+def _sensors(after: mjtStage) -> When:
+    """The sensors that are due after a part of the pipeline."""
+
+    def stages_of(m: MjModel) -> list[Any]:
+        check_sensors(m)
+        return sensor_stages(m, after)
+
+    return when(has_sensors, Chosen(stages_of))
 
 
 def _cameras_or_lights(m: MjModel) -> bool:
@@ -136,6 +146,8 @@ CONTROL, PASSIVE = Place("control"), Place("passive")
 
 # forward dynamics ------------------------------------------------------------
 
+MAKE_CONSTRAINT = (Chosen(constraint_stages),)
+MAKE_ROWS = tuple(when(needed, function) for needed, function in MAKE_CONSTRAINT)
 FWD_POSITION = (
     kinematics,
     when(_cameras_or_lights, camlight),
@@ -144,7 +156,7 @@ FWD_POSITION = (
     crb,
     factor_m,
     collision,
-    make_constraint,
+    *MAKE_CONSTRAINT,
     when(_actuators, transmission),
 )
 PASSIVE_FORCES = (passive, when(_passive_on, PASSIVE))
@@ -156,9 +168,9 @@ FWD_VELOCITY = (
     reference_constraint,
     rne,
 )
-SENSOR_POS = (when(has_sensors, Sensors(mjtStage.mjSTAGE_POS)),)
-SENSOR_VEL = (when(_sensed_momenta, subtree_vel), when(has_sensors, Sensors(mjtStage.mjSTAGE_VEL)))
-SENSOR_ACC = (when(_sensed_forces, rne_post_constraint), when(has_sensors, Sensors(mjtStage.mjSTAGE_ACC)))
+SENSOR_POS = (_sensors(mjtStage.mjSTAGE_POS),)
+SENSOR_VEL = (when(_sensed_momenta, subtree_vel), _sensors(mjtStage.mjSTAGE_VEL))
+SENSOR_ACC = (when(_sensed_forces, rne_post_constraint), _sensors(mjtStage.mjSTAGE_ACC))
 ENERGY_POS = (when(_energy_on, energy_pos),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
@@ -231,7 +243,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_rnePostConstraint": (rne_post_constraint,),
     "mj_subtreeVel": (subtree_vel,),
     "mj_collision": (collision,),
-    "mj_makeConstraint": (make_constraint,),
+    "mj_makeConstraint": MAKE_CONSTRAINT,
     "mj_referenceConstraint": (reference_constraint,),
     "mj_projectConstraint": (),
     "mj_Euler": (euler,),
@@ -264,9 +276,8 @@ def _resolve(m: MjModel, items: tuple[Any, ...]) -> Iterator[Any]:
         if isinstance(item, When):
             if item.needed(m):
                 yield from _resolve(m, item.items)
-        elif isinstance(item, Sensors):
-            check_sensors(m)
-            yield from sensor_stages(m, item.after)
+        elif isinstance(item, Chosen):
+            yield from item.stages_of(m)
         elif isinstance(item, Place):
             if item.name in hooks.installed:
                 yield hooks.installed[item.name].entry
