@@ -10,22 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.constraint.update import CONE, QUADRATIC
+from cardan.constraint.update import CONE, QUADRATIC, SATISFIED
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
 from cardan.solver.islands import RUN_ELLIPTIC
 
 
 @kernel
-def dense_hessian(m: Any, d: Any, island: int) -> None:
-    """H = M + J' D J over the quadratic rows of the island, into ``work.H``."""
-    dense_inertia(m, d, island)
-    change_dense_hessian(d, island, 1)
-
-
-@kernel
-def dense_inertia(m: Any, d: Any, island: int) -> None:
-    """Lower triangle of the island's inertia matrix, into ``work.H``."""
+def start_dense_hessian(m: Any, d: Any, island: int) -> None:
+    """The island's inertia matrix into ``work.H``; for `change_dense_hessian`, no row is in it yet."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
@@ -35,24 +28,23 @@ def dense_inertia(m: Any, d: Any, island: int) -> None:
         base = p * n + p - i
         for k in range(m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]):
             d.work.H[base + m.aux.M_colind[k]] = d.qM[k]
+    begin = int(d.work.island_run[island])
+    for run in range(begin, begin + d.work.island_nrun[island]):
+        i = int(d.work.run_order[run])
+        for r in range(d.work.run_start[i], d.work.run_stop[i]):
+            d.work.row_state[r] = SATISFIED
 
 
 @kernel
-def change_dense_hessian(d: Any, island: int, fresh: int) -> None:
-    """Add rows that entered the quadratic zone to ``work.H`` and take out those that left it.
-
-    Args:
-        d: data; `row_state` holds the states before the move.
-        island: number of the island.
-        fresh: if not 0, no row is in ``work.H`` yet.
-    """
+def change_dense_hessian(d: Any, island: int) -> None:
+    """Add rows that entered the quadratic zone since ``row_state`` was taken to ``work.H``, and take out those that left it."""
     n = int(d.work.island_ndof[island])
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
         i = d.work.run_order[run]
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
             now = 1 if d.efc_state[r] == QUADRATIC else 0
-            before = 1 if fresh == 0 and d.work.row_state[r] == QUADRATIC else 0
+            before = 1 if d.work.row_state[r] == QUADRATIC else 0
             if now != before:
                 add_dense_row(d, int(d.work.row_adr[r]), n, (now - before) * d.efc_D[r])
 

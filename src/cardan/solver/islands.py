@@ -39,7 +39,7 @@ def tree_root(d: Any, tree: int) -> int:
     parent = d.work.tree_parent
     while parent[tree] != tree:
         parent[tree] = parent[parent[tree]]
-        tree = parent[tree]
+        tree = int(parent[tree])
     return tree
 
 
@@ -67,7 +67,7 @@ def link_trees(m: Any, d: Any) -> None:
             tree = link_dense_row(m, d, r)
         d.work.row_tree[r] = tree
     for r in range(d.nefc):
-        d.work.tree_nrow[tree_root(d, d.work.row_tree[r])] += 1
+        d.work.tree_nrow[tree_root(d, int(d.work.row_tree[r]))] += 1
 
 
 @kernel
@@ -89,16 +89,16 @@ def link_sparse_row(m: Any, d: Any, r: int) -> int:
 @kernel
 def link_dense_row(m: Any, d: Any, r: int) -> int:
     """Unite the trees of a dense row; returns one of them (tree 0 for an empty row)."""
-    first = -1
+    first = int(m.ntree)
     adr = r * m.nv
     for i in range(m.nv):
         if d.efc_J[adr + i] != 0.0:
             tree = int(m.dof_treeid[i])
-            if first < 0:
+            if first == m.ntree:
                 first = tree
             elif tree != first:
                 link(d, first, tree)
-    return max(first, 0)
+    return first % int(m.ntree)
 
 
 @kernel
@@ -162,7 +162,7 @@ def order_runs(d: Any, count: int) -> None:
         total += d.work.island_nrun[k]
         d.work.island_nrun[k] = 0
     for i in range(nrun):
-        k = row_island(d, d.work.run_start[i])
+        k = row_island(d, int(d.work.run_start[i]))
         d.work.run_order[d.work.island_run[k] + d.work.island_nrun[k]] = i
         d.work.island_nrun[k] += 1
 
@@ -177,19 +177,23 @@ def row_island(d: Any, r: int) -> int:
 def find_runs(d: Any) -> int:
     """Cut the rows into runs; returns how many there are, and counts them by island."""
     nrun = 0
-    r = 0
-    while r < d.nefc:
+    stop = 0
+    last = -1
+    for r in range(d.nefc):
+        if r < stop:
+            continue
         kind = row_kind(d, r)
         island = row_island(d, r)
+        if nrun > 0 and kind != RUN_ELLIPTIC and d.work.run_kind[nrun - 1] == kind and last == island:
+            d.work.run_stop[nrun - 1] = r + 1
+            continue
         d.work.run_kind[nrun] = kind
         d.work.run_start[nrun] = r
+        stop = r + 1
         if kind == RUN_ELLIPTIC:
-            r += d.contact.dim[d.efc_id[r]]
-        else:
-            r += 1
-            while r < d.nefc and row_kind(d, r) == kind and row_island(d, r) == island:
-                r += 1
-        d.work.run_stop[nrun] = r
+            stop = r + d.contact.dim[d.efc_id[r]]
+        d.work.run_stop[nrun] = stop
         d.work.island_nrun[island] += 1
+        last = island
         nrun += 1
     return nrun

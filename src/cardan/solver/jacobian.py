@@ -17,48 +17,44 @@ DENSE_MAX = 128
 
 
 @kernel
-def jacobian_size(m: Any, d: Any, island: int) -> int:
-    """Numbers that the island's Jacobian needs in ``work.J``."""
-    rows_dense = not is_sparse(m)
-    n = int(d.work.island_ndof[island])
-    size = 0
+def gather_jacobian(m: Any, d: Any, island: int) -> None:
+    """Copy the island's part of efc_J to the places that `place_rows` gave the rows."""
+    dense_rows = not is_sparse(m)
+    dense_island = d.work.dense_island != 0
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
         k = d.work.run_order[run]
-        if n <= DENSE_MAX or rows_dense:
-            size += n * (d.work.run_stop[k] - d.work.run_start[k])
-        else:
-            for r in range(d.work.run_start[k], d.work.run_stop[k]):
-                size += d.efc_J_rownnz[r]
-    return size
+        for r in range(int(d.work.run_start[k]), int(d.work.run_stop[k])):
+            adr = int(d.work.row_adr[r])
+            if dense_island and dense_rows:
+                dense_from_dense(m, d, island, r, adr)
+            elif dense_island:
+                dense_from_sparse(d, island, r, adr)
+            elif dense_rows:
+                sparse_from_dense(m, d, island, r, adr)
+            else:
+                sparse_from_sparse(d, island, r, adr)
 
 
 @kernel
-def gather_jacobian(m: Any, d: Any, island: int) -> None:
-    """Copy the island's part of efc_J into ``work.J``."""
-    dense_rows = not is_sparse(m)
-    dense_island = d.work.dense_island != 0
-    adr = 0
+def place_rows(m: Any, d: Any, island: int) -> int:
+    """Give each row of the island its address and its length; returns the length of all."""
+    full_rows = d.work.dense_island != 0 or not is_sparse(m)
+    n = int(d.work.island_ndof[island])
+    total = 0
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
         k = d.work.run_order[run]
         for r in range(d.work.run_start[k], d.work.run_stop[k]):
-            d.work.row_adr[r] = adr
-            if dense_island and dense_rows:
-                nnz = dense_from_dense(m, d, island, r, adr)
-            elif dense_island:
-                nnz = dense_from_sparse(d, island, r, adr)
-            elif dense_rows:
-                nnz = sparse_from_dense(m, d, island, r, adr)
-            else:
-                nnz = sparse_from_sparse(d, island, r, adr)
-            d.work.row_nnz[r] = nnz
-            adr += nnz
+            d.work.row_adr[r] = total
+            d.work.row_nnz[r] = n if full_rows else int(d.efc_J_rownnz[r])
+            total += d.work.row_nnz[r]
+    return total
 
 
 @kernel
-def dense_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> int:
-    """Copy dense row `r` to a dense row at `adr`; returns its length."""
+def dense_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> None:
+    """Copy dense row `r` to a dense row at `adr`."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
     source = r * int(m.nv)
@@ -68,12 +64,11 @@ def dense_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> int:
     else:
         for k in range(n):
             d.work.J[adr + k] = d.efc_J[source + d.work.dof_at[first + k]]
-    return n
 
 
 @kernel
-def dense_from_sparse(d: Any, island: int, r: int, adr: int) -> int:
-    """Spread compressed row `r` to a dense row at `adr`; returns its length."""
+def dense_from_sparse(d: Any, island: int, r: int, adr: int) -> None:
+    """Spread compressed row `r` to a dense row at `adr`."""
     n = int(d.work.island_ndof[island])
     base = adr - int(d.work.island_dof[island])
     for k in range(n):
@@ -81,12 +76,11 @@ def dense_from_sparse(d: Any, island: int, r: int, adr: int) -> int:
     source = int(d.efc_J_rowadr[r])
     for k in range(source, source + d.efc_J_rownnz[r]):
         d.work.J[base + d.work.dof_position[d.efc_J_colind[k]]] = d.efc_J[k]
-    return n
 
 
 @kernel
-def sparse_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> int:
-    """Compress dense row `r` to `adr`; returns its length."""
+def sparse_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> None:
+    """Compress dense row `r` to `adr`, where it becomes shorter."""
     first = int(d.work.island_dof[island])
     source = r * int(m.nv)
     nnz = 0
@@ -96,19 +90,18 @@ def sparse_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> int:
             d.work.J[adr + nnz] = value
             d.work.J_col[adr + nnz] = k
             nnz += 1
-    return nnz
+    d.work.row_nnz[r] = nnz
 
 
 @kernel
-def sparse_from_sparse(d: Any, island: int, r: int, adr: int) -> int:
-    """Copy compressed row `r` to `adr`, with columns relative to the island; returns its length."""
+def sparse_from_sparse(d: Any, island: int, r: int, adr: int) -> None:
+    """Copy compressed row `r` to `adr`, with columns relative to the island."""
     first = int(d.work.island_dof[island])
     source = int(d.efc_J_rowadr[r])
     nnz = int(d.efc_J_rownnz[r])
     for k in range(nnz):
         d.work.J[adr + k] = d.efc_J[source + k]
         d.work.J_col[adr + k] = d.work.dof_position[d.efc_J_colind[source + k]] - first
-    return nnz
 
 
 @kernel

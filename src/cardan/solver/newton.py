@@ -13,19 +13,17 @@ from cardan.constraint.update import CONE
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stage
 from cardan.model.tables import GROW_H, GROW_J
-from cardan.solver.dense import change_dense_hessian, dense_hessian, factor_dense, solve_dense
+from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense, start_dense_hessian
 from cardan.solver.islands import RUN_ELLIPTIC, partition
-from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, jacobian_size, multiply_jacobian
+from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
 from cardan.solver.linesearch import line_search
-from cardan.solver.primal import choose_start, count_states, move, multiply_inertia, run_range, update_gradient, update_rows
-from cardan.solver.primal import inertia_cost
+from cardan.solver.primal import choose_start, inertia_cost, move, multiply_inertia, run_range, update_gradient, update_rows
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
 from cardan.solver.statistics import (
     close_island,
     close_statistics,
     record_iteration,
     record_state,
-    record_update,
     reset_statistics,
 )
 
@@ -82,11 +80,10 @@ def solve_island(m: Any, d: Any, island: int) -> int:
     scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
     cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
     squared = update_gradient(d, island) * scale * scale
-    niter = 0
-    done = m.opt.iterations <= 0
-    while not done:
+    count = 0
+    for k in range(m.opt.iterations):
         # search direction
-        refresh_factor(m, d, island, niter)
+        refresh_factor(m, d, island, k)
         search(m, d, island)
         step, slope, neval = line_search(m, d, island, scale)
         if step == 0.0:
@@ -97,15 +94,12 @@ def solve_island(m: Any, d: Any, island: int) -> int:
         cost = update_rows(d, island) + inertia_cost(d, island)
         squared = update_gradient(d, island) * scale * scale
         improvement = scale * (previous - cost)
-        active, changed = count_states(d, island)
-        record_iteration(d, niter, improvement, scale * slope, neval)
-        record_state(d, niter, squared, active, changed)
-        niter += 1
-        done = niter >= m.opt.iterations or not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance)
-        if not done:
-            record_update(d, niter - 1, changed)
-    active, changed = count_states(d, island)
-    close_island(d, niter, squared, active)
+        record_iteration(d, k, improvement, scale * slope, neval)
+        record_state(d, island, k, squared)
+        count = k + 1
+        if not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance):
+            break
+    close_island(d, island, count, squared)
     return OK
 
 
@@ -114,7 +108,7 @@ def prepare_island(m: Any, d: Any, island: int) -> int:
     """Gather the island's Jacobian and find the pattern of its Hessian; returns OK or a request to enlarge memory."""
     n = int(d.work.island_ndof[island])
     d.work.dense_island = 1 if n <= DENSE_MAX else 0
-    size = jacobian_size(m, d, island)
+    size = place_rows(m, d, island)
     if size > len(d.work.J):
         d.work.need = size
         return NEED_J
@@ -146,9 +140,8 @@ def refresh_factor(m: Any, d: Any, island: int, niter: int) -> None:
         factor_sparse(m, d, island)
         return
     if niter == 0:
-        dense_hessian(m, d, island)
-    else:
-        change_dense_hessian(d, island, 0)
+        start_dense_hessian(m, d, island)
+    change_dense_hessian(d, island)
     factor_dense(d, island)
 
 

@@ -37,7 +37,9 @@ def analyse(m: Any, d: Any, island: int) -> int:
             d.work.need = total + (i + 1) * (i + 2) // 2 + n
             return GROW
         d.work.L_adr[i] = total
-        d.work.L_nnz[i] = row_pattern(m, d, island, i, total)
+        d.work.L_nnz[i] = 0
+        row_pattern(m, d, island, i)
+        hang_on_parent(d, i)
         total += d.work.L_nnz[i]
     transpose_pattern(d, n)
     return OK
@@ -89,45 +91,47 @@ def chain_rows(d: Any, island: int) -> None:
 
 
 @kernel
-def row_pattern(m: Any, d: Any, island: int, i: int, adr: int) -> int:
-    """Write the columns of row `i` of the factor at `adr`, in no order; returns how many, and hangs `i` on its parent."""
+def row_pattern(m: Any, d: Any, island: int, i: int) -> None:
+    """Write the columns of row `i` of the factor, in no order."""
     dof = int(d.work.dof_at[d.work.island_dof[island] + i])
     shift = i - dof
-    nnz = 0
     # the chain of the dof, itself included
     for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
-        nnz = add_column(d, i, adr, nnz, m.aux.M_colind[k] + shift)
+        add_column(d, i, int(m.aux.M_colind[k]) + shift)
     # constraint rows that end here
     r = int(d.work.row_head[i])
     while r >= 0:
         for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
-            nnz = add_column(d, i, adr, nnz, d.work.J_col[k])
+            add_column(d, i, int(d.work.J_col[k]))
         r = int(d.work.row_next[r])
     # what the children in the elimination tree pass on
     child = int(d.work.L_child[i])
     while child >= 0:
         for k in range(d.work.L_adr[child], d.work.L_adr[child] + d.work.L_nnz[child]):
             if d.work.L_col[k] < i:
-                nnz = add_column(d, i, adr, nnz, d.work.L_col[k])
+                add_column(d, i, int(d.work.L_col[k]))
         child = int(d.work.L_next[child])
+
+
+@kernel
+def add_column(d: Any, i: int, column: int) -> None:
+    """Append `column` to row `i` of the pattern if it isn't there."""
+    if d.work.mark[column] != i:
+        d.work.mark[column] = i
+        d.work.L_col[d.work.L_adr[i] + d.work.L_nnz[i]] = column
+        d.work.L_nnz[i] += 1
+
+
+@kernel
+def hang_on_parent(d: Any, i: int) -> None:
+    """Make `i` a child, in the elimination tree, of the last column before the diagonal in its row."""
     parent = -1
-    for k in range(adr, adr + nnz):
+    for k in range(d.work.L_adr[i], d.work.L_adr[i] + d.work.L_nnz[i]):
         if d.work.L_col[k] != i:
             parent = max(parent, d.work.L_col[k])
     if parent >= 0:
         d.work.L_next[i] = d.work.L_child[parent]
         d.work.L_child[parent] = i
-    return nnz
-
-
-@kernel
-def add_column(d: Any, i: int, adr: int, nnz: int, column: int) -> int:
-    """Append `column` to row `i` of the pattern if it isn't there; returns the row's length."""
-    if d.work.mark[column] == i:
-        return nnz
-    d.work.mark[column] = i
-    d.work.L_col[adr + nnz] = column
-    return nnz + 1
 
 
 @kernel

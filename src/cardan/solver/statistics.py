@@ -11,6 +11,7 @@ from typing import Any
 
 from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.jit import kernel
+from cardan.solver.primal import count_states
 
 NSOLVER = int(mjNSOLVER)
 NISLAND = int(mjNISLAND)
@@ -54,28 +55,25 @@ def open_iteration(d: Any, k: int) -> None:
 
 
 @kernel
-def record_state(d: Any, k: int, squared: float, nactive: int, nchange: int) -> None:
-    """Add an island's squared scaled gradient norm, active rows and changed rows to entry `k`."""
+def record_state(d: Any, island: int, k: int, squared: float) -> None:
+    """Add the island's squared scaled gradient norm, active rows and changed rows after its iteration `k` to entry `k`."""
     if k < NSOLVER:
+        active, changed = count_states(d, island)
         d.solver.gradient[k] += squared
-        d.solver.nactive[k] += nactive
-        d.solver.nchange[k] += nchange
+        d.solver.nactive[k] += active
+        d.solver.nchange[k] += changed
+        d.solver.nupdate[k] += changed
 
 
 @kernel
-def record_update(d: Any, k: int, count: int) -> None:
-    """Add to entry `k` the number of rows by which a Hessian was changed after it."""
-    if k < NSOLVER:
-        d.solver.nupdate[k] += count
-
-
-@kernel
-def close_island(d: Any, niter: int, squared: float, nactive: int) -> None:
+def close_island(d: Any, island: int, niter: int, squared: float) -> None:
     """An island is solved after `niter` iterations: it goes on counting in those that others need."""
-    for k in range(niter, d.solver_niter[0]):
-        record_state(d, k, squared, nactive, 0)
+    active, changed = count_states(d, island)
+    for k in range(niter, min(d.solver_niter[0], NSOLVER)):
+        d.solver.gradient[k] += squared
+        d.solver.nactive[k] += active
     d.work.done_gradient += squared
-    d.work.done_nactive += nactive
+    d.work.done_nactive += active
 
 
 @kernel
