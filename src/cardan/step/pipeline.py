@@ -147,8 +147,6 @@ CONTROL, PASSIVE = Place("control"), Place("passive")
 # forward dynamics ------------------------------------------------------------
 
 MAKE_CONSTRAINT = (Chosen(constraint_stages),)
-MAKE_ROWS = tuple(when(needed, function) for needed, function in MAKE_CONSTRAINT)
-FWD_POSITION = (
     kinematics,
     when(_cameras_or_lights, camlight),
     com_pos,
