@@ -147,6 +147,7 @@ CONTROL, PASSIVE = Place("control"), Place("passive")
 # forward dynamics ------------------------------------------------------------
 
 MAKE_CONSTRAINT = (Chosen(constraint_stages),)
+FWD_POSITION = (
     kinematics,
     when(_cameras_or_lights, camlight),
     com_pos,
