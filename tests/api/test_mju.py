@@ -186,7 +186,9 @@ def test_eigenvalues():
         values, vectors, quat = np.zeros(3), np.zeros(9), np.zeros(4)
         assert MJU["mju_eig3"](values, vectors, quat, mat) == 0
         v = vectors.reshape(3, 3)
-        np.testing.assert_allclose(v @ np.diag(values) @ v.T, mat.reshape(3, 3), atol=1e-5)  # of the rotation's accuracy
+        np.testing.assert_allclose(
+            v @ np.diag(values) @ v.T, mat.reshape(3, 3), atol=1e-5
+        )  # of the rotation's accuracy
         theirs = np.zeros(3)
         mujoco.mju_eig3(theirs, np.zeros(9), np.zeros(4), mat)
         np.testing.assert_allclose(values, theirs, rtol=1e-9)

@@ -32,7 +32,9 @@ def pair_of(cone="pyramidal", jacobian="dense", condim=3):
     return ref, ref_data, m, data_from_reference(m, ref_data)
 
 
-@pytest.fixture(scope="module", params=[("pyramidal", "dense", 3), ("elliptic", "sparse", 6), ("pyramidal", "sparse", 1)])
+@pytest.fixture(
+    scope="module", params=[("pyramidal", "dense", 3), ("elliptic", "sparse", 6), ("pyramidal", "sparse", 1)]
+)
 def pair(request):
     return pair_of(*request.param)
 
@@ -63,7 +65,8 @@ def jacobians(m):
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("mj_jacBody", "nbody"), ("mj_jacBodyCom", "nbody"), ("mj_jacGeom", "ngeom"), ("mj_jacSite", "nsite")]
+    ("name", "count"),
+    [("mj_jacBody", "nbody"), ("mj_jacBodyCom", "nbody"), ("mj_jacGeom", "ngeom"), ("mj_jacSite", "nsite")],
 )
 def test_jacobians_of_objects(pair, name, count):
     for i in range(getattr(pair[2], count)):
@@ -105,11 +108,22 @@ def test_applied_forces(pair):
 
 def test_inertia(pair):
     m, d = pair[2:]
-    for name in ("mj_mulM", "mj_mulM2"):
-        compare(pair, name, [np.zeros(m.nv)], OUT, rng.normal(size=m.nv))
+    compare(pair, "mj_mulM", [np.zeros(m.nv)], OUT, rng.normal(size=m.nv))
     for name in ("mj_solveM", "mj_solveM2"):
         compare(pair, name, [np.zeros((3, m.nv))], OUT, rng.normal(size=(3, m.nv)))
     compare(pair, "mj_fullM", [rng.normal(size=(m.nv, m.nv))], OUT, d.qM.copy(), data=False)
+
+
+def test_square_root_of_the_inertia(pair):
+    # the reference leaves the square root of D out of the lower triangle, so that its result has another length
+    # (docs/differences.md)
+    m, d = pair[2:]
+    vec, root, product, back = rng.normal(size=m.nv), np.zeros(m.nv), np.zeros(m.nv), np.zeros((1, m.nv))
+    support.mj_mulM2(m, d, root, vec)
+    support.mj_mulM(m, d, product, vec)
+    assert root @ root == pytest.approx(vec @ product, rel=1e-12)
+    support.mj_solveM2(m, d, back, product[None])
+    np.testing.assert_allclose(back[0], root, rtol=1e-9, atol=1e-12)
 
 
 def test_constraint_jacobian(pair):
@@ -197,6 +211,10 @@ def test_wrong_arrays_are_refused_as_by_the_reference(name, arguments, message):
 
 def test_ids_that_do_not_exist():
     _, _, m, d = pair_of()
-    for name, arguments in (("mj_jacBody", (None, None, 99)), ("mj_jacGeom", (None, None, -1)), ("mj_jacSite", (None, None, 1))):
+    for name, arguments in (
+        ("mj_jacBody", (None, None, 99)),
+        ("mj_jacGeom", (None, None, -1)),
+        ("mj_jacSite", (None, None, 1)),
+    ):
         with pytest.raises(IndexError, match="does not exist"):
             getattr(support, name)(m, d, *arguments)

@@ -53,7 +53,9 @@ def target_of(name: str, array: Any, size: int, what: str = "") -> np.ndarray:
 def target_matrix(name: str, array: Any) -> np.ndarray:
     """A matrix to write results to: two-dimensional, stored in rows."""
     _target(name, array, np.float64)
-    require(array.ndim == 2 and array.flags.c_contiguous, f"{name} should be a matrix stored in rows, got {_kind(array)}")
+    require(
+        array.ndim == 2 and array.flags.c_contiguous, f"{name} should be a matrix stored in rows, got {_kind(array)}"
+    )
     return array
 
 

@@ -10,7 +10,7 @@ from cardan.api.array_arguments import matrix, require, target_matrix, target_ve
 
 
 def mju_mulMatVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """res = mat vec."""
+    """Res = mat vec."""
     out, a, v = target_vector("res", res), matrix("mat", mat), vector("vec", vec)
     require(out.size == a.shape[0], "size of res should equal the number of rows in mat")
     require(v.size == a.shape[1], "size of vec should equal the number of columns in mat")
@@ -18,7 +18,7 @@ def mju_mulMatVec(res: np.ndarray, mat: Any, vec: Any) -> None:
 
 
 def mju_mulMatTVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """res = mat' vec."""
+    """Res = mat' vec."""
     out, a, v = target_vector("res", res), matrix("mat", mat), vector("vec", vec)
     require(out.size == a.shape[1], "size of res should equal the number of columns in mat")
     require(v.size == a.shape[0], "size of vec should equal the number of rows in mat")
@@ -34,7 +34,7 @@ def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:
 
 
 def mju_transpose(res: np.ndarray, mat: Any) -> None:
-    """res = mat'."""
+    """Res = mat'."""
     out, a = target_matrix("res", res), matrix("mat", mat)
     require(out.shape[1] == a.shape[0], "#columns in res should equal #rows in mat")
     require(out.shape[0] == a.shape[1], "#rows in res should equal #columns in mat")
@@ -42,7 +42,7 @@ def mju_transpose(res: np.ndarray, mat: Any) -> None:
 
 
 def mju_symmetrize(res: np.ndarray, mat: Any) -> None:
-    """res = (mat + mat') / 2, for a square matrix."""
+    """Res = (mat + mat') / 2, for a square matrix."""
     out, a = target_matrix("res", res), matrix("mat", mat)
     require(a.shape[0] == a.shape[1], "mat should be square")
     require(out.shape == a.shape, "res and mat should have the same shape")
@@ -50,7 +50,7 @@ def mju_symmetrize(res: np.ndarray, mat: Any) -> None:
 
 
 def mju_eye(mat: np.ndarray) -> None:
-    """mat = the identity."""
+    """Mat = the identity."""
     out = target_matrix("mat", mat)
     require(out.shape[0] == out.shape[1], "mat should be square")
     out[...] = np.eye(out.shape[0])
@@ -65,7 +65,7 @@ def _multiply(res: Any, a: np.ndarray, b: np.ndarray, texts: tuple[str, str, str
 
 
 def mju_mulMatMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
-    """res = mat1 mat2."""
+    """Res = mat1 mat2."""
     texts = (
         "#columns in mat1 should equal #rows in mat2",
         "#rows in res should equal #rows in mat1",
@@ -75,7 +75,7 @@ def mju_mulMatMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
 
 
 def mju_mulMatMatT(res: np.ndarray, mat1: Any, mat2: Any) -> None:
-    """res = mat1 mat2'."""
+    """Res = mat1 mat2'."""
     texts = (
         "#columns in mat1 should equal #columns in mat2",
         "#rows in res should equal #rows in mat1",
@@ -87,7 +87,7 @@ def mju_mulMatMatT(res: np.ndarray, mat1: Any, mat2: Any) -> None:
 
 
 def mju_mulMatTMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
-    """res = mat1' mat2."""
+    """Res = mat1' mat2."""
     texts = (
         "#rows in mat1 should equal #rows in mat2",
         "#rows in res should equal #columns in mat1",
@@ -99,7 +99,7 @@ def mju_mulMatTMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
 
 
 def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
-    """res = mat' diag mat; `diag` None counts as the identity."""
+    """Res = mat' diag mat; `diag` None counts as the identity."""
     out, a = target_matrix("res", res), matrix("mat", mat)
     require(out.shape[0] == a.shape[1], "#rows in res should equal #columns in mat")
     require(out.shape[1] == a.shape[1], "#columns in res should equal #columns in mat")
@@ -127,7 +127,7 @@ def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:
 
 
 def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`."""
+    """Res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`."""
     from scipy.linalg import solve_triangular
 
     out, a, v = target_vector("res", res), matrix("mat", mat), vector("vec", vec)

@@ -153,18 +153,16 @@ def mju_trnVecPose(res: np.ndarray, pos: Any, quat: Any, vec: Any) -> None:
 
 
 def mju_rotVecMat(res: np.ndarray, vec: Any, mat: Any) -> None:
-    """res = mat vec."""
+    """Res = mat vec."""
     target_of("res", res, 3)[:] = mul_mat_vec3(numbers("mat", mat, 9), numbers("vec", vec, 3))
 
 
 def mju_rotVecMatT(res: np.ndarray, vec: Any, mat: Any) -> None:
-    """res = mat' vec."""
+    """Res = mat' vec."""
     target_of("res", res, 3)[:] = mul_mat_t_vec3(numbers("mat", mat, 9), numbers("vec", vec, 3))
 
 
-def mju_transformSpatial(
-    res: np.ndarray, vec: Any, flg_force: int, newpos: Any, oldpos: Any, rotnew2old: Any
-) -> None:
+def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any, oldpos: Any, rotnew2old: Any) -> None:
     """A spatial motion or force vector (rotation, translation) seen from another point and orientation.
 
     Args:

@@ -11,47 +11,47 @@ from cardan.constants import mjMINVAL
 
 
 def mju_zero3(res: np.ndarray) -> None:
-    """res = 0 (3 numbers)."""
+    """Res = 0 (3 numbers)."""
     target_of("res", res, 3)[:] = 0
 
 
 def mju_copy3(res: np.ndarray, data: Any) -> None:
-    """res = data (3 numbers)."""
+    """Res = data (3 numbers)."""
     target_of("res", res, 3)[:] = vector_of("data", data, 3)
 
 
 def mju_scl3(res: np.ndarray, vec: Any, scl: float) -> None:
-    """res = scl vec (3 numbers)."""
+    """Res = scl vec (3 numbers)."""
     target_of("res", res, 3)[:] = vector_of("vec", vec, 3) * scl
 
 
 def mju_add3(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """res = vec1 + vec2 (3 numbers)."""
+    """Res = vec1 + vec2 (3 numbers)."""
     target_of("res", res, 3)[:] = vector_of("vec1", vec1, 3) + vector_of("vec2", vec2, 3)
 
 
 def mju_sub3(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """res = vec1 - vec2 (3 numbers)."""
+    """Res = vec1 - vec2 (3 numbers)."""
     target_of("res", res, 3)[:] = vector_of("vec1", vec1, 3) - vector_of("vec2", vec2, 3)
 
 
 def mju_addTo3(res: np.ndarray, vec: Any) -> None:
-    """res += vec (3 numbers)."""
+    """Res += vec (3 numbers)."""
     target_of("res", res, 3)[:] += vector_of("vec", vec, 3)
 
 
 def mju_subFrom3(res: np.ndarray, vec: Any) -> None:
-    """res -= vec (3 numbers)."""
+    """Res -= vec (3 numbers)."""
     target_of("res", res, 3)[:] -= vector_of("vec", vec, 3)
 
 
 def mju_addToScl3(res: np.ndarray, vec: Any, scl: float) -> None:
-    """res += scl vec (3 numbers)."""
+    """Res += scl vec (3 numbers)."""
     target_of("res", res, 3)[:] += vector_of("vec", vec, 3) * scl
 
 
 def mju_addScl3(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
-    """res = vec1 + scl vec2 (3 numbers)."""
+    """Res = vec1 + scl vec2 (3 numbers)."""
     target_of("res", res, 3)[:] = vector_of("vec1", vec1, 3) + vector_of("vec2", vec2, 3) * scl
 
 
@@ -102,27 +102,27 @@ def mju_dist3(pos1: Any, pos2: Any) -> float:
 
 
 def mju_cross(res: np.ndarray, a: Any, b: Any) -> None:
-    """res = a x b."""
+    """Res = a x b."""
     target_of("res", res, 3)[:] = np.cross(vector_of("a", a, 3), vector_of("b", b, 3))
 
 
 def mju_zero4(res: np.ndarray) -> None:
-    """res = 0 (4 numbers)."""
+    """Res = 0 (4 numbers)."""
     target_of("res", res, 4)[:] = 0
 
 
 def mju_unit4(res: np.ndarray) -> None:
-    """res = (1, 0, 0, 0)."""
+    """Res = (1, 0, 0, 0)."""
     target_of("res", res, 4)[:] = (1, 0, 0, 0)
 
 
 def mju_copy4(res: np.ndarray, data: Any) -> None:
-    """res = data (4 numbers)."""
+    """Res = data (4 numbers)."""
     target_of("res", res, 4)[:] = vector_of("data", data, 4)
 
 
 def mju_zero(res: np.ndarray) -> None:
-    """res = 0."""
+    """Res = 0."""
     target_vector("res", res)[:] = 0
 
 
@@ -145,7 +145,7 @@ def _three(res: Any, vec1: Any, vec2: Any) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def mju_copy(res: np.ndarray, vec: Any) -> None:
-    """res = vec."""
+    """Res = vec."""
     out, a = _two(res, "vec", vec)
     out[:] = a
 
@@ -161,43 +161,43 @@ def mju_L1(vec: np.ndarray) -> float:
 
 
 def mju_scl(res: np.ndarray, vec: Any, scl: float) -> None:
-    """res = scl vec."""
+    """Res = scl vec."""
     out, a = _two(res, "vec", vec)
     out[:] = a * scl
 
 
 def mju_add(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """res = vec1 + vec2."""
+    """Res = vec1 + vec2."""
     out, a, b = _three(res, vec1, vec2)
     out[:] = a + b
 
 
 def mju_sub(res: np.ndarray, vec1: Any, vec2: Any) -> None:
-    """res = vec1 - vec2."""
+    """Res = vec1 - vec2."""
     out, a, b = _three(res, vec1, vec2)
     out[:] = a - b
 
 
 def mju_addTo(res: np.ndarray, vec: Any) -> None:
-    """res += vec."""
+    """Res += vec."""
     out, a = _two(res, "vec", vec)
     out += a
 
 
 def mju_subFrom(res: np.ndarray, vec: Any) -> None:
-    """res -= vec."""
+    """Res -= vec."""
     out, a = _two(res, "vec", vec)
     out -= a
 
 
 def mju_addToScl(res: np.ndarray, vec: Any, scl: float) -> None:
-    """res += scl vec."""
+    """Res += scl vec."""
     out, a = _two(res, "vec", vec)
     out += a * scl
 
 
 def mju_addScl(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
-    """res = vec1 + scl vec2."""
+    """Res = vec1 + scl vec2."""
     out, a, b = _three(res, vec1, vec2)
     out[:] = a + b * scl
 

@@ -211,7 +211,7 @@ def mj_applyFT(m: MjModel, d: MjData, force: Any, torque: Any, point: Any, body:
 
 
 def mj_mulM(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """res = M vec (nv,)."""
+    """Res = M vec (nv,)."""
     out = target_of("res", res, m.nv, "nv")
     d._memory.arrays["work.arg_vec"][:] = vector_of("vec", vec, m.nv, "nv")
     out[:] = _run(stages.inertia_times, m, d)["work.arg_res"]
@@ -224,13 +224,13 @@ def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mj_mulM2(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """res = L' D^1/2 vec (nv,), where M = L' D L: a square root of M."""
+    """Res = D^1/2 L vec (nv,), where M = L' D L: |res|^2 = vec' M vec."""
     out = target_of("res", res, m.nv, "nv")
     x = vector_of("vec", vec, m.nv, "nv")
     rows, columns = _entries(m)
     below = rows != columns
-    scaled = x / d.qLDiagSqrtInv
-    out[:] = scaled + np.bincount(columns[below], d.qLD[below] * scaled[rows[below]], m.nv)
+    lower = np.bincount(rows[below], d.qLD[below] * x[columns[below]], m.nv)
+    out[:] = (x + lower) / d.qLDiagSqrtInv
 
 
 def _solve(stage: Any, m: MjModel, d: MjData, x: Any, y: Any) -> None:
@@ -246,12 +246,12 @@ def _solve(stage: Any, m: MjModel, d: MjData, x: Any, y: Any) -> None:
 
 
 def mj_solveM(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """x = M^-1 y, for n right-hand sides in rows (n, nv)."""
+    """X = M^-1 y, for n right-hand sides in rows (n, nv)."""
     _solve(stages.inertia_solve, m, d, x, y)
 
 
 def mj_solveM2(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """x = D^-1/2 L'^-1 y, for n right-hand sides in rows (n, nv), where M = L' D L: |x|^2 = y' M^-1 y."""
+    """X = D^-1/2 L'^-1 y, for n right-hand sides in rows (n, nv), where M = L' D L: |x|^2 = y' M^-1 y."""
     _solve(stages.inertia_half_solve, m, d, x, y)
 
 
@@ -266,14 +266,14 @@ def mj_fullM(m: MjModel, dst: np.ndarray, M: Any) -> None:
 
 
 def mj_mulJacVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """res (nefc,) = J vec (nv,), with the constraint Jacobian J."""
+    """Res (nefc,) = J vec (nv,), with the constraint Jacobian J."""
     out = target_of("res", res, d.nefc, "nefc")
     d._memory.arrays["work.arg_vec"][:] = vector_of("vec", vec, m.nv, "nv")
     out[:] = _run(stages.jacobian_times, m, d)["work.arg_efc"][: d.nefc]
 
 
 def mj_mulJacTVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """res (nv,) = J' vec (nefc,), with the constraint Jacobian J."""
+    """Res (nv,) = J' vec (nefc,), with the constraint Jacobian J."""
     out = target_of("res", res, m.nv, "nv")
     d._memory.arrays["work.arg_efc"][: d.nefc] = vector_of("vec", vec, d.nefc, "nefc")
     out[:] = _run(stages.jacobian_transposed_times, m, d)["work.arg_vec"]

@@ -1,7 +1,7 @@
 """Access by name or id: ``m.geom("floor").size``, ``m.joint(2).damping``, ``d.body("torso").xpos``.
 
-A call gives a view of one element. Its attributes are made from the table of fields: all fields of the element's prefix and
-first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint, ``data`` of a sensor).
+A call gives a view of one element. Its attributes are made from the table of fields: all fields of the element's
+prefix and first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint, ``data`` of a sensor).
 They are NumPy views of the model or data, so that writing to them (or assigning) changes it.
 """
 

@@ -1,7 +1,7 @@
 """Names of the elements of a model: where they are stored, and lookup in both directions.
 
-A model keeps all names in one text (`names`, zero-terminated), with the address of each element's name in `name_*adr`, and
-a hash table for every type of element one after the other in `names_map` (layout as in MuJoCo's mjModel).
+A model keeps all names in one text (`names`, zero-terminated), with the address of each element's name in `name_*adr`,
+and a hash table for every type of element one after the other in `names_map` (layout as in MuJoCo's mjModel).
 """
 
 from __future__ import annotations

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.dynamics.jacobian import arm_of
+from cardan.dynamics.object import SITE, object_acceleration
 from cardan.jit import kernel
+from cardan.maths.spatial import get6
 from cardan.maths.vector import cross, get3, get9, mul_mat_t_vec3, sub3
-from cardan.sensor.frame import angular_acceleration, from_tree_centre, object_body, object_position, point_acceleration
+from cardan.sensor.frame import angular, linear
 from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3
 
 
 @kernel
 def accelerometer(m: Any, d: Any, i: int) -> None:
     """Linear acceleration of a site less gravity, in its own frame, m/s^2 (needs `rne_post_constraint`)."""
-    site = m.sensor_objid[i]
-    a = point_acceleration(m, d, m.site_bodyid[site], get3(d.site_xpos, site))
-    put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), a))
+    put3(m, d, i, linear(object_acceleration(m, d, SITE, m.sensor_objid[i], True)))
 
 
 @kernel
 def _interaction_force(d: Any, body: int) -> Any:
-    return (d.cfrc_int[body, 3], d.cfrc_int[body, 4], d.cfrc_int[body, 5])
+    return linear(get6(d.cfrc_int, body))
 
 
 @kernel
@@ -35,8 +36,8 @@ def torque(m: Any, d: Any, i: int) -> None:
     """Torque between a site's body and its parent about the site, in its frame, N m (needs `rne_post_constraint`)."""
     site = m.sensor_objid[i]
     body = m.site_bodyid[site]
-    about_centre = (d.cfrc_int[body, 0], d.cfrc_int[body, 1], d.cfrc_int[body, 2])
-    lever = from_tree_centre(m, d, body, get3(d.site_xpos, site))
+    about_centre = angular(get6(d.cfrc_int, body))
+    lever = arm_of(m, d, get3(d.site_xpos, site), body)
     about_site = sub3(about_centre, cross(lever, _interaction_force(d, body)))
     put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), about_site))
 
@@ -74,12 +75,10 @@ def tendonlimitfrc(m: Any, d: Any, i: int) -> None:
 @kernel
 def framelinacc(m: Any, d: Any, i: int) -> None:
     """Linear acceleration of an object less gravity, world frame, m/s^2 (needs `rne_post_constraint`)."""
-    kind = m.sensor_objtype[i]
-    p = object_position(d, kind, m.sensor_objid[i])
-    put3(m, d, i, point_acceleration(m, d, object_body(m, kind, m.sensor_objid[i]), p))
+    put3(m, d, i, linear(object_acceleration(m, d, m.sensor_objtype[i], m.sensor_objid[i], False)))
 
 
 @kernel
 def frameangacc(m: Any, d: Any, i: int) -> None:
     """Angular acceleration of an object, world frame, rad/s^2 (needs `rne_post_constraint`)."""
-    put3(m, d, i, angular_acceleration(d, object_body(m, m.sensor_objtype[i], m.sensor_objid[i])))
+    put3(m, d, i, angular(object_acceleration(m, d, m.sensor_objtype[i], m.sensor_objid[i], False)))

@@ -37,10 +37,13 @@ def put4(m: Any, d: Any, i: int, v: Any) -> None:
 
 @kernel
 def apply_cutoff(m: Any, d: Any, i: int) -> None:
-    """Bound the values of sensor `i` by its cutoff: real values on both sides, positive ones from above (spec: sensor, cutoff)."""
+    """Bound the values of sensor `i` by its cutoff: real values on both sides, positive ones from above.
+
+    Spec: modeling, sensor, cutoff.
+    """
     cutoff = m.sensor_cutoff[i]
     kind = m.sensor_datatype[i]
-    if cutoff > 0.0 and (kind == REAL or kind == POSITIVE):
+    if cutoff > 0.0 and kind in (REAL, POSITIVE):
         for k in range(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]):
             value = d.sensordata[k]
             if value > cutoff:
@@ -51,7 +54,7 @@ def apply_cutoff(m: Any, d: Any, i: int) -> None:
 
 @kernel
 def limit_row(d: Any, kind: int, i: int) -> int:
-    """Constraint row of the active limit of a joint or tendon, or -1 (limits stand after equality and friction rows)."""
+    """Constraint row of a joint's or tendon's active limit, or -1 (they stand after equality and friction rows)."""
     first = d.ne + d.nf
     for row in range(first, first + d.nl):
         if d.efc_type[row] == kind and d.efc_id[row] == i:

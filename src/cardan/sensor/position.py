@@ -7,10 +7,11 @@ from typing import Any
 
 from numpy import float32
 
+from cardan.dynamics.object import object_mat, object_pos
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, sub3
-from cardan.sensor.frame import object_position, object_quaternion, object_rotation
+from cardan.sensor.frame import object_quaternion
 from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3, put4
 
 
@@ -99,11 +100,11 @@ def tendonlimitpos(m: Any, d: Any, i: int) -> None:
 @kernel
 def framepos(m: Any, d: Any, i: int) -> None:
     """Position of an object, in the frame of the reference object if there is one, m."""
-    p = object_position(d, m.sensor_objtype[i], m.sensor_objid[i])
+    p = object_pos(d, m.sensor_objtype[i], m.sensor_objid[i])
     ref = m.sensor_refid[i]
     if ref >= 0:
         kind = m.sensor_reftype[i]
-        p = mul_mat_t_vec3(object_rotation(d, kind, ref), sub3(p, object_position(d, kind, ref)))
+        p = mul_mat_t_vec3(object_mat(d, kind, ref), sub3(p, object_pos(d, kind, ref)))
     put3(m, d, i, p)
 
 
@@ -119,10 +120,10 @@ def framequat(m: Any, d: Any, i: int) -> None:
 
 @kernel
 def _frame_axis(m: Any, d: Any, i: int, k: int) -> None:
-    axis = column3(object_rotation(d, m.sensor_objtype[i], m.sensor_objid[i]), k)
+    axis = column3(object_mat(d, m.sensor_objtype[i], m.sensor_objid[i]), k)
     ref = m.sensor_refid[i]
     if ref >= 0:
-        axis = mul_mat_t_vec3(object_rotation(d, m.sensor_reftype[i], ref), axis)
+        axis = mul_mat_t_vec3(object_mat(d, m.sensor_reftype[i], ref), axis)
     put3(m, d, i, axis)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any
 
-from cardan.enums import mjtCone, mjtGeom
+from cardan.dynamics.external import contact_force
+from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, scale3, sub3
 from cardan.sensor.output import put1
 
-PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
 SPHERE = int(mjtGeom.mjGEOM_SPHERE)
 CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
 ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
@@ -90,19 +90,6 @@ def ray_meets_volume(kind: int, size: Any, p: Any, v: Any) -> bool:
 
 
 @kernel
-def contact_normal_force(m: Any, d: Any, con: int) -> float:
-    """Normal force of a contact that has constraint rows, N (spec: computation, friction cones)."""
-    adr = d.contact.efc_address[con]
-    rows = 1
-    if m.opt.cone == PYRAMIDAL and d.contact.dim[con] > 1:
-        rows = 2 * (d.contact.dim[con] - 1)
-    total = 0.0
-    for k in range(rows):
-        total += d.efc_force[adr + k]
-    return total
-
-
-@kernel
 def _body_of_side(m: Any, d: Any, con: int, side: int) -> int:
     geom = d.contact.geom[con, side]
     return m.geom_bodyid[geom] if geom >= 0 else -1
@@ -131,7 +118,7 @@ def touch(m: Any, d: Any, i: int) -> None:
         if d.contact.efc_address[con] >= 0:
             first = _body_of_side(m, d, con, 0) == body
             if first or _body_of_side(m, d, con, 1) == body:
-                f = contact_normal_force(m, d, con)
+                f = contact_force(m, d, con)[0]
                 if f > 0.0 and _presses_on(m, d, con, site, 1.0 if first else -1.0):
                     total += f
     put1(m, d, i, total)

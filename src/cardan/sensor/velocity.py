@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.dynamics.object import SITE, object_body, object_mat, object_pos, object_velocity, velocity_at
 from cardan.jit import kernel
-from cardan.maths.vector import cross, get3, get9, mul_mat_t_vec3, sub3
-from cardan.sensor.frame import angular_velocity, object_body, object_position, object_rotation, point_velocity
+from cardan.maths.vector import get3, mul_mat_t_vec3, sub3
+from cardan.sensor.frame import angular, linear
 from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3
 
 
 @kernel
 def velocimeter(m: Any, d: Any, i: int) -> None:
     """Linear velocity of a site in its own frame, m/s."""
-    site = m.sensor_objid[i]
-    v = point_velocity(m, d, m.site_bodyid[site], get3(d.site_xpos, site))
-    put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), v))
+    put3(m, d, i, linear(object_velocity(m, d, SITE, m.sensor_objid[i], True)))
 
 
 @kernel
 def gyro(m: Any, d: Any, i: int) -> None:
     """Angular velocity of a site in its own frame, rad/s."""
-    site = m.sensor_objid[i]
-    put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, site), angular_velocity(d, m.site_bodyid[site])))
+    put3(m, d, i, angular(object_velocity(m, d, SITE, m.sensor_objid[i], True)))
 
 
 @kernel
@@ -72,28 +70,26 @@ def tendonlimitvel(m: Any, d: Any, i: int) -> None:
 def framelinvel(m: Any, d: Any, i: int) -> None:
     """Linear velocity of an object, as seen from the frame of the reference object if there is one, m/s."""
     kind = m.sensor_objtype[i]
-    p = object_position(d, kind, m.sensor_objid[i])
-    v = point_velocity(m, d, object_body(m, kind, m.sensor_objid[i]), p)
+    k = m.sensor_objid[i]
+    v = linear(object_velocity(m, d, kind, k, False))
     ref = m.sensor_refid[i]
     if ref >= 0:
-        kind = m.sensor_reftype[i]
-        body = object_body(m, kind, ref)
-        origin = object_position(d, kind, ref)
-        carried = cross(angular_velocity(d, body), sub3(p, origin))
-        relative = sub3(sub3(v, point_velocity(m, d, body, origin)), carried)
-        v = mul_mat_t_vec3(object_rotation(d, kind, ref), relative)
+        # less the velocity of the point of the reference body that is there now
+        refkind = m.sensor_reftype[i]
+        carried = linear(velocity_at(m, d, object_body(m, refkind, ref), object_pos(d, kind, k)))
+        v = mul_mat_t_vec3(object_mat(d, refkind, ref), sub3(v, carried))
     put3(m, d, i, v)
 
 
 @kernel
 def frameangvel(m: Any, d: Any, i: int) -> None:
     """Angular velocity of an object, as seen from the frame of the reference object if there is one, rad/s."""
-    w = angular_velocity(d, object_body(m, m.sensor_objtype[i], m.sensor_objid[i]))
+    w = angular(object_velocity(m, d, m.sensor_objtype[i], m.sensor_objid[i], False))
     ref = m.sensor_refid[i]
     if ref >= 0:
         kind = m.sensor_reftype[i]
-        relative = sub3(w, angular_velocity(d, object_body(m, kind, ref)))
-        w = mul_mat_t_vec3(object_rotation(d, kind, ref), relative)
+        carried = angular(object_velocity(m, d, kind, ref, False))
+        w = mul_mat_t_vec3(object_mat(d, kind, ref), sub3(w, carried))
     put3(m, d, i, w)
 
 
