@@ -84,6 +84,7 @@ WORK: tuple[Field, ...] = (
     Field("work.done_gradient", "f8", (), "solver: squared gradient norm of the islands that are solved"),
     Field("work.done_nactive", "i8", (), "solver: active rows of the islands that are solved"),
     Field("work.has_cone", "i8", (), "solver: whether an elliptic contact of the island is in the zone CONE"),
+    Field("work.factor_nnz", "i8", (), "solver: entries of the factor and its transpose that aren't 0"),
     Field("work.dense_island", "i8", (), "solver: whether the island being solved uses dense matrices"),
     Field("work.near_dist", "f8", (50,), "collision: distances of the contacts of one pair of geoms (mjMAXCONPAIR)"),
     Field("work.near_pos", "f8", (50, 3), "collision: positions of the contacts of one pair of geoms"),

@@ -65,31 +65,35 @@ def add_dense_row(d: Any, adr: int, n: int, weight: float) -> None:
 
 @kernel
 def factor_dense(d: Any, island: int) -> None:
-    """Factorise the Hessian, cone terms included, into ``work.L``."""
+    """Factorise the Hessian, cone terms included, into ``work.L``; counts its entries that aren't 0 in ``work.factor_nnz``."""
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
         d.work.L[k] = d.work.H[k]
     if d.work.has_cone != 0:
         add_dense_cones(d, island, n)
+    d.work.factor_nnz = n
     for i in range(n - 1, -1, -1):
-        eliminate_dense(d, n, i)
+        d.work.factor_nnz = d.work.factor_nnz + 2 * eliminate_dense(d, n, i)
 
 
 @kernel
-def eliminate_dense(d: Any, n: int, i: int) -> None:
-    """Eliminate dof `i` from the rows above it."""
+def eliminate_dense(d: Any, n: int, i: int) -> int:
+    """Eliminate dof `i` from the rows above it; returns the number of entries before the diagonal that aren't 0."""
     row = stack_array(128)
     base = i * n
     inverse = 1.0 / max(d.work.L[base + i], MINVAL)
     d.work.L[base + i] = inverse
     for k in range(i):
         row[k] = d.work.L[base + k]
+    nnz = 0
     for j in range(i):
         c = row[j] * inverse
         if c != 0.0:
+            nnz += 1
             target = j * n
             for k in range(j + 1):
                 d.work.L[target + k] -= c * row[k]
+    return nnz
 
 
 @kernel

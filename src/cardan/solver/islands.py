@@ -66,6 +66,9 @@ def link_trees(m: Any, d: Any) -> None:
         else:
             tree = link_dense_row(m, d, r)
         d.work.row_tree[r] = tree
+        # the rows of an elliptic contact belong together
+        if d.efc_type[r] == ELLIPTIC and d.contact.efc_address[d.efc_id[r]] < r and d.work.row_tree[r - 1] != tree:
+            link(d, d.work.row_tree[r - 1], tree)
     for r in range(d.nefc):
         d.work.tree_nrow[tree_root(d, int(d.work.row_tree[r]))] += 1
 

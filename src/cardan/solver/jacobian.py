@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.constraint.rows import is_sparse
+from cardan.constraint.update import ELLIPTIC
 from cardan.jit import kernel, stack_array
 
 # largest island that is solved with dense matrices; length of the arrays on the stack below
@@ -85,12 +86,25 @@ def sparse_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> None:
     source = r * int(m.nv)
     nnz = 0
     for k in range(d.work.island_ndof[island]):
-        value = d.efc_J[source + d.work.dof_at[first + k]]
-        if value != 0.0:
-            d.work.J[adr + nnz] = value
+        dof = d.work.dof_at[first + k]
+        if is_coupled(m, d, r, dof):
+            d.work.J[adr + nnz] = d.efc_J[source + dof]
             d.work.J_col[adr + nnz] = k
             nnz += 1
     d.work.row_nnz[r] = nnz
+
+
+@kernel
+def is_coupled(m: Any, d: Any, r: int, dof: int) -> bool:
+    """Whether dense row `r` touches `dof`; the rows of an elliptic contact touch what any of them touches."""
+    if d.efc_type[r] != ELLIPTIC:
+        return d.efc_J[r * m.nv + dof] != 0.0
+    con = d.efc_id[r]
+    start = d.contact.efc_address[con]
+    for other in range(start, start + d.contact.dim[con]):
+        if d.efc_J[other * m.nv + dof] != 0.0:
+            return True
+    return False
 
 
 @kernel

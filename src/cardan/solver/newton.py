@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import CONE
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stage
@@ -114,35 +115,28 @@ def prepare_island(m: Any, d: Any, island: int) -> int:
         return NEED_J
     gather_jacobian(m, d, island)
     if d.work.dense_island == 0:
-        return analyse_island(m, d, island)
+        return analyse(m, d, island)
     if n * n > len(d.work.H):
         d.work.need = n * n
         return NEED_H
-    d.solver_nnz[0] += n * n
     return OK
 
 
 @kernel
-def analyse_island(m: Any, d: Any, island: int) -> int:
-    """Symbolic analysis of a sparse island; returns OK or a request to enlarge memory."""
-    status = analyse(m, d, island)
-    if status == OK:
-        n = int(d.work.island_ndof[island])
-        d.solver_nnz[0] += 2 * (d.work.LT_adr[n - 1] + d.work.LT_nnz[n - 1]) - n
-    return status
-
-
-@kernel
-def refresh_factor(m: Any, d: Any, island: int, niter: int) -> None:
-    """Bring the factorisation of the Hessian up to date with the rows' states."""
+def refresh_factor(m: Any, d: Any, island: int, k: int) -> None:
+    """Bring the factorisation of the Hessian up to date with the rows' states, for iteration `k`."""
     d.work.has_cone = 1 if any_cone(d, island) else 0
     if d.work.dense_island == 0:
         factor_sparse(m, d, island)
-        return
-    if niter == 0:
-        start_dense_hessian(m, d, island)
-    change_dense_hessian(d, island)
-    factor_dense(d, island)
+    else:
+        if k == 0:
+            start_dense_hessian(m, d, island)
+        change_dense_hessian(d, island)
+        factor_dense(d, island)
+    if k == 0:
+        # reported as the reference does: all of a dense Hessian, the entries of a sparse one
+        n = int(d.work.island_ndof[island])
+        d.solver_nnz[0] += d.work.factor_nnz if is_sparse(m) else n * n
 
 
 @kernel

@@ -41,6 +41,7 @@ def analyse(m: Any, d: Any, island: int) -> int:
         row_pattern(m, d, island, i)
         hang_on_parent(d, i)
         total += d.work.L_nnz[i]
+    d.work.factor_nnz = 2 * total - n
     transpose_pattern(d, n)
     return OK
 
@@ -202,18 +203,17 @@ def spread_outer(d: Any, r: int, entry: int, weight: float) -> None:
 def spread_cone(d: Any, r: int, entry: int) -> None:
     """Add what entry `entry` of row `r`, of an elliptic contact in the zone CONE, contributes to ``dense_row``.
 
-    The rows of a contact may differ in pattern, so each of them is cut at the column of `entry` by itself.
+    The rows of an elliptic contact have the same columns.
     """
     con = int(d.efc_id[r])
     dim = int(d.contact.dim[con])
     start = int(d.contact.efc_address[con])
-    column = d.work.J_col[entry]
+    count = entry + 1 - d.work.row_adr[r]
     for b in range(dim):
-        other = start + b
         weight = d.contact.H[con, (r - start) * dim + b] * d.work.J[entry]
-        for k in range(d.work.row_adr[other], d.work.row_adr[other] + d.work.row_nnz[other]):
-            if d.work.J_col[k] <= column:
-                d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
+        adr = d.work.row_adr[start + b]
+        for k in range(adr, adr + count):
+            d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
 
 
 @kernel
