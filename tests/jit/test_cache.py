@@ -46,6 +46,9 @@ def counted(entry):
 compiling.compile_entry = counted
 
 m = MjModel({"nv": 2, "nbody": 1})
+
+m.dof_parentid[:] = -1
+m.finalize()
 d = MjData(m)
 d.qvel[:] = 1, 2
 assert Program([fill]).run(m, d) == 0

@@ -6,6 +6,8 @@ outside but the mathematical library), and emitted as an object file that `carda
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -58,6 +60,52 @@ def _only(symbol: str, linked: Any) -> Any:
     return module
 
 
+def _has_python_wrapper(library: Any) -> bool:
+    """Whether a library belongs to a user's own jitted function, which may be called from Python later."""
+    return any(f.name.startswith("cpython.") for f in library._final_module.functions if not f.is_declaration)
+
+
+@contextmanager
+def _link_only() -> Iterator[None]:
+    """Make Numba link kernels without optimising them and without emitting machine code for each.
+
+    By default every kernel is optimised together with all that it calls and emitted as machine code of its own. Here
+    only the finished stage is optimised (`_only`) and emitted, which halves the time to compile.
+    """
+    from numba import _dynfunc
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.cpu import CPUContext
+
+    library: Any = JITCodeLibrary
+    context: Any = CPUContext
+    optimize, finalize, executable = library._optimize_final_module, library._finalize_final_module, context.get_executable
+
+    def optimize_module(self: Any) -> None:
+        if _has_python_wrapper(self):
+            optimize(self)
+
+    def finalize_module(self: Any) -> None:
+        if _has_python_wrapper(self):
+            finalize(self)
+        self._finalized = True
+
+    def get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+        if _has_python_wrapper(library):
+            return executable(self, library, fndesc, env)
+        # a distinct token for the dispatcher, which finds the kernel by it; it has no code and nothing calls it
+        return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname, "", 1, env, (library,))
+
+    with global_compiler_lock:
+        library._optimize_final_module, library._finalize_final_module = optimize_module, finalize_module
+        context.get_executable = get_executable
+        try:
+            yield
+        finally:
+            library._optimize_final_module, library._finalize_final_module = optimize, finalize
+            context.get_executable = executable
+
+
 def _undefined_symbols(module: Any) -> list[str]:
     names = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     return sorted(name for name in names if name not in MATH_LIBRARY)
@@ -70,7 +118,6 @@ def compile_entry(entry: Entry) -> tuple[str, bytes]:
         KernelError: it does not compile, or it refers to something outside the mathematical library.
     """
     from numba.core.ccallback import CFunc
-    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.errors import NumbaError
 
     from cardan.jit import native
@@ -78,13 +125,13 @@ def compile_entry(entry: Entry) -> tuple[str, bytes]:
     result = native.NUMBA_DTYPES[entry.abi.result]
     arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in entry.abi.extra))
     callback: Any = CFunc(_wrapper(entry, entry.abi), (arguments, result), {}, dict(KERNEL_OPTIONS))
-    try:
-        compiled = callback._compile_uncached()
-    except NumbaError as error:
-        raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
-    symbol = compiled.fndesc.llvm_cfunc_wrapper_name
-    with global_compiler_lock:
+    with _link_only():
+        try:
+            compiled = callback._compile_uncached()
+        except NumbaError as error:
+            raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
         compiled.library._ensure_finalized()
+    symbol = compiled.fndesc.llvm_cfunc_wrapper_name
     module = _only(symbol, compiled.library._final_module)
     undefined = _undefined_symbols(module)
     if undefined:

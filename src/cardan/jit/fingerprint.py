@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, Entry
 from cardan.jit.struct import Struct
 
-FORMAT = 3
+FORMAT = 7
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

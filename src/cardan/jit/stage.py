@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 FASTMATH = {"reassoc", "contract", "nsz"}
-KERNEL_OPTIONS = {"error_model": "numpy", "fastmath": FASTMATH, "no_cpython_wrapper": True}
+KERNEL_OPTIONS = {"error_model": "numpy", "fastmath": FASTMATH, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 OK = 0
 CALLBACK_FAILED = -1

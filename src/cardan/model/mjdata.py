@@ -91,6 +91,8 @@ class MjData(DataNames):
         self._run_alone(reset_data)
 
     def _adopt(self, model: MjModel) -> None:
+        if not model._finalized:
+            raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
         sizes = {name: getattr(model, name) for name in SIZE_NAMES} | INITIAL_CAPACITY
         memory = StructMemory(DATA, sizes, CAPACITIES)
         memory.attach("work.buffer", memory.buffer.view(np.float64))

@@ -70,6 +70,7 @@ class MjModel(ModelNames):
         attributes = self.__dict__
         attributes["_memory"] = memory
         attributes["_programs"] = {}
+        attributes["_finalized"] = False
         attributes["address"] = memory.address
         for field in MODEL.members(""):
             if not field.is_scalar and field.name not in TEXT_FIELDS:
@@ -81,6 +82,7 @@ class MjModel(ModelNames):
     def finalize(self) -> None:
         """Attach the index tables that are derived from the finished arrays."""
         attach_derived(self)
+        self._finalized = True
 
     @property
     def view(self) -> InterpretedView:

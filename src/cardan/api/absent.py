@@ -1,0 +1,36 @@
+"""Names of MuJoCo's Python interface that are not there yet, by the feature they belong to.
+
+`cardan.__getattr__` turns the use of such a name into an error that names the feature. A test holds the list complete: each
+name of the reference's interface either works or stands here.
+"""
+
+from __future__ import annotations
+
+import re
+
+ABSENT: tuple[tuple[str, str], ...] = (
+    (r"Mjv\w+|mjv_\w+|Mjr\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer", "rendering"),
+    (r"mj_ray\w*|mj_multiRay|mju_ray\w+", "ray casting"),
+    (r"mj_load\w*Plugin\w*|PLUGIN\w+", "engine plugins"),
+    (r"mj_printModel|mj_printData|mj_printFormatted\w+|mj_printSchema", "printing to text files"),
+    (r"mj_saveLastXML", "saving models as XML"),
+    (r"mj_setLengthRange|MjLROpt|mj_defaultLROpt", "automatic actuator length ranges"),
+    (r"mj_flex", "flexes"),
+    (r"mj_island", "constraint islands"),
+    (r"mj_implicit", "the implicit integrator"),
+    (r"mj_geomDistance", "distances between geoms"),
+    (r"mjd_\w+", "derivatives"),
+    (r"mju_muscle\w+", "muscles"),
+    (r"mj_addContact|MjContact\b", "contacts added by the user"),
+    (r"mju_boxQP|mju_\w*[bB]and\w*", "box-constrained quadratic programs and band matrices"),
+    (r"mju_writeLog|mju_writeNumBytes|mju_warningText|[gs]et_mju_user_\w+", "the C library's own memory and log hooks"),
+    (r"mj_sizeModel|mj_saveModel|from_binary_path", "binary model files"),
+)
+
+
+def absent_feature(name: str) -> str | None:
+    """The feature that the name of the reference's interface belongs to, or None if there is no such name."""
+    for pattern, feature in ABSENT:
+        if re.fullmatch(pattern, name):
+            return feature
+    return None
