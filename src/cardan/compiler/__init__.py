@@ -1,0 +1,1 @@
+"""From the tree that the user wrote to the compiled model (spec: modelling)."""

@@ -95,7 +95,9 @@ def _activation_limited(build: Build, element: Element, values: dict[str, Any]) 
     return limited
 
 
-def _control_range(build: Build, element: Element, values: dict[str, Any], code: int, target: int) -> tuple[float, float]:
+def _control_range(
+    build: Build, element: Element, values: dict[str, Any], code: int, target: int
+) -> tuple[float, float]:
     """Range of the control: given, or the target's range widened by ``inheritrange`` about its middle."""
     factor = values.get("inheritrange") or 0.0
     if factor <= 0.0:

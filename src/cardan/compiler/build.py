@@ -44,7 +44,7 @@ KINDS: dict[str, tuple[str, str]] = {
 class Build:
     """Everything the compiler's chapters share.
 
-    Attributes
+    Attributes:
     ----------
     tree: the model tree; settings: resolved ``compiler`` attributes.
     angle: radians in the file's unit of angles; eulerseq: axes of Euler angles.
@@ -97,7 +97,7 @@ class Build:
         self.columns[f"{part}_user"].append(user)
 
     def is_limited(self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str) -> bool:
-        """Whether a range holds: as the tri-state says, or by autolimits if it is a range (spec: compiler, autolimits)."""
+        """Whether a range holds: as the tri-state says, or, by autolimits, if it is a range."""
         if word == "auto":
             if any(bounds) and not self.settings["autolimits"]:
                 raise element.error(f"{attribute} is given, but not {flag}: set {flag} or compiler autolimits", flag)

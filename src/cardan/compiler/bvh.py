@@ -62,7 +62,7 @@ def _bounds(boxes: list[Box]) -> tuple[Vec3, Vec3]:
 
 
 def _longest(half: Vec3) -> int:
-    """The axis of the longest side: the first one of equals, but the second one of endless ones, as the reference has it."""
+    """The axis of the longest side; the first of equals, but the second of endless ones, as the reference."""
     if half[0] == half[1] >= PLANE_HALF[0]:
         return 1
     return max(range(3), key=lambda k: half[k])

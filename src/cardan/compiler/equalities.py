@@ -1,4 +1,4 @@
-"""What equality constraints keep of the initial configuration: anchors and relative poses (spec: modeling, "equality")."""
+"""What equality constraints keep of the initial configuration: anchors and relative poses."""
 
 from __future__ import annotations
 

@@ -90,7 +90,9 @@ def _initial_state(build: Build) -> dict[str, tuple[float, ...]]:
     }
 
 
-def _state(element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]) -> tuple[float, ...]:
+def _state(
+    element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]
+) -> tuple[float, ...]:
     """One part of a keyframe, of the size that the model asks for."""
     if not given:
         return default

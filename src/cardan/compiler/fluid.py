@@ -11,7 +11,7 @@ Vec3 = tuple[float, float, float]
 
 
 def fluid_coefficients(semiaxes: Vec3, coefficients: tuple[float, ...]) -> tuple[float, ...]:
-    """Row of ``geom_fluid``: flag, drag and lift coefficients, added mass and added moment of inertia (unit density)."""
+    """Row of ``geom_fluid``: flag, drag and lift coefficients, added mass and moment at unit density."""
     return (1.0, *coefficients, *_added_mass(semiaxes))
 
 

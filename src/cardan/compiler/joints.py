@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from cardan.compiler.bodies import Joint
 from cardan.compiler.orientation import Vec3, compose, frames_pose
 from cardan.constants import mjMINVAL
-from cardan.enums import mjtJoint
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
+from cardan.mjcf.keywords import JOINT
 from cardan.mjcf.schema_body import JOINT_ROW
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-CODES: dict[str, int] = {word: int(getattr(mjtJoint, f"mjJNT_{word.upper()}")) for word in ("free", "ball", "slide", "hinge")}
 DOFS: dict[str, int] = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
 _LARGEST_DOFS = 6
 _FREE: dict[str, Any] = {**JOINT_ROW.defaults, "type": "free", "limited": "false"}
@@ -56,7 +55,7 @@ def _add_joint(build: Build, body: Body, placed: Placed, values: dict[str, Any])
     unit = build.angle if word in ("hinge", "ball") else 1.0
     bounds = (values["range"][0] * unit, values["range"][1] * unit)
     build.put(
-        jnt_type=CODES[word],
+        jnt_type=JOINT[word],
         jnt_qposadr=len(build.columns["qpos0"]),
         jnt_dofadr=joint.dofadr,
         jnt_bodyid=body.id,

@@ -31,7 +31,7 @@ def z2quat(axis: Vec3) -> Quat:
 
 
 def euler2quat(angles: Vec3, sequence: str) -> Quat:
-    """Orientation from three angles (rad); lower-case axes turn with the frame, upper-case ones stay (spec: compiler, eulerseq)."""
+    """Orientation from three angles (rad); lower-case axes turn with the frame, upper-case ones stay."""
     quat: Quat = (1.0, 0.0, 0.0, 0.0)
     for angle, letter in zip(angles, sequence, strict=True):
         turn = axis_angle2quat(_AXES[letter.lower()], angle)
@@ -63,7 +63,7 @@ def _unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
 
 def _from_xyaxes(element: Element, value: tuple[float, ...]) -> Quat:
     """Orientation with the given x axis, and the y axis made orthogonal to it."""
-    x = _unit(element, value[:3], "xyaxes")
+    x = _unit(element, (value[0], value[1], value[2]), "xyaxes")
     y = sub3(value[3:], scale3(x, dot3(x, value[3:])))
     if norm3(y) < mjMINVAL:
         raise element.error("the Y axis must not be parallel to the X axis", "xyaxes")

@@ -94,6 +94,8 @@ def add_equalities(build: Build) -> None:
         ids = build.ids[kind]
         obj1 = ids[values[first]]
         obj2 = ids[values[second]] if values[second] else missing
+        if obj1 == obj2:
+            raise element.error(f"the two objects must not be the same {kind}", second)
         if kind == "joint":
             _check_scalar(build, element, values, (first, second))
         build.enter("equality", element.name)

@@ -97,8 +97,9 @@ def add_sensors(build: Build) -> None:
         _check(build, element, objid, types)
         if values["cutoff"] > 0.0 and row.datatype in _UNBOUNDED:
             raise element.error("axes and quaternions have no cutoff", "cutoff")
-        if values["noise"] < 0.0:
-            raise element.error(f"must not be negative, found {values['noise']:g}", "noise")
+        for name in ("cutoff", "noise"):
+            if values[name] < 0.0:
+                raise element.error(f"must not be negative, found {values[name]:g}", name)
         reftype, refid = _reference(build, element)
         build.enter("sensor", element.name)
         build.put(

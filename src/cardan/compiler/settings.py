@@ -10,6 +10,7 @@ from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
+    from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
 _WORDS: dict[str, dict[str, int]] = {"integrator": INTEGRATOR, "cone": CONE, "jacobian": JACOBIAN, "solver": SOLVER}
@@ -25,13 +26,20 @@ _VISUAL = ("global", "quality", "headlight", "map", "scale", "rgba")
 def put_settings(tree: ModelTree, m: MjModel) -> None:
     """Fill ``m.opt``, ``m.vis`` and what the user gave of ``m.stat``."""
     option = tree.section("option")
-    _put_group(m, "opt.", _option_values(option.resolved(), option.child("flag").resolved()))
+    _put_group(m, "opt.", _option_values(option.resolved(), part(option, "flag").resolved()))
     visual = tree.section("visual")
-    for part in _VISUAL:
-        word = "global_" if part == "global" else part
-        _put_group(m, f"vis.{word}.", visual.child(part).resolved())
+    for name in _VISUAL:
+        word = "global_" if name == "global" else name
+        _put_group(m, f"vis.{word}.", part(visual, name).resolved())
     given = tree.section("statistic").resolved()
     _put_group(m, "stat.", {name: value for name, value in given.items() if value is not None})
+
+
+def part(section: Element, tag: str) -> Element:
+    """A part of a settings section, which always exists."""
+    found = section.child(tag)
+    assert found is not None
+    return found
 
 
 def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, Any]:

@@ -90,12 +90,16 @@ def _same(s: Vec3) -> Vec3:
     return s
 
 
+def _cube(s: Vec3) -> Vec3:
+    return (s[0], s[0], s[0])
+
+
 PLANE_HALF = (1e10, 1e10, 5e9)  # half sides of the bounding box of a plane, which ends at its surface
 
 SHAPES: dict[str, Shape] = {
     "plane": Shape(3, lambda s: PLANE_HALF, _none, _none, _no_inertia, _same),
     "sphere": Shape(
-        1, lambda s: (s[0],) * 3, lambda s: s[0], _sphere_volume, _sphere_inertia, lambda s: (s[0],) * 3
+        1, _cube, lambda s: s[0], _sphere_volume, _sphere_inertia, _cube
     ),
     "capsule": Shape(
         2, lambda s: (s[0], s[0], s[0] + s[1]), lambda s: s[0] + s[1], _capsule_volume, _capsule_inertia,

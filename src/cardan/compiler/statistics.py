@@ -1,4 +1,4 @@
-"""Statistics of the model in the initial configuration (mjStatistic): means of mass, inertia and size, extent, centre."""
+"""Statistics of the model in the initial configuration (mjStatistic): means, extent, centre."""
 
 from __future__ import annotations
 

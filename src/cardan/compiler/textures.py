@@ -59,7 +59,7 @@ def _uniform(colour: Colour, *shape: int) -> Image:
     return image
 
 
-# --- images: arrays (face, row, column, channel) -----------------------------------------------------------------------
+# --- images: arrays (face, row, column, channel) ----------------------------------------------------------------------
 
 
 def _flat_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
@@ -124,7 +124,7 @@ _FLAT_MAKERS = {"flat": _flat_2d, "checker": _checker, "gradient": _gradient_2d}
 _CUBE_MAKERS = {"flat": _flat_cube, "checker": _checker_cube, "gradient": _gradient_cube}
 
 
-# --- marks -------------------------------------------------------------------------------------------------------------
+# --- marks ------------------------------------------------------------------------------------------------------------
 
 
 def _mark(mark: str, shape: tuple[int, ...], chance: float) -> np.ndarray:

@@ -60,7 +60,7 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
 
 
 def _simple(body: Body, weldid: list[int]) -> int:
-    """Whether the body's inertia is diagonal whatever its position: 1, or 2 when it only slides (mjModel.body_simple)."""
+    """Whether the inertia is diagonal whatever the position: 1, or 2 when the body only slides (body_simple)."""
     if body.parent is None:
         return 1
     if body.children or weldid[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.orientation import compose, element_pose, frames_pose
+from cardan.compiler.settings import part
 from cardan.constants import mjMINVAL
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
@@ -32,7 +33,7 @@ def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...]
     """Focal lengths and principal point in metres, and the vertical field of view in degrees that they give."""
     width, height = values["sensorsize"]
     if not (width > 0.0 and height > 0.0):
-        znear = build.tree.section("visual").child("map").resolved()["znear"]
+        znear = part(build.tree.section("visual"), "map").resolved()["znear"]
         return (znear, znear, 0.0, 0.0), values["fovy"]
     scale = (width / values["resolution"][0], height / values["resolution"][1])
     lengths: list[float] = []
@@ -102,6 +103,6 @@ def _add_light(build: Build, body: Body, placed: Placed) -> None:
 
 def resolve_targets(build: Build) -> None:
     """Target bodies of cameras and lights, when all bodies are known."""
-    for part in ("cam", "light"):
-        names = build.columns.pop(f"{part}_target", [])
-        build.columns[f"{part}_targetbodyid"] = [build.ids["body"].get(name or "", -1) for name in names]
+    for word in ("cam", "light"):
+        names = build.columns.pop(f"{word}_target", [])
+        build.columns[f"{word}_targetbodyid"] = [build.ids["body"].get(name or "", -1) for name in names]

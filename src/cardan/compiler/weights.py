@@ -5,6 +5,7 @@ The joint-space inertia is block diagonal, one block a kinematic tree; blocks ar
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes: 
 class Inertia:
     """The joint-space inertia of a data, factored: one lower triangular inverse a tree.
 
-    Attributes
+    Attributes:
     ----------
     diagonal: diagonal of M (nv,).
     blocks: first and last dof of each tree, with the inverse of the Cholesky factor of its block.
@@ -104,7 +105,7 @@ class Inertia:
 
 
 def _inverse_factor(block: FloatArray) -> FloatArray:
-    """F with F' F = M^-1. Pivots of the factor L' D L of M are at least mjMINVAL, so that a singular M has an answer."""
+    """F with F' F = M^-1. Pivots of M = L' D L are at least mjMINVAL, so that a singular M has an answer."""
     work = block.copy()
     n = len(work)
     pivots = np.zeros(n)
@@ -130,7 +131,7 @@ def _tree_ranges(m: MjModel) -> list[tuple[int, int]]:
     """First and last (excluded) dof of each kinematic tree."""
     trees = m.dof_treeid.tolist()
     starts = [dof for dof in range(m.nv) if dof == 0 or trees[dof] != trees[dof - 1]]
-    return list(zip(starts, [*starts[1:], m.nv], strict=True))
+    return list(pairwise([*starts, m.nv]))
 
 
 def _last_dofs(m: MjModel) -> list[int]:

@@ -1,6 +1,6 @@
 """Principal axes: eigenvalues of a symmetric 3 x 3 matrix by Jacobi rotations kept as one quaternion.
 
-Jacobi's method (Golub and Van Loan, Matrix Computations, section 8.5) always takes away the largest off-diagonal element.
+Jacobi's method (Golub and Van Loan, Matrix Computations, section 8.5) takes away the largest off-diagonal element.
 """
 
 from __future__ import annotations
