@@ -1,4 +1,4 @@
-"""Contact rows: frictionless, pyramidal and elliptic (spec: computation, constraint model, contact; friction cones).
+"""Stage that adds contacts: frictionless, pyramidal and elliptic (spec: computation, constraint model, contact; friction cones).
 
 The rows measure the motion of body 2 relative to body 1 at the contact point, in the contact frame: three translations (normal first), then
 three rotations. A frictionless contact has the normal row alone, an elliptic one the first `dim` of the six. A pyramidal one has
@@ -21,26 +21,37 @@ from cardan.constraint.jacobian_pair import (
     sum_banks,
     tree_arm,
 )
-from cardan.constraint.rows import get_solimp, is_sparse, open_rows, set_regularizer, set_rows
+from cardan.constraint.rows import (
+    get_solimp,
+    is_enabled,
+    is_sparse,
+    open_rows,
+    set_parameters,
+    set_regularizer,
+    start_rows,
+)
 from cardan.enums.data import mjtConstraint
-from cardan.enums.options import mjtCone
-from cardan.jit import OK, kernel, stack_array
+from cardan.enums.options import mjtCone, mjtDisableBit
+from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.vector import add_scaled3, cross, get2, get3, scale3
 
 FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
 PYRAMIDAL_CONE = int(mjtCone.mjCONE_PYRAMIDAL)
+CONTACT_OFF = int(mjtDisableBit.mjDSBL_CONTACT)
 NO_DOFS = 3  # contact.exclude: nothing that the contact touches can move
 
 
-@kernel
-def add_contacts(m: Any, d: Any) -> int:
-    """Add the rows of all contacts that aren't excluded; returns OK or a request for room."""
+@stage
+def make_contact(m: Any, d: Any) -> int:
+    """Add the rows of all contacts that aren't excluded; write their efc_address and mu."""
+    start_rows(m, d)
+    enabled = is_enabled(m, CONTACT_OFF)
     for con in range(d.ncon):
         d.contact.efc_address[con] = -1
         d.contact.mu[con] = 0.0
-        if d.contact.exclude[con] == 0:
+        if enabled and d.contact.exclude[con] == 0:
             status = add_contact(m, d, con)
             if status != OK:
                 return status
@@ -63,14 +74,13 @@ def add_contact(m: Any, d: Any, con: int) -> int:
     kind = contact_kind(m, d, con)
     dim = int(d.contact.dim[con])
     count = 2 * (dim - 1) if kind == PYRAMIDAL else dim
-    n = merge_chains(m, d, body1, body2, True)
+    n = merge_chains(m, d, body1, body2)
     if n == 0 and is_sparse(m):
         d.contact.exclude[con] = NO_DOFS
         return OK
-    status = open_rows(m, d, count, n)
-    if status != OK:
-        return status
-    row = int(d.nefc) - count
+    row = open_rows(m, d, count, n, kind, con)
+    if row < 0:
+        return -row
     w = stack_array(BANK_SIZE)
     put_contact_wrenches(m, d, w, FIRST, body1, con, kind, -1.0)
     put_contact_wrenches(m, d, w, SECOND, body2, con, kind, 1.0)
@@ -121,7 +131,7 @@ def set_contact_rows(m: Any, d: Any, con: int, row: int, count: int, kind: int, 
     margin = d.contact.includemargin[con]
     distance = d.contact.dist[con]
     solref, solimp = get2(d.contact.solref, con), get_solimp(d.contact.solimp, con)
-    set_rows(m, d, row, count, kind, con, distance - margin, diag, solref, solimp)
+    set_parameters(m, d, row, count, distance - margin, diag, solref, solimp)
     last = row + 1 if kind == ELLIPTIC else row + count
     for i in range(row, last):
         d.efc_pos[i] = distance

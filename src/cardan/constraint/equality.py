@@ -1,4 +1,4 @@
-"""Equality constraints: connect, weld, joint and tendon coupling (spec: computation, constraint model, equality)."""
+"""Stage that adds equality constraints: connect, weld, joint and tendon coupling (spec: computation, constraint model, equality)."""
 
 from __future__ import annotations
 
@@ -17,39 +17,75 @@ from cardan.constraint.jacobian_pair import (
     sum_banks,
     tree_arm,
 )
-from cardan.constraint.rows import get_solimp, open_rows, put_entry, set_rows
+from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
 from cardan.enums.data import mjtConstraint
 from cardan.enums.model import mjtEq
-from cardan.jit import OK, kernel, stack_array
+from cardan.enums.options import mjtDisableBit
+from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.quaternion import mul_quat, neg_quat
-from cardan.maths.vector import dot3, get2, get4, scale3, sub3
+from cardan.maths.vector import get2, get4, scale3, sub3
 
 EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 CONNECT = int(mjtEq.mjEQ_CONNECT)
 WELD = int(mjtEq.mjEQ_WELD)
 JOINT = int(mjtEq.mjEQ_JOINT)
 TENDON = int(mjtEq.mjEQ_TENDON)
+EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 
 
-@kernel
-def add_equalities(m: Any, d: Any) -> int:
-    """Add the rows of all active equality constraints; returns OK or a request for room."""
+@stage
+def make_equality(m: Any, d: Any) -> int:
+    """Add the rows of all active equality constraints."""
+    start = start_rows(m, d)
+    if not is_enabled(m, EQUALITY_OFF):
+        return OK
     status = OK
     for e in range(m.neq):
         if d.eq_active[e] == 0:
             continue
-        if m.eq_type[e] == CONNECT:
-            status = add_connect(m, d, e)
-        elif m.eq_type[e] == WELD:
-            status = add_weld(m, d, e)
+        if m.eq_type[e] == CONNECT or m.eq_type[e] == WELD:
+            status = add_anchors(m, d, e)
         elif m.eq_type[e] == JOINT:
             status = add_joint_coupling(m, d, e)
         elif m.eq_type[e] == TENDON:
             status = add_tendon_coupling(m, d, e)
         if status != OK:
             return status
+    set_equalities(m, d, start)
+    d.ne = d.nefc
     return OK
+
+
+@kernel
+def set_equalities(m: Any, d: Any, start: int) -> None:
+    """Parameters of all rows from `start` on. The violation of a constraint of several rows is the norm of their residuals."""
+    row = start
+    while row < d.nefc:
+        e = int(d.efc_id[row])
+        squared = 0.0
+        stop = row
+        while stop < d.nefc and d.efc_id[stop] == e:
+            squared += d.efc_pos[stop] * d.efc_pos[stop]
+            stop += 1
+        violation = sqrt(squared) if stop > row + 1 else d.efc_pos[row]
+        solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
+        for i in range(row, stop):
+            set_parameters(m, d, i, 1, violation, inverse_weight(m, e, i - row), solref, solimp)
+        row = stop
+
+
+@kernel
+def inverse_weight(m: Any, e: int, k: int) -> float:
+    """Approximate diagonal of J M^-1 J' for the `k`-th row of equality `e`: the sum over its two objects."""
+    object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
+    if m.eq_type[e] == JOINT:
+        second = m.dof_invweight0[m.jnt_dofadr[object2]] if object2 >= 0 else 0.0
+        return m.dof_invweight0[m.jnt_dofadr[object1]] + second
+    if m.eq_type[e] == TENDON:
+        second = m.tendon_invweight0[object2] if object2 >= 0 else 0.0
+        return m.tendon_invweight0[object1] + second
+    return m.body_invweight0[object1, k // 3] + m.body_invweight0[object2, k // 3]
 
 
 @kernel
@@ -65,28 +101,46 @@ def unit_axis(k: int) -> Any:
 
 
 @kernel
-def add_connect(m: Any, d: Any, e: int) -> int:
-    """Two anchors coincide: ``eq_data`` is (anchor in body 1, anchor in body 2); 3 rows, residual p1 - p2."""
+def add_anchors(m: Any, d: Any, e: int) -> int:
+    """Connect or weld: two anchors coincide, and for a weld, two frames; nothing if neither body can move.
+
+    ``eq_data`` of a connect is (anchor in body 1, anchor in body 2); 3 rows, residual p1 - p2. Of a weld it is
+    (anchor in body 2, anchor in body 1, relative quaternion, torquescale); 3 more rows, see `add_rotation`.
+    """
+    weld = m.eq_type[e] == WELD
     body1, body2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-    n = merge_chains(m, d, body1, body2, True)
+    n = merge_chains(m, d, body1, body2)
     if n == 0:
         return OK
-    status = open_rows(m, d, 3, n)
-    if status != OK:
-        return status
-    row = int(d.nefc) - 3
-    point1 = body_point(d, body1, data3(m, e, 0))
-    point2 = body_point(d, body2, data3(m, e, 3))
-    w = stack_array(BANK_SIZE)
-    put_anchor_wrenches(m, d, w, body1, body2, point1, point2)
-    sum_banks(w, 3)
-    fill_rows(m, d, w, n, row, 3)
+    count = 6 if weld else 3
+    row = open_rows(m, d, count, n, EQUALITY, e)
+    if row < 0:
+        return -row
+    point1 = body_point(d, body1, data3(m, e, 3 if weld else 0))
+    point2 = body_point(d, body2, data3(m, e, 0 if weld else 3))
     gap = sub3(point1, point2)
-    diag = m.body_invweight0[body1, 0] + m.body_invweight0[body2, 0]
-    set_rows(m, d, row, 3, EQUALITY, e, sqrt(dot3(gap, gap)), diag, get2(m.eq_solref, e), get_solimp(m.eq_solimp, e))
     for k in range(3):
         d.efc_pos[row + k] = gap[k]
+    w = stack_array(BANK_SIZE)
+    put_anchor_wrenches(m, d, w, body1, body2, point1, point2)
+    if weld:
+        add_rotation(m, d, e, row + 3, w, body1, body2)
+    sum_banks(w, count)
+    fill_rows(m, d, w, n, row, count)
     return OK
+
+
+@kernel
+def add_rotation(m: Any, d: Any, e: int, row: int, w: Any, body1: int, body2: int) -> None:
+    """Residual and wrenches of a weld's rotation: torquescale times the vector part of q2^-1 q1 relquat."""
+    relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
+    quat1 = mul_quat(get4(d.xquat, body1), relquat)
+    inverse2 = neg_quat(get4(d.xquat, body2))
+    scale = m.eq_data[e, 10]
+    error = mul_quat(inverse2, quat1)
+    for k in range(3):
+        d.efc_pos[row + k] = scale * error[k + 1]
+    put_rotation_wrenches(w, quat1, inverse2, 0.5 * scale)
 
 
 @kernel
@@ -97,52 +151,6 @@ def put_anchor_wrenches(m: Any, d: Any, w: Any, body1: int, body2: int, point1: 
     for k in range(3):
         put_point_wrench(w, FIRST, k, arm1, unit_axis(k), 1.0)
         put_point_wrench(w, SECOND, k, arm2, unit_axis(k), -1.0)
-
-
-@kernel
-def add_weld(m: Any, d: Any, e: int) -> int:
-    """Two frames coincide; 6 rows: residual p1 - p2, then torquescale times the vector part of q2^-1 q1 relquat.
-
-    ``eq_data`` is (anchor in body 2, the same point in body 1, relative quaternion, torquescale).
-    """
-    body1, body2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-    n = merge_chains(m, d, body1, body2, True)
-    if n == 0:
-        return OK
-    status = open_rows(m, d, 6, n)
-    if status != OK:
-        return status
-    row = int(d.nefc) - 6
-    point1 = body_point(d, body1, data3(m, e, 3))
-    point2 = body_point(d, body2, data3(m, e, 0))
-    relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
-    quat1 = mul_quat(get4(d.xquat, body1), relquat)
-    inverse2 = neg_quat(get4(d.xquat, body2))
-    scale = m.eq_data[e, 10]
-    # Jacobian: the rates of p1 - p2 and of the relative quaternion
-    w = stack_array(BANK_SIZE)
-    put_anchor_wrenches(m, d, w, body1, body2, point1, point2)
-    put_rotation_wrenches(w, quat1, inverse2, 0.5 * scale)
-    sum_banks(w, 6)
-    fill_rows(m, d, w, n, row, 6)
-    # residual and parameters
-    gap = sub3(point1, point2)
-    error = mul_quat(inverse2, quat1)
-    turn = scale3((error[1], error[2], error[3]), scale)
-    violation = sqrt(dot3(gap, gap) + dot3(turn, turn))
-    set_weld_rows(m, d, e, row, violation)
-    for k in range(3):
-        d.efc_pos[row + k] = gap[k]
-        d.efc_pos[row + 3 + k] = turn[k]
-    return OK
-
-
-@kernel
-def set_weld_rows(m: Any, d: Any, e: int, row: int, violation: float) -> None:
-    """Parameters of the 6 rows of weld `e`: translational and rotational weights differ."""
-    for part in range(2):
-        diag = m.body_invweight0[m.eq_obj1id[e], part] + m.body_invweight0[m.eq_obj2id[e], part]
-        set_rows(m, d, row + 3 * part, 3, EQUALITY, e, violation, diag, get2(m.eq_solref, e), get_solimp(m.eq_solimp, e))
 
 
 @kernel
@@ -181,47 +189,34 @@ def add_joint_coupling(m: Any, d: Any, e: int) -> int:
     """Scalar joint 1 is a quartic function of scalar joint 2, or constant if there is no joint 2; 1 row."""
     joint1, joint2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     coupled = joint2 >= 0
-    status = open_rows(m, d, 1, 2 if coupled else 1)
-    if status != OK:
-        return status
-    row = int(d.nefc) - 1
+    row = open_rows(m, d, 1, 2 if coupled else 1, EQUALITY, e)
+    if row < 0:
+        return -row
     dof1 = int(m.jnt_dofadr[joint1])
-    diag = m.dof_invweight0[dof1]
-    residual = joint_offset(m, d, joint1)
+    dof2 = int(m.jnt_dofadr[joint2]) if coupled else int(m.nv)
+    value, slope = quartic(m, e, joint_offset(m, d, joint2) if coupled else 0.0)
     if coupled:
-        dof2 = int(m.jnt_dofadr[joint2])
-        diag += m.dof_invweight0[dof2]
-        value, slope = quartic(m, e, joint_offset(m, d, joint2))
-        residual -= value
         put_entry(m, d, row, 1 if dof2 > dof1 else 0, dof2, -slope)
-        put_entry(m, d, row, 0 if dof2 > dof1 else 1, dof1, 1.0)
-    else:
-        residual -= m.eq_data[e, 0]
-        put_entry(m, d, row, 0, dof1, 1.0)
-    set_rows(m, d, row, 1, EQUALITY, e, residual, diag, get2(m.eq_solref, e), get_solimp(m.eq_solimp, e))
-    d.efc_pos[row] = residual
+    put_entry(m, d, row, 0 if dof2 > dof1 else 1, dof1, 1.0)
+    d.efc_pos[row] = joint_offset(m, d, joint1) - value
     return OK
+
+
+@kernel
+def tendon_offset(m: Any, d: Any, tendon: int) -> float:
+    """Length of a tendon relative to that in qpos0."""
+    return d.ten_length[tendon] - m.tendon_length0[tendon]
 
 
 @kernel
 def add_tendon_coupling(m: Any, d: Any, e: int) -> int:
     """Tendon 1 is a quartic function of tendon 2, or constant if there is no tendon 2; 1 row."""
     tendon1, tendon2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-    diag = m.tendon_invweight0[tendon1]
-    residual = d.ten_length[tendon1] - m.tendon_length0[tendon1]
-    slope = 0.0
-    if tendon2 >= 0:
-        diag += m.tendon_invweight0[tendon2]
-        value, slope = quartic(m, e, d.ten_length[tendon2] - m.tendon_length0[tendon2])
-        residual -= value
-    else:
-        residual -= m.eq_data[e, 0]
+    value, slope = quartic(m, e, tendon_offset(m, d, tendon2) if tendon2 >= 0 else 0.0)
     n = combine_tendons(m, d, tendon1, 1.0, tendon2, -slope)
-    status = open_rows(m, d, 1, n)
-    if status != OK:
-        return status
-    row = int(d.nefc) - 1
+    row = open_rows(m, d, 1, n, EQUALITY, e)
+    if row < 0:
+        return -row
     put_tendon_entries(m, d, row, n, tendon1, tendon2)
-    set_rows(m, d, row, 1, EQUALITY, e, residual, diag, get2(m.eq_solref, e), get_solimp(m.eq_solimp, e))
-    d.efc_pos[row] = residual
+    d.efc_pos[row] = tendon_offset(m, d, tendon1) - value
     return OK

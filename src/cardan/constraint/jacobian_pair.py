@@ -32,11 +32,10 @@ def last_dof(m: Any, body: int) -> int:
 
 
 @kernel
-def merge_chains(m: Any, d: Any, body1: int, body2: int, with_common: bool) -> int:
+def merge_chains(m: Any, d: Any, body1: int, body2: int) -> int:
     """Collect the dofs that move either body in `work.chain_dof`, from last to first, with the bank of each in `work.chain_bank`.
 
-    Args:
-        with_common: whether to include dofs that move both bodies; they don't move one point of both relative to itself.
+    Dofs that move both bodies are among them, even where they can't move one body relative to the other.
 
     Returns:
         The number of dofs.
@@ -45,8 +44,6 @@ def merge_chains(m: Any, d: Any, body1: int, body2: int, with_common: bool) -> i
     dof2 = last_dof(m, body2)
     n = 0
     while dof1 >= 0 or dof2 >= 0:
-        if dof1 == dof2 and not with_common:
-            break
         dof = max(dof1, dof2)
         bank = BOTH if dof1 == dof2 else (FIRST if dof1 > dof2 else SECOND)
         d.work.chain_dof[n] = dof

@@ -1,4 +1,4 @@
-"""Limits of joints and tendons (spec: computation, constraint model, limit).
+"""Stages that add limits of joints and tendons (spec: computation, constraint model, limit).
 
 A limit is a row when the distance to it is below the margin; both limits of a joint may be.
 """
@@ -7,52 +7,66 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.constraint.rows import get_solimp, open_rows, put_entry, set_rows
+from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
 from cardan.enums.data import mjtConstraint
 from cardan.enums.model import mjtJoint
-from cardan.jit import OK, kernel
+from cardan.enums.options import mjtDisableBit
+from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import normalize4, quat2vel
 from cardan.maths.vector import get2, norm3, normalize3
 
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
 LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 BALL = int(mjtJoint.mjJNT_BALL)
-SLIDE = int(mjtJoint.mjJNT_SLIDE)
-HINGE = int(mjtJoint.mjJNT_HINGE)
+LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
 
 
-@kernel
-def add_limits(m: Any, d: Any) -> int:
-    """Add the rows of all active joint limits, then tendon limits; returns OK or a request for room."""
-    status = OK
+@stage
+def make_limit(m: Any, d: Any) -> int:
+    """Add a row for each active limit of a joint: lower, then upper, of slide and hinge joints; the angle's of ball joints."""
+    start = start_rows(m, d)
+    if not is_enabled(m, LIMIT_OFF):
+        return OK
     for joint in range(m.njnt):
         if m.jnt_limited[joint] == 0:
             continue
-        kind = m.jnt_type[joint]
-        if kind == BALL:
-            status = add_ball_limit(m, d, joint)
-        elif kind == SLIDE or kind == HINGE:
-            status = add_scalar_limits(m, d, joint)
+        status = add_ball_limit(m, d, joint) if m.jnt_type[joint] == BALL else add_scalar_limits(m, d, joint)
         if status != OK:
             return status
+    for row in range(start, d.nefc):
+        joint = int(d.efc_id[row])
+        diag = m.dof_invweight0[m.jnt_dofadr[joint]]
+        solref, solimp = get2(m.jnt_solref, joint), get_solimp(m.jnt_solimp, joint)
+        set_limit(m, d, row, m.jnt_margin[joint], diag, solref, solimp)
+    d.nl = d.nl + d.nefc - start
+    return OK
+
+
+@stage
+def make_tendon_limit(m: Any, d: Any) -> int:
+    """Add a row for each active limit of a tendon's length: lower, then upper."""
+    start = start_rows(m, d)
+    if not is_enabled(m, LIMIT_OFF):
+        return OK
     for tendon in range(m.ntendon):
         if m.tendon_limited[tendon] != 0:
             status = add_tendon_limits(m, d, tendon)
             if status != OK:
                 return status
+    for row in range(start, d.nefc):
+        tendon = int(d.efc_id[row])
+        solref, solimp = get2(m.tendon_solref_lim, tendon), get_solimp(m.tendon_solimp_lim, tendon)
+        set_limit(m, d, row, m.tendon_margin[tendon], m.tendon_invweight0[tendon], solref, solimp)
+    d.nl = d.nl + d.nefc - start
     return OK
 
 
 @kernel
-def set_joint_limit(m: Any, d: Any, row: int, joint: int, distance: float) -> None:
-    """Parameters of a joint limit's row."""
-    diag = m.dof_invweight0[m.jnt_dofadr[joint]]
-    margin = m.jnt_margin[joint]
-    solref, solimp = get2(m.jnt_solref, joint), get_solimp(m.jnt_solimp, joint)
-    set_rows(m, d, row, 1, LIMIT_JOINT, joint, distance - margin, diag, solref, solimp)
-    d.efc_pos[row] = distance
+def set_limit(m: Any, d: Any, row: int, margin: float, diag: float, solref: Any, solimp: Any) -> None:
+    """Parameters of a limit's row, whose efc_pos is known."""
     d.efc_margin[row] = margin
+    set_parameters(m, d, row, 1, d.efc_pos[row] - margin, diag, solref, solimp)
 
 
 @kernel
@@ -63,51 +77,43 @@ def add_scalar_limits(m: Any, d: Any, joint: int) -> int:
         sign = 1.0 - 2.0 * side
         distance = sign * (value - m.jnt_range[joint, side])
         if distance < m.jnt_margin[joint]:
-            status = open_rows(m, d, 1, 1)
-            if status != OK:
-                return status
-            row = int(d.nefc) - 1
+            row = open_rows(m, d, 1, 1, LIMIT_JOINT, joint)
+            if row < 0:
+                return -row
             put_entry(m, d, row, 0, int(m.jnt_dofadr[joint]), sign)
-            set_joint_limit(m, d, row, joint, distance)
+            d.efc_pos[row] = distance
     return OK
 
 
 @kernel
 def add_ball_limit(m: Any, d: Any, joint: int) -> int:
     """Upper limit (the larger number of the range) of a ball joint's rotation angle."""
-    a = m.jnt_qposadr[joint]
+    a = int(m.jnt_qposadr[joint])
     turn = quat2vel(normalize4((d.qpos[a], d.qpos[a + 1], d.qpos[a + 2], d.qpos[a + 3])), 1.0)
     distance = max(m.jnt_range[joint, 0], m.jnt_range[joint, 1]) - norm3(turn)
     if distance >= m.jnt_margin[joint]:
         return OK
-    status = open_rows(m, d, 1, 3)
-    if status != OK:
-        return status
-    row = int(d.nefc) - 1
+    row = open_rows(m, d, 1, 3, LIMIT_JOINT, joint)
+    if row < 0:
+        return -row
     axis = normalize3(turn)
     for k in range(3):
         put_entry(m, d, row, k, int(m.jnt_dofadr[joint]) + k, -axis[k])
-    set_joint_limit(m, d, row, joint, distance)
+    d.efc_pos[row] = distance
     return OK
 
 
 @kernel
 def add_tendon_limits(m: Any, d: Any, tendon: int) -> int:
     """Lower (side 0) and upper (side 1) limit of a tendon's length."""
-    margin = m.tendon_margin[tendon]
     for side in range(2):
         sign = 1.0 - 2.0 * side
         distance = sign * (d.ten_length[tendon] - m.tendon_range[tendon, side])
-        if distance < margin:
+        if distance < m.tendon_margin[tendon]:
             n = combine_tendons(m, d, tendon, sign, -1, 0.0)
-            status = open_rows(m, d, 1, n)
-            if status != OK:
-                return status
-            row = int(d.nefc) - 1
+            row = open_rows(m, d, 1, n, LIMIT_TENDON, tendon)
+            if row < 0:
+                return -row
             put_tendon_entries(m, d, row, n, tendon, -1)
-            solref, solimp = get2(m.tendon_solref_lim, tendon), get_solimp(m.tendon_solimp_lim, tendon)
-            diag = m.tendon_invweight0[tendon]
-            set_rows(m, d, row, 1, LIMIT_TENDON, tendon, distance - margin, diag, solref, solimp)
             d.efc_pos[row] = distance
-            d.efc_margin[row] = margin
     return OK

@@ -1,56 +1,26 @@
-"""Stage that builds all constraint rows that are active in the present position (spec: computation, constraint model).
+"""The stages that build all constraint rows that are active in the present position (spec: computation, constraint model).
 
-Reads the configuration, kinematics, tendons and contacts; writes all efc_ fields that depend on position, the counts ne, nf, nl, nefc
+They read the configuration, kinematics, tendons and contacts; they write all efc_ fields that depend on position, the counts ne, nf, nl, nefc
 and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows come in the spec's order: equality, friction loss, limit,
-contact; within each, in the order of the model's elements.
+contact; within each, in the order of the model's elements. `MAKE_CONSTRAINT` lists the stages with what makes a model need each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from cardan.constraint.contact import add_contacts
-from cardan.constraint.equality import add_equalities
-from cardan.constraint.friction import add_frictions
-from cardan.constraint.limit import add_limits
+from cardan.constraint.contact import make_contact
+from cardan.constraint.equality import make_equality
+from cardan.constraint.friction import make_friction, make_tendon_friction
+from cardan.constraint.limit import make_limit, make_tendon_limit
 from cardan.constraint.rows import is_sparse
-from cardan.constraint.transpose import find_supernodes, transpose_jacobian
-from cardan.enums.options import mjtDisableBit
-from cardan.jit import OK, kernel, stage
-
-CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
-EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
-FRICTIONLOSS_OFF = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
-LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
-CONTACT_OFF = int(mjtDisableBit.mjDSBL_CONTACT)
+from cardan.constraint.transpose import complete_sparse
+from cardan.jit import OK, stage
 
 
 @stage
-def make_constraint(m: Any, d: Any) -> int:
-    """Build the constraint rows; asks for a larger arena when it runs out of room."""
-    clear_rows(m, d)
-    status = OK
-    disabled = m.opt.disableflags
-    if disabled & CONSTRAINT_OFF != 0:
-        return OK
-    if disabled & EQUALITY_OFF == 0:
-        status = add_equalities(m, d)
-    d.ne = d.nefc
-    if status == OK and disabled & FRICTIONLOSS_OFF == 0:
-        status = add_frictions(m, d)
-    d.nf = d.nefc - d.ne
-    if status == OK and disabled & LIMIT_OFF == 0:
-        status = add_limits(m, d)
-    d.nl = d.nefc - d.nf - d.ne
-    if status == OK and disabled & CONTACT_OFF == 0:
-        status = add_contacts(m, d)
-    if status == OK and is_sparse(m):
-        complete_sparse(m, d)
-    return status
-
-
-@kernel
-def clear_rows(m: Any, d: Any) -> None:
+def clear_constraint(m: Any, d: Any) -> int:
     """No rows."""
     d.ne = 0
     d.nf = 0
@@ -59,11 +29,37 @@ def clear_rows(m: Any, d: Any) -> None:
     d.nnzJ = 0
     for tendon in range(m.ntendon):
         d.tendon_efcadr[tendon] = -1
+    return OK
 
 
-@kernel
-def complete_sparse(m: Any, d: Any) -> None:
-    """What follows from the CSR Jacobian: its transpose, and the supernodes of both."""
-    transpose_jacobian(m, d)
-    find_supernodes(d.nefc, d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind, d.efc_J_rowsuper)
-    find_supernodes(m.nv, d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_JT_colind, d.efc_JT_rowsuper)
+def _always(m: Any) -> bool:
+    return True
+
+
+def _has_equalities(m: Any) -> bool:
+    return m.neq > 0
+
+
+def _has_joints(m: Any) -> bool:
+    return m.nv > 0
+
+
+def _has_tendons(m: Any) -> bool:
+    return m.ntendon > 0
+
+
+MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], ...] = (
+    (_always, clear_constraint),
+    (_has_equalities, make_equality),
+    (_has_joints, make_friction),
+    (_has_tendons, make_tendon_friction),
+    (_has_joints, make_limit),
+    (_has_tendons, make_tendon_limit),
+    (_always, make_contact),
+    (is_sparse, complete_sparse),
+)
+
+
+def constraint_stages(m: Any) -> list[Callable[[Any, Any], int]]:
+    """The stages that a model needs, in order; they depend on its sizes and on opt.jacobian."""
+    return [function for needed, function in MAKE_CONSTRAINT if needed(m)]

@@ -1,7 +1,7 @@
 """Rows of the constraint arrays: room for them, their Jacobian storage, their parameters (spec: computation, constraint model).
 
-Every kind of constraint adds its rows as a *block*: `open_rows` makes room, `put_entry` (or `jacobian_pair.fill_rows`) writes the Jacobian,
-`set_rows` the parameters. The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
+Each kind of constraint is a stage. It begins with `start_rows` and adds its rows in blocks: `open_rows` makes room, `put_entry` (or
+`jacobian_pair.fill_rows`) writes the Jacobian, `set_parameters` what follows from solref and solimp. The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.constraint.impedance import impedance, regularizer, stiffness_damping
-from cardan.enums.options import mjtJacobian
-from cardan.jit import OK, kernel
+from cardan.enums.options import mjtDisableBit, mjtJacobian
+from cardan.jit import kernel
 from cardan.model.tables import GROW_EFC, GROW_NNZJ
 
 SPARSE = int(mjtJacobian.mjJAC_SPARSE)
 AUTO = int(mjtJacobian.mjJAC_AUTO)
 AUTO_SPARSE_NV = 60
+CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
 @kernel
@@ -25,32 +26,60 @@ def is_sparse(m: Any) -> bool:
 
 
 @kernel
-def open_rows(m: Any, d: Any, count: int, nnz: int) -> int:
-    """Append `count` rows of `nnz` structural non-zeros each; the first is then ``d.nefc - count``.
+def is_enabled(m: Any, bit: int) -> bool:
+    """Whether neither `bit` nor constraints as a whole are disabled."""
+    return m.opt.disableflags & (bit | CONSTRAINT_OFF) == 0
+
+
+@kernel
+def start_rows(m: Any, d: Any) -> int:
+    """Forget the rows after those counted in ne, nf and nl, so that a stage can begin (again); returns the number of the next row."""
+    start = int(d.ne + d.nf + d.nl)
+    d.nefc = start
+    if is_sparse(m):
+        d.nnzJ = d.efc_J_rowadr[start - 1] + d.efc_J_rownnz[start - 1] if start > 0 else 0
+    else:
+        d.nnzJ = start * m.nv
+    return start
+
+
+@kernel
+def open_rows(m: Any, d: Any, count: int, nnz: int, kind: int, index: int) -> int:
+    """Append `count` rows of `nnz` structural non-zeros each; efc_pos, efc_margin and efc_frictionloss are 0.
+
+    Args:
+        kind: mjtConstraint.
+        index: id of the equality, dof, joint, tendon or contact.
 
     Returns:
-        OK, or a request to enlarge the arena.
+        The number of the first row; -GROW_EFC or -GROW_NNZJ if there is no room (`work.need` says how much there must be).
     """
     sparse = is_sparse(m)
-    entries = count * (nnz if sparse else m.nv)
-    if d.nefc + count > len(d.efc_type):
-        d.work.need = d.nefc + count
-        return GROW_EFC
-    if d.nnzJ + entries > len(d.efc_J):
-        d.work.need = d.nnzJ + entries
-        return GROW_NNZJ
+    row = int(d.nefc)
     start = int(d.nnzJ)
-    if sparse:
-        for r in range(count):
-            d.efc_J_rownnz[d.nefc + r] = nnz
-            d.efc_J_rowadr[d.nefc + r] = start + r * nnz
-    else:
+    entries = count * (nnz if sparse else int(m.nv))
+    if row + count > len(d.efc_type):
+        d.work.need = row + count
+        return -GROW_EFC
+    if start + entries > len(d.efc_J):
+        d.work.need = start + entries
+        return -GROW_NNZJ
+    if not sparse:
         values = d.efc_J
         for a in range(start, start + entries):
             values[a] = 0.0
-    d.nefc = d.nefc + count
-    d.nnzJ = d.nnzJ + entries
-    return OK
+    for r in range(count):
+        if sparse:
+            d.efc_J_rownnz[row + r] = nnz
+            d.efc_J_rowadr[row + r] = start + r * nnz
+        d.efc_type[row + r] = kind
+        d.efc_id[row + r] = index
+        d.efc_pos[row + r] = 0.0
+        d.efc_margin[row + r] = 0.0
+        d.efc_frictionloss[row + r] = 0.0
+    d.nefc = row + count
+    d.nnzJ = start + entries
+    return row
 
 
 @kernel
@@ -65,13 +94,10 @@ def put_entry(m: Any, d: Any, row: int, k: int, dof: int, value: float) -> None:
 
 
 @kernel
-def set_rows(m: Any, d: Any, row: int, count: int, kind: int, index: int, violation: float, diag: float,
-             solref: Any, solimp: Any) -> None:
-    """Write the parameters of `count` rows from `row` on; efc_pos, efc_margin and efc_frictionloss become 0.
+def set_parameters(m: Any, d: Any, row: int, count: int, violation: float, diag: float, solref: Any, solimp: Any) -> None:
+    """Write efc_diagApprox, efc_KBIP, efc_R and efc_D of `count` rows from `row` on.
 
     Args:
-        kind: mjtConstraint.
-        index: id of the equality, dof, joint, tendon or contact.
         violation: r in the impedance d(r).
         diag: approximate diagonal of J M^-1 J'.
         solref, solimp: solver parameters.
@@ -80,11 +106,6 @@ def set_rows(m: Any, d: Any, row: int, count: int, kind: int, index: int, violat
     k, b = stiffness_damping(m, solref, solimp)
     r = regularizer(imp, diag)
     for i in range(row, row + count):
-        d.efc_type[i] = kind
-        d.efc_id[i] = index
-        d.efc_pos[i] = 0.0
-        d.efc_margin[i] = 0.0
-        d.efc_frictionloss[i] = 0.0
         d.efc_diagApprox[i] = diag
         d.efc_KBIP[i, 0] = k
         d.efc_KBIP[i, 1] = b

@@ -1,4 +1,4 @@
-"""Sparse Jacobian only: the transposed copy `efc_JT`, and the supernodes of both.
+"""Stage for the sparse Jacobian only: the transposed copy `efc_JT`, and the supernodes of both.
 
 The supernode number of a row is the number of rows directly below it that have the same columns.
 """
@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.jit import kernel
+from cardan.jit import OK, kernel, stage
+
+
+@stage
+def complete_sparse(m: Any, d: Any) -> int:
+    """What follows from the CSR Jacobian: its transpose, and the supernodes of both."""
+    transpose_jacobian(m, d)
+    find_supernodes(int(d.nefc), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind, d.efc_J_rowsuper)
+    find_supernodes(int(m.nv), d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_JT_colind, d.efc_JT_rowsuper)
+    return OK
 
 
 @kernel

@@ -18,7 +18,7 @@ elliptic cone          N >= mu T (SATISFIED)            0                       
 =====================  ===============================  ==========================  ================================
 
 For an elliptic contact of dimension n, ``U = (mu jar[0], friction[0] jar[1], ..., friction[n-2] jar[n-1])`` are coordinates in which the
-regulariser is uniform (``efc_R`` is coupled that way, see `constraint.regularize`), N = U[0], T = |U[1:]|, and ``N - mu T`` over
+regulariser is uniform (``efc_R`` is coupled that way, see `contact.couple_ellipse`), N = U[0], T = |U[1:]|, and ``N - mu T`` over
 sqrt(1 + mu^2) is the distance to the dual cone, hence ``Dm = D[0] / (mu^2 (1 + mu^2))``.
 
 Interface for the solvers:
