@@ -79,3 +79,24 @@ set_mjcb_time, get_mjcb_time = _absent("mjcb_time")
 def mj_resetCallbacks() -> None:
     """Remove all callbacks."""
     hooks.clear()
+
+
+__all__ = [
+    "get_mjcb_act_bias",
+    "get_mjcb_act_dyn",
+    "get_mjcb_act_gain",
+    "get_mjcb_contactfilter",
+    "get_mjcb_control",
+    "get_mjcb_passive",
+    "get_mjcb_sensor",
+    "get_mjcb_time",
+    "mj_resetCallbacks",
+    "set_mjcb_act_bias",
+    "set_mjcb_act_dyn",
+    "set_mjcb_act_gain",
+    "set_mjcb_contactfilter",
+    "set_mjcb_control",
+    "set_mjcb_passive",
+    "set_mjcb_sensor",
+    "set_mjcb_time",
+]

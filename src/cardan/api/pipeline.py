@@ -99,12 +99,16 @@ mj_crb = _function("mj_crb", "Inertia matrix `qM` by the composite rigid body al
 mj_factorM = _function("mj_factorM", "Sparse factorisation of the inertia matrix: `qLD`.")
 mj_comVel = _function("mj_comVel", "Velocities of bodies and rates of joint axes: `cvel`, `cdof_dot`.")
 mj_passive = _function("mj_passive", "Passive forces: springs, dampers, gravity compensation, the passive callback.")
-mj_rnePostConstraint = _function("mj_rnePostConstraint", "`cacc`, `cfrc_ext` and `cfrc_int` from the complete solution.")
+mj_rnePostConstraint = _function(
+    "mj_rnePostConstraint", "`cacc`, `cfrc_ext` and `cfrc_int` from the complete solution."
+)
 mj_subtreeVel = _function("mj_subtreeVel", "Velocities and angular momenta of the subtrees.")
 mj_collision = _function("mj_collision", "Collision detection: the list of contacts.")
 mj_makeConstraint = _function("mj_makeConstraint", "Rows of all active constraints.")
 mj_referenceConstraint = _function("mj_referenceConstraint", "`efc_vel` and `efc_aref`.")
-mj_projectConstraint = _function("mj_projectConstraint", "Inverse inertia of the constraints; the Newton solver needs none.")
+mj_projectConstraint = _function(
+    "mj_projectConstraint", "Inverse inertia of the constraints; the Newton solver needs none."
+)
 mj_Euler = _function("mj_Euler", "Advance the state with the semi-implicit Euler integrator.")
 mj_checkPos = _function("mj_checkPos", "Reset the data if `qpos` has a bad number.")
 mj_checkVel = _function("mj_checkVel", "Reset the data if `qvel` has a bad number.")
@@ -194,3 +198,53 @@ def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
         if computed and field.name in d.__dict__ and not field.name.startswith(_ZERO_AFTER_RESET):
             getattr(d, field.name).view(np.uint8).fill(value)
         computed = computed or field.name == "plugin_data"
+
+
+__all__ = [
+    "mj_Euler",
+    "mj_RungeKutta",
+    "mj_camlight",
+    "mj_checkAcc",
+    "mj_checkPos",
+    "mj_checkVel",
+    "mj_collision",
+    "mj_comPos",
+    "mj_comVel",
+    "mj_compareFwdInv",
+    "mj_crb",
+    "mj_energyPos",
+    "mj_energyVel",
+    "mj_factorM",
+    "mj_forward",
+    "mj_forwardSkip",
+    "mj_fwdAcceleration",
+    "mj_fwdActuation",
+    "mj_fwdConstraint",
+    "mj_fwdPosition",
+    "mj_fwdVelocity",
+    "mj_implicit",
+    "mj_invConstraint",
+    "mj_invPosition",
+    "mj_invVelocity",
+    "mj_inverse",
+    "mj_inverseSkip",
+    "mj_kinematics",
+    "mj_makeConstraint",
+    "mj_passive",
+    "mj_projectConstraint",
+    "mj_referenceConstraint",
+    "mj_resetData",
+    "mj_resetDataDebug",
+    "mj_resetDataKeyframe",
+    "mj_rne",
+    "mj_rnePostConstraint",
+    "mj_sensorAcc",
+    "mj_sensorPos",
+    "mj_sensorVel",
+    "mj_step",
+    "mj_step1",
+    "mj_step2",
+    "mj_subtreeVel",
+    "mj_tendon",
+    "mj_transmission",
+]

@@ -42,3 +42,10 @@ def mj_setState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     check_pair("mj_setState", m, d)
     vector("mj_setState", "state", state, state_size(m, _spec("mj_setState", spec)), "mj_stateSize(m, spec)")
     set_state(d, state.reshape(-1), int(spec))
+
+
+__all__ = [
+    "mj_getState",
+    "mj_setState",
+    "mj_stateSize",
+]

@@ -179,7 +179,10 @@ def _start_inputs(m: MjModel, d: MjData, control_spec: int) -> dict[str, np.ndar
     """Inputs at the start of each world: those of `d`, but the ones outside `control_spec` have their defaults."""
     kept = state_fields(control_spec)
     defaults = MjData(m)
-    return {n: np.array(getattr(defaults if n in _DEFAULT_INPUTS and n not in kept else d, n)).ravel() for n in _INPUT_FIELDS}
+    return {
+        n: np.array(getattr(defaults if n in _DEFAULT_INPUTS and n not in kept else d, n)).ravel()
+        for n in _INPUT_FIELDS
+    }
 
 
 def _parts(m: MjModel, d: MjData, names: Sequence[str]) -> np.ndarray:

@@ -31,7 +31,7 @@ def has_damping(m: Any) -> bool:
 
 @kernel
 def _damped_inertia(m: Any, d: Any) -> None:
-    """qH := M + h diag(damping)."""
+    """QH := M + h diag(damping)."""
     for adr in range(m.nM):
         d.qH[adr] = d.qM[adr]
     for i in range(m.nv):

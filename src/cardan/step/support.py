@@ -81,11 +81,15 @@ SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
 MISSING: tuple[Missing, ...] = (
     Missing("the solver PGS (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_PGS, (solve,), "Newton"),
     Missing("the solver CG (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_CG, (solve,), "Newton"),
-    Missing("the no-slip solver (opt.noslip_iterations)", lambda m: m.opt.noslip_iterations > 0, (solve,), "0 iterations"),
+    Missing(
+        "the no-slip solver (opt.noslip_iterations)", lambda m: m.opt.noslip_iterations > 0, (solve,), "0 iterations"
+    ),
     Missing("the integrator implicit (opt.integrator)", _implicit, (euler, implicitfast), "implicitfast"),
     Missing("constraint islands (flag island)", _enabled(mjtEnableBit.mjENBL_ISLAND), (solve,), "the flag off"),
     Missing("multiple contacts of convex pairs (flag multiccd)", _enabled(mjtEnableBit.mjENBL_MULTICCD), (collision,)),
-    Missing("fluid forces (opt.density, opt.viscosity)", lambda m: m.opt.density > 0 or m.opt.viscosity > 0, (passive,)),
+    Missing(
+        "fluid forces (opt.density, opt.viscosity)", lambda m: m.opt.density > 0 or m.opt.viscosity > 0, (passive,)
+    ),
     Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
     Missing("engine plugins", lambda m: m.nplugin > 0, (passive, fwd_actuation)),
     Missing("spatial tendons", _has_other("wrap_type", (mjtWrap.mjWRAP_JOINT,)), (tendon,)),
@@ -100,7 +104,11 @@ MISSING: tuple[Missing, ...] = (
     Missing("user-defined actuator dynamics", _has("actuator_dyntype", mjtDyn.mjDYN_USER), (fwd_actuation,)),
     Missing("user-defined actuator gains", _has("actuator_gaintype", mjtGain.mjGAIN_USER), (fwd_actuation,)),
     Missing("user-defined actuator biases", _has("actuator_biastype", mjtBias.mjBIAS_USER), (fwd_actuation,)),
-    Missing("discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4", _discrete_rk4, (continuous_acc_euler,)),
+    Missing(
+        "discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4",
+        _discrete_rk4,
+        (continuous_acc_euler,),
+    ),
 )
 
 

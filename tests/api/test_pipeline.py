@@ -1,0 +1,113 @@
+"""Arguments of the pipeline's public functions, features that are refused, and the state as a vector."""
+
+import mujoco
+import numpy as np
+import pytest
+from reference import model_from_reference
+
+from cardan.api import pipeline, state
+from cardan.errors import FatalError
+from cardan.model import MjData
+
+XML = '<mujoco><worldbody><body><joint/><geom size=".1" pos=".3 0 0"/></body></worldbody></mujoco>'
+INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+
+
+def world(xml=XML):
+    m = model_from_reference(mujoco.MjModel.from_xml_string(xml))
+    return m, MjData(m)
+
+
+def test_number_of_steps():
+    m, d = world()
+    pipeline.mj_step(m, d, nstep=np.int64(3))
+    pipeline.mj_step(m=m, d=d)
+    pipeline.mj_step(m, d, 0)
+    pipeline.mj_step(m, d, -2)
+    assert d.time == pytest.approx(4 * m.opt.timestep)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (lambda m, d: (d, m)),
+        (lambda m, d: (m, None)),
+        (lambda m, d: (m, d, "a")),
+        (lambda m, d: (m, d, 1.5)),
+        (lambda m, d: (m,)),
+        (lambda m, d: (m, d, 1, 2)),
+    ],
+)
+def test_wrong_arguments(arguments):
+    with pytest.raises(TypeError):
+        pipeline.mj_step(*arguments(*world()))
+
+
+def test_data_of_another_model():
+    m, _ = world()
+    _, d = world("<mujoco/>")
+    with pytest.raises(ValueError, match="sizes"):
+        pipeline.mj_step(m, d)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "feature"),
+    [
+        ("integrator", 2, "implicit"),
+        ("solver", 0, "PGS"),
+        ("solver", 1, "CG"),
+        ("noslip_iterations", 1, "no-slip"),
+        ("density", 1.0, "fluid"),
+        ("enableflags", 16, "multiccd"),
+        ("enableflags", 32, "island"),
+    ],
+)
+def test_missing_features_are_named(option, value, feature):
+    m, d = world()
+    pipeline.mj_step(m, d)
+    setattr(m.opt, option, value)
+    with pytest.raises(ValueError, match=feature):
+        pipeline.mj_step(m, d)
+    pipeline.mj_kinematics(m, d)
+
+
+def test_runge_kutta_order_and_implicit():
+    m, d = world()
+    pipeline.mj_forward(m, d)
+    with pytest.raises(FatalError):
+        pipeline.mj_RungeKutta(m, d, 3)
+    with pytest.raises(FatalError):
+        pipeline.mj_implicit(m, d)
+
+
+def test_state_round_trip():
+    m, d = world()
+    d.qvel[0] = 2
+    pipeline.mj_step(m, d, 3)
+    vector = np.zeros(state.mj_stateSize(m, INTEGRATION))
+    state.mj_getState(m, d, vector, INTEGRATION)
+    e = MjData(m)
+    state.mj_setState(m, e, vector, INTEGRATION)
+    pipeline.mj_step(m, d)
+    pipeline.mj_step(m, e)
+    assert d.time == e.time and np.array_equal(d.qpos, e.qpos) and np.array_equal(d.qvel, e.qvel)
+
+
+def test_bad_states():
+    m, d = world()
+    with pytest.raises(FatalError):
+        state.mj_stateSize(m, 1 << 13)
+    for bad in (np.zeros(3), [0.0], np.zeros(1, np.float32)):
+        with pytest.raises(TypeError):
+            state.mj_getState(m, d, bad, 2)
+
+
+def test_rne():
+    m, d = world()
+    d.qvel[0] = 1
+    pipeline.mj_forward(m, d)
+    result = np.zeros(1)
+    pipeline.mj_rne(m, d, 0, result)
+    assert result[0] == d.qfrc_bias[0]
+    with pytest.raises(TypeError):
+        pipeline.mj_rne(m, d, 0, np.zeros(2))
