@@ -33,3 +33,7 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
 
 register_reader("xml_path", load_path)
 register_reader("xml_string", load_string)
+
+__all__ = [
+    "mj_setConst",
+]

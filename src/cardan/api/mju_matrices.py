@@ -163,3 +163,19 @@ def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:
         a[k + 1 :, k] = (a[k + 1 :, k] + sign * s * v[k + 1 :]) / c
         v[k + 1 :] = c * v[k + 1 :] - s * a[k + 1 :, k]
     return rank
+
+__all__ = [
+    "mju_cholFactor",
+    "mju_cholSolve",
+    "mju_cholUpdate",
+    "mju_eye",
+    "mju_mulMatMat",
+    "mju_mulMatMatT",
+    "mju_mulMatTMat",
+    "mju_mulMatTVec",
+    "mju_mulMatVec",
+    "mju_mulVecMatVec",
+    "mju_sqrMatTD",
+    "mju_symmetrize",
+    "mju_transpose",
+]

@@ -184,3 +184,25 @@ def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any,
         turn = numbers("rotnew2old", rotnew2old, 9)
         rotational, linear = mul_mat_t_vec3(turn, rotational), mul_mat_t_vec3(turn, linear)
     target_of("res", res, 6)[:] = (*rotational, *linear)
+
+__all__ = [
+    "mju_axisAngle2Quat",
+    "mju_derivQuat",
+    "mju_euler2Quat",
+    "mju_mat2Quat",
+    "mju_mulPose",
+    "mju_mulQuat",
+    "mju_mulQuatAxis",
+    "mju_negPose",
+    "mju_negQuat",
+    "mju_quat2Mat",
+    "mju_quat2Vel",
+    "mju_quatIntegrate",
+    "mju_quatZ2Vec",
+    "mju_rotVecMat",
+    "mju_rotVecMatT",
+    "mju_rotVecQuat",
+    "mju_subQuat",
+    "mju_transformSpatial",
+    "mju_trnVecPose",
+]

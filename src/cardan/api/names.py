@@ -17,3 +17,8 @@ def mj_name2id(m: MjModel, type: int, name: str) -> int:
     """Id of the element with a type (`mjtObj`) and a name; -1 if there is none."""
     kind = KIND_OF_OBJECT.get(int(type))
     return name_book(m, kind).ids.get(name, -1) if kind else -1
+
+__all__ = [
+    "mj_id2name",
+    "mj_name2id",
+]

@@ -380,3 +380,37 @@ def mj_version() -> int:
 def mj_versionString() -> str:
     """Version of the interface, as text: ``"3.1.6"``."""
     return ".".join(str(mjVERSION_HEADER))
+
+__all__ = [
+    "mj_angmomMat",
+    "mj_applyFT",
+    "mj_constraintUpdate",
+    "mj_contactForce",
+    "mj_differentiatePos",
+    "mj_fullM",
+    "mj_getTotalmass",
+    "mj_integratePos",
+    "mj_isDual",
+    "mj_isPyramidal",
+    "mj_isSparse",
+    "mj_jac",
+    "mj_jacBody",
+    "mj_jacBodyCom",
+    "mj_jacGeom",
+    "mj_jacPointAxis",
+    "mj_jacSite",
+    "mj_jacSubtreeCom",
+    "mj_local2Global",
+    "mj_mulJacTVec",
+    "mj_mulJacVec",
+    "mj_mulM",
+    "mj_mulM2",
+    "mj_normalizeQuat",
+    "mj_objectAcceleration",
+    "mj_objectVelocity",
+    "mj_setTotalmass",
+    "mj_solveM",
+    "mj_solveM2",
+    "mj_version",
+    "mj_versionString",
+]
