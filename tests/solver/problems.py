@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+from reference import data_from_reference, model_from_reference
 
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES
 from cardan.solver.newton import solve
-from reference import data_from_reference, model_from_reference
 
 OUTPUTS = ("qacc", "qfrc_constraint", "efc_force", "efc_b")
 

@@ -109,7 +109,9 @@ def test_islands_are_independent():
 
 def test_no_constraints():
     """Without rows the acceleration is the smooth one, and it is kept for the next warm start."""
-    ref = mujoco.MjModel.from_xml_string("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>")
+    ref = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
     for m, d, _ in problems(ref, (0, 2)):
         d.solver_niter[0] = 5
         solve_problem(m, d)

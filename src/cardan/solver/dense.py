@@ -1,9 +1,10 @@
 """Dense Newton matrices of one island: Hessian, its factorisation and the solution with it.
 
-``H = M + J' D J`` over the rows in the quadratic zone is kept in ``work.H`` and changed where rows change state; ``work.L`` is its
-factorisation H = L' D L, computed from the last dof to the first (Featherstone, Rigid Body Dynamics Algorithms, section 6.5), so that rows keep the zeros of
-the kinematic tree. Elliptic contacts in the zone CONE add J' (contact.H) J to ``work.L`` before it is factorised.
-Both are lower triangles of row-major n x n arrays; the diagonal of the factor holds reciprocal pivots, and its rows are not divided by them.
+``H = M + J' D J`` over the rows in the quadratic zone is kept in ``work.H`` and changed where rows change state;
+``work.L`` is its factorisation H = L' D L, computed from the last dof to the first (Featherstone, Rigid Body Dynamics
+Algorithms, section 6.5), so that rows keep the zeros of the kinematic tree. Elliptic contacts in the zone CONE add J'
+(contact.H) J to ``work.L`` before it is factorised. Both are lower triangles of row-major n x n arrays; the diagonal
+of the factor holds reciprocal pivots, and its rows are not divided by them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def start_dense_hessian(m: Any, d: Any, island: int) -> None:
 
 @kernel
 def change_dense_hessian(d: Any, island: int) -> None:
-    """Add rows that entered the quadratic zone since ``row_state`` was taken to ``work.H``, and take out those that left it."""
+    """Add to ``work.H`` the rows that entered the quadratic zone since ``row_state``; take out those that left it."""
     n = int(d.work.island_ndof[island])
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
@@ -65,7 +66,7 @@ def add_dense_row(d: Any, adr: int, n: int, weight: float) -> None:
 
 @kernel
 def factor_dense(d: Any, island: int) -> None:
-    """Factorise the Hessian, cone terms included, into ``work.L``; counts its entries that aren't 0 in ``work.factor_nnz``."""
+    """Factorise the Hessian, cone terms included, into ``work.L``; counts its entries in ``work.factor_nnz``."""
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
         d.work.L[k] = d.work.H[k]

@@ -1,11 +1,12 @@
 """Islands: sets of kinematic trees that share constraint rows (spec: computation, constraint solver).
 
-The cost that the primal solvers minimise is a sum over islands, because the inertia matrix couples only degrees of freedom (dofs) of one
-tree, and a row couples only the trees that it touches. So each island is minimised on its own: fewer iterations where little happens, matrices
-that fit the cache, and trees without rows need no solver at all.
+The cost that the primal solvers minimise is a sum over islands, because the inertia matrix couples only degrees of
+freedom (dofs) of one tree, and a row couples only the trees that it touches. So each island is minimised on its own:
+fewer iterations where little happens, matrices that fit the cache, and trees without rows need no solver at all.
 
-`partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, inside an island by increasing number, so that a
-parent stands before its children. Rows stay where they are; each island has a list of *runs*, ranges of rows of one kind.
+`partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, inside an island by
+increasing number, so that a parent stands before its children. Rows stay where they are; each island has a list of
+*runs*, ranges of rows of one kind.
 """
 
 from __future__ import annotations

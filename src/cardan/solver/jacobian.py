@@ -1,8 +1,9 @@
 """The constraint Jacobian of one island, and its products with vectors.
 
-`gather_jacobian` copies the island's part of ``efc_J`` (dense or compressed rows) into ``work.J``: full rows of the island's width for a
-dense island, compressed rows with columns relative to the island for a sparse one. The rows of an island stand one after the other in the order of its
-runs; ``row_adr`` holds their addresses, ``row_nnz`` their lengths.
+`gather_jacobian` copies the island's part of ``efc_J`` (dense or compressed rows) into ``work.J``: full rows of the
+island's width for a dense island, compressed rows with columns relative to the island for a sparse one. The rows of
+an island stand one after the other in the order of its runs; ``row_adr`` holds their addresses, ``row_nnz`` their
+lengths.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Exact line search: Newton's method in one dimension with analytical second derivatives (spec: computation, algorithms).
+"""Exact line search: Newton's method in one dimension, analytical second derivatives (spec: computation, algorithms).
 
-Along a ray x + alpha v the cost is convex and once continuously differentiable, so its slope increases, and the minimum is where the slope is 0. The
-Newton iteration on the slope is kept inside the bracket that the slopes' signs give; a step that would leave it is replaced by a bisection.
+Along a ray x + alpha v the cost is convex and once continuously differentiable, so its slope increases, and the
+minimum is where the slope is 0. The Newton iteration on the slope is kept inside the bracket that the slopes' signs
+give; a step that would leave it is replaced by a bisection.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from cardan.maths.vector import MINVAL
 from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
 from cardan.solver.primal import direction_products, run_range
 
-# columns of work.cone_ray: slope and curvature of the quadratic zone; N = N0 + alpha N1; T^2 = UU + 2 alpha UV + alpha^2 VV; weight Dm
+# columns of work.cone_ray: slope and curvature of the quadratic zone; N = N0 + alpha N1;
+# T^2 = UU + 2 alpha UV + alpha^2 VV; weight Dm
 RAY_SLOPE, RAY_CURVATURE, RAY_N0, RAY_N1, RAY_UU, RAY_UV, RAY_VV, RAY_WEIGHT = range(8)
 
 
@@ -61,7 +63,7 @@ def bracketed_newton(m: Any, d: Any, island: int, linear: float, curvature: floa
         trial = step - slope / max(second, MINVAL)
         if high >= 0.0 and not (low < trial < high):
             trial = 0.5 * (low + high)
-        if trial == step or trial == low or trial == high:
+        if trial in (step, low, high):
             break
         step = trial
     return step, slope, count

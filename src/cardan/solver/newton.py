@@ -1,7 +1,8 @@
 """The Newton solver (spec: computation, algorithms; Boyd and Vandenberghe, Convex Optimization, section 9.5).
 
-Minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s] J, its
-factorisation, and an exact line search. The cost is a quadratic spline for pyramidal cones, so the last iteration lands on the minimum.
+Minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s]
+J, its factorisation, and an exact line search. The cost is a quadratic spline for pyramidal cones, so the last
+iteration lands on the minimum.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense,
 from cardan.solver.islands import RUN_ELLIPTIC, partition
 from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
 from cardan.solver.linesearch import line_search
-from cardan.solver.primal import choose_start, inertia_cost, move, multiply_inertia, run_range, update_gradient, update_rows
+from cardan.solver.primal import (
+    choose_start,
+    inertia_cost,
+    move,
+    multiply_inertia,
+    run_range,
+    update_gradient,
+    update_rows,
+)
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
 from cardan.solver.statistics import (
     close_island,
@@ -37,8 +46,8 @@ NEED_H = int(GROW_H)
 def solve(m: Any, d: Any) -> int:
     """Acceleration and constraint forces.
 
-    Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and qacc_warmstart. Writes qacc,
-    qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the solver statistics.
+    Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
+    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the solver statistics.
 
     Returns:
         OK, or a request to enlarge the memory of an island's matrices.

@@ -4,8 +4,9 @@ The solvers minimise over accelerations x::
 
     1/2 (x - a)' M (x - a) + s(J x - aref)      with a = qacc_smooth and M a = qfrc_smooth
 
-Vectors over dofs are in island order (see `islands`): ``x``, ``x_smooth``, ``f_smooth``, ``Mx``, ``grad``, ``search``, ``Mv``; vectors over rows
-(``jar = J x - aref``, ``jv = J search``) are numbered as the rows are. Nothing here depends on how a solver chooses its directions.
+Vectors over dofs are in island order (see `islands`): ``x``, ``x_smooth``, ``f_smooth``, ``Mx``, ``grad``,
+``search``, ``Mv``; vectors over rows (``jar = J x - aref``, ``jv = J search``) are numbered as the rows are. Nothing
+here depends on how a solver chooses its directions.
 """
 
 from __future__ import annotations

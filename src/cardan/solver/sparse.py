@@ -1,12 +1,14 @@
 """Sparse Newton matrices of one island: symbolic analysis, factorisation and solution.
 
-The Hessian H = M + J' D J is factorised as L' D L from the last dof to the first, so that the inertia matrix alone would have no fill
-(Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of the factor through the elimination tree (Davis, Direct
-Methods for Sparse Linear Systems, chapter 4): row i has the dofs of i's chain, the columns of the constraint rows whose last column is i, and what its
-children in the elimination tree pass on. Each row is then computed at once: spread out, reduced by the rows below it that contain it, stored.
+The Hessian H = M + J' D J is factorised as L' D L from the last dof to the first, so that the inertia matrix alone
+would have no fill (Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of the
+factor through the elimination tree (Davis, Direct Methods for Sparse Linear Systems, chapter 4): row i has the dofs
+of i's chain, the columns of the constraint rows whose last column is i, and what its children in the elimination tree
+pass on. Each row is then computed at once: spread out, reduced by the rows below it that contain it, stored.
 
-Rows of the factor are in ``work.L`` with columns ``work.L_col`` increasing, relative to the island; the last entry is the diagonal, whose reciprocal is in
-``work.Ldiag_inv``; rows aren't divided by it. ``work.LT_row`` and ``work.LT_entry`` list the entries by column.
+Rows of the factor are in ``work.L`` with columns ``work.L_col`` increasing, relative to the island; the last entry is
+the diagonal, whose reciprocal is in ``work.Ldiag_inv``; rows aren't divided by it. ``work.LT_row`` and
+``work.LT_entry`` list the entries by column.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Solver statistics: what `mjData.solver` tells about each iteration.
 
-Islands are solved one after the other; entry k of the statistics sums what all islands did in their iteration k. An island that had fewer
-iterations goes on counting with its final gradient and active rows.
+Islands are solved one after the other; entry k of the statistics sums what all islands did in their iteration k. An
+island that had fewer iterations goes on counting with its final gradient and active rows.
 """
 
 from __future__ import annotations
