@@ -25,7 +25,7 @@ def solve_problem(m: MjModel, d: MjData) -> None:
 
 
 def problems(ref: mujoco.MjModel, states: tuple[int, ...], noise: float = 0.3):
-    """Yield (model, data, reference data) at some steps of a reference run: the data's outputs are wiped, the reference is solved."""
+    """Yield (model, data, reference data) at some steps of a reference run: outputs wiped, reference solved."""
     m = model_from_reference(ref)
     rd = mujoco.MjData(ref)
     rng = np.random.default_rng(7)

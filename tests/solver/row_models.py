@@ -30,7 +30,7 @@ ROWS = """
 
 
 def pile(count: int, cone: str = "pyramidal", jacobian: str = "auto") -> str:
-    """A row of `count` overlapping chains of two links on the floor, all of which touch their neighbours: one island."""
+    """A row of `count` overlapping chains of two links on the floor, all touching: one island."""
     bodies = "".join(
         f'<body pos="{0.19 * k} 0 .099"><freejoint/><geom size=".1"/>'
         f'<body pos="0 .25 0"><joint axis="1 0 0"/><geom size=".099"/></body></body>'

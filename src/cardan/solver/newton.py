@@ -47,7 +47,8 @@ def solve(m: Any, d: Any) -> int:
     """Acceleration and constraint forces.
 
     Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
-    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the solver statistics.
+    qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the
+    solver statistics.
 
     Returns:
         OK, or a request to enlarge the memory of an island's matrices.

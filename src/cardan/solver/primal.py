@@ -1,4 +1,4 @@
-"""The reduced primal problem of one island: cost, its terms and their products (spec: computation, reduced primal problem).
+"""The primal problem of one island: cost, its terms and their products (spec: computation, reduced primal problem).
 
 The solvers minimise over accelerations x::
 

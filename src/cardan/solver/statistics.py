@@ -30,7 +30,7 @@ def reset_statistics(d: Any) -> None:
 
 @kernel
 def record_iteration(d: Any, k: int, improvement: float, slope: float, neval: int) -> None:
-    """Add an iteration of an island to entry `k`: scaled cost reduction, slope where the line search ended, evaluations."""
+    """Add an island's iteration to entry `k`: scaled cost reduction, slope after the line search, evaluations."""
     open_iteration(d, k)
     if k < NSOLVER:
         d.solver.improvement[k] += improvement
@@ -56,7 +56,7 @@ def open_iteration(d: Any, k: int) -> None:
 
 @kernel
 def record_state(d: Any, island: int, k: int, squared: float) -> None:
-    """Add the island's squared scaled gradient norm, active rows and changed rows after its iteration `k` to entry `k`."""
+    """Add the island's squared scaled gradient norm, active and changed rows to entry `k`."""
     if k < NSOLVER:
         active, changed = count_states(d, island)
         d.solver.gradient[k] += squared
@@ -68,7 +68,7 @@ def record_state(d: Any, island: int, k: int, squared: float) -> None:
 @kernel
 def close_island(d: Any, island: int, niter: int, squared: float) -> None:
     """An island is solved after `niter` iterations: it goes on counting in those that others need."""
-    active, changed = count_states(d, island)
+    active, _ = count_states(d, island)
     for k in range(niter, min(d.solver_niter[0], NSOLVER)):
         d.solver.gradient[k] += squared
         d.solver.nactive[k] += active
