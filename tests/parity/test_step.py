@@ -1,4 +1,4 @@
-"""Step parity: one step from every state along a reference trajectory, forward and inverse dynamics, integrators, resets."""
+"""Step parity: one step from every state of a trajectory, forward and inverse dynamics, integrators, resets."""
 
 import warnings
 from pathlib import Path
@@ -16,7 +16,8 @@ ARM = """
 <mujoco><option timestep="0.01"/>
   <worldbody><body><joint name="a" axis="0 1 0" damping="1"/><geom size=".1 .2" type="capsule" pos=".3 0 0"/>
     <body pos="0.5 0 0"><joint name="b" type="ball" damping=".1"/><geom size=".1" pos=".2 .1 0"/>
-      <body pos="0.2 0 0"><joint name="c" axis="0 0 1" range="-30 30" limited="true"/><geom size=".1" pos=".2 0 .1"/></body></body>
+      <body pos="0.2 0 0"><joint name="c" axis="0 0 1" range="-30 30" limited="true"/>
+        <geom size=".1" pos=".2 0 .1"/></body></body>
     </body></worldbody>
   <tendon><fixed name="t" damping="1"><joint joint="a" coef="1"/><joint joint="c" coef="-.5"/></fixed></tendon>
   <actuator>

@@ -1,9 +1,10 @@
 """Callbacks: functions that the pipeline calls (spec: simulation, simulation loop; programming, callbacks).
 
-`set_mjcb_control(f)` and `set_mjcb_passive(f)` take a function of (m, d). A Python function gets the MjModel and MjData objects; what it
-raises comes out of the call that ran the pipeline. A Numba function, or one marked with `cardan.jit.kernel`, is compiled into the
-pipeline and runs without the GIL: it may use the fields of m and d element by element (`m.nu`, `d.ctrl[i]`), numbers, loops and
-`math`. Callbacks are global: they hold for all models, in all threads.
+`set_mjcb_control(f)` and `set_mjcb_passive(f)` take a function of (m, d). A Python function gets the MjModel and MjData
+objects; what it raises comes out of the call that ran the pipeline. A Numba function, or one marked with
+`cardan.jit.kernel`, is compiled into the pipeline and runs without the GIL: it may use the fields of m and d element by
+element (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`. Callbacks are global: they hold for all models, in all
+threads.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def _refuse(name: str, function: Any) -> None:
 
 
 def set_mjcb_control(function: Callback) -> None:
-    """Install the callback that sets controls and applied forces in each evaluation of the forward dynamics; None removes it."""
+    """Install the callback that sets controls and applied forces in each forward dynamics; None removes it."""
     hooks.set("control", _checked(function))
 
 

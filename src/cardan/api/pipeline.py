@@ -1,8 +1,8 @@
 """The simulation pipeline as functions of (m, d): whole steps, forward and inverse dynamics, and their parts.
 
-Each function runs a program of `cardan.step.pipeline`, without the GIL. `m` is the MjModel; `d` is an MjData made for it (or for a model of
-the same sizes). All raise TypeError or ValueError for arguments that don't fit, ValueError if the model asks for something that
-Cardan doesn't have yet, and whatever a Python callback raises.
+Each function runs a program of `cardan.step.pipeline`, without the GIL. `m` is the MjModel; `d` is an MjData made for
+it (or for a model of the same sizes). All raise TypeError or ValueError for arguments that don't fit, ValueError if the
+model asks for something that Cardan doesn't have yet, and whatever a Python callback raises.
 """
 
 from __future__ import annotations
@@ -157,12 +157,12 @@ def _rne_bias(m: Any, d: Any) -> int:
 
 
 def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
-    """Recursive Newton-Euler: result := M(qpos) qacc + C(qpos, qvel), without the first term (armature never counts) if flg_acc is 0.
+    """Recursive Newton-Euler: result := M(qpos) qacc + C(qpos, qvel); without the first term if flg_acc is 0.
 
     Args:
         m: model.
         d: data after `mj_comVel`.
-        flg_acc: whether `qacc` counts.
+        flg_acc: whether `qacc` counts (armature never does).
         result: (nv,), written.
     """
     check_pair("mj_rne", m, d)

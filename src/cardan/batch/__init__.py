@@ -1,0 +1,1 @@
+"""Many worlds at once."""

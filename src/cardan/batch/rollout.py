@@ -1,8 +1,8 @@
 """Open-loop rollouts: many worlds, each from its initial state through its controls, over native threads.
 
-The interface is that of ``mujoco.rollout``. Each thread has its own MjData and does blocks of worlds; a block is one native call
-(`cardan.batch.worlds`) that needs neither the GIL nor Python between steps. A world's results depend on nothing but its own
-inputs, so they are the same, bit by bit, for any number of threads.
+The interface is that of ``mujoco.rollout``. Each thread has its own MjData and does blocks of worlds; a block is one
+native call (`cardan.batch.worlds`) that needs neither the GIL nor Python between steps. A world's results depend on
+nothing but its own inputs, so they are the same, bit by bit, for any number of threads.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ def rollout(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Roll out open-loop trajectories from initial states; returns the states and the sensor data after each step.
 
-    Numbers of rollouts and steps are inferred from the arrays; dimensions of size 1 are repeated as needed. When a world
-    raises a warning, its remaining rows repeat the last one.
+    Numbers of rollouts and steps are inferred from the arrays; dimensions of size 1 are repeated as needed. When a
+    world raises a warning, its remaining rows repeat the last one.
 
     Args:
         model: the model.
-        data: an MjData of the model, or a list of them: one a thread. Inputs that `control_spec` leaves out are set to their
+        data: an MjData of the model, or a list of them: one a thread. Inputs that `control_spec` leaves out have their
             defaults; those that it names start from their values in the (first) data if no control is given.
         initial_state: initial states, of the full physics state ([nroll or 1] x nstate).
         control: inputs of each step ([nroll or 1] x [nstep or 1] x ncontrol).

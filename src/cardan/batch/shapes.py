@@ -54,7 +54,9 @@ def unchecked_rows(
         need = int(np.prod(shape))
         if value is not None and np.size(value) != need:
             raise ValueError(f"{name}.size should be {need}, got {np.size(value)}")
-        array = None if value is None else np.ascontiguousarray(value, np.float64).reshape(shape)
+        array = (
+            None if value is None else np.require(value, np.float64, "CW" if name in OUTPUTS else "C").reshape(shape)
+        )
         rows[name] = np.zeros(shape) if array is None and name in OUTPUTS else array
     return rows
 
@@ -98,4 +100,5 @@ def _fill(name: str, array: np.ndarray | None, size: int, count: tuple[int, int]
     shape = (*count[: DIMENSIONS[name] - 1], size)
     if array is None:
         return np.zeros(shape) if name in OUTPUTS else None
-    return np.ascontiguousarray(np.broadcast_to(array, shape))
+    full = array if array.shape == shape else np.broadcast_to(array, shape)
+    return np.require(full, requirements="CW" if name in OUTPUTS else "C")

@@ -1,10 +1,12 @@
 """The stages around a step that make a rollout of many worlds one native call.
 
-A worker (an MjData) does the rollouts of a block of worlds one after the other: `rollout_input` sets the inputs of a step (at the first step of a
-world also its initial state), `rollout_output` writes the results. Rows of the big arrays are numbered over all steps of the block.
+A worker (an MjData) does the rollouts of a block of worlds one after the other: `rollout_input` sets the inputs of a
+step (at the first step of a world also its initial state), `rollout_output` writes the results. Rows of the big arrays
+are numbered over all steps of the block.
 
-A row of numbers is described by parts of three numbers: kind, address, size. Parts of the kind `WORDS` are copied to or from
-`work.buffer`, where all fixed-size float64 fields of the data stand; the time and the bytes of `eq_active` have kinds of their own.
+A row of numbers is described by parts of three numbers: kind, address, size. Parts of the kind `WORDS` are copied to or
+from `work.buffer`, where all fixed-size float64 fields of the data stand; the time and the bytes of `eq_active` have
+kinds of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Divergence checks: bad numbers in the state reset the simulation, with a warning (spec: computation, stages 1 and 23)."""
+"""Divergence checks: bad numbers reset the simulation, with a warning (spec: computation, stages 1 and 23)."""
 
 from __future__ import annotations
 

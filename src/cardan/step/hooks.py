@@ -1,9 +1,9 @@
 """Callbacks as stages: functions that the user hangs into the pipeline (spec: simulation, simulation loop).
 
-A function that is compiled (a Numba function, or a function marked with `cardan.jit.kernel`) becomes a stage like any other: it runs
-natively, without the GIL, and sees the same views of model and data as the engine's own kernels. Any other callable is
-wrapped with ctypes and gets the MjModel and MjData objects of the call that is running; an exception that it raises stops the
-program and comes out of that call.
+A function that is compiled (a Numba function, or a function marked with `cardan.jit.kernel`) becomes a stage like any
+other: it runs natively, without the GIL, and sees the same views of model and data as the engine's own kernels. Any
+other callable is wrapped with ctypes and gets the MjModel and MjData objects of the call that is running; an exception
+that it raises stops the program and comes out of that call.
 """
 
 from __future__ import annotations

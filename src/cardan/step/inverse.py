@@ -33,7 +33,7 @@ def _begin_continuous(m: Any, d: Any) -> None:
 
 @stage
 def continuous_acc_euler(m: Any, d: Any) -> int:
-    """Turn qacc from (v(t + h) - v(t)) / h of the Euler integrator into the continuous-time acceleration M^-1 (M + h B) qacc."""
+    """Turn qacc = (v(t + h) - v(t)) / h of the Euler integrator into the continuous M^-1 (M + h B) qacc."""
     _begin_continuous(m, d)
     if has_damping(m):
         for i in range(m.nv):

@@ -1,8 +1,8 @@
-"""The pipeline: the specification's numbered lists of stages, as tables (spec: computation, forward and inverse dynamics).
+"""The pipeline: the specification's numbered lists of stages, as tables (spec: computation, forward dynamics).
 
-A list names every stage that the specification names, in its order. A model gets a program with only those that it needs:
-`when(predicate, ...)` leaves stages out according to sizes and options. Programs are made on first use and kept with the model until
-one of its options is set, or a callback is installed.
+A list names every stage that the specification names, in its order. A model gets a program with only those that it
+needs: `when(predicate, ...)` leaves stages out according to sizes and options. Programs are made on first use and kept
+with the model until one of its options is set, or a callback is installed.
 """
 
 from __future__ import annotations

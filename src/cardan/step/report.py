@@ -1,8 +1,8 @@
 """Warnings: counted by the stages in `d.warning`, told to the user once (spec: simulation, diagnostics).
 
-A stage that meets trouble raises a counter and goes on. The last stage of a program asks for a report when a counter has left zero since the
-last report, so that a healthy step pays for eight comparisons. Each kind is told once for a data, and again after a reset,
-as a Python warning of the class `SimulationWarning`.
+A stage that meets trouble raises a counter and goes on. The last stage of a program asks for a report when a counter
+has left zero since the last report, so that a healthy step pays for eight comparisons. Each kind is told once for a
+data, and again after a reset, as a Python warning of the class `SimulationWarning`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MESSAGES: dict[int, str] = {
 
 
 class SimulationWarning(RuntimeWarning):
-    """The simulation went on, but something is wrong: unstable numbers, a limit that was reached, a singular inertia."""
+    """The simulation went on, but something is wrong: unstable numbers, a limit reached, a singular inertia."""
 
 
 @kernel

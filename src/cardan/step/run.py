@@ -1,8 +1,8 @@
 """Running a program: the stages go natively; what they ask for on the way is answered here, and they go on.
 
-A stage asks by returning a status: a capacity of the arena must grow, a callback raised an exception, a collision function is not compiled
-yet, the state was reset, new warnings were counted. `ANSWERS` says what is done; then the same stage runs again. Runs on different
-data may go on in different threads at the same time.
+A stage asks by returning a status: a capacity of the arena must grow, a callback raised an exception, a collision
+function is not compiled yet, the state was reset, new warnings were counted. `ANSWERS` says what is done; then the same
+stage runs again. Runs on different data may go on in different threads at the same time.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ The classical tableau: with F(x) = (velocity, acceleration, activation derivativ
     x1 = x0,  x2 = x0 + h/2 F(x1),  x3 = x0 + h/2 F(x2),  x4 = x0 + h F(x3),
     x(t + h) = x0 + h/6 (F(x1) + 2 F(x2) + 2 F(x3) + F(x4)).
 
-Positions are combined in the tangent space at x0: a sum of velocities is integrated from qpos(t). The stages here stand between
-repetitions of the forward dynamics in the pipeline's list: `rk_begin` saves x0 and goes to x2, `rk_second` to x3,
-`rk_third` to x4, `rk_end` to x(t + h). At x(t + h) the activations advance as in the other integrators (clamped, exact filter)
-with the combined derivative.
+Positions are combined in the tangent space at x0: a sum of velocities is integrated from qpos(t). The stages here stand
+between repetitions of the forward dynamics in the pipeline's list: `rk_begin` saves x0 and goes to x2, `rk_second` to
+x3, `rk_third` to x4, `rk_end` to x(t + h). At x(t + h) the activations advance as in the other integrators (clamped,
+exact filter) with the combined derivative.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def rk_third(m: Any, d: Any) -> int:
 
 @stage
 def rk_end(m: Any, d: Any) -> int:
-    """After the forward dynamics at x4: back to x0, and from there to the end of the step with the combined derivative."""
+    """After the forward dynamics at x4: from x0 to the end of the step with the combined derivative."""
     _add_derivative(m, d, 1.0 / 6.0)
     for i in range(m.nq):
         d.qpos[i] = d.work.rk_qpos[i]

@@ -1,6 +1,7 @@
 """What a model may ask for that the pipeline doesn't have yet: one row a feature, checked when a program is made.
 
-A program is refused only if it contains a stage that needs the missing feature, so that, say, the kinematics of any model work.
+A program is refused only if it contains a stage that needs the missing feature, so that, say, the kinematics of any
+model work.
 """
 
 from __future__ import annotations
