@@ -5,21 +5,36 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from models import SHARED_MODELS
+from reference import data_from_reference, model_from_reference
 
 from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.jit import Program
-from models import SHARED_MODELS
-from reference import data_from_reference, model_from_reference
 
 COUNTS = ("ne", "nf", "nl", "nefc", "nnzJ")
 POSITION_FIELDS = (
-    "efc_type", "efc_id", "efc_pos", "efc_margin", "efc_frictionloss", "efc_diagApprox", "efc_KBIP", "efc_D", "efc_R",
+    "efc_type",
+    "efc_id",
+    "efc_pos",
+    "efc_margin",
+    "efc_frictionloss",
+    "efc_diagApprox",
+    "efc_KBIP",
+    "efc_D",
+    "efc_R",
 )
 SPARSE_FIELDS = (
-    "efc_J_rownnz", "efc_J_rowadr", "efc_J_rowsuper", "efc_J_colind",
-    "efc_JT_rownnz", "efc_JT_rowadr", "efc_JT_rowsuper", "efc_JT_colind", "efc_JT",
+    "efc_J_rownnz",
+    "efc_J_rowadr",
+    "efc_J_rowsuper",
+    "efc_J_colind",
+    "efc_JT_rownnz",
+    "efc_JT_rowadr",
+    "efc_JT_rowsuper",
+    "efc_JT_colind",
+    "efc_JT",
 )
 VELOCITY_FIELDS = ("efc_vel", "efc_aref")
 CONTACT_FIELDS = ("mu", "friction", "efc_address", "exclude")
@@ -33,14 +48,18 @@ EVERY_ROW = """
 <body name="s2" pos="1 1 1.1"><geom name="gs2" type="capsule" size=".1" fromto="0 0 0 0 0 .1"/></body>
 <body name="mocap" mocap="true" pos="0 0 2" quat="1 2 3 4"/>
 <body name="a" pos="0 0 .095"><freejoint/><geom name="ga" size=".1" condim="6" friction="0.5 0.02 0.003"/>
- <body name="b" pos=".15 0 0"><joint name="j1" axis="0 1 0" limited="true" range="-1 -0.1" frictionloss=".3" solreflimit="-300 -5"/>
+ <body name="b" pos=".15 0 0"><joint name="j1" axis="0 1 0" limited="true" range="-1 -0.1" frictionloss=".3"
+   solreflimit="-300 -5"/>
   <geom name="gb" size=".1" condim="4"/>
-  <body name="c" pos="0.1 .05 0"><joint name="j2" type="ball" limited="true" range="0 0.5" frictionloss="0.2" solimpfriction=".3 .8 .1 .2 1"/>
+  <body name="c" pos="0.1 .05 0"><joint name="j2" type="ball" limited="true" range="0 0.5" frictionloss="0.2"
+    solimpfriction=".3 .8 .1 .2 1"/>
     <geom name="gc" size=".1" condim="3"/>
-    <body name="e" pos="0 0 .15"><joint name="j3" type="slide" limited="true" range="-.01 .01" margin="0.02" solimplimit="0.4 0.9 0.03 0.3 3"/>
+    <body name="e" pos="0 0 .15"><joint name="j3" type="slide" limited="true" range="-.01 .01" margin="0.02"
+      solimplimit="0.4 0.9 0.03 0.3 3"/>
       <geom name="ge" size=".1" condim="1"/>
       <body name="s3" pos=".05 0 0" quat="1 .1 .2 .3"/></body></body></body></body>
-<body name="f" pos="-0.1 0 .25"><freejoint/><geom name="gf" size=".1" condim="1" priority="1" margin="0.1" gap="0.09"/></body>
+<body name="f" pos="-0.1 0 .25"><freejoint/><geom name="gf" size=".1" condim="1" priority="1" margin="0.1"
+  gap="0.09"/></body>
 <body name="g" pos="0 0.18 .12"><freejoint/><geom name="gg" size=".1" condim="3"/></body>
 </worldbody>
 <contact><pair geom1="gs1" geom2="gs2"/>
@@ -61,7 +80,8 @@ EVERY_ROW = """
  {tendon_equality}
 </equality>
 <tendon>
- <fixed name="t1" limited="true" range="0.1 0.2" frictionloss="0.1"><joint joint="j1" coef="2"/><joint joint="j3" coef="-3"/></fixed>
+ <fixed name="t1" limited="true" range="0.1 0.2" frictionloss="0.1"><joint joint="j1" coef="2"/><joint joint="j3"
+   coef="-3"/></fixed>
  <fixed name="t2" limited="true" range="-1 1" margin="3"><joint joint="j3" coef="1"/></fixed>
 </tendon>
 </mujoco>
@@ -173,17 +193,50 @@ def test_switched_equalities():
 
 
 SOLVER_PARAMETERS = [
-    *[(ref, (0.9, 0.95, 0.01, 0.5, 2)) for ref in (
-        (0.02, 1), (0.001, 1), (-100, -3), (-100, 3), (100, -3), (0, 0), (0, 1), (1, 0), (-100, 0), (0, -3), (1e-9, 1e-9))],
-    *[((0.02, 1), imp) for imp in (
-        (0.9, 0.95, 0.01, 0.3, 2), (0.9, 0.95, 0.01, 0.7, 3), (0.9, 0.95, 0.01, 0.7, 0.5), (0.9, 0.95, 0.01, 0.3, 1), (0, 1, 0.01, 0.3, 4),
-        (-1, 2, 0.01, 0, 4), (0.5, 0.9, 0, 0.5, 2), (0.5, 0.9, -1, 0.5, 2), (0.5, 0.9, 1e-16, 0.5, 2), (0.9, 0.9, 0.01, 0.5, 2),
-        (0.95, 0.9, 0.01, 0.3, 2), (0.5, 0.9, 0.01, 2, 2), (0.5, 0.9, 0.004, 0.5, 2), (0.5, 0.9, 0.003, 0.5, 2), (1, 1, 0.01, 0.5, 2),
-        (0.5, 0.9, 0.01, 1, 2), (0.5, 0.9, 0.01, 0, 2), (0.5, 0.9, 0.01, 0.4, 1.0001))],
+    *[
+        (ref, (0.9, 0.95, 0.01, 0.5, 2))
+        for ref in (
+            (0.02, 1),
+            (0.001, 1),
+            (-100, -3),
+            (-100, 3),
+            (100, -3),
+            (0, 0),
+            (0, 1),
+            (1, 0),
+            (-100, 0),
+            (0, -3),
+            (1e-9, 1e-9),
+        )
+    ],
+    *[
+        ((0.02, 1), imp)
+        for imp in (
+            (0.9, 0.95, 0.01, 0.3, 2),
+            (0.9, 0.95, 0.01, 0.7, 3),
+            (0.9, 0.95, 0.01, 0.7, 0.5),
+            (0.9, 0.95, 0.01, 0.3, 1),
+            (0, 1, 0.01, 0.3, 4),
+            (-1, 2, 0.01, 0, 4),
+            (0.5, 0.9, 0, 0.5, 2),
+            (0.5, 0.9, -1, 0.5, 2),
+            (0.5, 0.9, 1e-16, 0.5, 2),
+            (0.9, 0.9, 0.01, 0.5, 2),
+            (0.95, 0.9, 0.01, 0.3, 2),
+            (0.5, 0.9, 0.01, 2, 2),
+            (0.5, 0.9, 0.004, 0.5, 2),
+            (0.5, 0.9, 0.003, 0.5, 2),
+            (1, 1, 0.01, 0.5, 2),
+            (0.5, 0.9, 0.01, 1, 2),
+            (0.5, 0.9, 0.01, 0, 2),
+            (0.5, 0.9, 0.01, 0.4, 1.0001),
+        )
+    ],
 ]
 
 SLIDE = """
-<mujoco><option timestep="0.01"/><worldbody><body><joint name="j" type="slide" limited="true" range="0 1" margin="0.005"/>
+<mujoco><option timestep="0.01"/><worldbody><body><joint name="j" type="slide" limited="true" range="0 1"
+  margin="0.005"/>
 <geom size=".1"/></body></worldbody><equality><joint joint1="j"/></equality></mujoco>
 """
 
@@ -201,15 +254,30 @@ def test_solver_parameters(solref, solimp):
 
 
 BALL = """
-<mujoco><worldbody><body><joint type="ball" limited="true" range="0 {limit}" margin="{margin}"/><geom size=".1"/></body></worldbody></mujoco>
+<mujoco><worldbody><body><joint type="ball" limited="true" range="0 {limit}" margin="{margin}"/><geom
+  size=".1"/></body></worldbody></mujoco>
 """
 
 
-@pytest.mark.parametrize("quat", [
-    (1, 0, 0, 0), (-1, 0, 0, 0), (0, 1, 0, 0), (1e-9, 1, 0, 0), (-1e-9, 0, 1, 0), (1, 1e-9, 0, 0), (1, 1e-16, 0, 0), (2, 1, 1, 1), (-1, 0.3, 0.1, 0)])
+@pytest.mark.parametrize(
+    "quat",
+    [
+        (1, 0, 0, 0),
+        (-1, 0, 0, 0),
+        (0, 1, 0, 0),
+        (1e-9, 1, 0, 0),
+        (-1e-9, 0, 1, 0),
+        (1, 1e-9, 0, 0),
+        (1, 1e-16, 0, 0),
+        (2, 1, 1, 1),
+        (-1, 0.3, 0.1, 0),
+    ],
+)
 @pytest.mark.parametrize(("limit", "margin"), [(0.1, 0.0), (0.1, 4.0), (3.0, 0.0)])
 def test_ball_limit_angles(quat, limit, margin):
-    ref_m = mujoco.MjModel.from_xml_string(BALL.format(limit=limit, margin=margin).replace("<mujoco>", '<mujoco><compiler angle="radian"/>'))
+    ref_m = mujoco.MjModel.from_xml_string(
+        BALL.format(limit=limit, margin=margin).replace("<mujoco>", '<mujoco><compiler angle="radian"/>')
+    )
     ref_d = mujoco.MjData(ref_m)
     ref_d.qpos[:] = quat
     ref_d.qvel[:] = (1, 2, 3)
@@ -221,7 +289,9 @@ def test_ball_limit_angles(quat, limit, margin):
 def test_models(name, cone):
     ref_m = mujoco.MjModel.from_xml_path(str(SHARED_MODELS / FILES[name]))
     ref_m.opt.cone = cone
-    ref_m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET) if hasattr(mujoco.mjtDisableBit, "mjDSBL_AUTORESET") else 0
+    ref_m.opt.disableflags |= (
+        int(mujoco.mjtDisableBit.mjDSBL_AUTORESET) if hasattr(mujoco.mjtDisableBit, "mjDSBL_AUTORESET") else 0
+    )
     ref_d = mujoco.MjData(ref_m)
     for _ in range(3):
         mujoco.mj_step(ref_m, ref_d, 100)

@@ -1,0 +1,1 @@
+"""Constraint rows and forces: impedance and reference, equality, friction loss, limits, contacts."""

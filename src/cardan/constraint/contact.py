@@ -1,8 +1,9 @@
-"""Stage that adds contacts: frictionless, pyramidal and elliptic (spec: computation, constraint model, contact; friction cones).
+"""Stage that adds contacts: frictionless, pyramidal and elliptic (spec: computation, contact; friction cones).
 
-The rows measure the motion of body 2 relative to body 1 at the contact point, in the contact frame: three translations (normal first), then
-three rotations. A frictionless contact has the normal row alone, an elliptic one the first `dim` of the six. A pyramidal one has
-two edges for each friction direction j: normal plus and minus friction[j] times direction j.
+The rows measure the motion of body 2 relative to body 1 at the contact point, in the contact frame: three translations
+(normal first), then three rotations. A frictionless contact has the normal row alone, an elliptic one the first `dim`
+of the six. A pyramidal one has two edges for each friction direction j: normal plus and minus friction[j] times
+direction j.
 """
 
 from __future__ import annotations
@@ -19,17 +20,16 @@ from cardan.constraint.jacobian_pair import (
     merge_chains,
     put_wrench,
     sum_banks,
-    tree_arm,
 )
 from cardan.constraint.rows import (
     get_solimp,
     is_enabled,
-    is_sparse,
     open_rows,
     set_parameters,
     set_regularizer,
     start_rows,
 )
+from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtCone, mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stage
@@ -60,7 +60,7 @@ def make_contact(m: Any, d: Any) -> int:
 
 @kernel
 def contact_kind(m: Any, d: Any, con: int) -> int:
-    """mjtConstraint of a contact's rows."""
+    """Kind (mjtConstraint) of a contact's rows."""
     if d.contact.dim[con] == 1:
         return FRICTIONLESS
     return PYRAMIDAL if m.opt.cone == PYRAMIDAL_CONE else ELLIPTIC
@@ -100,7 +100,7 @@ def put_contact_wrenches(m: Any, d: Any, w: Any, bank: int, body: int, con: int,
     """Wrenches on one body (nothing for the world) of all rows of a contact, times `sign`."""
     if body == 0:
         return
-    arm = tree_arm(m, d, body, get3(d.contact.pos, con))
+    arm = arm_of(m, d, get3(d.contact.pos, con), body)
     force = scale3(contact_axis(d, con, 0), sign)
     torque = cross(arm, force)
     if kind != PYRAMIDAL:
@@ -153,7 +153,10 @@ def couple_pyramid(d: Any, con: int, row: int, count: int) -> None:
 
 @kernel
 def couple_ellipse(m: Any, d: Any, con: int, row: int, count: int) -> None:
-    """Friction rows: no stiffness, R coupled to that of the normal row so that the inverse is analytic, damping from solreffriction if given."""
+    """Friction rows: no stiffness, damping from solreffriction if given, R coupled to that of the normal row.
+
+    The coupling makes the inverse analytic (see `constraint.update`).
+    """
     first = d.efc_R[row] / m.opt.impratio
     solreffriction = get2(d.contact.solreffriction, con)
     damping = d.efc_KBIP[row, 1]

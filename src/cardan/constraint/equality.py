@@ -1,4 +1,4 @@
-"""Stage that adds equality constraints: connect, weld, joint and tendon coupling (spec: computation, constraint model, equality)."""
+"""Stage that adds equality constraints: connect, weld, joint and tendon coupling (spec: computation, equality)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cardan.constraint.jacobian_pair import (
     put_point_wrench,
     put_wrench,
     sum_banks,
-    tree_arm,
 )
 from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
+from cardan.dynamics.jacobian import arm_of
 from cardan.enums.data import mjtConstraint
 from cardan.enums.model import mjtEq
 from cardan.enums.options import mjtDisableBit
@@ -59,7 +59,7 @@ def make_equality(m: Any, d: Any) -> int:
 
 @kernel
 def set_equalities(m: Any, d: Any, start: int) -> None:
-    """Parameters of all rows from `start` on. The violation of a constraint of several rows is the norm of their residuals."""
+    """Parameters of all rows from `start` on; several rows of one constraint share the norm of their residuals."""
     row = start
     while row < d.nefc:
         e = int(d.efc_id[row])
@@ -146,8 +146,8 @@ def add_rotation(m: Any, d: Any, e: int, row: int, w: Any, body1: int, body2: in
 @kernel
 def put_anchor_wrenches(m: Any, d: Any, w: Any, body1: int, body2: int, point1: Any, point2: Any) -> None:
     """Wrenches of rows 0 to 2: velocity of `point1` of body 1 minus that of `point2` of body 2."""
-    arm1 = tree_arm(m, d, body1, point1)
-    arm2 = tree_arm(m, d, body2, point2)
+    arm1 = arm_of(m, d, point1, body1)
+    arm2 = arm_of(m, d, point2, body2)
     for k in range(3):
         put_point_wrench(w, FIRST, k, arm1, unit_axis(k), 1.0)
         put_point_wrench(w, SECOND, k, arm2, unit_axis(k), -1.0)
@@ -155,7 +155,7 @@ def put_anchor_wrenches(m: Any, d: Any, w: Any, body1: int, body2: int, point1: 
 
 @kernel
 def put_rotation_wrenches(w: Any, quat1: Any, inverse2: Any, scale: float) -> None:
-    """Wrenches of rows 3 to 5: `scale` times the vector part of ``inverse2 (w1 - w2) quat1``, w the angular velocities."""
+    """Wrenches of rows 3 to 5: `scale` times the vector part of inverse2 (w1 - w2) quat1, w the angular velocity."""
     x = mul_quat(mul_quat(inverse2, (0.0, 1.0, 0.0, 0.0)), quat1)
     y = mul_quat(mul_quat(inverse2, (0.0, 0.0, 1.0, 0.0)), quat1)
     z = mul_quat(mul_quat(inverse2, (0.0, 0.0, 0.0, 1.0)), quat1)

@@ -18,7 +18,7 @@ FRICTIONLOSS_OFF = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 
 @stage
 def make_friction(m: Any, d: Any) -> int:
-    """Add one row for each dof with positive frictionloss: the dof's velocity is the residual velocity, there is no residual position."""
+    """Add one row for each dof with positive frictionloss: its velocity is the residual, there is no position."""
     start = start_rows(m, d)
     if not is_enabled(m, FRICTIONLOSS_OFF):
         return OK

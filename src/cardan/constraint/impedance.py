@@ -47,7 +47,7 @@ def impedance(solimp: Any, violation: float) -> Any:
 
 @kernel
 def sigmoid(x: float, midpoint: float, power: float) -> Any:
-    """Spline from (0, 0) to (1, 1) made of two polynomials that meet at `midpoint` in value and slope; value and slope at x."""
+    """Value and slope at x of a spline from (0, 0) to (1, 1): two polynomials that meet smoothly at `midpoint`."""
     if power == 1.0:
         return x, 1.0
     if x <= midpoint:
@@ -61,8 +61,9 @@ def sigmoid(x: float, midpoint: float, power: float) -> Any:
 def stiffness_damping(m: Any, solref: Any, solimp: Any) -> Any:
     """Stiffness k (without the factor d(r)) and damping b of the reference acceleration ``-b v - k d(r) r``.
 
-    `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping). One positive number and one that isn't can't be
-    read either way: the default (0.02, 1) is used, as in the reference. Without the refsafe disable flag, timeconst is at least 2 timesteps.
+    `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping). One positive number and one that
+    isn't can't be read either way: the default (0.02, 1) is used, as in the reference. Without the refsafe disable
+    flag, timeconst is at least 2 timesteps.
     """
     dmax = clip_impedance(solimp[1])
     if solref[0] <= 0.0 and solref[1] <= 0.0:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.constraint.rows import is_sparse
+from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
 
 
 @kernel
 def mul_jac_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
-    """res (nefc,) = J vec, with vec (nv,)."""
+    """Set res (nefc,) to J vec, with vec (nv,)."""
     if is_sparse(m):
         for i in range(d.nefc):
             res[i] = sparse_row_dot(d, i, vec)
@@ -43,7 +43,7 @@ def dense_row_dot(d: Any, row: int, vec: Any, nv: int) -> float:
 
 @kernel
 def mul_jac_t_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
-    """res (nv,) = J' vec, with vec (nefc,)."""
+    """Set res (nv,) to J' vec, with vec (nefc,)."""
     for k in range(m.nv):
         res[k] = 0.0
     sparse = is_sparse(m)
@@ -58,7 +58,7 @@ def mul_jac_t_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
 
 @kernel
 def add_sparse_row(d: Any, row: int, scale: float, res: Any) -> None:
-    """res += scale times row `row` of the CSR Jacobian."""
+    """Add to `res`: scale times row `row` of the CSR Jacobian."""
     values, columns = d.efc_J, d.efc_J_colind
     start = int(d.efc_J_rowadr[row])
     for a in range(start, start + d.efc_J_rownnz[row]):
@@ -67,7 +67,7 @@ def add_sparse_row(d: Any, row: int, scale: float, res: Any) -> None:
 
 @kernel
 def add_dense_row(d: Any, row: int, scale: float, res: Any, nv: int) -> None:
-    """res += scale times row `row` of the dense Jacobian."""
+    """Add to `res`: scale times row `row` of the dense Jacobian."""
     values = d.efc_J
     start = row * nv
     for k in range(nv):

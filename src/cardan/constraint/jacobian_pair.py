@@ -1,21 +1,22 @@
 """Jacobian rows that measure the relative motion of two bodies.
 
-A row that projects the velocity of a point p of a body on an axis f, or its angular velocity on an axis t, is a linear function of
-the body's spatial velocity: the power of a wrench, a spatial force (torque, force) = (t + (p - c) x f, f) about the centre of mass c of
-the kinematic tree, which is where `cdof` lives (Featherstone 2008, section 2.4). So an entry of the row is wrench . cdof.
+A row that projects the velocity of a point p of a body on an axis f, or its angular velocity on an axis t, is a linear
+function of the body's spatial velocity: the power of a wrench, a spatial force (torque, force) = (t + (p - c) x f, f)
+about the centre of mass c of the kinematic tree, which is where `cdof` lives (Featherstone 2008, section 2.4). So an
+entry of the row is wrench . cdof.
 
-A block of rows keeps its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS` wrenches, for dofs that move the
-first body only, the second only, and both (the sum of the two).
+A block of rows keeps its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS` wrenches, for
+dofs that move the first body only, the second only, and both (the sum of the two).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cardan.constraint.rows import is_sparse
+from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
-from cardan.maths.vector import add3, cross, get3, scale3, sub3
+from cardan.maths.vector import add3, cross, get3, get9, mul_mat_vec3, scale3
 
 MAX_ROWS = 10
 BANK = MAX_ROWS * 6
@@ -24,24 +25,16 @@ FIRST, SECOND, BOTH = 0, 1, 2
 
 
 @kernel
-def last_dof(m: Any, body: int) -> int:
-    """The last dof that moves `body`, or -1."""
-    while body > 0 and m.body_dofnum[body] == 0:
-        body = m.body_parentid[body]
-    return m.body_dofadr[body] + m.body_dofnum[body] - 1 if body > 0 else -1
-
-
-@kernel
 def merge_chains(m: Any, d: Any, body1: int, body2: int) -> int:
-    """Collect the dofs that move either body in `work.chain_dof`, from last to first, with the bank of each in `work.chain_bank`.
+    """Collect the dofs that move either body in `work.chain_dof`, last first; `work.chain_bank` has their banks.
 
     Dofs that move both bodies are among them, even where they can't move one body relative to the other.
 
     Returns:
         The number of dofs.
     """
-    dof1 = last_dof(m, body1)
-    dof2 = last_dof(m, body2)
+    dof1 = int(m.aux.body_lastdof[body1])
+    dof2 = int(m.aux.body_lastdof[body2])
     n = 0
     while dof1 >= 0 or dof2 >= 0:
         dof = max(dof1, dof2)
@@ -54,12 +47,6 @@ def merge_chains(m: Any, d: Any, body1: int, body2: int) -> int:
             dof2 = m.dof_parentid[dof2]
         n += 1
     return n
-
-
-@kernel
-def tree_arm(m: Any, d: Any, body: int, point: Any) -> Any:
-    """Vector from the centre of mass of the body's kinematic tree to `point`."""
-    return sub3(point, get3(d.subtree_com, m.body_rootid[body]))
 
 
 @kernel
@@ -114,12 +101,4 @@ def fill_rows(m: Any, d: Any, w: Any, n: int, row: int, rows: int) -> None:
 @kernel
 def body_point(d: Any, body: int, local: Any) -> Any:
     """Global position of the point `local` of a body's frame."""
-    x = d.xmat
-    return add3(
-        get3(d.xpos, body),
-        (
-            x[body, 0] * local[0] + x[body, 1] * local[1] + x[body, 2] * local[2],
-            x[body, 3] * local[0] + x[body, 4] * local[1] + x[body, 5] * local[2],
-            x[body, 6] * local[0] + x[body, 7] * local[1] + x[body, 8] * local[2],
-        ),
-    )
+    return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))

@@ -24,7 +24,7 @@ LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
 
 @stage
 def make_limit(m: Any, d: Any) -> int:
-    """Add a row for each active limit of a joint: lower, then upper, of slide and hinge joints; the angle's of ball joints."""
+    """Add a row for each active limit of a joint: lower, then upper; of ball joints, the angle's."""
     start = start_rows(m, d)
     if not is_enabled(m, LIMIT_OFF):
         return OK

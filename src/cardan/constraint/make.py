@@ -1,8 +1,9 @@
-"""The stages that build all constraint rows that are active in the present position (spec: computation, constraint model).
+"""The stages that build all constraint rows that are active in the present position (spec: constraint model).
 
-They read the configuration, kinematics, tendons and contacts; they write all efc_ fields that depend on position, the counts ne, nf, nl, nefc
-and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows come in the spec's order: equality, friction loss, limit,
-contact; within each, in the order of the model's elements. `MAKE_CONSTRAINT` lists the stages with what makes a model need each.
+They read the configuration, kinematics, tendons and contacts; they write all efc_ fields that depend on position, the
+counts ne, nf, nl, nefc and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows come in the
+spec's order: equality, friction loss, limit, contact; within each, in the order of the model's elements.
+`MAKE_CONSTRAINT` lists the stages with what makes a model need each.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from cardan.constraint.contact import make_contact
 from cardan.constraint.equality import make_equality
 from cardan.constraint.friction import make_friction, make_tendon_friction
 from cardan.constraint.limit import make_limit, make_tendon_limit
-from cardan.constraint.rows import is_sparse
 from cardan.constraint.transpose import complete_sparse
+from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import OK, stage
 
 

@@ -1,7 +1,8 @@
-"""Rows of the constraint arrays: room for them, their Jacobian storage, their parameters (spec: computation, constraint model).
+"""Rows of the constraint arrays: room for them, Jacobian storage, parameters (spec: computation, constraint model).
 
-Each kind of constraint is a stage. It begins with `start_rows` and adds its rows in blocks: `open_rows` makes room, `put_entry` (or
-`jacobian_pair.fill_rows`) writes the Jacobian, `set_parameters` what follows from solref and solimp. The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
+Each kind of constraint is a stage. It begins with `start_rows` and adds its rows in blocks: `open_rows` makes room,
+`put_entry` (or `jacobian_pair.fill_rows`) writes the Jacobian, `set_parameters` what follows from solref and solimp.
+The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
 """
 
 from __future__ import annotations
@@ -9,20 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.constraint.impedance import impedance, regularizer, stiffness_damping
-from cardan.enums.options import mjtDisableBit, mjtJacobian
+from cardan.dynamics.jacobian import is_sparse
+from cardan.enums.options import mjtDisableBit
 from cardan.jit import kernel
 from cardan.model.tables import GROW_EFC, GROW_NNZJ
 
-SPARSE = int(mjtJacobian.mjJAC_SPARSE)
-AUTO = int(mjtJacobian.mjJAC_AUTO)
-AUTO_SPARSE_NV = 60
 CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
-
-
-@kernel
-def is_sparse(m: Any) -> bool:
-    """Whether the constraint Jacobian is stored as CSR: if asked for, or if it is up to us and there are 60 dofs or more."""
-    return m.opt.jacobian == SPARSE or (m.opt.jacobian == AUTO and m.nv >= AUTO_SPARSE_NV)
 
 
 @kernel
@@ -33,7 +26,7 @@ def is_enabled(m: Any, bit: int) -> bool:
 
 @kernel
 def start_rows(m: Any, d: Any) -> int:
-    """Forget the rows after those counted in ne, nf and nl, so that a stage can begin (again); returns the number of the next row."""
+    """Forget the rows after those counted in ne, nf and nl, so that a stage can begin (again); returns the next row."""
     start = int(d.ne + d.nf + d.nl)
     d.nefc = start
     if is_sparse(m):
@@ -48,11 +41,16 @@ def open_rows(m: Any, d: Any, count: int, nnz: int, kind: int, index: int) -> in
     """Append `count` rows of `nnz` structural non-zeros each; efc_pos, efc_margin and efc_frictionloss are 0.
 
     Args:
+        m: the model.
+        d: the data.
+        count: number of rows.
+        nnz: number of columns that each has in sparse storage.
         kind: mjtConstraint.
         index: id of the equality, dof, joint, tendon or contact.
 
     Returns:
-        The number of the first row; -GROW_EFC or -GROW_NNZJ if there is no room (`work.need` says how much there must be).
+        The number of the first row; -GROW_EFC or -GROW_NNZJ if there is no room (`work.need` says how much there must
+        be).
     """
     sparse = is_sparse(m)
     row = int(d.nefc)
@@ -94,13 +92,20 @@ def put_entry(m: Any, d: Any, row: int, k: int, dof: int, value: float) -> None:
 
 
 @kernel
-def set_parameters(m: Any, d: Any, row: int, count: int, violation: float, diag: float, solref: Any, solimp: Any) -> None:
+def set_parameters(
+    m: Any, d: Any, row: int, count: int, violation: float, diag: float, solref: Any, solimp: Any
+) -> None:
     """Write efc_diagApprox, efc_KBIP, efc_R and efc_D of `count` rows from `row` on.
 
     Args:
+        m: the model.
+        d: the data.
+        row: the first row.
+        count: number of rows.
         violation: r in the impedance d(r).
         diag: approximate diagonal of J M^-1 J'.
-        solref, solimp: solver parameters.
+        solref: (timeconst, dampratio) or (-stiffness, -damping).
+        solimp: (d0, dwidth, width, midpoint, power).
     """
     imp, slope = impedance(solimp, violation)
     k, b = stiffness_damping(m, solref, solimp)

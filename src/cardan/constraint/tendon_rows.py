@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.constraint.rows import is_sparse, put_entry
+from cardan.constraint.rows import put_entry
+from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
 
 
@@ -13,7 +14,12 @@ def combine_tendons(m: Any, d: Any, tendon1: int, scale1: float, tendon2: int, s
     """``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` into `work.chain_dof`, `work.chain_value`, by increasing dof.
 
     Args:
-        tendon2: may be -1 for none.
+        m: the model.
+        d: the data.
+        tendon1: id of a tendon.
+        scale1: its factor.
+        tendon2: id of another one, or -1.
+        scale2: its factor.
 
     Returns:
         The number of dofs: in sparse storage, those that either row stores.
@@ -57,7 +63,7 @@ def row_range(d: Any, tendon: int) -> Any:
 
 @kernel
 def put_tendon_entries(m: Any, d: Any, row: int, n: int, tendon1: int, tendon2: int) -> None:
-    """Copy the `n` entries of the last `combine_tendons` to `row`, and note `row` as the first one of the tendons that have none yet."""
+    """Copy the `n` entries of the last `combine_tendons` to `row`; it may be the first row of a tendon."""
     for k in range(n):
         put_entry(m, d, row, k, int(d.work.chain_dof[k]), d.work.chain_value[k])
     if d.tendon_efcadr[tendon1] < 0:

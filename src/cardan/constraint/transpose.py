@@ -21,7 +21,7 @@ def complete_sparse(m: Any, d: Any) -> int:
 
 @kernel
 def transpose_jacobian(m: Any, d: Any) -> None:
-    """Fill efc_JT_rownnz, efc_JT_rowadr, efc_JT_colind and efc_JT from the CSR Jacobian (columns in increasing order)."""
+    """Fill efc_JT and its rownnz, rowadr and colind from the CSR Jacobian."""
     counts, starts = d.efc_JT_rownnz, d.efc_JT_rowadr
     columns, values = d.efc_J_colind, d.efc_J
     for dof in range(m.nv):

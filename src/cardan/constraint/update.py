@@ -1,7 +1,7 @@
-"""The soft-constraint penalty s(J a - aref): cost, forces, states and cone Hessians (spec: computation, reduced primal problem).
+r"""The soft-constraint penalty s(J a - aref): cost, forces, states, cone Hessians (spec: reduced primal problem).
 
-Given the residual acceleration ``jar = J qacc - efc_aref`` (nefc,), each constraint has a convex cost s whose negative gradient is the
-constraint force. Both the primal solvers and inverse dynamics rest on it:
+Given the residual acceleration ``jar = J qacc - efc_aref`` (nefc,), each constraint has a convex cost s whose negative
+gradient is the constraint force. Both the primal solvers and inverse dynamics rest on it:
 
 =====================  ===============================  ==========================  ================================
 rows                   where                            cost                        force
@@ -17,16 +17,18 @@ elliptic cone          N >= mu T (SATISFIED)            0                       
 ..                     between (CONE)                   Dm (N - mu T)^2 / 2         -gradient
 =====================  ===============================  ==========================  ================================
 
-For an elliptic contact of dimension n, ``U = (mu jar[0], friction[0] jar[1], ..., friction[n-2] jar[n-1])`` are coordinates in which the
-regulariser is uniform (``efc_R`` is coupled that way, see `contact.couple_ellipse`), N = U[0], T = |U[1:]|, and ``N - mu T`` over
-sqrt(1 + mu^2) is the distance to the dual cone, hence ``Dm = D[0] / (mu^2 (1 + mu^2))``.
+For an elliptic contact of dimension n, ``U = (mu jar[0], friction[0] jar[1], ..., friction[n-2] jar[n-1])`` are
+coordinates in which the regulariser is uniform (``efc_R`` is coupled that way, see `contact.couple_ellipse`), N =
+U[0], T = |U[1:]|, and ``N - mu T`` over sqrt(1 + mu^2) is the distance to the dual cone, hence ``Dm = D[0] / (mu^2 (1
++ mu^2))``.
 
 Interface for the solvers:
 
-- ``cost = constraint_update(d, jar, with_hessian)``: writes ``efc_force``, ``efc_state`` (of all nefc rows) and, if `with_hessian` is not
-  0, ``contact.H`` of each elliptic contact in state CONE: the n x n Hessian of s with respect to the contact's jar, packed row by
-  row in the first n n of the 36 numbers. All rows of an elliptic contact have the same state. In states other than CONE the Hessian of s is
-  diagonal: D for QUADRATIC, 0 for SATISFIED and the LINEAR states.
+- ``cost = constraint_update(d, jar, with_hessian)``: writes ``efc_force``, ``efc_state`` (of all nefc rows) and, if
+  `with_hessian` is not 0, ``contact.H`` of each elliptic contact in state CONE: the n x n Hessian of s with respect to
+  the contact's jar, packed row by row in the first n n of the 36 numbers. All rows of an elliptic contact have the
+  same state. In states other than CONE the Hessian of s is diagonal: D for QUADRATIC, 0 for SATISFIED and the LINEAR
+  states.
 - `cone_coordinates` and `cone_zone` give N, T and the zone for a line search's own use.
 """
 
@@ -52,6 +54,7 @@ def constraint_update(d: Any, jar: Any, with_hessian: int) -> float:
     """Forces, states and cost of all constraint rows at the residual acceleration `jar` (see the module).
 
     Args:
+        d: the data; efc_force, efc_state and contact.H are written.
         jar: J qacc - efc_aref (at least nefc numbers).
         with_hessian: if not 0, also write `contact.H` of the contacts in state CONE.
 
@@ -182,7 +185,7 @@ def update_elliptic(d: Any, jar: Any, con: int, row: int, with_hessian: int) -> 
 def cone_hessian(d: Any, con: int, dm: float, u: Any, tangent: float) -> None:
     """Hessian of Dm (N - mu T)^2 / 2 with respect to the contact's jar, packed n x n into `contact.H`.
 
-    With ``t = U[1:] / T``, in the coordinates U it is Dm times ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.
+    With t = U[1:] / T, in the coordinates U it is Dm times ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.
     """
     mu = d.contact.mu[con]
     dim = int(d.contact.dim[con])
