@@ -12,15 +12,17 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 
 from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, Entry
 from cardan.jit.struct import Struct
 
-FORMAT = 7
+COMPILER_SOURCES = ("compile.py", "native.py", "pointers.py", "stage.py", "struct.py")
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -52,6 +54,8 @@ def _describe(name: str, value: Any) -> str:
         return f"{name}=module {value.__name__}"
     if isinstance(value, int | float | bool | str | tuple):
         return f"{name}={value!r}"
+    if isinstance(value, np.ndarray):
+        return f"{name}=array {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     python_function = getattr(value, "py_func", None)
     if python_function is not None:
         return f"{name}=jit {_code_text(python_function.__code__)}"
@@ -81,8 +85,10 @@ def environment() -> str:
     """Everything outside the sources that compiled code depends on: versions and the processor."""
     features = llvm.get_host_cpu_features().flatten()
     options = (KERNEL_OPTIONS["error_model"], sorted(FASTMATH))
+    folder = Path(__file__).parent
+    sources = hashlib.sha256(b"".join((folder / name).read_bytes() for name in COMPILER_SOURCES)).hexdigest()
     return repr(
-        (FORMAT, version("numba"), llvm.llvm_version_info, sys.version_info[:2], llvm.get_host_cpu_name(), features, options)
+        (sources, version("numba"), llvm.llvm_version_info, sys.version_info[:2], llvm.get_host_cpu_name(), features, options)
     )
 
 
