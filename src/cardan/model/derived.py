@@ -36,7 +36,23 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
 }
 
 
+def _check_parents(m: MjModel, name: str) -> None:
+    """Parents come before their children: chains towards the root end."""
+    first = 1 if name.startswith("body") else 0
+    parents = m._memory.arrays[name][first:]
+    wrong = np.flatnonzero(parents >= np.arange(first, first + len(parents)))
+    if wrong.size:
+        i = int(wrong[0])
+        raise ValueError(f"{name}[{i + first}] is {parents[i]}: a parent must come before its children")
+
+
 def attach_derived(m: MjModel) -> None:
-    """Compute all derived tables of `m` and attach them."""
+    """Compute all derived tables of `m` and attach them.
+
+    Raises:
+        ValueError: a parent of a body or of a degree of freedom doesn't come before it.
+    """
+    _check_parents(m, "body_parentid")
+    _check_parents(m, "dof_parentid")
     for name, derive in DERIVATIONS.items():
         m._memory.attach(name, derive(m))
