@@ -113,14 +113,15 @@ def test_unknown_sizes_are_refused():
 
 
 def test_growth_keeps_contents(pair):
-    m, d = pair
+    _, d = pair
     before = numbers(d, DATA)
     for capacity in ("ncon", "nefc", "nnzJ"):
         d.grow(capacity, 5000)
         assert d._memory.sizes[capacity] >= 5000
     after = numbers(d, DATA)
     for name, value in before.items():
-        np.testing.assert_array_equal(after[name], value, err_msg=name)
+        kept = after[name][tuple(slice(0, n) for n in value.shape)]
+        np.testing.assert_array_equal(kept, value, err_msg=name)
     assert len(d._memory.arrays["contact.dist"]) >= 5000
     assert d.ncon == 1
     twin = copy.copy(d)

@@ -1,7 +1,8 @@
 """Checks of the array arguments of `mj_*` and `mju_*` functions, with the rules of MuJoCo's Python package.
 
 Results are written into arrays of the caller, which must therefore be float64 arrays that can be written to. Inputs may
-be anything that converts to numbers. What doesn't fit raises TypeError, which names the argument and says what is right.
+be anything that converts to numbers. What doesn't fit raises TypeError, which names the argument and says what is
+right.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
     require(out.size == a.shape[0], "size of res should equal the number of rows in mat")
     require(v.size == a.shape[0], "size of vec should equal the number of rows in mat")
     half = solve_triangular(a, v, lower=True, check_finite=False)
-    out[:] = solve_triangular(a, half, lower=True, trans="T", check_finite=False)
+    out[:] = solve_triangular(a.T, half, lower=False, check_finite=False)
 
 
 def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:

@@ -54,7 +54,7 @@ def mju_sigmoid(x: float) -> float:
 
 
 def mju_Halton(index: int, base: int) -> float:
-    """Element `index` of the Halton sequence of a base (Halton 1960): the digits of the index, mirrored at the point."""
+    """Element `index` of the Halton sequence of a base (Halton 1960): its digits, mirrored at the point."""
     require(index >= 0 and base > 1, "index should not be negative, and base at least 2")
     value, scale = 0.0, 1.0 / base
     while index > 0:
@@ -65,7 +65,7 @@ def mju_Halton(index: int, base: int) -> float:
 
 
 def mju_springDamper(pos0: float, vel0: float, Kp: float, Kv: float, dt: float) -> float:
-    """Position, after the time `dt`, of a unit mass on a spring (Kp) and a damper (Kv) that starts at pos0 with vel0."""
+    """Position, after the time `dt`, of a unit mass on a spring (Kp) and damper (Kv) that starts at pos0 with vel0."""
     half, rest = 0.5 * Kv, 0.25 * Kv * Kv - Kp
     decay = math.exp(-half * dt)
     push = vel0 + half * pos0

@@ -173,7 +173,7 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.n
 
 
 def mj_objectAcceleration(m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int) -> None:
-    """Acceleration of an object at its centre less gravity, after `mj_rnePostConstraint`; else as `mj_objectVelocity`."""
+    """Acceleration of an object less gravity, after `mj_rnePostConstraint`; arguments as in `mj_objectVelocity`."""
     out = target_of("res", res, 6)
     k = _moving_object("mj_objectAcceleration", m, objtype, objid)
     out[:] = object_acceleration(m.view, d.view, int(objtype), k, bool(flg_local))

@@ -35,6 +35,8 @@ class FieldGroup:
     """Base of the classes whose attributes are the fields of one group of a structure."""
 
     _names: tuple[str, ...] = ()
+    _memory: StructMemory
+    _prefix: str
 
     def __init__(self, memory: StructMemory, prefix: str, changed: Callable[[str], None]) -> None:
         attributes = self.__dict__
@@ -104,7 +106,7 @@ class Record:
 
 
 class RecordList:
-    """A list of records kept as one array a member: ``d.contact[i].dist`` and ``d.contact.dist[i]`` are the same number."""
+    """Records kept as one array a member: ``d.contact[i].dist`` and ``d.contact.dist[i]`` are the same number."""
 
     record_class: type[Record] = Record
 

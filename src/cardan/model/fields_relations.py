@@ -1,4 +1,4 @@
-"""Rows of the model: what relates elements to each other (pairs, constraints, tendons, actuators, sensors), custom data and names."""
+"""Rows of the model: pairs, constraints, tendons, actuators, sensors, custom data and names."""
 
 from cardan.jit.fields import Field
 

@@ -85,6 +85,7 @@ class MjData(DataNames):
     model: MjModel
     contact: MjContactList
     address: int  # of the slot table, for native stages
+    _memory: StructMemory
 
     def __init__(self, model: MjModel) -> None:
         self._adopt(model)

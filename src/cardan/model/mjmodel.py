@@ -10,7 +10,7 @@ import numpy as np
 
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import FieldGroup, group_class, scalar_property, set_array
+from cardan.model.attributes import group_class, scalar_property, set_array
 from cardan.model.derived import attach_derived
 from cardan.model.named import ModelNames
 from cardan.model.tables import MODEL, SIZE_NAMES
@@ -39,23 +39,23 @@ class MjVisual:
 
 
 def register_reader(kind: str, reader: Callable[..., MjModel]) -> None:
-    """Tell `MjModel` who reads models of a kind (``xml_path``, ``xml_string``, ``binary_path``): a floor above this one."""
+    """Tell `MjModel` who reads models of a kind (``xml_path``, ``xml_string``, ...): a floor above this one."""
     _READERS[kind] = reader
 
 
 class MjModel(ModelNames):
     """A compiled model: sizes, options, and one array a field (names and shapes as in MuJoCo's mjModel).
 
-    Array attributes are views of the model's memory: writing to them changes the model; assigning to one copies the values in.
+    Array attributes are views of the model's memory: writing to them changes the model; assigning to one copies the
+    values in.
 
     Args:
         sizes: the sizes (``nq``, ``nbody``, ...); those left out are 0.
     """
 
-    opt: FieldGroup
-    stat: FieldGroup
-    vis: MjVisual
     address: int  # of the slot table, for native stages
+    _memory: StructMemory
+    _programs: dict[Any, Any]
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         unknown = set(sizes) - set(SIZE_NAMES)

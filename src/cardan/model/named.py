@@ -1,8 +1,8 @@
 """Access by name or id: ``m.geom("floor").size``, ``m.joint(2).damping``, ``d.body("torso").xpos``.
 
 A call gives a view of one element. Its attributes are made from the table of fields: all fields of the element's
-prefix and first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint, ``data`` of a sensor).
-They are NumPy views of the model or data, so that writing to them (or assigning) changes it.
+prefix and first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint, ``data`` of
+a sensor). They are NumPy views of the model or data, so that writing to them (or assigning) changes it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from cardan.jit.fields import Field
 from cardan.jit.struct import Struct
+from cardan.model.declared import DataFields, ModelFields
 from cardan.model.naming import name_book
 from cardan.model.tables import DATA, MODEL
 
@@ -198,7 +199,7 @@ def _attribute(field: Field) -> property:
     return property(lambda view: _part(view, field), put, doc=field.doc)
 
 
-def _fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
+def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
     """Fields of an element by the names that its view shows."""
     chosen: dict[str, Field] = {}
     left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]
@@ -210,7 +211,7 @@ def _fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...])
 
 
 def _view_class(owner: str, struct: Struct, kind: Kind, prefixes: tuple[str, ...]) -> type[ElementView]:
-    fields = _fields_of(struct, prefixes, tuple(kind.spans))
+    fields = fields_of(struct, prefixes, tuple(kind.spans))
     body: dict[str, Any] = {"__slots__": (), "__doc__": f"One {kind.methods[-1]} of an {owner}."}
     body["_attributes"] = tuple(fields)
     body.update({short: _attribute(field) for short, field in fields.items()})
@@ -240,11 +241,11 @@ def _as_index(method: str, which: Any) -> int:
         raise TypeError(f"{method}(): expected a name or an id, got {which!r}") from None
 
 
-class ModelNames:
+class ModelNames(ModelFields):
     """Named access to the elements of a model."""
 
 
-class DataNames:
+class DataNames(DataFields):
     """Named access to the elements of a model's data."""
 
 

@@ -1,0 +1,1241 @@
+"""Attributes made from the tables of fields; written by `python -m cardan.model.stubs`."""
+
+from numpy import float32, float64, int8, int32, uint8, uint64
+from numpy.typing import NDArray
+
+class _Option:
+    timestep: float
+    apirate: float
+    impratio: float
+    tolerance: float
+    ls_tolerance: float
+    noslip_tolerance: float
+    mpr_tolerance: float
+    density: float
+    viscosity: float
+    o_margin: float
+    integrator: int
+    cone: int
+    jacobian: int
+    solver: int
+    iterations: int
+    ls_iterations: int
+    noslip_iterations: int
+    mpr_iterations: int
+    disableflags: int
+    enableflags: int
+    disableactuator: int
+    sdf_initpoints: int
+    sdf_iterations: int
+    gravity: NDArray[float64]
+    wind: NDArray[float64]
+    magnetic: NDArray[float64]
+    o_solref: NDArray[float64]
+    o_solimp: NDArray[float64]
+    o_friction: NDArray[float64]
+
+class _Statistic:
+    meaninertia: float
+    meanmass: float
+    meansize: float
+    extent: float
+    center: NDArray[float64]
+
+class _Visual_global_:
+    fovy: float
+    ipd: float
+    azimuth: float
+    elevation: float
+    linewidth: float
+    glow: float
+    realtime: float
+    offwidth: int
+    offheight: int
+    ellipsoidinertia: int
+    bvactive: int
+
+class _Visual_quality:
+    shadowsize: int
+    offsamples: int
+    numslices: int
+    numstacks: int
+    numquads: int
+
+class _Visual_headlight:
+    ambient: NDArray[float32]
+    diffuse: NDArray[float32]
+    specular: NDArray[float32]
+    active: int
+
+class _Visual_map:
+    stiffness: float
+    stiffnessrot: float
+    force: float
+    torque: float
+    alpha: float
+    fogstart: float
+    fogend: float
+    znear: float
+    zfar: float
+    haze: float
+    shadowclip: float
+    shadowscale: float
+    actuatortendon: float
+
+class _Visual_scale:
+    forcewidth: float
+    contactwidth: float
+    contactheight: float
+    connect: float
+    com: float
+    camera: float
+    light: float
+    selectpoint: float
+    jointlength: float
+    jointwidth: float
+    actuatorlength: float
+    actuatorwidth: float
+    framelength: float
+    framewidth: float
+    constraint: float
+    slidercrank: float
+    frustum: float
+
+class _Visual_rgba:
+    fog: NDArray[float32]
+    haze: NDArray[float32]
+    force: NDArray[float32]
+    inertia: NDArray[float32]
+    joint: NDArray[float32]
+    actuator: NDArray[float32]
+    actuatornegative: NDArray[float32]
+    actuatorpositive: NDArray[float32]
+    com: NDArray[float32]
+    camera: NDArray[float32]
+    light: NDArray[float32]
+    selectpoint: NDArray[float32]
+    connect: NDArray[float32]
+    contactpoint: NDArray[float32]
+    contactforce: NDArray[float32]
+    contactfriction: NDArray[float32]
+    contacttorque: NDArray[float32]
+    contactgap: NDArray[float32]
+    rangefinder: NDArray[float32]
+    constraint: NDArray[float32]
+    slidercrank: NDArray[float32]
+    crankbroken: NDArray[float32]
+    frustum: NDArray[float32]
+    bv: NDArray[float32]
+    bvactive: NDArray[float32]
+
+class _Visual:
+    global_: _Visual_global_
+    quality: _Visual_quality
+    headlight: _Visual_headlight
+    map: _Visual_map
+    scale: _Visual_scale
+    rgba: _Visual_rgba
+
+class _MjModelBodyViews:
+    parentid: NDArray[int32]
+    rootid: NDArray[int32]
+    weldid: NDArray[int32]
+    mocapid: NDArray[int32]
+    jntnum: NDArray[int32]
+    jntadr: NDArray[int32]
+    dofnum: NDArray[int32]
+    dofadr: NDArray[int32]
+    treeid: NDArray[int32]
+    geomnum: NDArray[int32]
+    geomadr: NDArray[int32]
+    simple: NDArray[uint8]
+    sameframe: NDArray[uint8]
+    pos: NDArray[float64]
+    quat: NDArray[float64]
+    ipos: NDArray[float64]
+    iquat: NDArray[float64]
+    mass: NDArray[float64]
+    subtreemass: NDArray[float64]
+    inertia: NDArray[float64]
+    invweight0: NDArray[float64]
+    gravcomp: NDArray[float64]
+    margin: NDArray[float64]
+    user: NDArray[float64]
+    plugin: NDArray[int32]
+    contype: NDArray[int32]
+    conaffinity: NDArray[int32]
+    bvhadr: NDArray[int32]
+    bvhnum: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelJointViews:
+    type: NDArray[int32]
+    qposadr: NDArray[int32]
+    dofadr: NDArray[int32]
+    bodyid: NDArray[int32]
+    group: NDArray[int32]
+    limited: NDArray[uint8]
+    actfrclimited: NDArray[uint8]
+    actgravcomp: NDArray[uint8]
+    solref: NDArray[float64]
+    solimp: NDArray[float64]
+    pos: NDArray[float64]
+    axis: NDArray[float64]
+    stiffness: NDArray[float64]
+    range: NDArray[float64]
+    actfrcrange: NDArray[float64]
+    margin: NDArray[float64]
+    user: NDArray[float64]
+    jntid: NDArray[int32]
+    parentid: NDArray[int32]
+    treeid: NDArray[int32]
+    Madr: NDArray[int32]
+    simplenum: NDArray[int32]
+    frictionloss: NDArray[float64]
+    armature: NDArray[float64]
+    damping: NDArray[float64]
+    invweight0: NDArray[float64]
+    M0: NDArray[float64]
+    qpos0: NDArray[float64]
+    qpos_spring: NDArray[float64]
+    id: int
+    name: str
+
+class _MjModelGeomViews:
+    type: NDArray[int32]
+    contype: NDArray[int32]
+    conaffinity: NDArray[int32]
+    condim: NDArray[int32]
+    bodyid: NDArray[int32]
+    dataid: NDArray[int32]
+    matid: NDArray[int32]
+    group: NDArray[int32]
+    priority: NDArray[int32]
+    plugin: NDArray[int32]
+    sameframe: NDArray[uint8]
+    solmix: NDArray[float64]
+    solref: NDArray[float64]
+    solimp: NDArray[float64]
+    size: NDArray[float64]
+    aabb: NDArray[float64]
+    rbound: NDArray[float64]
+    pos: NDArray[float64]
+    quat: NDArray[float64]
+    friction: NDArray[float64]
+    margin: NDArray[float64]
+    gap: NDArray[float64]
+    fluid: NDArray[float64]
+    user: NDArray[float64]
+    rgba: NDArray[float32]
+    id: int
+    name: str
+
+class _MjModelSiteViews:
+    type: NDArray[int32]
+    bodyid: NDArray[int32]
+    matid: NDArray[int32]
+    group: NDArray[int32]
+    sameframe: NDArray[uint8]
+    size: NDArray[float64]
+    pos: NDArray[float64]
+    quat: NDArray[float64]
+    user: NDArray[float64]
+    rgba: NDArray[float32]
+    id: int
+    name: str
+
+class _MjModelCameraViews:
+    mode: NDArray[int32]
+    bodyid: NDArray[int32]
+    targetbodyid: NDArray[int32]
+    resolution: NDArray[int32]
+    sensorsize: NDArray[float32]
+    intrinsic: NDArray[float32]
+    pos: NDArray[float64]
+    quat: NDArray[float64]
+    poscom0: NDArray[float64]
+    pos0: NDArray[float64]
+    mat0: NDArray[float64]
+    fovy: NDArray[float64]
+    ipd: NDArray[float64]
+    user: NDArray[float64]
+    id: int
+    name: str
+
+class _MjModelLightViews:
+    mode: NDArray[int32]
+    bodyid: NDArray[int32]
+    targetbodyid: NDArray[int32]
+    directional: NDArray[uint8]
+    castshadow: NDArray[uint8]
+    bulbradius: NDArray[float32]
+    active: NDArray[uint8]
+    pos: NDArray[float64]
+    dir: NDArray[float64]
+    poscom0: NDArray[float64]
+    pos0: NDArray[float64]
+    dir0: NDArray[float64]
+    attenuation: NDArray[float32]
+    cutoff: NDArray[float32]
+    exponent: NDArray[float32]
+    ambient: NDArray[float32]
+    diffuse: NDArray[float32]
+    specular: NDArray[float32]
+    id: int
+    name: str
+
+class _MjModelMeshViews:
+    vertadr: NDArray[int32]
+    vertnum: NDArray[int32]
+    normaladr: NDArray[int32]
+    normalnum: NDArray[int32]
+    texcoordadr: NDArray[int32]
+    texcoordnum: NDArray[int32]
+    faceadr: NDArray[int32]
+    facenum: NDArray[int32]
+    bvhadr: NDArray[int32]
+    bvhnum: NDArray[int32]
+    graphadr: NDArray[int32]
+    scale: NDArray[float64]
+    pos: NDArray[float64]
+    quat: NDArray[float64]
+    pathadr: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelSkinViews:
+    matid: NDArray[int32]
+    group: NDArray[int32]
+    rgba: NDArray[float32]
+    inflate: NDArray[float32]
+    vertadr: NDArray[int32]
+    vertnum: NDArray[int32]
+    texcoordadr: NDArray[int32]
+    faceadr: NDArray[int32]
+    facenum: NDArray[int32]
+    boneadr: NDArray[int32]
+    bonenum: NDArray[int32]
+    pathadr: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelHfieldViews:
+    size: NDArray[float64]
+    nrow: NDArray[int32]
+    ncol: NDArray[int32]
+    adr: NDArray[int32]
+    data: NDArray[float32]
+    pathadr: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelTextureViews:
+    type: NDArray[int32]
+    height: NDArray[int32]
+    width: NDArray[int32]
+    adr: NDArray[int32]
+    rgb: NDArray[uint8]
+    pathadr: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelMaterialViews:
+    texid: NDArray[int32]
+    texuniform: NDArray[uint8]
+    texrepeat: NDArray[float32]
+    emission: NDArray[float32]
+    specular: NDArray[float32]
+    shininess: NDArray[float32]
+    reflectance: NDArray[float32]
+    metallic: NDArray[float32]
+    roughness: NDArray[float32]
+    rgba: NDArray[float32]
+    id: int
+    name: str
+
+class _MjModelPairViews:
+    dim: NDArray[int32]
+    geom1: NDArray[int32]
+    geom2: NDArray[int32]
+    signature: NDArray[int32]
+    solref: NDArray[float64]
+    solreffriction: NDArray[float64]
+    solimp: NDArray[float64]
+    margin: NDArray[float64]
+    gap: NDArray[float64]
+    friction: NDArray[float64]
+    id: int
+    name: str
+
+class _MjModelExcludeViews:
+    signature: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelEqualityViews:
+    type: NDArray[int32]
+    obj1id: NDArray[int32]
+    obj2id: NDArray[int32]
+    active0: NDArray[uint8]
+    solref: NDArray[float64]
+    solimp: NDArray[float64]
+    data: NDArray[float64]
+    id: int
+    name: str
+
+class _MjModelTendonViews:
+    adr: NDArray[int32]
+    num: NDArray[int32]
+    matid: NDArray[int32]
+    group: NDArray[int32]
+    limited: NDArray[uint8]
+    width: NDArray[float64]
+    solref_lim: NDArray[float64]
+    solimp_lim: NDArray[float64]
+    solref_fri: NDArray[float64]
+    solimp_fri: NDArray[float64]
+    range: NDArray[float64]
+    margin: NDArray[float64]
+    stiffness: NDArray[float64]
+    damping: NDArray[float64]
+    frictionloss: NDArray[float64]
+    lengthspring: NDArray[float64]
+    length0: NDArray[float64]
+    invweight0: NDArray[float64]
+    user: NDArray[float64]
+    rgba: NDArray[float32]
+    id: int
+    name: str
+
+class _MjModelActuatorViews:
+    trntype: NDArray[int32]
+    dyntype: NDArray[int32]
+    gaintype: NDArray[int32]
+    biastype: NDArray[int32]
+    trnid: NDArray[int32]
+    actadr: NDArray[int32]
+    actnum: NDArray[int32]
+    group: NDArray[int32]
+    ctrllimited: NDArray[uint8]
+    forcelimited: NDArray[uint8]
+    actlimited: NDArray[uint8]
+    dynprm: NDArray[float64]
+    gainprm: NDArray[float64]
+    biasprm: NDArray[float64]
+    actearly: NDArray[uint8]
+    ctrlrange: NDArray[float64]
+    forcerange: NDArray[float64]
+    actrange: NDArray[float64]
+    gear: NDArray[float64]
+    cranklength: NDArray[float64]
+    acc0: NDArray[float64]
+    length0: NDArray[float64]
+    lengthrange: NDArray[float64]
+    user: NDArray[float64]
+    plugin: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelSensorViews:
+    type: NDArray[int32]
+    datatype: NDArray[int32]
+    needstage: NDArray[int32]
+    objtype: NDArray[int32]
+    objid: NDArray[int32]
+    reftype: NDArray[int32]
+    refid: NDArray[int32]
+    dim: NDArray[int32]
+    adr: NDArray[int32]
+    cutoff: NDArray[float64]
+    noise: NDArray[float64]
+    user: NDArray[float64]
+    plugin: NDArray[int32]
+    id: int
+    name: str
+
+class _MjModelNumericViews:
+    adr: NDArray[int32]
+    size: NDArray[int32]
+    data: NDArray[float64]
+    id: int
+    name: str
+
+class _MjModelTextViews:
+    adr: NDArray[int32]
+    size: NDArray[int32]
+    data: bytes
+    id: int
+    name: str
+
+class _MjModelTupleViews:
+    adr: NDArray[int32]
+    size: NDArray[int32]
+    objtype: NDArray[int32]
+    objid: NDArray[int32]
+    objprm: NDArray[float64]
+    id: int
+    name: str
+
+class _MjModelKeyframeViews:
+    time: NDArray[float64]
+    qpos: NDArray[float64]
+    qvel: NDArray[float64]
+    act: NDArray[float64]
+    mpos: NDArray[float64]
+    mquat: NDArray[float64]
+    ctrl: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataBodyViews:
+    xfrc_applied: NDArray[float64]
+    xpos: NDArray[float64]
+    xquat: NDArray[float64]
+    xmat: NDArray[float64]
+    xipos: NDArray[float64]
+    ximat: NDArray[float64]
+    subtree_com: NDArray[float64]
+    cinert: NDArray[float64]
+    crb: NDArray[float64]
+    cvel: NDArray[float64]
+    subtree_linvel: NDArray[float64]
+    subtree_angmom: NDArray[float64]
+    cacc: NDArray[float64]
+    cfrc_int: NDArray[float64]
+    cfrc_ext: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataJointViews:
+    qpos: NDArray[float64]
+    qvel: NDArray[float64]
+    qacc_warmstart: NDArray[float64]
+    qfrc_applied: NDArray[float64]
+    qacc: NDArray[float64]
+    xanchor: NDArray[float64]
+    xaxis: NDArray[float64]
+    cdof: NDArray[float64]
+    qLDiagInv: NDArray[float64]
+    qLDiagSqrtInv: NDArray[float64]
+    cdof_dot: NDArray[float64]
+    qfrc_bias: NDArray[float64]
+    qfrc_spring: NDArray[float64]
+    qfrc_damper: NDArray[float64]
+    qfrc_gravcomp: NDArray[float64]
+    qfrc_fluid: NDArray[float64]
+    qfrc_passive: NDArray[float64]
+    qHDiagInv: NDArray[float64]
+    qfrc_actuator: NDArray[float64]
+    qfrc_smooth: NDArray[float64]
+    qacc_smooth: NDArray[float64]
+    qfrc_constraint: NDArray[float64]
+    qfrc_inverse: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataGeomViews:
+    xpos: NDArray[float64]
+    xmat: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataSiteViews:
+    xpos: NDArray[float64]
+    xmat: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataCameraViews:
+    xpos: NDArray[float64]
+    xmat: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataLightViews:
+    xpos: NDArray[float64]
+    xdir: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataTendonViews:
+    wrapadr: NDArray[int32]
+    wrapnum: NDArray[int32]
+    J_rownnz: NDArray[int32]
+    J_rowadr: NDArray[int32]
+    J_colind: NDArray[int32]
+    length: NDArray[float64]
+    J: NDArray[float64]
+    velocity: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataActuatorViews:
+    length: NDArray[float64]
+    moment: NDArray[float64]
+    velocity: NDArray[float64]
+    force: NDArray[float64]
+    ctrl: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataSensorViews:
+    data: NDArray[float64]
+    id: int
+    name: str
+
+class ModelFields:
+    nq: int
+    nv: int
+    nu: int
+    na: int
+    nbody: int
+    nbvh: int
+    nbvhstatic: int
+    nbvhdynamic: int
+    njnt: int
+    ngeom: int
+    nsite: int
+    ncam: int
+    nlight: int
+    nflex: int
+    nflexvert: int
+    nflexedge: int
+    nflexelem: int
+    nflexelemdata: int
+    nflexshelldata: int
+    nflexevpair: int
+    nflextexcoord: int
+    nmesh: int
+    nmeshvert: int
+    nmeshnormal: int
+    nmeshtexcoord: int
+    nmeshface: int
+    nmeshgraph: int
+    nskin: int
+    nskinvert: int
+    nskintexvert: int
+    nskinface: int
+    nskinbone: int
+    nskinbonevert: int
+    nhfield: int
+    nhfielddata: int
+    ntex: int
+    ntexdata: int
+    nmat: int
+    npair: int
+    nexclude: int
+    neq: int
+    ntendon: int
+    nwrap: int
+    nsensor: int
+    nnumeric: int
+    nnumericdata: int
+    ntext: int
+    ntextdata: int
+    ntuple: int
+    ntupledata: int
+    nkey: int
+    nmocap: int
+    nplugin: int
+    npluginattr: int
+    nuser_body: int
+    nuser_jnt: int
+    nuser_geom: int
+    nuser_site: int
+    nuser_cam: int
+    nuser_tendon: int
+    nuser_actuator: int
+    nuser_sensor: int
+    nnames: int
+    npaths: int
+    nnames_map: int
+    nM: int
+    nD: int
+    nB: int
+    nemax: int
+    njmax: int
+    nconmax: int
+    ntree: int
+    ngravcomp: int
+    nuserdata: int
+    nsensordata: int
+    npluginstate: int
+    narena: int
+    nbuffer: int
+    qpos0: NDArray[float64]
+    qpos_spring: NDArray[float64]
+    body_parentid: NDArray[int32]
+    body_rootid: NDArray[int32]
+    body_weldid: NDArray[int32]
+    body_mocapid: NDArray[int32]
+    body_jntnum: NDArray[int32]
+    body_jntadr: NDArray[int32]
+    body_dofnum: NDArray[int32]
+    body_dofadr: NDArray[int32]
+    body_treeid: NDArray[int32]
+    body_geomnum: NDArray[int32]
+    body_geomadr: NDArray[int32]
+    body_simple: NDArray[uint8]
+    body_sameframe: NDArray[uint8]
+    body_pos: NDArray[float64]
+    body_quat: NDArray[float64]
+    body_ipos: NDArray[float64]
+    body_iquat: NDArray[float64]
+    body_mass: NDArray[float64]
+    body_subtreemass: NDArray[float64]
+    body_inertia: NDArray[float64]
+    body_invweight0: NDArray[float64]
+    body_gravcomp: NDArray[float64]
+    body_margin: NDArray[float64]
+    body_user: NDArray[float64]
+    body_plugin: NDArray[int32]
+    body_contype: NDArray[int32]
+    body_conaffinity: NDArray[int32]
+    body_bvhadr: NDArray[int32]
+    body_bvhnum: NDArray[int32]
+    bvh_depth: NDArray[int32]
+    bvh_child: NDArray[int32]
+    bvh_nodeid: NDArray[int32]
+    bvh_aabb: NDArray[float64]
+    jnt_type: NDArray[int32]
+    jnt_qposadr: NDArray[int32]
+    jnt_dofadr: NDArray[int32]
+    jnt_bodyid: NDArray[int32]
+    jnt_group: NDArray[int32]
+    jnt_limited: NDArray[uint8]
+    jnt_actfrclimited: NDArray[uint8]
+    jnt_actgravcomp: NDArray[uint8]
+    jnt_solref: NDArray[float64]
+    jnt_solimp: NDArray[float64]
+    jnt_pos: NDArray[float64]
+    jnt_axis: NDArray[float64]
+    jnt_stiffness: NDArray[float64]
+    jnt_range: NDArray[float64]
+    jnt_actfrcrange: NDArray[float64]
+    jnt_margin: NDArray[float64]
+    jnt_user: NDArray[float64]
+    dof_bodyid: NDArray[int32]
+    dof_jntid: NDArray[int32]
+    dof_parentid: NDArray[int32]
+    dof_treeid: NDArray[int32]
+    dof_Madr: NDArray[int32]
+    dof_simplenum: NDArray[int32]
+    dof_solref: NDArray[float64]
+    dof_solimp: NDArray[float64]
+    dof_frictionloss: NDArray[float64]
+    dof_armature: NDArray[float64]
+    dof_damping: NDArray[float64]
+    dof_invweight0: NDArray[float64]
+    dof_M0: NDArray[float64]
+    geom_type: NDArray[int32]
+    geom_contype: NDArray[int32]
+    geom_conaffinity: NDArray[int32]
+    geom_condim: NDArray[int32]
+    geom_bodyid: NDArray[int32]
+    geom_dataid: NDArray[int32]
+    geom_matid: NDArray[int32]
+    geom_group: NDArray[int32]
+    geom_priority: NDArray[int32]
+    geom_plugin: NDArray[int32]
+    geom_sameframe: NDArray[uint8]
+    geom_solmix: NDArray[float64]
+    geom_solref: NDArray[float64]
+    geom_solimp: NDArray[float64]
+    geom_size: NDArray[float64]
+    geom_aabb: NDArray[float64]
+    geom_rbound: NDArray[float64]
+    geom_pos: NDArray[float64]
+    geom_quat: NDArray[float64]
+    geom_friction: NDArray[float64]
+    geom_margin: NDArray[float64]
+    geom_gap: NDArray[float64]
+    geom_fluid: NDArray[float64]
+    geom_user: NDArray[float64]
+    geom_rgba: NDArray[float32]
+    site_type: NDArray[int32]
+    site_bodyid: NDArray[int32]
+    site_matid: NDArray[int32]
+    site_group: NDArray[int32]
+    site_sameframe: NDArray[uint8]
+    site_size: NDArray[float64]
+    site_pos: NDArray[float64]
+    site_quat: NDArray[float64]
+    site_user: NDArray[float64]
+    site_rgba: NDArray[float32]
+    cam_mode: NDArray[int32]
+    cam_bodyid: NDArray[int32]
+    cam_targetbodyid: NDArray[int32]
+    cam_resolution: NDArray[int32]
+    cam_sensorsize: NDArray[float32]
+    cam_intrinsic: NDArray[float32]
+    cam_pos: NDArray[float64]
+    cam_quat: NDArray[float64]
+    cam_poscom0: NDArray[float64]
+    cam_pos0: NDArray[float64]
+    cam_mat0: NDArray[float64]
+    cam_fovy: NDArray[float64]
+    cam_ipd: NDArray[float64]
+    cam_user: NDArray[float64]
+    light_mode: NDArray[int32]
+    light_bodyid: NDArray[int32]
+    light_targetbodyid: NDArray[int32]
+    light_directional: NDArray[uint8]
+    light_castshadow: NDArray[uint8]
+    light_bulbradius: NDArray[float32]
+    light_active: NDArray[uint8]
+    light_pos: NDArray[float64]
+    light_dir: NDArray[float64]
+    light_poscom0: NDArray[float64]
+    light_pos0: NDArray[float64]
+    light_dir0: NDArray[float64]
+    light_attenuation: NDArray[float32]
+    light_cutoff: NDArray[float32]
+    light_exponent: NDArray[float32]
+    light_ambient: NDArray[float32]
+    light_diffuse: NDArray[float32]
+    light_specular: NDArray[float32]
+    flex_contype: NDArray[int32]
+    flex_conaffinity: NDArray[int32]
+    flex_condim: NDArray[int32]
+    flex_priority: NDArray[int32]
+    flex_solmix: NDArray[float64]
+    flex_solref: NDArray[float64]
+    flex_solimp: NDArray[float64]
+    flex_friction: NDArray[float64]
+    flex_margin: NDArray[float64]
+    flex_gap: NDArray[float64]
+    flex_internal: NDArray[uint8]
+    flex_selfcollide: NDArray[int32]
+    flex_activelayers: NDArray[int32]
+    flex_dim: NDArray[int32]
+    flex_matid: NDArray[int32]
+    flex_group: NDArray[int32]
+    flex_vertadr: NDArray[int32]
+    flex_vertnum: NDArray[int32]
+    flex_edgeadr: NDArray[int32]
+    flex_edgenum: NDArray[int32]
+    flex_elemadr: NDArray[int32]
+    flex_elemnum: NDArray[int32]
+    flex_elemdataadr: NDArray[int32]
+    flex_shellnum: NDArray[int32]
+    flex_shelldataadr: NDArray[int32]
+    flex_evpairadr: NDArray[int32]
+    flex_evpairnum: NDArray[int32]
+    flex_texcoordadr: NDArray[int32]
+    flex_vertbodyid: NDArray[int32]
+    flex_edge: NDArray[int32]
+    flex_elem: NDArray[int32]
+    flex_elemlayer: NDArray[int32]
+    flex_shell: NDArray[int32]
+    flex_evpair: NDArray[int32]
+    flex_vert: NDArray[float64]
+    flex_xvert0: NDArray[float64]
+    flexedge_length0: NDArray[float64]
+    flexedge_invweight0: NDArray[float64]
+    flex_radius: NDArray[float64]
+    flex_edgestiffness: NDArray[float64]
+    flex_edgedamping: NDArray[float64]
+    flex_edgeequality: NDArray[uint8]
+    flex_rigid: NDArray[uint8]
+    flexedge_rigid: NDArray[uint8]
+    flex_centered: NDArray[uint8]
+    flex_flatskin: NDArray[uint8]
+    flex_bvhadr: NDArray[int32]
+    flex_bvhnum: NDArray[int32]
+    flex_rgba: NDArray[float32]
+    flex_texcoord: NDArray[float32]
+    mesh_vertadr: NDArray[int32]
+    mesh_vertnum: NDArray[int32]
+    mesh_normaladr: NDArray[int32]
+    mesh_normalnum: NDArray[int32]
+    mesh_texcoordadr: NDArray[int32]
+    mesh_texcoordnum: NDArray[int32]
+    mesh_faceadr: NDArray[int32]
+    mesh_facenum: NDArray[int32]
+    mesh_bvhadr: NDArray[int32]
+    mesh_bvhnum: NDArray[int32]
+    mesh_graphadr: NDArray[int32]
+    mesh_scale: NDArray[float64]
+    mesh_pos: NDArray[float64]
+    mesh_quat: NDArray[float64]
+    mesh_vert: NDArray[float32]
+    mesh_normal: NDArray[float32]
+    mesh_texcoord: NDArray[float32]
+    mesh_face: NDArray[int32]
+    mesh_facenormal: NDArray[int32]
+    mesh_facetexcoord: NDArray[int32]
+    mesh_graph: NDArray[int32]
+    mesh_pathadr: NDArray[int32]
+    skin_matid: NDArray[int32]
+    skin_group: NDArray[int32]
+    skin_rgba: NDArray[float32]
+    skin_inflate: NDArray[float32]
+    skin_vertadr: NDArray[int32]
+    skin_vertnum: NDArray[int32]
+    skin_texcoordadr: NDArray[int32]
+    skin_faceadr: NDArray[int32]
+    skin_facenum: NDArray[int32]
+    skin_boneadr: NDArray[int32]
+    skin_bonenum: NDArray[int32]
+    skin_vert: NDArray[float32]
+    skin_texcoord: NDArray[float32]
+    skin_face: NDArray[int32]
+    skin_bonevertadr: NDArray[int32]
+    skin_bonevertnum: NDArray[int32]
+    skin_bonebindpos: NDArray[float32]
+    skin_bonebindquat: NDArray[float32]
+    skin_bonebodyid: NDArray[int32]
+    skin_bonevertid: NDArray[int32]
+    skin_bonevertweight: NDArray[float32]
+    skin_pathadr: NDArray[int32]
+    hfield_size: NDArray[float64]
+    hfield_nrow: NDArray[int32]
+    hfield_ncol: NDArray[int32]
+    hfield_adr: NDArray[int32]
+    hfield_data: NDArray[float32]
+    hfield_pathadr: NDArray[int32]
+    tex_type: NDArray[int32]
+    tex_height: NDArray[int32]
+    tex_width: NDArray[int32]
+    tex_adr: NDArray[int32]
+    tex_rgb: NDArray[uint8]
+    tex_pathadr: NDArray[int32]
+    mat_texid: NDArray[int32]
+    mat_texuniform: NDArray[uint8]
+    mat_texrepeat: NDArray[float32]
+    mat_emission: NDArray[float32]
+    mat_specular: NDArray[float32]
+    mat_shininess: NDArray[float32]
+    mat_reflectance: NDArray[float32]
+    mat_metallic: NDArray[float32]
+    mat_roughness: NDArray[float32]
+    mat_rgba: NDArray[float32]
+    pair_dim: NDArray[int32]
+    pair_geom1: NDArray[int32]
+    pair_geom2: NDArray[int32]
+    pair_signature: NDArray[int32]
+    pair_solref: NDArray[float64]
+    pair_solreffriction: NDArray[float64]
+    pair_solimp: NDArray[float64]
+    pair_margin: NDArray[float64]
+    pair_gap: NDArray[float64]
+    pair_friction: NDArray[float64]
+    exclude_signature: NDArray[int32]
+    eq_type: NDArray[int32]
+    eq_obj1id: NDArray[int32]
+    eq_obj2id: NDArray[int32]
+    eq_active0: NDArray[uint8]
+    eq_solref: NDArray[float64]
+    eq_solimp: NDArray[float64]
+    eq_data: NDArray[float64]
+    tendon_adr: NDArray[int32]
+    tendon_num: NDArray[int32]
+    tendon_matid: NDArray[int32]
+    tendon_group: NDArray[int32]
+    tendon_limited: NDArray[uint8]
+    tendon_width: NDArray[float64]
+    tendon_solref_lim: NDArray[float64]
+    tendon_solimp_lim: NDArray[float64]
+    tendon_solref_fri: NDArray[float64]
+    tendon_solimp_fri: NDArray[float64]
+    tendon_range: NDArray[float64]
+    tendon_margin: NDArray[float64]
+    tendon_stiffness: NDArray[float64]
+    tendon_damping: NDArray[float64]
+    tendon_frictionloss: NDArray[float64]
+    tendon_lengthspring: NDArray[float64]
+    tendon_length0: NDArray[float64]
+    tendon_invweight0: NDArray[float64]
+    tendon_user: NDArray[float64]
+    tendon_rgba: NDArray[float32]
+    wrap_type: NDArray[int32]
+    wrap_objid: NDArray[int32]
+    wrap_prm: NDArray[float64]
+    actuator_trntype: NDArray[int32]
+    actuator_dyntype: NDArray[int32]
+    actuator_gaintype: NDArray[int32]
+    actuator_biastype: NDArray[int32]
+    actuator_trnid: NDArray[int32]
+    actuator_actadr: NDArray[int32]
+    actuator_actnum: NDArray[int32]
+    actuator_group: NDArray[int32]
+    actuator_ctrllimited: NDArray[uint8]
+    actuator_forcelimited: NDArray[uint8]
+    actuator_actlimited: NDArray[uint8]
+    actuator_dynprm: NDArray[float64]
+    actuator_gainprm: NDArray[float64]
+    actuator_biasprm: NDArray[float64]
+    actuator_actearly: NDArray[uint8]
+    actuator_ctrlrange: NDArray[float64]
+    actuator_forcerange: NDArray[float64]
+    actuator_actrange: NDArray[float64]
+    actuator_gear: NDArray[float64]
+    actuator_cranklength: NDArray[float64]
+    actuator_acc0: NDArray[float64]
+    actuator_length0: NDArray[float64]
+    actuator_lengthrange: NDArray[float64]
+    actuator_user: NDArray[float64]
+    actuator_plugin: NDArray[int32]
+    sensor_type: NDArray[int32]
+    sensor_datatype: NDArray[int32]
+    sensor_needstage: NDArray[int32]
+    sensor_objtype: NDArray[int32]
+    sensor_objid: NDArray[int32]
+    sensor_reftype: NDArray[int32]
+    sensor_refid: NDArray[int32]
+    sensor_dim: NDArray[int32]
+    sensor_adr: NDArray[int32]
+    sensor_cutoff: NDArray[float64]
+    sensor_noise: NDArray[float64]
+    sensor_user: NDArray[float64]
+    sensor_plugin: NDArray[int32]
+    plugin: NDArray[int32]
+    plugin_stateadr: NDArray[int32]
+    plugin_statenum: NDArray[int32]
+    plugin_attr: NDArray[int8]
+    plugin_attradr: NDArray[int32]
+    numeric_adr: NDArray[int32]
+    numeric_size: NDArray[int32]
+    numeric_data: NDArray[float64]
+    text_adr: NDArray[int32]
+    text_size: NDArray[int32]
+    text_data: bytes
+    tuple_adr: NDArray[int32]
+    tuple_size: NDArray[int32]
+    tuple_objtype: NDArray[int32]
+    tuple_objid: NDArray[int32]
+    tuple_objprm: NDArray[float64]
+    key_time: NDArray[float64]
+    key_qpos: NDArray[float64]
+    key_qvel: NDArray[float64]
+    key_act: NDArray[float64]
+    key_mpos: NDArray[float64]
+    key_mquat: NDArray[float64]
+    key_ctrl: NDArray[float64]
+    name_bodyadr: NDArray[int32]
+    name_jntadr: NDArray[int32]
+    name_geomadr: NDArray[int32]
+    name_siteadr: NDArray[int32]
+    name_camadr: NDArray[int32]
+    name_lightadr: NDArray[int32]
+    name_flexadr: NDArray[int32]
+    name_meshadr: NDArray[int32]
+    name_skinadr: NDArray[int32]
+    name_hfieldadr: NDArray[int32]
+    name_texadr: NDArray[int32]
+    name_matadr: NDArray[int32]
+    name_pairadr: NDArray[int32]
+    name_excludeadr: NDArray[int32]
+    name_eqadr: NDArray[int32]
+    name_tendonadr: NDArray[int32]
+    name_actuatoradr: NDArray[int32]
+    name_sensoradr: NDArray[int32]
+    name_numericadr: NDArray[int32]
+    name_textadr: NDArray[int32]
+    name_tupleadr: NDArray[int32]
+    name_keyadr: NDArray[int32]
+    name_pluginadr: NDArray[int32]
+    names: bytes
+    names_map: NDArray[int32]
+    paths: bytes
+    opt: _Option
+    stat: _Statistic
+    vis: _Visual
+    def body(self, name: str | int = ...) -> _MjModelBodyViews: ...
+    def jnt(self, name: str | int = ...) -> _MjModelJointViews: ...
+    def joint(self, name: str | int = ...) -> _MjModelJointViews: ...
+    def geom(self, name: str | int = ...) -> _MjModelGeomViews: ...
+    def site(self, name: str | int = ...) -> _MjModelSiteViews: ...
+    def cam(self, name: str | int = ...) -> _MjModelCameraViews: ...
+    def camera(self, name: str | int = ...) -> _MjModelCameraViews: ...
+    def light(self, name: str | int = ...) -> _MjModelLightViews: ...
+    def mesh(self, name: str | int = ...) -> _MjModelMeshViews: ...
+    def skin(self, name: str | int = ...) -> _MjModelSkinViews: ...
+    def hfield(self, name: str | int = ...) -> _MjModelHfieldViews: ...
+    def tex(self, name: str | int = ...) -> _MjModelTextureViews: ...
+    def texture(self, name: str | int = ...) -> _MjModelTextureViews: ...
+    def mat(self, name: str | int = ...) -> _MjModelMaterialViews: ...
+    def material(self, name: str | int = ...) -> _MjModelMaterialViews: ...
+    def pair(self, name: str | int = ...) -> _MjModelPairViews: ...
+    def exclude(self, name: str | int = ...) -> _MjModelExcludeViews: ...
+    def eq(self, name: str | int = ...) -> _MjModelEqualityViews: ...
+    def equality(self, name: str | int = ...) -> _MjModelEqualityViews: ...
+    def tendon(self, name: str | int = ...) -> _MjModelTendonViews: ...
+    def ten(self, name: str | int = ...) -> _MjModelTendonViews: ...
+    def actuator(self, name: str | int = ...) -> _MjModelActuatorViews: ...
+    def sensor(self, name: str | int = ...) -> _MjModelSensorViews: ...
+    def numeric(self, name: str | int = ...) -> _MjModelNumericViews: ...
+    def text(self, name: str | int = ...) -> _MjModelTextViews: ...
+    def tuple(self, name: str | int = ...) -> _MjModelTupleViews: ...
+    def key(self, name: str | int = ...) -> _MjModelKeyframeViews: ...
+    def keyframe(self, name: str | int = ...) -> _MjModelKeyframeViews: ...
+
+class DataFields:
+    narena: int
+    nbuffer: int
+    nplugin: int
+    pstack: int
+    pbase: int
+    parena: int
+    maxuse_stack: int
+    maxuse_arena: int
+    maxuse_con: int
+    maxuse_efc: int
+    solver_nisland: int
+    ne: int
+    nf: int
+    nl: int
+    nefc: int
+    nnzJ: int
+    ncon: int
+    nisland: int
+    time: float
+    threadpool: int
+    maxuse_threadstack: NDArray[uint64]
+    solver_niter: NDArray[int32]
+    solver_nnz: NDArray[int32]
+    solver_fwdinv: NDArray[float64]
+    energy: NDArray[float64]
+    qpos: NDArray[float64]
+    qvel: NDArray[float64]
+    act: NDArray[float64]
+    qacc_warmstart: NDArray[float64]
+    plugin_state: NDArray[float64]
+    ctrl: NDArray[float64]
+    qfrc_applied: NDArray[float64]
+    xfrc_applied: NDArray[float64]
+    eq_active: NDArray[uint8]
+    mocap_pos: NDArray[float64]
+    mocap_quat: NDArray[float64]
+    qacc: NDArray[float64]
+    act_dot: NDArray[float64]
+    userdata: NDArray[float64]
+    sensordata: NDArray[float64]
+    plugin: NDArray[int32]
+    plugin_data: NDArray[uint64]
+    xpos: NDArray[float64]
+    xquat: NDArray[float64]
+    xmat: NDArray[float64]
+    xipos: NDArray[float64]
+    ximat: NDArray[float64]
+    xanchor: NDArray[float64]
+    xaxis: NDArray[float64]
+    geom_xpos: NDArray[float64]
+    geom_xmat: NDArray[float64]
+    site_xpos: NDArray[float64]
+    site_xmat: NDArray[float64]
+    cam_xpos: NDArray[float64]
+    cam_xmat: NDArray[float64]
+    light_xpos: NDArray[float64]
+    light_xdir: NDArray[float64]
+    subtree_com: NDArray[float64]
+    cdof: NDArray[float64]
+    cinert: NDArray[float64]
+    flexvert_xpos: NDArray[float64]
+    flexelem_aabb: NDArray[float64]
+    flexedge_J_rownnz: NDArray[int32]
+    flexedge_J_rowadr: NDArray[int32]
+    flexedge_J_colind: NDArray[int32]
+    flexedge_J: NDArray[float64]
+    flexedge_length: NDArray[float64]
+    ten_wrapadr: NDArray[int32]
+    ten_wrapnum: NDArray[int32]
+    ten_J_rownnz: NDArray[int32]
+    ten_J_rowadr: NDArray[int32]
+    ten_J_colind: NDArray[int32]
+    ten_length: NDArray[float64]
+    ten_J: NDArray[float64]
+    wrap_obj: NDArray[int32]
+    wrap_xpos: NDArray[float64]
+    actuator_length: NDArray[float64]
+    actuator_moment: NDArray[float64]
+    crb: NDArray[float64]
+    qM: NDArray[float64]
+    qLD: NDArray[float64]
+    qLDiagInv: NDArray[float64]
+    qLDiagSqrtInv: NDArray[float64]
+    bvh_aabb_dyn: NDArray[float64]
+    bvh_active: NDArray[uint8]
+    flexedge_velocity: NDArray[float64]
+    ten_velocity: NDArray[float64]
+    actuator_velocity: NDArray[float64]
+    cvel: NDArray[float64]
+    cdof_dot: NDArray[float64]
+    qfrc_bias: NDArray[float64]
+    qfrc_spring: NDArray[float64]
+    qfrc_damper: NDArray[float64]
+    qfrc_gravcomp: NDArray[float64]
+    qfrc_fluid: NDArray[float64]
+    qfrc_passive: NDArray[float64]
+    subtree_linvel: NDArray[float64]
+    subtree_angmom: NDArray[float64]
+    qH: NDArray[float64]
+    qHDiagInv: NDArray[float64]
+    D_rownnz: NDArray[int32]
+    D_rowadr: NDArray[int32]
+    D_colind: NDArray[int32]
+    B_rownnz: NDArray[int32]
+    B_rowadr: NDArray[int32]
+    B_colind: NDArray[int32]
+    qDeriv: NDArray[float64]
+    qLU: NDArray[float64]
+    actuator_force: NDArray[float64]
+    qfrc_actuator: NDArray[float64]
+    qfrc_smooth: NDArray[float64]
+    qacc_smooth: NDArray[float64]
+    qfrc_constraint: NDArray[float64]
+    qfrc_inverse: NDArray[float64]
+    cacc: NDArray[float64]
+    cfrc_int: NDArray[float64]
+    cfrc_ext: NDArray[float64]
+    efc_type: NDArray[int32]
+    efc_id: NDArray[int32]
+    efc_J_rownnz: NDArray[int32]
+    efc_J_rowadr: NDArray[int32]
+    efc_J_rowsuper: NDArray[int32]
+    efc_J_colind: NDArray[int32]
+    efc_JT_rownnz: NDArray[int32]
+    efc_JT_rowadr: NDArray[int32]
+    efc_JT_rowsuper: NDArray[int32]
+    efc_JT_colind: NDArray[int32]
+    efc_J: NDArray[float64]
+    efc_JT: NDArray[float64]
+    efc_pos: NDArray[float64]
+    efc_margin: NDArray[float64]
+    efc_frictionloss: NDArray[float64]
+    efc_diagApprox: NDArray[float64]
+    efc_KBIP: NDArray[float64]
+    efc_D: NDArray[float64]
+    efc_R: NDArray[float64]
+    tendon_efcadr: NDArray[int32]
+    efc_vel: NDArray[float64]
+    efc_aref: NDArray[float64]
+    efc_b: NDArray[float64]
+    efc_force: NDArray[float64]
+    efc_state: NDArray[int32]
+    efc_AR_rownnz: NDArray[int32]
+    efc_AR_rowadr: NDArray[int32]
+    efc_AR_colind: NDArray[int32]
+    efc_AR: NDArray[float64]
+    dof_island: NDArray[int32]
+    island_dofnum: NDArray[int32]
+    island_dofadr: NDArray[int32]
+    island_dofind: NDArray[int32]
+    dof_islandind: NDArray[int32]
+    efc_island: NDArray[int32]
+    island_efcnum: NDArray[int32]
+    island_efcadr: NDArray[int32]
+    island_efcind: NDArray[int32]
+    def body(self, name: str | int = ...) -> _MjDataBodyViews: ...
+    def jnt(self, name: str | int = ...) -> _MjDataJointViews: ...
+    def joint(self, name: str | int = ...) -> _MjDataJointViews: ...
+    def geom(self, name: str | int = ...) -> _MjDataGeomViews: ...
+    def site(self, name: str | int = ...) -> _MjDataSiteViews: ...
+    def cam(self, name: str | int = ...) -> _MjDataCameraViews: ...
+    def camera(self, name: str | int = ...) -> _MjDataCameraViews: ...
+    def light(self, name: str | int = ...) -> _MjDataLightViews: ...
+    def tendon(self, name: str | int = ...) -> _MjDataTendonViews: ...
+    def ten(self, name: str | int = ...) -> _MjDataTendonViews: ...
+    def actuator(self, name: str | int = ...) -> _MjDataActuatorViews: ...
+    def sensor(self, name: str | int = ...) -> _MjDataSensorViews: ...

@@ -1,0 +1,74 @@
+"""Type stubs made from the tables: ``python -m cardan.model.stubs`` rewrites ``declared.pyi`` beside this file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from cardan.jit.fields import Field
+from cardan.jit.struct import Struct
+from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
+from cardan.model.named import KINDS, Kind, fields_of
+from cardan.model.tables import DATA, MODEL
+
+STUB = Path(__file__).with_name("declared.pyi")
+
+ELEMENT_TYPES = {
+    "f8": "float64", "f4": "float32", "i8": "int64", "u8": "uint64", "i4": "int32", "u1": "uint8", "char": "int8",
+}  # fmt: skip
+
+HEADER = '''"""Attributes made from the tables of fields; written by `python -m cardan.model.stubs`."""
+
+from numpy import float32, float64, int8, int32, uint8, uint64
+from numpy.typing import NDArray
+'''
+
+
+def _type_of(field: Field) -> str:
+    if field.dtype == "char" and field.name in (*TEXT_FIELDS, "text_data"):
+        return "bytes"
+    if field.is_scalar:
+        return "float" if field.dtype.startswith("f") else "int"
+    return f"NDArray[{ELEMENT_TYPES[field.dtype]}]"
+
+
+def _class(name: str, lines: list[str]) -> str:
+    return "\n".join([f"class {name}:", *(f"    {line}" for line in lines or ["..."])])
+
+
+def _fields(struct: Struct, prefix: str) -> list[str]:
+    return [f"{field.name[len(prefix) :]}: {_type_of(field)}" for field in struct.members(prefix)]
+
+
+def _view(owner: str, struct: Struct, kind: Kind, prefixes: tuple[str, ...]) -> str:
+    fields = fields_of(struct, prefixes, tuple(kind.spans))
+    lines = [f"{short}: {_type_of(field)}" for short, field in fields.items()] + ["id: int", "name: str"]
+    return _class(f"_{owner}{kind.title}Views", lines)
+
+
+def _methods(owner: str, kind: Kind, methods: tuple[str, ...]) -> list[str]:
+    return [f"def {name}(self, name: str | int = ...) -> _{owner}{kind.title}Views: ..." for name in methods]
+
+
+def _classes() -> Iterator[str]:
+    yield _class("_Option", _fields(MODEL, "opt."))
+    yield _class("_Statistic", _fields(MODEL, "stat."))
+    for prefix in VISUAL_GROUPS:
+        yield _class(f"_Visual_{prefix[4:-1]}", _fields(MODEL, prefix))
+    yield _class("_Visual", [f"{prefix[4:-1]}: _Visual_{prefix[4:-1]}" for prefix in VISUAL_GROUPS])
+    yield from (_view("MjModel", MODEL, kind, kind.prefixes) for kind in KINDS)
+    yield from (_view("MjData", DATA, kind, kind.data_prefixes) for kind in KINDS if kind.data_methods)
+    groups = ["opt: _Option", "stat: _Statistic", "vis: _Visual"]
+    methods = [line for kind in KINDS for line in _methods("MjModel", kind, kind.methods)]
+    yield _class("ModelFields", [*_fields(MODEL, ""), *groups, *methods])
+    methods = [line for kind in KINDS for line in _methods("MjData", kind, kind.data_methods)]
+    yield _class("DataFields", [*_fields(DATA, ""), *methods])
+
+
+def stub_text() -> str:
+    """The text of ``declared.pyi``."""
+    return HEADER + "\n" + "\n\n".join(_classes()) + "\n"
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub_text())

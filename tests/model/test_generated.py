@@ -1,0 +1,40 @@
+"""Files made from the tables are current."""
+
+from pathlib import Path
+
+import mujoco
+from reference import model_from_reference
+
+from cardan.model import reference, stubs
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import DATA, MODEL
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_of_fields_is_current():
+    assert (ROOT / "docs" / "fields.md").read_text() == reference.page(), (
+        "run python -m cardan.model.reference > docs/fields.md"
+    )
+
+
+def test_the_page_names_every_public_field():
+    page = reference.page()
+    for struct in (MODEL, DATA):
+        for field in struct.fields:
+            if not field.name.startswith(("work.", "aux.")):
+                assert f"| `{field.name}` |" in page
+
+
+def test_the_stubs_are_current():
+    assert stubs.STUB.read_text() == stubs.stub_text(), "run python -m cardan.model.stubs"
+
+
+def test_the_stubs_declare_what_exists():
+    m = model_from_reference(mujoco.MjModel.from_xml_string("<mujoco/>"))
+    for cls, owner in ((MjModel, m), (MjData, MjData(m))):
+        text = stubs.stub_text().split(f"class {cls.__name__[2:]}Fields:")[1].split("\nclass ")[0]
+        for line in text.strip().splitlines():
+            name = line.strip().removeprefix("def ").split("(")[0].split(":")[0]
+            assert hasattr(owner, name), name
