@@ -83,7 +83,7 @@ def vector_of(name: str, value: Any, size: int, what: str = "") -> np.ndarray:
     return array
 
 
-def numbers(name: str, value: Any, size: int) -> tuple[float, ...]:
+def numbers(name: str, value: Any, size: int) -> Any:
     """`size` numbers that are only read, as a tuple for kernels."""
     return tuple(vector_of(name, value, size).tolist())
 

@@ -5,7 +5,6 @@ Results go into the first arguments; see `arguments`. Quaternions are (w, x, y, 
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from cardan.api.array_arguments import numbers, target_of
 from cardan.errors import FatalError
 from cardan.maths import quaternion as q
+from cardan.maths.pose import IDENTITY, compose, euler2quat, mat2quat, z2quat
 from cardan.maths.vector import (
     MINVAL,
     add3,
@@ -68,19 +68,8 @@ def mju_quat2Mat(res: np.ndarray, quat: Any) -> None:
 
 def mju_mat2Quat(quat: np.ndarray, mat: Any) -> None:
     """Quaternion of a rotation matrix, computed from its largest component (Shepperd 1978)."""
-    m = np.reshape(numbers("mat", mat, 9), (3, 3))
-    trace = m.trace()
-    result = np.empty(4)
-    if trace > 0:
-        result[:] = 1 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
-    else:
-        i = int(np.argmax(m.diagonal()))
-        j, k = (i + 1) % 3, (i + 2) % 3
-        result[0] = m[k, j] - m[j, k]
-        result[1 + i] = 1 + 2 * m[i, i] - trace
-        result[1 + j] = m[i, j] + m[j, i]
-        result[1 + k] = m[i, k] + m[k, i]
-    target_of("quat", quat, 4)[:] = q.normalize4(tuple(result.tolist()))
+    values = numbers("mat", mat, 9)
+    target_of("quat", quat, 4)[:] = mat2quat(values[0::3], values[1::3], values[2::3])
 
 
 def mju_derivQuat(res: np.ndarray, quat: Any, vel: Any) -> None:
@@ -98,17 +87,8 @@ def mju_quatIntegrate(quat: np.ndarray, vel: Any, scale: float) -> None:
 def mju_quatZ2Vec(quat: np.ndarray, vec: Any) -> None:
     """Quaternion of the shortest rotation that takes the z axis to the direction of `vec`."""
     direction = numbers("vec", vec, 3)
-    out = target_of("quat", quat, 4)
-    out[:] = (1, 0, 0, 0)
-    if norm3(direction) < MINVAL:
-        return
-    x, y, z = normalize3(direction)
-    sine = sqrt(x * x + y * y)
-    if sine < MINVAL:
-        # along the axis: no turn, or half a turn around x
-        out[:] = (1, 0, 0, 0) if z > 0 else (0, 1, 0, 0)
-    else:
-        out[:] = q.axis_angle2quat((-y / sine, x / sine, 0.0), float(np.arctan2(sine, z)))
+    short = norm3(direction) < MINVAL
+    target_of("quat", quat, 4)[:] = IDENTITY[1] if short else z2quat(normalize3(direction))
 
 
 def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:
@@ -121,22 +101,17 @@ def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:
     """
     if len(seq) != 3:
         raise FatalError("mju_euler2Quat: seq must contain exactly 3 characters")
-    result: Any = (1.0, 0.0, 0.0, 0.0)
-    for k, (letter, angle) in enumerate(zip(seq, numbers("euler", euler, 3), strict=True)):
+    for k, letter in enumerate(seq):
         if letter not in "xyzXYZ":
             raise FatalError(f"mju_euler2Quat: seq[{k}] is '{letter}', should be one of x, y, z, X, Y, Z")
-        axis = tuple(float(a == letter.lower()) for a in "xyz")
-        turn = q.axis_angle2quat(axis, angle)
-        result = q.mul_quat(result, turn) if letter.islower() else q.mul_quat(turn, result)
-    target_of("quat", quat, 4)[:] = result
+    target_of("quat", quat, 4)[:] = euler2quat(numbers("euler", euler, 3), seq)
 
 
 def mju_mulPose(posres: np.ndarray, quatres: np.ndarray, pos1: Any, quat1: Any, pos2: Any, quat2: Any) -> None:
     """Product of poses: the second, given in the frame of the first."""
     p1, q1 = numbers("pos1", pos1, 3), numbers("quat1", quat1, 4)
     p2, q2 = numbers("pos2", pos2, 3), numbers("quat2", quat2, 4)
-    target_of("posres", posres, 3)[:] = add3(q.rot_vec_quat(p2, q1), p1)
-    target_of("quatres", quatres, 4)[:] = q.normalize4(q.mul_quat(q1, q2))
+    target_of("posres", posres, 3)[:], target_of("quatres", quatres, 4)[:] = compose((p1, q1), (p2, q2))
 
 
 def mju_negPose(posres: np.ndarray, quatres: np.ndarray, pos: Any, quat: Any) -> None:
@@ -184,6 +159,7 @@ def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any,
         turn = numbers("rotnew2old", rotnew2old, 9)
         rotational, linear = mul_mat_t_vec3(turn, rotational), mul_mat_t_vec3(turn, linear)
     target_of("res", res, 6)[:] = (*rotational, *linear)
+
 
 __all__ = [
     "mju_axisAngle2Quat",
