@@ -85,12 +85,14 @@ CASES = {
     "mju_trnVecPose": [out(3), r(3), unit, r(3)], "mju_rotVecMat": [out(3), r(3), rotation],
     "mju_rotVecMatT": [out(3), r(3), rotation],
     "mju_transformSpatial": [out(6), r(6), pick(0, 1), r(3), r(3), rotation],
-    "mju_min": [scalar(), scalar()], "mju_max": [scalar(), scalar()], "mju_clip": [scalar(), scalar(-2, 0), scalar(0, 2)],
+    "mju_min": [scalar(), scalar()], "mju_max": [scalar(), scalar()],
+    "mju_clip": [scalar(), scalar(-2, 0), scalar(0, 2)],
     "mju_sign": [pick(-2.0, 0.0, 3.0)], "mju_round": [pick(2.5, -2.5, 0.4, -0.6)],
     "mju_isBad": [pick(1.0, 1e11, -1e11, np.nan, np.inf)], "mju_sigmoid": [scalar(-0.5, 1.5)],
     "mju_Halton": [lambda: int(rng.integers(0, 1000)), pick(2, 3, 5)],
     "mju_springDamper": [scalar(), scalar(), pick(10.0, 1.0, 0.0), pick(0.5, 2.0, 9.0), scalar(0.01, 1)],
-    "mju_type2Str": [lambda: int(rng.integers(0, 27))], "mju_str2Type": [pick("geom", "xbody", "equality", "nothing", "key")],
+    "mju_type2Str": [lambda: int(rng.integers(0, 27))],
+    "mju_str2Type": [pick("geom", "xbody", "equality", "nothing", "key")],
 }  # fmt: skip
 # random numbers, printing, eigenvectors, whose signs are free, and pyramids, where the reference's binding takes one
 # dimension less than it checks for (docs/differences.md): tested below

@@ -13,7 +13,8 @@ XML = """<mujoco model="all kinds">
  <tuple name="tu"><element objtype="body" objname="b" prm="2"/></tuple></custom>
 <asset><texture name="tx" type="2d" builtin="flat" width="4" height="4"/><material name="ma" texture="tx"/>
  <hfield name="hf" nrow="3" ncol="4" size="1 1 1 1"/><mesh name="me" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
-<worldbody><light name="li"/><camera name="ca"/><geom name="floor" type="plane" size="1 1 1"/><geom type="mesh" mesh="me"/>
+<worldbody><light name="li"/><camera name="ca"/><geom name="floor" type="plane" size="1 1 1"/>
+ <geom type="mesh" mesh="me"/>
  <body name="b"><freejoint name="fj"/><geom name="g" size=".1"/><site name="si"/>
   <body name="c"><joint name="h" damping="2"/><joint name="sl" type="slide"/><geom name="a" size=".1"/></body>
   <body name="e"><joint name="ball" type="ball"/><geom size=".1"/></body></body></worldbody>

@@ -25,12 +25,15 @@ BODIES = """
   <site name="mid" pos=".05 .02 .03" euler="10 20 30"/>
   {touch_sites}
   <body name="arm" pos="0 0 .3"><joint name="hinge" axis="0 1 .3" range="-10 10" limited="true"/>
-   <geom name="box" type="box" size=".1 .05 .02" pos=".1 0 0" euler="5 6 7"/><site name="tip" pos=".2 0 0" euler="40 0 20"/>
+   <geom name="box" type="box" size=".1 .05 .02" pos=".1 0 0" euler="5 6 7"/>
+   <site name="tip" pos=".2 0 0" euler="40 0 20"/>
    <camera name="eye" mode="targetbody" target="base" pos="1 0 0" euler="10 20 30"/>
    <body name="hand" pos=".3 0 0"><joint name="slide" type="slide" range="-.01 .01" limited="true"/><geom size=".04"/>
-    <body pos=".1 0 0"><joint name="cup" type="ball" range="0 5" limited="true"/><geom size=".03" pos="0 .05 0"/></body></body></body></body>
+    <body pos=".1 0 0"><joint name="cup" type="ball" range="0 5" limited="true"/>
+     <geom size=".03" pos="0 .05 0"/></body></body></body></body>
 </worldbody>
-<tendon><fixed name="string" range="-.01 .01" limited="true"><joint joint="hinge" coef=".5"/><joint joint="slide" coef="2"/></fixed></tendon>
+<tendon><fixed name="string" range="-.01 .01" limited="true">
+ <joint joint="hinge" coef=".5"/><joint joint="slide" coef="2"/></fixed></tendon>
 <actuator><motor name="motor" joint="hinge" gear="2"/><position name="servo" joint="slide" kp="30"/></actuator>
 """
 
