@@ -1,4 +1,12 @@
-"""Errors of MuJoCo's interface."""
+"""The errors that Cardan raises by name, and the words that help to mend a misspelt one.
+
+Errors about a model's text tell what is wrong, where (file, line, element, attribute), and what would be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class FatalError(Exception):
@@ -7,3 +15,41 @@ class FatalError(Exception):
 
 class UnexpectedError(Exception):
     """Something went wrong that should not have been possible."""
+
+
+class MjcfError(ValueError):
+    """A model that breaks the rules of MJCF.
+
+    The message reads ``file:line: <element> attribute: what is wrong``; parts that are unknown are left out. The parts
+    stay available as ``source``, ``line``, ``element`` and ``attribute``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        source: str | None = None,
+        line: int | None = None,
+        element: str | None = None,
+        attribute: str | None = None,
+    ) -> None:
+        self.source, self.line, self.element, self.attribute = source, line, element, attribute
+        place = f"{source or 'XML'}:{line}: " if line is not None else f"{source}: " if source else ""
+        part = f"<{element}>" if element else ""
+        if attribute:
+            part += f" {attribute}" if part else attribute
+        super().__init__(f"{place}{part}: {message}" if part else f"{place}{message}")
+
+
+class UnsupportedFeature(MjcfError):
+    """A model that is right, but uses a feature that this version does not have yet."""
+
+
+def suggestion(word: str, known: Iterable[str], limit: int = 12) -> str:
+    """A hint for a misspelt ``word``: the nearest of the ``known`` words, or all of them when they are few."""
+    words = list(known)
+    near = get_close_matches(word, words, n=1, cutoff=0.6) or [w for w in words if w.lower() == word.lower()][:1]
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    if 0 < len(words) <= limit:
+        return "; expected " + (f"'{words[0]}'" if len(words) == 1 else "one of " + ", ".join(sorted(words)))
+    return ""

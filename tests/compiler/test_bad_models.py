@@ -6,7 +6,7 @@ import mujoco
 import pytest
 
 from cardan.api.loading import load_string
-from cardan.mjcf.errors import MjcfError
+from cardan.errors import MjcfError
 
 BALL = '<body><joint name="k" type="ball"/><geom size="1"/></body>'
 

@@ -7,8 +7,8 @@ import pytest
 
 from cardan.api.loading import load_string, mj_setConst
 from cardan.compiler.names import name_hash
-from cardan.compiler.orientation import euler2quat, z2quat
 from cardan.maths.eigen import principal_axes
+from cardan.maths.pose import euler2quat, z2quat
 from cardan.maths.quaternion import quat2mat, rot_vec_quat
 from cardan.model.mjdata import MjData
 

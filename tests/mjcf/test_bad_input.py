@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardan.mjcf.errors import MjcfError, UnsupportedFeature
+from cardan.errors import MjcfError, UnsupportedFeature
 from cardan.mjcf.reader import read_string
 
 BODY = '<worldbody><body name="b"><joint name="j"/><geom name="g" size="1"/><site name="s"/></body></worldbody>'

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cardan.mjcf.errors import MjcfError
+from cardan.errors import MjcfError
 from cardan.mjcf.reader import read_path, read_string
 from cardan.spec import Element, ModelTree
 

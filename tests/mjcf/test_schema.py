@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cardan.mjcf.docs import page
-from cardan.mjcf.rows import ElementRow, Type
-from cardan.mjcf.schema import SCHEMA, walk
+from cardan.spec.schema.language import SCHEMA, walk
+from cardan.spec.schema.rows import ElementRow, Type
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardan.mjcf.errors import MjcfError
+from cardan.errors import MjcfError
 from cardan.mjcf.reader import read_string
 from cardan.spec import ModelTree
 

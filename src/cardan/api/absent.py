@@ -1,7 +1,7 @@
 """Names of MuJoCo's Python interface that are not there yet, by the feature they belong to.
 
-`cardan.__getattr__` turns the use of such a name into an error that names the feature. A test holds the list complete: each
-name of the reference's interface either works or stands here.
+`cardan.__getattr__` turns the use of such a name into an error that names the feature. A test holds the list complete:
+each name of the reference's interface either works or stands here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ ABSENT: tuple[tuple[str, str], ...] = (
     (r"mj_setLengthRange|MjLROpt|mj_defaultLROpt", "automatic actuator length ranges"),
     (r"mj_flex", "flexes"),
     (r"mj_island", "constraint islands"),
-    (r"mj_implicit", "the implicit integrator"),
     (r"mj_geomDistance", "distances between geoms"),
     (r"mjd_\w+", "derivatives"),
     (r"mju_muscle\w+", "muscles"),

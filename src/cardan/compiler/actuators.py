@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.enums import mjtTrn
-from cardan.mjcf.keywords import BIAS, DYN, GAIN
+from cardan.spec.schema.keywords import BIAS, DYN, GAIN
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

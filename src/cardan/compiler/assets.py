@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.compiler.textures import make_texture
-from cardan.mjcf.keywords import TEXTURE
+from cardan.spec.schema.keywords import TEXTURE
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

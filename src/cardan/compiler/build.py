@@ -6,10 +6,10 @@ from collections import defaultdict
 from math import pi
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.orientation import Pose
+from cardan.maths.pose import Pose
 
 if TYPE_CHECKING:
-    from cardan.compiler.bodies import Body
+    from cardan.compiler.nodes import Body
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cardan.compiler.orientation import IDENTITY
 from cardan.compiler.shapes import PLANE_HALF
+from cardan.maths.pose import IDENTITY
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, sub3
 
 if TYPE_CHECKING:
-    from cardan.compiler.bodies import Body, Geom
     from cardan.compiler.build import Build
-    from cardan.compiler.orientation import Vec3
+    from cardan.compiler.nodes import Body, Geom
+    from cardan.maths.pose import Vec3
 
 
 class Box(NamedTuple):

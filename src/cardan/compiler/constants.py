@@ -134,5 +134,3 @@ def _apply_damping_ratios(m: MjModel, d: MjData) -> None:
             moved = np.abs(moment) > mjMINVAL
             mass = float(np.sum(m.dof_M0[moved] / moment[moved] ** 2))
             bias[2] *= -2.0 * np.sqrt(gain[0] * mass)
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.maths.quaternion import normalize4
-from cardan.mjcf.keywords import OBJECT, OBJECT_KIND
+from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.bodies import Geom
 from cardan.compiler.fluid import fluid_coefficients
-from cardan.compiler.orientation import IDENTITY, Pose, compose, element_pose, frames_pose, segment_pose
+from cardan.compiler.nodes import Geom
+from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, check_size, size_from_segment
-from cardan.mjcf.keywords import GEOM
+from cardan.maths.pose import IDENTITY, Pose, compose
+from cardan.spec.schema.keywords import GEOM
 
 if TYPE_CHECKING:
-    from cardan.compiler.bodies import Body, Placed
     from cardan.compiler.build import Build
+    from cardan.compiler.nodes import Body, Placed
     from cardan.spec.element import Element
 
 _CONDIMS = (1, 3, 4, 6)

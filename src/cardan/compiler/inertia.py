@@ -11,8 +11,8 @@ from cardan.maths.quaternion import neg_quat
 from cardan.maths.vector import add3, scale3, sub3
 
 if TYPE_CHECKING:
-    from cardan.compiler.bodies import Body, Geom
     from cardan.compiler.build import Build
+    from cardan.compiler.nodes import Body, Geom
 
 
 def set_inertia(build: Build, body: Body) -> None:

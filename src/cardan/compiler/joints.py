@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.bodies import Joint
-from cardan.compiler.orientation import Vec3, compose, frames_pose
+from cardan.compiler.nodes import Joint
+from cardan.compiler.orientation import frames_pose
 from cardan.constants import mjMINVAL
+from cardan.maths.pose import Vec3, compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
-from cardan.mjcf.keywords import JOINT
-from cardan.mjcf.schema_body import JOINT_ROW
+from cardan.spec.schema.body import JOINT_ROW
+from cardan.spec.schema.keywords import JOINT
 
 if TYPE_CHECKING:
-    from cardan.compiler.bodies import Body, Placed
     from cardan.compiler.build import Build
+    from cardan.compiler.nodes import Body, Placed
     from cardan.spec.element import Element
 
 DOFS: dict[str, int] = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
@@ -61,9 +62,7 @@ def _add_joint(build: Build, body: Body, placed: Placed, values: dict[str, Any])
         jnt_bodyid=body.id,
         jnt_group=values["group"],
         jnt_limited=_limited(build, element, word, values, bounds),
-        jnt_actfrclimited=build.is_limited(
-            element, values["actuatorfrclimited"], values["actuatorfrcrange"], "actuatorfrcrange", "actuatorfrclimited"
-        ),
+        jnt_actfrclimited=_force_limited(build, element, word, values),
         jnt_actgravcomp=values["actuatorgravcomp"],
         jnt_solref=values["solreflimit"],
         jnt_solimp=values["solimplimit"],
@@ -78,6 +77,13 @@ def _add_joint(build: Build, body: Body, placed: Placed, values: dict[str, Any])
     build.user("jnt", element, values["user"])
     _put_dofs(build, body, joint, values)
     _put_positions(build, body, joint, values)
+
+
+def _force_limited(build: Build, element: Element, word: str, values: dict[str, Any]) -> bool:
+    """Whether the total actuator force is limited: only forces of scalar joints can be."""
+    limited, bounds = values["actuatorfrclimited"], values["actuatorfrcrange"]
+    asked = build.is_limited(element, limited, bounds, "actuatorfrcrange", "actuatorfrclimited")
+    return asked and word in ("slide", "hinge")
 
 
 def _place(build: Build, element: Element, frames: tuple[Element, ...], values: dict[str, Any]) -> tuple[Vec3, Vec3]:
@@ -136,4 +142,3 @@ def _put_positions(build: Build, body: Body, joint: Joint, values: dict[str, Any
     place = (*body.pos, *body.quat) if joint.type == "free" else (1.0, 0.0, 0.0, 0.0)
     initial.extend(place)
     rest.extend(place)
-

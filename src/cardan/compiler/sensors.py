@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
-from cardan.mjcf.keywords import OBJECT, OBJECT_KIND
+from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

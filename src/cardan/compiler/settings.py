@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.enums import mjtDisableBit, mjtEnableBit
-from cardan.mjcf.keywords import CONE, INTEGRATOR, JACOBIAN, SOLVER
 from cardan.model.tables import MODEL
+from cardan.spec.schema.keywords import CONE, INTEGRATOR, JACOBIAN, SOLVER
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel

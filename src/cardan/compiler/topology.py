@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.compiler.orientation import IDENTITY
+from cardan.maths.pose import IDENTITY
 
 if TYPE_CHECKING:
-    from cardan.compiler.bodies import Body
     from cardan.compiler.build import Build
+    from cardan.compiler.nodes import Body
 
 
 def put_topology(build: Build) -> None:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.orientation import compose, element_pose, frames_pose
+from cardan.compiler.orientation import element_pose, frames_pose
 from cardan.compiler.settings import part
 from cardan.constants import mjMINVAL
+from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
-from cardan.mjcf.keywords import CAMLIGHT
+from cardan.spec.schema.keywords import CAMLIGHT
 
 if TYPE_CHECKING:
-    from cardan.compiler.bodies import Body, Placed
     from cardan.compiler.build import Build
+    from cardan.compiler.nodes import Body, Placed
 
 _LARGEST_FOVY = 180.0
 

@@ -1,0 +1,1 @@
+"""Vectors, quaternions, poses, spatial algebra and eigenvalues, as kernels of tuples."""

@@ -1,4 +1,7 @@
-"""Unit quaternions (w, x, y, z) as tuples: rotations of 3D space (spec: computation, floating objects and quaternions)."""
+"""Unit quaternions (w, x, y, z) as tuples: rotations of 3D space.
+
+Spec: computation, floating objects and quaternions.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Spatial vectors (rotation, translation) as tuples of six, and spatial inertias as tuples of ten.
 
-A spatial inertia is kept as in MuJoCo's `cinert`: Ixx, Iyy, Izz, Ixy, Ixz, Iyz, m rx, m ry, m rz, m, about the origin of the
-frame, with r the vector to the centre of mass (Featherstone 2008, chapter 2).
+A spatial inertia is kept as in MuJoCo's `cinert`: Ixx, Iyy, Izz, Ixy, Ixz, Iyz, m rx, m ry, m rz, m, about the origin
+of the frame, with r the vector to the centre of mass (Featherstone 2008, chapter 2).
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def get10(a: Any, i: int) -> Any:
 
 @kernel
 def add6(a: Any, b: Any) -> Any:
-    """a + b."""
+    """A + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
 @kernel
 def add_scaled6(a: Any, b: Any, s: float) -> Any:
-    """a + s b."""
+    """A + s b."""
     return (
         a[0] + b[0] * s,
         a[1] + b[1] * s,
@@ -74,7 +74,7 @@ def mul_inertia(i: Any, v: Any) -> Any:
 
 @kernel
 def cross_motion(v: Any, m: Any) -> Any:
-    """v x m: rate of change of a motion vector that moves with velocity v."""
+    """V x m: rate of change of a motion vector that moves with velocity v."""
     return (
         -v[2] * m[1] + v[1] * m[2],
         v[2] * m[0] - v[0] * m[2],
@@ -87,7 +87,7 @@ def cross_motion(v: Any, m: Any) -> Any:
 
 @kernel
 def cross_force(v: Any, f: Any) -> Any:
-    """v x* f: rate of change of a force vector that moves with velocity v."""
+    """V x* f: rate of change of a force vector that moves with velocity v."""
     return (
         -v[2] * f[1] + v[1] * f[2] - v[5] * f[4] + v[4] * f[5],
         v[2] * f[0] - v[0] * f[2] + v[5] * f[3] - v[3] * f[5],

@@ -8,9 +8,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.constants import mjMINVAL
 from cardan.jit import kernel
 
-MINVAL = 1e-15
+MINVAL = mjMINVAL
 
 
 @kernel
@@ -70,25 +71,25 @@ def set9(a: Any, i: int, v: Any) -> None:
 
 @kernel
 def add3(a: Any, b: Any) -> Any:
-    """a + b."""
+    """A + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @kernel
 def sub3(a: Any, b: Any) -> Any:
-    """a - b."""
+    """A - b."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 @kernel
 def scale3(a: Any, s: float) -> Any:
-    """s a."""
+    """S a."""
     return (a[0] * s, a[1] * s, a[2] * s)
 
 
 @kernel
 def add_scaled3(a: Any, b: Any, s: float) -> Any:
-    """a + s b."""
+    """A + s b."""
     return (a[0] + b[0] * s, a[1] + b[1] * s, a[2] + b[2] * s)
 
 

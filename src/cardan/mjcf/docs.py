@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.rows import Attribute, ElementRow, Type
-from cardan.mjcf.schema import INCLUDE, SCHEMA
+from cardan.spec.schema.language import INCLUDE, SCHEMA
+from cardan.spec.schema.rows import Attribute, ElementRow, Type
 
 _HEAD = """# MJCF reference
 
-The whole language of model files, made from the table in `src/cardan/mjcf` by `python -m cardan.mjcf.docs`; do not
-edit.
+The whole language of model files, made from the table in `src/cardan/spec/schema` by `python -m cardan.mjcf.docs`;
+do not edit.
 
 Values are separated by spaces. A count such as *1 to 3* means that fewer values may be given: they replace the first
 ones of the default. "undefined" means that the compiler infers the value. An attribute marked **required** must be

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from cardan.mjcf.errors import MjcfError, UnsupportedFeature, suggestion
+from cardan.errors import MjcfError, UnsupportedFeature, suggestion
 from cardan.mjcf.references import check_references
-from cardan.mjcf.rows import Attribute, ElementRow, Type
 from cardan.mjcf.rules import CLOSING_RULES, rules_of
-from cardan.mjcf.schema import INCLUDE, SCHEMA
 from cardan.mjcf.values import parse_value
 from cardan.spec.element import Element
 from cardan.spec.replicate import expand_replicates
+from cardan.spec.schema.language import INCLUDE, SCHEMA
+from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.tree import ModelTree
 
 FROM_STRING = "XML string"  # how messages call a model that has no file

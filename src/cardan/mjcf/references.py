@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.mjcf.errors import MjcfError, suggestion
-from cardan.mjcf.keywords import OBJECT_KIND
-from cardan.mjcf.rows import Attribute
+from cardan.errors import MjcfError, suggestion
+from cardan.spec.schema.keywords import OBJECT_KIND
+from cardan.spec.schema.rows import Attribute
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cardan.mjcf.schema_actuator import TARGETS
-from cardan.mjcf.schema_shared import ORIENTATION
+from cardan.spec.schema.actuator import TARGETS
+from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
-    from cardan.mjcf.rows import ElementRow
     from cardan.spec.element import Element
+    from cardan.spec.schema.rows import ElementRow
 
 Rule = Callable[["Element"], None]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from math import isinf
 from typing import Any
 
-from cardan.mjcf.errors import suggestion
-from cardan.mjcf.rows import Attribute, Type
+from cardan.errors import suggestion
+from cardan.spec.schema.rows import Attribute, Type
 
 _PLAIN_REAL = "0123456789+-. \t\r\n"  # text of these characters alone needs no closer look
 _PLAIN_INT = "0123456789+- \t\r\n"

@@ -13,8 +13,8 @@ from cardan.spec.actuator import SHORTCUTS, apply_shortcut
 from cardan.spec.overlay import overlay
 
 if TYPE_CHECKING:
-    from cardan.mjcf.rows import ElementRow
     from cardan.spec.element import Element
+    from cardan.spec.schema.rows import ElementRow
 
 GLOBAL_CLASS = "main"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cardan.mjcf.errors import MjcfError, UnsupportedFeature, suggestion
+from cardan.errors import MjcfError, UnsupportedFeature, suggestion
 from cardan.spec.actuator import SHORTCUTS, apply_shortcut
 from cardan.spec.overlay import overlay
 
 if TYPE_CHECKING:
-    from cardan.mjcf.rows import ElementRow
     from cardan.spec.defaults import DefaultClass
+    from cardan.spec.schema.rows import ElementRow
     from cardan.spec.tree import ModelTree
 
 

@@ -1,25 +1,26 @@
 """The macro ``<replicate>``: copies of a part of the kinematic tree, and of what refers to it.
 
 Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by ``i`` times the offset and
-turned
-``i`` times by the Euler angles. Names get a suffix: the separator and the number of the copy, with as many digits as
-the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are copied
+turned ``i`` times by the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
+digits as the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are copied
 along, at the end of their section. What happens in which order was found by asking the reference; where it drops or
 refuses a relation between a copy and something outside, the relation is kept here, once a copy.
 """
 
 from __future__ import annotations
 
+from math import radians
 from typing import TYPE_CHECKING, Any
 
+from cardan.maths.pose import IDENTITY, euler2quat
 from cardan.maths.quaternion import mul_quat
-from cardan.mjcf.keywords import OBJECT_KIND
-from cardan.mjcf.schema_body import FRAME
+from cardan.maths.vector import scale3
 from cardan.spec.element import Element
-from cardan.spec.euler import euler_quat
+from cardan.spec.schema.body import FRAME
+from cardan.spec.schema.keywords import OBJECT_KIND
 
 if TYPE_CHECKING:
-    from cardan.mjcf.rows import Attribute
+    from cardan.spec.schema.rows import Attribute
     from cardan.spec.tree import ModelTree
 
 # sections whose elements follow what they refer to; later ones may refer to earlier ones
@@ -64,8 +65,9 @@ def _expand(macro: Element) -> None:
 def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
     """Position and orientation of each copy."""
     compiler = macro.tree.section("compiler")
-    step = euler_quat(values["euler"], compiler["eulerseq"], compiler["angle"] == "degree")
-    offset, quat = values["offset"], (1.0, 0.0, 0.0, 0.0)
+    unit = radians(1.0) if compiler["angle"] == "degree" else 1.0
+    step = euler2quat(scale3(values["euler"], unit), compiler["eulerseq"])
+    offset, quat = values["offset"], IDENTITY[1]
     poses = []
     for i in range(values["count"]):
         poses.append({"pos": tuple(i * x for x in offset), "quat": quat})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cardan.mjcf.rows import Attribute, ElementRow
-from cardan.mjcf.schema import SCHEMA, entry_element
 from cardan.spec.defaults import Defaults
 from cardan.spec.element import Element
+from cardan.spec.schema.language import SCHEMA, entry_element
+from cardan.spec.schema.rows import Attribute, ElementRow
 
 WORLD = "world"  # name of the world body
 

@@ -1,7 +1,8 @@
 """What a row of the MJCF table is: one attribute, one element.
 
-The table itself is in the ``schema_*`` modules, written with the short constructors at the end of this file, and is put
-together in ``schema``. Reader, tree, error messages and documentation are all made from it (spec: modeling, "MJCF").
+The table itself is in the modules of this package, written with the short constructors at the end of this file, and is
+put together in ``language``. Reader, tree, error messages and documentation are all made from it (spec: modeling,
+"MJCF").
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.keywords import TRISTATE
-from cardan.mjcf.rows import Attribute, ElementRow, element, integer, keyword, real, reals, reference, text
+from cardan.spec.schema.keywords import TRISTATE
+from cardan.spec.schema.rows import Attribute, ElementRow, element, integer, keyword, real, reals, reference, text
 
 SOLREF = (0.02, 1.0)
 SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.keywords import DATA_TYPE, FRAME_OBJECT, OBJECT, STAGE
-from cardan.mjcf.rows import Attribute, ElementRow, element, integer, keyword, real, reference, text
-from cardan.mjcf.schema_shared import PLUGIN_LATER, USER, config, name
+from cardan.spec.schema.keywords import DATA_TYPE, FRAME_OBJECT, OBJECT, STAGE
+from cardan.spec.schema.rows import Attribute, ElementRow, element, integer, keyword, real, reference, text
+from cardan.spec.schema.shared import PLUGIN_LATER, USER, config, name
 
 _COMMON: tuple[Attribute, ...] = (
     name("sensor"),

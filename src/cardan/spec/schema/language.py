@@ -1,4 +1,4 @@
-"""The whole MJCF language as one table, put together from the parts in ``schema_*``.
+"""The whole MJCF language as one table, put together from the modules beside this one.
 
 ``SCHEMA`` is the row of the root element ``<mujoco>``; rows of what may stand inside are in ``children``, all the way
 down. Every element and attribute of the language has its row, also those whose feature is not there yet: these are
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan.mjcf.rows import ElementRow, add_entry_defaults, element, entry_row, file, text
-from cardan.mjcf.schema_actuator import ACTUATOR, GENERAL_ENTRY_EXTRA, NOT_IN_DEFAULT
-from cardan.mjcf.schema_asset import ASSET, CUSTOM, DEFORMABLE, EXTENSION, MATERIAL_ROW, MESH_ROW
-from cardan.mjcf.schema_body import CAMERA_ROW, GEOM_ROW, JOINT_ROW, LIGHT_ROW, SITE_ROW, WORLDBODY
-from cardan.mjcf.schema_relations import CONTACT, EQUALITY, KEYFRAME, PAIR, SPATIAL, TENDON
-from cardan.mjcf.schema_sensor import SENSOR
-from cardan.mjcf.schema_settings import SETTINGS
+from cardan.spec.schema.actuator import ACTUATOR, GENERAL_ENTRY_EXTRA, NOT_IN_DEFAULT
+from cardan.spec.schema.asset import ASSET, CUSTOM, DEFORMABLE, EXTENSION, MATERIAL_ROW, MESH_ROW
+from cardan.spec.schema.body import CAMERA_ROW, GEOM_ROW, JOINT_ROW, LIGHT_ROW, SITE_ROW, WORLDBODY
+from cardan.spec.schema.relations import CONTACT, EQUALITY, KEYFRAME, PAIR, SPATIAL, TENDON
+from cardan.spec.schema.rows import ElementRow, add_entry_defaults, element, entry_row, file, text
+from cardan.spec.schema.sensor import SENSOR
+from cardan.spec.schema.settings import SETTINGS
 
 
 def _default_section() -> ElementRow:

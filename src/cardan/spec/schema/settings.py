@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.keywords import ANGLE, CONE, COORDINATE, INERTIA_FROM_GEOM, INTEGRATOR, JACOBIAN, LENGTH_RANGE, SOLVER
-from cardan.mjcf.rows import (
+from cardan.spec.schema.keywords import (
+    ANGLE,
+    CONE,
+    COORDINATE,
+    INERTIA_FROM_GEOM,
+    INTEGRATOR,
+    JACOBIAN,
+    LENGTH_RANGE,
+    SOLVER,
+)
+from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
     boolean,
@@ -16,7 +25,7 @@ from cardan.mjcf.rows import (
     switch,
     text,
 )
-from cardan.mjcf.rows import Type as T
+from cardan.spec.schema.rows import Type as T
 
 LENGTH_RANGE_ROW = element(
     "lengthrange",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.keywords import CAMLIGHT, COMPOSITE, FLEXCOMP, FLUID_SHAPE, GEOM, JOINT, SITE, TRISTATE
-from cardan.mjcf.rows import (
+from cardan.spec.schema.asset import FLEX_SHARED, NUMBERS, flex_contact, flexcomp_edge
+from cardan.spec.schema.keywords import CAMLIGHT, COMPOSITE, FLEXCOMP, FLUID_SHAPE, GEOM, JOINT, SITE, TRISTATE
+from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
     boolean,
@@ -17,8 +18,7 @@ from cardan.mjcf.rows import (
     reference,
     text,
 )
-from cardan.mjcf.schema_asset import FLEX_SHARED, NUMBERS, flex_contact, flexcomp_edge
-from cardan.mjcf.schema_shared import (
+from cardan.spec.schema.shared import (
     CLASS,
     CONTACT_SHARED,
     GROUP,

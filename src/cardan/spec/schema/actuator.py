@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.keywords import BIAS, DYN, GAIN, TRISTATE
-from cardan.mjcf.rows import (
+from cardan.spec.schema.keywords import BIAS, DYN, GAIN, TRISTATE
+from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
     boolean,
@@ -15,7 +15,7 @@ from cardan.mjcf.rows import (
     reference,
     text,
 )
-from cardan.mjcf.schema_shared import CLASS, GROUP, PLUGIN_LATER, USER, config, name
+from cardan.spec.schema.shared import CLASS, GROUP, PLUGIN_LATER, USER, config, name
 
 MUSCLE = "muscles"
 CALLBACK = "user-defined actuators"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cardan.mjcf.keywords import BUILTIN, MARK, OBJECT, SELF_COLLIDE, TEXTURE
-from cardan.mjcf.rows import (
+from cardan.spec.schema.keywords import BUILTIN, MARK, OBJECT, SELF_COLLIDE, TEXTURE
+from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
     boolean,
@@ -19,7 +19,7 @@ from cardan.mjcf.rows import (
     reference,
     text,
 )
-from cardan.mjcf.schema_shared import (
+from cardan.spec.schema.shared import (
     CLASS,
     CONTACT_SHARED,
     GROUP,

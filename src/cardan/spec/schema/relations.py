@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cardan.mjcf.rows import Attribute, ElementRow, boolean, element, integer, real, reals, reference
-from cardan.mjcf.schema_body import COLOUR, MATERIAL
-from cardan.mjcf.schema_shared import CLASS, GROUP, USER, name, passive, solver
+from cardan.spec.schema.body import COLOUR, MATERIAL
+from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, real, reals, reference
+from cardan.spec.schema.shared import CLASS, GROUP, USER, name, passive, solver
 
 PAIR = element(
     "pair",
