@@ -9,7 +9,6 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
 
-
 # the reference's Python binding shows these as empty arrays (docs/differences.md)
 UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive")
 
@@ -37,11 +36,16 @@ def model_from_reference(ref: mujoco.MjModel) -> MjModel:
     return m
 
 
+STATE_AND_INPUTS = (
+    *("qpos", "qvel", "act", "qacc_warmstart", "userdata"),
+    *("ctrl", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat"),
+)
+
+
 def copy_state(ref: mujoco.MjData, d: MjData) -> None:
     """Copy the full physics state and the inputs from a reference data."""
     d.time = ref.time
-    for name in ("qpos", "qvel", "act", "qacc_warmstart", "ctrl", "qfrc_applied", "xfrc_applied", "eq_active",
-                 "mocap_pos", "mocap_quat", "userdata"):
+    for name in STATE_AND_INPUTS:
         getattr(d, name)[...] = getattr(ref, name)
 
 
@@ -55,8 +59,11 @@ def data_from_reference(m: MjModel, ref: mujoco.MjData) -> MjData:
     for field in DATA.fields:
         if field.name.startswith(("work.", "solver.", "timer.", "warning.", "island_")) or field.is_attached:
             continue
-        if "nefc_dual" in field.shape or "nisland" in field.shape or field.name in (
-                "threadpool", "dof_island", "dof_islandind", "efc_island"):
+        if (
+            "nefc_dual" in field.shape
+            or "nisland" in field.shape
+            or field.name in ("threadpool", "dof_island", "dof_islandind", "efc_island")
+        ):
             continue
         value = _get(ref, field.name)
         if field.is_scalar:

@@ -18,6 +18,7 @@ def mj_name2id(m: MjModel, type: int, name: str) -> int:
     kind = KIND_OF_OBJECT.get(int(type))
     return name_book(m, kind).ids.get(name, -1) if kind else -1
 
+
 __all__ = [
     "mj_id2name",
     "mj_name2id",

@@ -15,7 +15,7 @@ OUTPUTS = ("state", "sensordata")
 
 def checked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
-) -> dict[str, np.ndarray | None]:
+) -> dict[str, Any]:
     """Inputs and outputs of a rollout as full float64 arrays in C order, with shapes inferred from those given.
 
     Args:
@@ -23,6 +23,9 @@ def checked_rows(
         nroll: number of rollouts, or None: inferred.
         nstep: number of steps, or None: inferred.
         given: the arrays, by name; None for those left out.
+
+    Returns:
+        The arrays by name; None for inputs left out.
 
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.
@@ -40,7 +43,7 @@ def checked_rows(
 
 def unchecked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
-) -> dict[str, np.ndarray | None]:
+) -> dict[str, Any]:
     """The same for arrays that already have their full sizes (arguments as in `checked_rows`).
 
     Raises:
@@ -48,15 +51,13 @@ def unchecked_rows(
     """
     if nroll is None or nstep is None:
         raise ValueError("skip_checks needs nroll and nstep")
-    rows: dict[str, np.ndarray | None] = {}
+    rows: dict[str, Any] = {}
     for name, value in given.items():
         shape = (nroll, nstep, sizes[name]) if DIMENSIONS[name] == 3 else (nroll, sizes[name])
         need = int(np.prod(shape))
         if value is not None and np.size(value) != need:
             raise ValueError(f"{name}.size should be {need}, got {np.size(value)}")
-        array = (
-            None if value is None else np.require(value, np.float64, "CW" if name in OUTPUTS else "C").reshape(shape)
-        )
+        array = None if value is None else _in_c_order(name, np.asarray(value, np.float64)).reshape(shape)
         rows[name] = np.zeros(shape) if array is None and name in OUTPUTS else array
     return rows
 
@@ -101,4 +102,9 @@ def _fill(name: str, array: np.ndarray | None, size: int, count: tuple[int, int]
     if array is None:
         return np.zeros(shape) if name in OUTPUTS else None
     full = array if array.shape == shape else np.broadcast_to(array, shape)
-    return np.require(full, requirements="CW" if name in OUTPUTS else "C")
+    return _in_c_order(name, full)
+
+
+def _in_c_order(name: str, array: np.ndarray) -> np.ndarray:
+    """The array, or a copy of it if its rows are not in C order or it is an output that can't be written."""
+    return np.require(array, requirements=["C", "W"] if name in OUTPUTS else ["C"])

@@ -1,8 +1,8 @@
 """The disk cache of compiled stages.
 
-One file a stage and fingerprint, in the user's cache folder (``CARDAN_CACHE_DIR`` overrides it). Files are written under
-another name and moved into place, so that a reader never sees half a file; a lock file a stage makes several processes
-that start at once compile each stage only once.
+One file a stage and fingerprint, in the user's cache folder (``CARDAN_CACHE_DIR`` overrides it). Files are written
+under another name and moved into place, so that a reader never sees half a file; a lock file a stage makes several
+processes that start at once compile each stage only once.
 """
 
 from __future__ import annotations
@@ -38,13 +38,23 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
+def is_writable() -> bool:
+    """Whether files can be stored."""
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(cache_folder(), os.W_OK)
+
+
 def read(name: str, key: str) -> tuple[str, bytes] | None:
     """Symbol and object code of a stage, or None if the cache has no such (intact) file."""
     try:
         content = _path(name, key).read_bytes()
     except OSError:
         return None
-    magic, digest, rest = content[: len(MAGIC)], content[len(MAGIC) :][:DIGEST_SIZE], content[len(MAGIC) + DIGEST_SIZE :]
+    start = len(MAGIC) + DIGEST_SIZE
+    magic, digest, rest = content[: len(MAGIC)], content[len(MAGIC) : start], content[start:]
     if magic != MAGIC or digest != _digest(rest):
         return None
     symbol, _, code = rest.partition(b"\n")

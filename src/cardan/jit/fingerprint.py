@@ -1,9 +1,9 @@
 """What a compiled stage depends on, as one hash.
 
 Numba's own cache looks at the file of the outermost function only; a change in a called function in another file goes
-unnoticed. The fingerprint follows every function that a stage can reach and covers their byte code, their constants, the
-module constants they read, and the slots and types of the fields they touch. Adding a field at the end of a table, or
-editing an unrelated kernel, changes no fingerprint.
+unnoticed. The fingerprint follows every function that a stage can reach and covers their byte code, their constants,
+the module constants they read, and the slots and types of the fields they touch. Adding a field at the end of a table,
+or editing an unrelated kernel, changes no fingerprint.
 """
 
 from __future__ import annotations
@@ -87,9 +87,8 @@ def environment() -> str:
     options = (KERNEL_OPTIONS["error_model"], sorted(FASTMATH))
     folder = Path(__file__).parent
     sources = hashlib.sha256(b"".join((folder / name).read_bytes() for name in COMPILER_SOURCES)).hexdigest()
-    return repr(
-        (sources, version("numba"), llvm.llvm_version_info, sys.version_info[:2], llvm.get_host_cpu_name(), features, options)
-    )
+    versions = (version("numba"), llvm.llvm_version_info, sys.version_info[:2])
+    return repr((sources, *versions, llvm.get_host_cpu_name(), features, options))
 
 
 def fingerprint(entry: Entry) -> str:
@@ -97,7 +96,8 @@ def fingerprint(entry: Entry) -> str:
     digest = hashlib.sha256(_ENVIRONMENT.encode())
     digest.update(repr((entry.name, entry.abi)).encode())
     names: set[str] = set()
-    for function in _reachable(entry.function):
+    outermost: Any = entry.function  # type checkers take it for a method of the entry
+    for function in _reachable(outermost):
         for code in _codes(function.__code__):
             digest.update(_code_text(code).encode())
             names.update(code.co_names)

@@ -1,13 +1,14 @@
 """Structures in memory: a table of slots that native code and Python share.
 
-A structure is a list of fields. Its instances own a *slot table*: three 64-bit words a field. For an array the words are
-address, length and second dimension; for a scalar the first word holds the value itself. Native stages get the address
-of the slot table and nothing else; the NumPy views of the Python classes look at the same memory.
+A structure is a list of fields. Its instances own a *slot table*: three 64-bit words a field. For an array the words
+are address, length and second dimension; for a scalar the first word holds the value itself. Native stages get the
+address of the slot table and nothing else; the NumPy views of the Python classes look at the same memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Struct:
         readonly: whether stages may only read the structure.
     """
 
-    registry: dict[str, Struct] = {}
+    registry: ClassVar[dict[str, Struct]] = {}
 
     def __init__(self, name: str, fields: Iterable[Field], *, readonly: bool) -> None:
         self.name = name

@@ -1,7 +1,7 @@
 """Index tables derived from a finished model, for the stages' private use.
 
-They depend only on what can't change after compilation (the tree, sizes, addresses). `DERIVATIONS` maps each row of `fields_work.DERIVED` to
-the function that computes it.
+They depend only on what can't change after compilation (the tree, sizes, addresses). `DERIVATIONS` maps each row of
+`fields_work.DERIVED` to the function that computes it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rows that no user sees: index tables derived from the model, and scratch memory of the data.
 
-Rows of `DERIVED` are attached to the model by `cardan.model.derived`; rows of `WORK` belong to the data and hold what a stage needs while
-it runs, or what one stage hands to the next outside the public fields. New rows go to the end of their table.
+Rows of `DERIVED` are attached to the model by `cardan.model.derived`; rows of `WORK` belong to the data and hold what a
+stage needs while it runs, or what one stage hands to the next outside the public fields. New rows go to the end of
+their table.
 """
 
 from cardan.jit.fields import Field
@@ -22,7 +23,7 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.moment_colind", "i4", ("any",), "dofs on which each actuator acts"),
     Field("aux.collision_body", "i4", ("any",), "bodies that have geoms"),
     Field("aux.body_weldparent", "i4", ("any",), "for each body: the weld body of the parent of its weld body"),
-    Field("aux.collider", "i8", ("any",), "address of the collision function of each pair of geom types; 0: not compiled; < 0: none"),
+    Field("aux.collider", "i8", ("any",), "collision function of each pair of geom types; 0: not compiled; < 0: none"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -58,9 +59,9 @@ WORK: tuple[Field, ...] = (
     Field("work.run_start", "i8", ("nefc",), "solver: first row of each run"),
     Field("work.run_stop", "i8", ("nefc",), "solver: row after the last of each run"),
     Field("work.run_order", "i8", ("nefc",), "solver: runs sorted by island"),
-    Field("work.cone_ray", "f8", ("ncon", 9), "solver: coefficients of each elliptic contact along the search direction"),
+    Field("work.cone_ray", "f8", ("ncon", 9), "solver: each elliptic contact along the search direction"),
     Field("work.J", "f8", ("nJ",), "solver: constraint Jacobian of one island"),
-    Field("work.J_col", "i8", ("nJ",), "solver: columns of the entries of work.J, relative to the island (sparse islands)"),
+    Field("work.J_col", "i8", ("nJ",), "solver: columns of the entries of work.J in the island (sparse islands)"),
     Field("work.JT_adr", "i8", ("nv",), "solver: first entry of each column in work.JT_row"),
     Field("work.JT_nnz", "i8", ("nv",), "solver: entries of each column in work.JT_row"),
     Field("work.JT_row", "i8", ("nJ",), "solver: rows of the entries of work.J, column by column"),
@@ -91,9 +92,9 @@ WORK: tuple[Field, ...] = (
     Field("work.near_frame", "f8", (50, 9), "collision: frames of the contacts of one pair of geoms, axis by axis"),
     Field("work.missing_geom", "i8", (2,), "collision: pair of geoms whose collision function is not compiled yet"),
     Field("work.body_box", "f8", ("nbody", 6), "collision: lower and upper corner of the box around each body's geoms"),
-    Field("work.sweep_axis", "i8", (1,), "collision: axis of the last sweep, from 1; 0 if work.sweep_body isn't set up"),
+    Field("work.sweep_axis", "i8", (1,), "collision: axis of the last sweep, from 1; 0 if there was none"),
     Field("work.sweep_body", "i8", ("nbody",), "collision: bodies in the order of the sweep"),
-    Field("work.sweep_key", "f8", ("nbody",), "collision: lower end of each body's interval, in the order of the sweep"),
+    Field("work.sweep_key", "f8", ("nbody",), "collision: lower ends of the bodies' intervals, in that order"),
     Field("work.sweep_box", "f8", ("nbody", 6), "collision: boxes in the order of the sweep, its axis first"),
     Field("work.bucket", "i8", ("nbody",), "collision: counters of the sort of body pairs"),
     Field("work.bodypair", "i8", ("ncandidate", 2), "collision: pairs of bodies whose boxes overlap"),
@@ -112,9 +113,9 @@ WORK: tuple[Field, ...] = (
     Field("work.rk_velocity", "f8", ("nv",), "step: weighted sum of the velocities of the Runge-Kutta stages"),
     Field("work.rk_acceleration", "f8", ("nv",), "step: weighted sum of their accelerations"),
     Field("work.rk_act_dot", "f8", ("na",), "step: weighted sum of their activation derivatives"),
-    Field("work.qacc_discrete", "f8", ("nv",), "step: qacc while inverse dynamics uses its continuous-time counterpart"),
-    Field("work.forward_qfrc", "f8", ("nv",), "step: qfrc_constraint of forward dynamics while inverse dynamics overwrites it"),
-    Field("work.forward_force", "f8", ("nefc",), "step: efc_force of forward dynamics while inverse dynamics overwrites it"),
+    Field("work.qacc_discrete", "f8", ("nv",), "step: qacc while inverse dynamics uses the continuous-time one"),
+    Field("work.forward_qfrc", "f8", ("nv",), "step: qfrc_constraint while inverse dynamics overwrites it"),
+    Field("work.forward_force", "f8", ("nefc",), "step: efc_force while inverse dynamics overwrites it"),
     Field("work.rollout_row", "i8", (), "rollout: number of steps done by this worker"),
     Field("work.rollout_nstep", "i8", (), "rollout: number of steps of one world"),
     Field("work.rollout_initial", "f8", ("any",), "rollout: initial states of the worlds"),
@@ -126,12 +127,12 @@ WORK: tuple[Field, ...] = (
     Field("work.rollout_state_part", "i8", ("any",), "rollout: parts of a state row (kind, address, size)"),
     Field("work.rollout_control_part", "i8", ("any",), "rollout: parts of a control row"),
     Field("work.rollout_input_part", "i8", ("any",), "rollout: parts of the inputs at the start"),
-    Field("work.candidate", "i8", ("ncandidate", 3), "collision: pairs of geoms to check, and their explicit pair or -1"),
+    Field("work.candidate", "i8", ("ncandidate", 3), "collision: pairs of geoms to check, and explicit pair or -1"),
     Field("work.arg_id", "i8", (4,), "api: ids that a support function works on"),
     Field("work.arg_point", "f8", (9,), "api: point, force and torque that a support function works on"),
     Field("work.arg_vec", "f8", ("nv",), "api: argument or result of a support function"),
     Field("work.arg_res", "f8", ("nv",), "api: result of a support function"),
-    Field("work.arg_efc", "f8", ("nefc",), "api: argument or result of a support function, one number a constraint row"),
+    Field("work.arg_efc", "f8", ("nefc",), "api: argument or result of a support function, by row"),
     Field("work.arg_jacp", "f8", ("3*nv",), "api: translational Jacobian, row by row"),
     Field("work.arg_jacr", "f8", ("3*nv",), "api: rotational Jacobian, row by row"),
 )

@@ -15,7 +15,8 @@ from cardan.model.named import DataNames
 from cardan.model.reset import reset_data
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
 
-INITIAL_CAPACITY = {"ncon": 32, "nefc": 128, "nnzJ": 1024, "nefc_dual": 0, "nisland": 0, "nJ": 1024, "nH": 1024, "ncandidate": 64}
+INITIAL_CAPACITY = {"ncon": 32, "nefc": 128, "nnzJ": 1024, "nefc_dual": 0, "nisland": 0}
+INITIAL_CAPACITY |= {"nJ": 1024, "nH": 1024, "ncandidate": 64}
 
 
 class MjContact(Record):
@@ -84,8 +85,12 @@ class MjData(DataNames):
 
     model: MjModel
     contact: MjContactList
+    warning: _WarningList
+    timer: _TimerList
+    solver: _SolverList
     address: int  # of the slot table, for native stages
     _memory: StructMemory
+    _resume: np.ndarray  # where a stopped program goes on: position in its list, steps done
 
     def __init__(self, model: MjModel) -> None:
         self._adopt(model)

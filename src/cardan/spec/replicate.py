@@ -2,9 +2,9 @@
 
 Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by ``i`` times the offset and
 turned ``i`` times by the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
-digits as the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are copied
-along, at the end of their section. What happens in which order was found by asking the reference; where it drops or
-refuses a relation between a copy and something outside, the relation is kept here, once a copy.
+digits as the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are
+copied along, at the end of their section. What happens in which order was found by asking the reference; where it drops
+or refuses a relation between a copy and something outside, the relation is kept here, once a copy.
 """
 
 from __future__ import annotations
