@@ -72,33 +72,29 @@ def _native_driver() -> Any:
     return ctypes_function(load_assembly("run_program", _DRIVER), word, word, word, word, word, word, word)
 
 
-def _compile(entry: Entry, key: str) -> tuple[str, bytes]:
-    from cardan.jit.compile import compile_entry
-
-    with disk.compile_lock(entry.name, key):
-        stored = disk.read(entry.name, key)
-        if stored is None:
-            stored = compile_entry(entry)
-            disk.write(entry.name, key, *stored)
-    return stored
-
-
 def _native_addresses(entries: Sequence[Entry]) -> None:
     from cardan.jit.fingerprint import fingerprint
     from cardan.jit.loader import load_object
 
-    cold: list[tuple[Entry, str]] = []
+    cold: list[Entry] = []
     for entry in entries:
-        key = fingerprint(entry)
-        stored = disk.read(entry.name, key)
+        stored = disk.read(entry.name, fingerprint(entry))
         if stored is None:
-            cold.append((entry, key))
+            cold.append(entry)
         else:
             _ADDRESSES[entry.function] = load_object(*stored)
-    with CompileProgress(len(cold)) as progress:
-        for entry, key in cold:
+    if cold:
+        _compile_cold(cold)
+
+
+def _compile_cold(entries: Sequence[Entry]) -> None:
+    from cardan.jit.helper import compile_into_cache, helping
+    from cardan.jit.loader import load_object
+
+    with CompileProgress(len(entries)) as progress, helping(entries):
+        for entry in entries:
             progress.compiling(entry.name)
-            _ADDRESSES[entry.function] = load_object(*_compile(entry, key))
+            _ADDRESSES[entry.function] = load_object(*compile_into_cache(entry))
 
 
 def addresses(functions: Iterable[Callable[..., Any]]) -> list[int]:

@@ -1,10 +1,10 @@
 """How native code sees a structure: Numba types for the slot table and for its arrays.
 
-A structure is a pointer to its slot table. ``m.body_pos`` loads the slot (address and length) and makes a small value of
-them, without reference counting; ``m.body_pos[i, 0]`` is one indexed load whose inner dimensions are compile-time
-constants. There is no bounds check and no wrap-around of negative indices: the interpreter mode (`cardan.jit.view`) is
-where bounds are proven. Loads from a read-only structure are marked invariant, so that they can leave loops; loads and
-stores carry type-based alias information, so that integer tables never alias floating-point results.
+A structure is a pointer to its slot table; ``m.body_pos`` is a pointer to the slot, without reference counting.
+``m.body_pos[i, 0]`` loads the address from the slot, then the element; the inner dimensions are compile-time constants.
+There is no bounds check and no wrap-around of negative indices: the interpreter mode (`cardan.jit.view`) is where
+bounds are proven. Loads from a read-only structure are marked invariant, so that they can leave loops; loads and stores
+carry type-based alias information, so that integer tables never alias floating-point results.
 
 This module imports Numba and is imported only when something must be compiled.
 """
@@ -51,6 +51,7 @@ NUMBA_DTYPES = {
 }
 I64 = ir.IntType(64)
 BYTE_POINTER = ir.IntType(8).as_pointer()
+WORD_BYTES = 8
 
 
 class StructType(types.Type):
@@ -75,14 +76,18 @@ class StructType(types.Type):
 
 
 class FieldArrayType(types.Type):
-    """Array of a field: element type, inner dimensions (numbers are compile-time constants) and read-only flag."""
+    """Array of a field: element type, inner dimensions (numbers are compile-time constants) and read-only flag.
 
-    def __init__(self, dtype: types.Type, inner: tuple[int | str, ...], readonly: bool) -> None:
+    Its value is a pointer to the slot, or, for an array on the stack, to the elements themselves.
+    """
+
+    def __init__(self, dtype: types.Type, inner: tuple[int | str, ...], readonly: bool, on_stack: bool = False) -> None:
         self.dtype = dtype
         self.inner = tuple(n if isinstance(n, int) else None for n in inner)
         self.readonly = readonly
+        self.on_stack = on_stack
         self.ndim = 1 + len(inner)
-        super().__init__(name=f"FieldArray({dtype}, {self.inner}, {readonly})")
+        super().__init__(name=f"FieldArray({dtype}, {self.inner}, {readonly}, {on_stack})")
 
 
 @register_model(StructType)
@@ -92,10 +97,9 @@ class _StructModel(models.PrimitiveModel):
 
 
 @register_model(FieldArrayType)
-class _FieldArrayModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        members = [("data", types.CPointer(fe_type.dtype)), ("length", types.intp), ("columns", types.intp)]
-        super().__init__(dmm, fe_type, members)
+class _FieldArrayModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: types.Type) -> None:
+        super().__init__(dmm, fe_type, BYTE_POINTER)
 
 
 @infer_getattr
@@ -107,11 +111,15 @@ class _StructAttributes(AttributeTemplate):
 
 
 def _tbaa(module: Any, kind: str) -> Any:
-    """Access tag of type-based alias analysis for elements of type `kind`."""
+    """Access tag of type-based alias analysis for elements of type `kind`, made once a module."""
+    tags = module.__dict__.setdefault("_cardan_tags", {})
+    if kind in tags:
+        return tags[kind]
     string, constant = ir.MetaDataString, ir.Constant(I64, 0)
     root = module.add_metadata([string(module, "cardan")])
     scalar = module.add_metadata([string(module, kind), root, constant])
-    return module.add_metadata([scalar, scalar, constant])
+    tags[kind] = module.add_metadata([scalar, scalar, constant])
+    return tags[kind]
 
 
 def _mark(builder: Any, instruction: Any, kind: str, invariant: bool = False) -> Any:
@@ -121,10 +129,14 @@ def _mark(builder: Any, instruction: Any, kind: str, invariant: bool = False) ->
     return instruction
 
 
-def _slot_pointer(builder: Any, value: Any, slot: int, word: int, llvm_type: Any) -> Any:
-    words = builder.bitcast(value, I64.as_pointer())
-    pointer = builder.gep(words, [ir.Constant(I64, WORDS * slot + word)])
-    return builder.bitcast(pointer, llvm_type.as_pointer())
+def _slot_pointer(builder: Any, value: Any, slot: int) -> Any:
+    return builder.gep(value, [ir.Constant(I64, WORD_BYTES * WORDS * slot)])
+
+
+def _slot_word(builder: Any, slot: Any, word: int) -> Any:
+    """One word of a slot: 0 address, 1 length, 2 second dimension. Slots don't change while a stage runs."""
+    pointer = slot if word == 0 else builder.gep(slot, [ir.Constant(I64, WORD_BYTES * word)])
+    return _mark(builder, builder.load(builder.bitcast(pointer, I64.as_pointer())), "slot", True)
 
 
 @lower_getattr_generic(StructType)
@@ -137,17 +149,9 @@ def _lower_getattr(context: Any, builder: Any, typ: Any, value: Any, attr: str) 
     dtype = NUMBA_DTYPES[field.dtype]
     llvm_dtype = context.get_value_type(dtype)
     if field.is_scalar:
-        load = builder.load(_slot_pointer(builder, value, slot, 0, llvm_dtype))
+        load = builder.load(builder.bitcast(_slot_pointer(builder, value, slot), llvm_dtype.as_pointer()))
         return _mark(builder, load, str(dtype), typ.struct.readonly)
-    array_type = typ.resolve(attr)
-    array = cgutils.create_struct_proxy(array_type)(context, builder)
-    words = [
-        _mark(builder, builder.load(_slot_pointer(builder, value, slot, k, I64)), "slot", True) for k in range(WORDS)
-    ]
-    array.data = builder.inttoptr(words[0], llvm_dtype.as_pointer())
-    array.length = words[1]
-    array.columns = words[2]
-    return array._getvalue()
+    return _slot_pointer(builder, value, slot)
 
 
 @lower_setattr_generic(StructType)
@@ -160,7 +164,8 @@ def _lower_setattr(context: Any, builder: Any, sig: Any, args: Any, attr: str) -
         raise TypeError(f"stages may not set {typ.struct.name}.{full}")
     dtype = NUMBA_DTYPES[field.dtype]
     cast = context.cast(builder, value, value_type, dtype)
-    pointer = _slot_pointer(builder, target, typ.struct.slot[full], 0, context.get_value_type(dtype))
+    slot = _slot_pointer(builder, target, typ.struct.slot[full])
+    pointer = builder.bitcast(slot, context.get_value_type(dtype).as_pointer())
     _mark(builder, builder.store(cast, pointer), str(dtype))
 
 
@@ -168,7 +173,7 @@ def _valid_index(array: FieldArrayType, index: types.Type) -> bool:
     if isinstance(index, types.Integer):
         return array.ndim == 1
     return (
-        isinstance(index, types.BaseTuple)
+        isinstance(index, types.UniTuple | types.Tuple)
         and len(index) == array.ndim
         and all(isinstance(t, types.Integer) for t in index.types)
     )
@@ -194,13 +199,12 @@ class _SetItem(AbstractTemplate):
 @infer_global(len)
 class _Len(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        if len(args) == 1 and isinstance(args[0], FieldArrayType):
+        if len(args) == 1 and isinstance(args[0], FieldArrayType) and not args[0].on_stack:
             return signature(types.intp, args[0])
         return None
 
 
 def _element_pointer(context: Any, builder: Any, array_type: Any, value: Any, index_type: Any, index: Any) -> Any:
-    array = cgutils.create_struct_proxy(array_type)(context, builder, value=value)
     if isinstance(index_type, types.Integer):
         offset = context.cast(builder, index, index_type, types.intp)
     else:
@@ -210,9 +214,14 @@ def _element_pointer(context: Any, builder: Any, array_type: Any, value: Any, in
         ]
         offset = parts[0]
         for part, size in zip(parts[1:], array_type.inner, strict=True):
-            columns = array.columns if size is None else ir.Constant(I64, size)
+            columns = _slot_word(builder, value, 2) if size is None else ir.Constant(I64, size)
             offset = builder.add(builder.mul(offset, columns, flags=["nsw"]), part, flags=["nsw"])
-    return builder.gep(array.data, [offset], inbounds=True)
+    element = context.get_value_type(array_type.dtype).as_pointer()
+    if array_type.on_stack:
+        data = builder.bitcast(value, element)
+    else:
+        data = builder.inttoptr(_slot_word(builder, value, 0), element)
+    return builder.gep(data, [offset], inbounds=True)
 
 
 @lower_builtin(operator.getitem, FieldArrayType, types.Any)
@@ -233,7 +242,7 @@ def _lower_setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @lower_builtin(len, FieldArrayType)
 def _lower_len(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).length
+    return _slot_word(builder, args[0], 1)
 
 
 @typeof_impl.register(FunctionType)
@@ -300,14 +309,11 @@ def _stack_array_of(dtype: types.Type) -> Any:
         if not isinstance(n, types.IntegerLiteral):
             return None
         size = n.literal_value
-        array_type = FieldArrayType(dtype, (), False)
+        array_type = FieldArrayType(dtype, (), False, on_stack=True)
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            array = cgutils.create_struct_proxy(array_type)(context, builder)
-            array.data = cgutils.alloca_once(builder, context.get_value_type(dtype), size=size)
-            array.length = ir.Constant(I64, size)
-            array.columns = ir.Constant(I64, 1)
-            return array._getvalue()
+            elements = cgutils.alloca_once(builder, context.get_value_type(dtype), size=size)
+            return builder.bitcast(elements, BYTE_POINTER)
 
         return array_type(n), codegen
 
@@ -320,6 +326,7 @@ for _function, _native in {
     pointers.stack_array: _stack_array_of(types.float64),
     pointers.stack_int_array: _stack_array_of(types.int64),
 }.items():
-    infer_global(_function, types.Function(make_intrinsic_template(_native, _native._defn, _native._name, prefer_literal=True)))
+    _template = make_intrinsic_template(_native, _native._defn, _native._name, prefer_literal=True)
+    infer_global(_function, types.Function(_template))
 
 __all__ = ["FieldArrayType", "StructType", "as_result", "as_struct"]

@@ -1,8 +1,9 @@
 """Marking Python functions as kernels and stages.
 
-A *kernel* is a plain Python function of numbers, tuples and field arrays that native code may call. A *stage* is a kernel
-of ``(m, d)`` that is compiled to a native function of its own, ``(model address, data address) -> status``. A *collider*
-is the same with two more integers (the ids of two geoms). Both stay ordinary functions: calling one from Python runs it in the interpreter.
+A *kernel* is a plain Python function of numbers, tuples and field arrays that native code may call. A *stage* is a
+kernel of ``(m, d)`` that is compiled to a native function of its own, ``(model address, data address) -> status``. A
+*collider* is the same with two more integers (the ids of two geoms). Both stay ordinary functions: calling one from
+Python runs it in the interpreter.
 """
 
 from __future__ import annotations
@@ -69,6 +70,11 @@ def _entry(function: F, abi: Abi) -> F:
 def entry_of(function: Callable[..., Any]) -> Entry:
     """The entry that `stage` or `collider` attached to a function."""
     return function.__dict__["__cardan_entry__"]
+
+
+def is_entry(value: Any) -> bool:
+    """Whether something is a function that was marked by `stage` or `collider`."""
+    return isinstance(value, FunctionType) and "__cardan_entry__" in value.__dict__
 
 
 def is_kernel(function: Callable[..., Any]) -> bool:

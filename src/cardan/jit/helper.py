@@ -1,0 +1,72 @@
+"""A second process that shares the work while many stages are compiled cold.
+
+The running process compiles its stages in order; the helper starts from the other end. Whoever comes to a stage first holds its lock, the
+other waits and then finds it in the cache, so that a helper that dies, or never starts, costs nothing but time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from cardan.jit import cache as disk
+from cardan.jit.fingerprint import fingerprint
+from cardan.jit.stage import Entry, entry_of
+
+WORTH_IT = 4
+
+
+def compile_into_cache(entry: Entry) -> tuple[str, bytes]:
+    """Compile a stage unless another process has done it meanwhile; returns symbol and object code."""
+    from cardan.jit.compile import compile_entry
+
+    key = fingerprint(entry)
+    with disk.compile_lock(entry.name, key):
+        stored = disk.read(entry.name, key)
+        if stored is None:
+            stored = compile_entry(entry)
+            disk.write(entry.name, key, *stored)
+    return stored
+
+
+@contextmanager
+def helping(entries: Sequence[Entry]) -> Iterator[None]:
+    """Have a helper process compile the package's own stages among `entries`, the last first, while the body runs."""
+    names = [f"{e.function.__module__}:{e.function.__qualname__}" for e in entries if _importable(e)]
+    if len(names) < WORTH_IT or (os.cpu_count() or 1) < 2 or not disk.is_writable():
+        yield
+        return
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cardan.jit.helper", *reversed(names)],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _importable(entry: Entry) -> bool:
+    return entry.function.__module__.startswith("cardan.") and "<" not in entry.function.__qualname__
+
+
+def main(names: Sequence[str]) -> None:
+    """Compile the stages named ``module:function``, in order."""
+    import cardan.model  # noqa: F401  (the structures that stages see)
+
+    for name in names:
+        module, _, function = name.partition(":")
+        compile_into_cache(entry_of(getattr(importlib.import_module(module), function)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
