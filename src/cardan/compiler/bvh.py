@@ -1,7 +1,7 @@
 """Bounding volume hierarchies of bodies (spec: computation, "Collision detection", mid phase).
 
 The tree of a body is binary and axis-aligned in the body's inertial frame. A node is split at the median of its geoms'
-centres along the longest side of its box.
+positions along the longest side of its box.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class Box(NamedTuple):
-    """A geom's bounding box in its body's inertial frame: centre and half sides."""
+    """A geom's position and its bounding box, centre and half sides, in its body's inertial frame."""
 
     geom: int
+    pos: Vec3
     centre: Vec3
     half: Vec3
 
@@ -42,15 +43,16 @@ def put_bvh(build: Build) -> None:
 def _box(body: Body, geom: Geom) -> Box:
     """The box around a geom's own bounding box, with sides along the axes of the body's inertial frame."""
     back = neg_quat(body.iquat)
+    pos = rot_vec_quat(sub3(geom.pos, body.ipos), back)
     centre = add3(geom.pos, rot_vec_quat(geom.centre, geom.quat))
     centre = rot_vec_quat(sub3(centre, body.ipos), back)
     turn = mul_quat(back, geom.quat)
     if turn == IDENTITY[1]:
-        return Box(geom.id, centre, geom.half)
+        return Box(geom.id, pos, centre, geom.half)
     r = [abs(value) for value in quat2mat(turn)]
     x, y, z = geom.half
     half = (r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z, r[6] * x + r[7] * y + r[8] * z)
-    return Box(geom.id, centre, half)
+    return Box(geom.id, pos, centre, half)
 
 
 def _bounds(boxes: list[Box]) -> tuple[Vec3, Vec3]:
@@ -80,7 +82,7 @@ def _add_node(build: Build, start: int, boxes: list[Box], depth: int) -> int:
     build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=-1, bvh_aabb=(*centre, *half))
     # split at the median along the longest side
     axis = _longest(half)
-    ordered = sorted(boxes, key=lambda box: box.centre[axis])
+    ordered = sorted(boxes, key=lambda box: box.pos[axis])
     middle = len(ordered) // 2
     left = _add_node(build, start, ordered[:middle], depth + 1)
     right = _add_node(build, start, ordered[middle:], depth + 1)
