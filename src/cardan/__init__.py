@@ -3,23 +3,31 @@
 The names here are those of MuJoCo's Python package, so that ``import cardan as mujoco`` runs existing simulation loops.
 """
 
-from typing import Any
-
 from cardan import rollout
-from cardan.api import *  # noqa: F403
-from cardan.api.absent import absent_feature
-from cardan.constants import *  # noqa: F403
-from cardan.enums import *  # noqa: F403
+from cardan.api import *
+from cardan.api.absent import absent_feature as _absent_feature
+from cardan.constants import *
+from cardan.enums import *
 from cardan.errors import FatalError, UnexpectedError
 from cardan.jit import kernel, stage
-from cardan.model import MjContact, MjData, MjModel, MjOption, MjStatistic, MjVisual
+from cardan.model import (
+    MjContact,
+    MjData,
+    MjModel,
+    MjOption,
+    MjSolverStat,
+    MjStatistic,
+    MjTimerStat,
+    MjVisual,
+    MjWarningStat,
+)
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names of MuJoCo's interface that are not there yet say so."""
-    feature = absent_feature(name)
+    feature = _absent_feature(name)
     if feature is None:
         raise AttributeError(f"module 'cardan' has no attribute {name!r}")
     raise AttributeError(f"cardan.{name}: {feature} is not supported yet (docs/status.md lists what is)")

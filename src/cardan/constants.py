@@ -1,12 +1,12 @@
 """Numeric limits, array sizes and string tables of the interface, under the names and values of MuJoCo 3.1.6."""
 
-import math
+from math import pi as _pi
 
 mjVERSION_HEADER: int = 316
 """Version of the interface that this package keeps: 3.1.6."""
 
 # numbers
-mjPI: float = math.pi
+mjPI: float = _pi
 mjMAXVAL: float = 1e10
 """Largest size of a number in qpos, qvel and qacc before the simulation counts as diverged."""
 mjMINVAL: float = 1e-15

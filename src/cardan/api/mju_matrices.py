@@ -164,6 +164,7 @@ def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:
         v[k + 1 :] = c * v[k + 1 :] - s * a[k + 1 :, k]
     return rank
 
+
 __all__ = [
     "mju_cholFactor",
     "mju_cholSolve",

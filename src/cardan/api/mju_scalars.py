@@ -157,6 +157,7 @@ def mju_printMatSparse(mat: Any, rownnz: Any, rowadr: Any, colind: Any) -> None:
         print(" ".join(f"({columns[k]}) {values[k]:9.6f}" for k in range(start, start + count)))
     print()
 
+
 __all__ = [
     "mju_Halton",
     "mju_clip",

@@ -249,6 +249,7 @@ def mju_n2d(res: np.ndarray, vec: Any) -> None:
     """The engine's numbers to double precision (which are the same)."""
     _convert(res, vec, np.float64, np.float64)
 
+
 __all__ = [
     "mju_L1",
     "mju_add",

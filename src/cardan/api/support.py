@@ -381,6 +381,7 @@ def mj_versionString() -> str:
     """Version of the interface, as text: ``"3.1.6"``."""
     return ".".join(str(mjVERSION_HEADER))
 
+
 __all__ = [
     "mj_angmomMat",
     "mj_applyFT",
