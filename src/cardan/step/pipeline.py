@@ -33,7 +33,8 @@ from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
-from cardan.solver.newton import solve
+from cardan.solver.jacobian import DENSE_MAX
+from cardan.solver.newton import solve, solve_small
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
 from cardan.step.hooks import hooks
@@ -149,8 +150,8 @@ CONTROL, PASSIVE = Place("control"), Place("passive")
 MAKE_CONSTRAINT = (Chosen(constraint_stages),)
 FWD_POSITION = (
     kinematics,
-    when(_cameras_or_lights, camlight),
     com_pos,
+    when(_cameras_or_lights, camlight),  # after com_pos, as the reference: cameras may follow a subtree's centre of mass
     when(_tendons, tendon),
     crb,
     factor_m,
@@ -174,15 +175,16 @@ ENERGY_POS = (when(_energy_on, energy_pos),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
 ACTUATION = (when(_actuation_on, CONTROL), fwd_actuation)
+SOLVE = Chosen(lambda m: [solve if m.nv > DENSE_MAX else solve_small])
 
 FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
 FORWARD_VEL = (*FWD_VELOCITY, *SENSOR_VEL, *ENERGY_VEL)
-FORWARD_ACC = (*ACTUATION, fwd_acceleration, solve, *SENSOR_ACC)
+FORWARD_ACC = (*ACTUATION, fwd_acceleration, SOLVE, *SENSOR_ACC)
 FORWARD = (*FORWARD_POS, *FORWARD_VEL, *FORWARD_ACC)
 
 FORWARD_POS_BARE = (*FWD_POSITION, *ENERGY_POS)
 FORWARD_VEL_BARE = (*FWD_VELOCITY, *ENERGY_VEL)
-FORWARD_ACC_BARE = (*ACTUATION, fwd_acceleration, solve)
+FORWARD_ACC_BARE = (*ACTUATION, fwd_acceleration, SOLVE)
 FORWARD_BARE = (*FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_ACC_BARE)  # without sensors
 
 # inverse dynamics ------------------------------------------------------------
@@ -211,7 +213,7 @@ INTEGRATE = (
 )
 
 STEP1 = (check_pos, check_vel, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL)
-STEP2 = (fwd_actuation, fwd_acceleration, solve, *SENSOR_ACC, check_acc, when(_fwdinv_on, *COMPARE), *SINGLE_STEP)
+STEP2 = (fwd_actuation, fwd_acceleration, SOLVE, *SENSOR_ACC, check_acc, when(_fwdinv_on, *COMPARE), *SINGLE_STEP)
 STEP = (check_pos, check_vel, *FORWARD, check_acc, when(_fwdinv_on, *COMPARE), *INTEGRATE)
 
 # programs by name: those of the public functions -----------------------------
@@ -226,7 +228,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_fwdVelocity": FWD_VELOCITY,
     "mj_fwdActuation": (fwd_actuation,),
     "mj_fwdAcceleration": (fwd_acceleration,),
-    "mj_fwdConstraint": (solve,),
+    "mj_fwdConstraint": (SOLVE,),
     "mj_invPosition": FWD_POSITION,
     "mj_invVelocity": FWD_VELOCITY,
     "mj_invConstraint": (inv_constraint,),
