@@ -44,11 +44,26 @@ NEED_H = int(GROW_H)
 
 @stage
 def solve(m: Any, d: Any) -> int:
+    """Acceleration and constraint forces, for models of any size (see `solve_islands`)."""
+    return solve_islands(m, d, True)
+
+
+@stage
+def solve_small(m: Any, d: Any) -> int:
+    """The same as `solve`, for models of at most `DENSE_MAX` degrees of freedom: without the sparse matrices."""
+    return solve_islands(m, d, None)
+
+
+@kernel
+def solve_islands(m: Any, d: Any, large: Any) -> int:
     """Acceleration and constraint forces.
 
     Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
     qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the
     solver statistics.
+
+    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the branches for sparse matrices are then
+    left out when the stage is compiled.
 
     Returns:
         OK, or a request to enlarge the memory of an island's matrices.
@@ -62,7 +77,7 @@ def solve(m: Any, d: Any) -> int:
         reset_statistics(d)
         count = partition(m, d)
         for island in range(count):
-            status = solve_island(m, d, island)
+            status = solve_island(m, d, island, large)
             if status != OK:
                 return status
             scatter(d, island)
@@ -83,9 +98,9 @@ def scatter(d: Any, island: int) -> None:
 
 
 @kernel
-def solve_island(m: Any, d: Any, island: int) -> int:
+def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
     """Minimise the cost of one island; returns OK or a request to enlarge memory."""
-    status = prepare_island(m, d, island)
+    status = prepare_island(m, d, island, large)
     if status != OK:
         return status
     scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
@@ -94,8 +109,8 @@ def solve_island(m: Any, d: Any, island: int) -> int:
     count = 0
     for k in range(m.opt.iterations):
         # search direction
-        refresh_factor(m, d, island, k)
-        search(m, d, island)
+        refresh_factor(m, d, island, k, large)
+        search(m, d, island, large)
         step, slope, neval = line_search(m, d, island, scale)
         if step == 0.0:
             break
@@ -115,7 +130,7 @@ def solve_island(m: Any, d: Any, island: int) -> int:
 
 
 @kernel
-def prepare_island(m: Any, d: Any, island: int) -> int:
+def prepare_island(m: Any, d: Any, island: int, large: Any) -> int:
     """Gather the island's Jacobian and find the pattern of its Hessian; returns OK or a request to enlarge memory."""
     n = int(d.work.island_ndof[island])
     d.work.dense_island = 1 if n <= DENSE_MAX else 0
@@ -124,8 +139,9 @@ def prepare_island(m: Any, d: Any, island: int) -> int:
         d.work.need = size
         return NEED_J
     gather_jacobian(m, d, island)
-    if d.work.dense_island == 0:
-        return analyse(m, d, island)
+    if large is not None:
+        if d.work.dense_island == 0:
+            return analyse(m, d, island)
     if n * n > len(d.work.H):
         d.work.need = n * n
         return NEED_H
@@ -133,12 +149,13 @@ def prepare_island(m: Any, d: Any, island: int) -> int:
 
 
 @kernel
-def refresh_factor(m: Any, d: Any, island: int, k: int) -> None:
+def refresh_factor(m: Any, d: Any, island: int, k: int, large: Any) -> None:
     """Bring the factorisation of the Hessian up to date with the rows' states, for iteration `k`."""
     d.work.has_cone = 1 if any_cone(d, island) else 0
-    if d.work.dense_island == 0:
-        factor_sparse(m, d, island)
-    else:
+    if large is not None:
+        if d.work.dense_island == 0:
+            factor_sparse(m, d, island)
+    if d.work.dense_island != 0:
         if k == 0:
             start_dense_hessian(m, d, island)
         change_dense_hessian(d, island)
@@ -161,11 +178,12 @@ def any_cone(d: Any, island: int) -> bool:
 
 
 @kernel
-def search(m: Any, d: Any, island: int) -> None:
+def search(m: Any, d: Any, island: int, large: Any) -> None:
     """Newton direction, and its products with M and J."""
+    if large is not None:
+        if d.work.dense_island == 0:
+            solve_sparse(d, island)
     if d.work.dense_island != 0:
         solve_dense(d, island)
-    else:
-        solve_sparse(d, island)
     multiply_inertia(m, d, island, d.work.search, d.work.Mv)
     multiply_jacobian(d, island, d.work.search, d.work.jv)
