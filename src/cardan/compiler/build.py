@@ -7,38 +7,20 @@ from math import pi
 from typing import TYPE_CHECKING, Any
 
 from cardan.maths.pose import Pose
+from cardan.model.naming import NAME_FIELDS, SHORT_KINDS
+from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
     from cardan.compiler.nodes import Body
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
-# object kinds in the order of their names in mjModel.names, with the size that counts them and their name table
+_LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
+
 KINDS: dict[str, tuple[str, str]] = {
-    "body": ("nbody", "name_bodyadr"),
-    "joint": ("njnt", "name_jntadr"),
-    "geom": ("ngeom", "name_geomadr"),
-    "site": ("nsite", "name_siteadr"),
-    "camera": ("ncam", "name_camadr"),
-    "light": ("nlight", "name_lightadr"),
-    "flex": ("nflex", "name_flexadr"),
-    "mesh": ("nmesh", "name_meshadr"),
-    "skin": ("nskin", "name_skinadr"),
-    "hfield": ("nhfield", "name_hfieldadr"),
-    "texture": ("ntex", "name_texadr"),
-    "material": ("nmat", "name_matadr"),
-    "pair": ("npair", "name_pairadr"),
-    "exclude": ("nexclude", "name_excludeadr"),
-    "equality": ("neq", "name_eqadr"),
-    "tendon": ("ntendon", "name_tendonadr"),
-    "actuator": ("nu", "name_actuatoradr"),
-    "sensor": ("nsensor", "name_sensoradr"),
-    "numeric": ("nnumeric", "name_numericadr"),
-    "text": ("ntext", "name_textadr"),
-    "tuple": ("ntuple", "name_tupleadr"),
-    "key": ("nkey", "name_keyadr"),
-    "plugin": ("nplugin", "name_pluginadr"),
+    _LONG_KINDS.get(short, short): (str(MODEL.by_name[name].shape[0]), name) for short, name in NAME_FIELDS.items()
 }
+"""Size that counts the objects of a kind, and table of their names; in the order of their names in mjModel.names."""
 
 
 class Build:

@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan.enums import mjtJoint
 from cardan.jit import OK, kernel, stage
-from cardan.maths.spatial import add_scaled6, cross_motion, get6, set6
+from cardan.maths.spatial import add_scaled6, cross_motion, get6, set6, set10
 from cardan.maths.vector import MINVAL, cross, get3, get9, scale3, set3, sub3
 
 FREE = int(mjtJoint.mjJNT_FREE)
@@ -59,23 +59,13 @@ def _spatial_inertia(mat: Any, inertia: Any, mass: float, r: Any) -> Any:
 
 
 @kernel
-def _set10(a: Any, i: int, v: Any) -> None:
-    """Store the ten numbers of an inertia in row `i` of an (n, 10) array."""
-    set6(a, i, v)
-    a[i, 6] = v[6]
-    a[i, 7] = v[7]
-    a[i, 8] = v[8]
-    a[i, 9] = v[9]
-
-
-@kernel
 def _cinert(m: Any, d: Any) -> None:
     """Inertia of each body about the centre of mass of its tree."""
-    _set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):
         offset = sub3(get3(d.xipos, body), get3(d.subtree_com, m.body_rootid[body]))
         inertia = get3(m.body_inertia, body)
-        _set10(d.cinert, body, _spatial_inertia(get9(d.ximat, body), inertia, m.body_mass[body], offset))
+        set10(d.cinert, body, _spatial_inertia(get9(d.ximat, body), inertia, m.body_mass[body], offset))
 
 
 @kernel

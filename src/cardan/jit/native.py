@@ -21,10 +21,10 @@ from numba.core.typing.templates import (
     AbstractTemplate,
     AttributeTemplate,
     infer_getattr,
-    infer_global,
     make_intrinsic_template,
     signature,
 )
+from numba.core.typing.templates import infer_global as _infer_global
 from numba.extending import (
     intrinsic,
     lower_builtin,
@@ -49,6 +49,7 @@ NUMBA_DTYPES = {
     "u1": types.uint8,
     "char": types.int8,
 }
+infer_global: Any = _infer_global  # decorator or, with two arguments, a plain call
 I64 = ir.IntType(64)
 BYTE_POINTER = ir.IntType(8).as_pointer()
 WORD_BYTES = 8

@@ -35,6 +35,16 @@ def get10(a: Any, i: int) -> Any:
 
 
 @kernel
+def set10(a: Any, i: int, v: Any) -> None:
+    """Store the ten numbers `v` in row `i` of an (n, 10) array."""
+    set6(a, i, v)
+    a[i, 6] = v[6]
+    a[i, 7] = v[7]
+    a[i, 8] = v[8]
+    a[i, 9] = v[9]
+
+
+@kernel
 def add6(a: Any, b: Any) -> Any:
     """A + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])

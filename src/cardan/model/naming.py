@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 NAME_FIELDS: dict[str, str] = {f.name[5:-3]: f.name for f in MODEL.members("") if f.name.startswith("name_")}
 """Field of name addresses by kind of element (``"jnt"``: ``"name_jntadr"``)."""
 
-_SHORT = {"joint": "jnt", "camera": "cam", "texture": "tex", "material": "mat", "equality": "eq", "xbody": "body"}
+SHORT_KINDS = {"joint": "jnt", "camera": "cam", "texture": "tex", "material": "mat", "equality": "eq"}
+"""Short name of the kinds of elements that have one, in the names of fields."""
 
 
 def _kind(obj: mjtObj) -> str:
     lower = obj.name.removeprefix("mjOBJ_").lower()
-    return _SHORT.get(lower, lower)
+    return "body" if obj == mjtObj.mjOBJ_XBODY else SHORT_KINDS.get(lower, lower)
 
 
 KIND_OF_OBJECT: dict[int, str] = {int(obj): _kind(obj) for obj in mjtObj if _kind(obj) in NAME_FIELDS}

@@ -47,6 +47,7 @@ _CTRLLIMITED = keyword("ctrllimited", TRISTATE, "auto", "whether the control is 
 _CTRLRANGE = reals("ctrlrange", 2, (0.0, 0.0), "range of the control")
 _ACTRANGE = reals("actrange", 2, (0.0, 0.0), "range of the activation")
 _ACTLIMITED = keyword("actlimited", TRISTATE, "auto", "whether the activation is limited; auto: when a range is given")
+_LIMITS = (_CTRLLIMITED, _CTRLRANGE, _ACTLIMITED, _ACTRANGE)
 _INHERITRANGE = real("inheritrange", 0.0, "take the range of the target, scaled by this; 0: don't")
 _ACTEARLY = boolean("actearly", False, "force from the next activation")
 
@@ -73,10 +74,7 @@ GENERAL = element(
     "actuator with any transmission, activation dynamics, gain and bias",
     _COMMON,
     _FORCE,
-    _CTRLLIMITED,
-    _CTRLRANGE,
-    _ACTLIMITED,
-    _ACTRANGE,
+    _LIMITS,
     DYNAMICS,
     _ACTEARLY,
     integer("actdim", -1, "number of activations; -1: as the dynamics need"),
@@ -163,10 +161,7 @@ PLUGIN_ACTUATOR = element(
     "actuator computed by a plugin",
     _COMMON,
     _FORCE,
-    _CTRLLIMITED,
-    _CTRLRANGE,
-    _ACTLIMITED,
-    _ACTRANGE,
+    _LIMITS,
     (row for row in DYNAMICS if row.name in ("dyntype", "dynprm")),
     _ACTEARLY,
     text("plugin", "identifier of the plugin"),
