@@ -1,7 +1,8 @@
 """A second process that shares the work while many stages are compiled cold.
 
-The running process compiles its stages in order; the helper starts from the other end. Whoever comes to a stage first holds its lock, the
-other waits and then finds it in the cache, so that a helper that dies, or never starts, costs nothing but time.
+The running process compiles its stages in order; the helper starts from the other end. Whoever comes to a stage first
+holds its lock, the other waits and then finds it in the cache, so that a helper that dies, or never starts, costs
+nothing but time.
 """
 
 from __future__ import annotations
@@ -60,9 +61,10 @@ def _importable(entry: Entry) -> bool:
 
 
 def main(names: Sequence[str]) -> None:
-    """Compile the stages named ``module:function``, in order."""
-    import cardan.model  # noqa: F401  (the structures that stages see)
+    """Compile the stages named ``module:function``, in order.
 
+    The package's face, which Python imports before this module, has registered the structures that stages see.
+    """
     for name in names:
         module, _, function = name.partition(":")
         compile_into_cache(entry_of(getattr(importlib.import_module(module), function)))
