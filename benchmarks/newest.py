@@ -79,7 +79,11 @@ def main() -> None:
     rows = {}
     for scene in SCENES:
         row = rows[scene.name] = measure(scene)
-        print(f"  {scene.name:16s} {row['ratio']:.2f}  ({row['ratio_low']:.2f}..{row['ratio_high']:.2f}, {row['pairs']} pairs)  mujoco {row['version']}")
+        low, high = row["ratio_low"], row["ratio_high"]
+        print(
+            f"  {scene.name:16s} {row['ratio']:.2f}  ({low:.2f}..{high:.2f}, {row['pairs']} pairs)"
+            f"  mujoco {row['version']}"
+        )
     save("newest", rows)
 
 

@@ -37,8 +37,9 @@ def main() -> None:
     rows = {}
     for scene in SCENES:
         row = rows[scene.name] = measure(scene)
+        low, high = row["ratio_low"], row["ratio_high"]
         print(
-            f"  {scene.name:16s} {row['ratio']:.2f}  ({row['ratio_low']:.2f}..{row['ratio_high']:.2f}, {row['pairs']} pairs)"
+            f"  {scene.name:16s} {row['ratio']:.2f}  ({low:.2f}..{high:.2f}, {row['pairs']} pairs)"
             f"  {row['us_per_step']:.1f} us / {row['us_per_step_reference']:.1f} us"
             f"  contacts {row['contacts']} / {row['contacts_reference']}"
         )
