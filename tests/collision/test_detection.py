@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from harness import Pair, run
+from collision.harness import Pair, run
 
 from cardan.collision.detection import collision
 from cardan.collision.table import attach_colliders

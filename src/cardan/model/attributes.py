@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from cardan.jit.struct import Struct, StructMemory
+
+
+def _number(name: str, value: Any, kind: str) -> Any:
+    """`value` as a number for a scalar field: integers stay exact, arrays are refused unless they have no dimension."""
+    try:
+        if isinstance(value, (str, bytes)) or np.ndim(value):
+            raise TypeError
+        return operator.index(value) if kind in "iu" else float(value)
+    except (TypeError, ValueError):
+        wanted = "an integer" if kind in "iu" else "a number"
+        raise TypeError(f"{name} should be {wanted}, got {value!r}") from None
 
 
 def scalar_property(name: str, doc: str) -> property:
@@ -17,7 +29,8 @@ def scalar_property(name: str, doc: str) -> property:
         return self._memory.scalars[name].item()
 
     def put(self: Any, value: Any) -> None:
-        self._memory.scalars[name][0] = value
+        scalar = self._memory.scalars[name]
+        scalar[0] = _number(name, value, scalar.dtype.kind)
         self._changed(name)
 
     return property(get, put, doc=doc)
@@ -31,8 +44,15 @@ def set_array(array: np.ndarray, name: str, value: Any) -> None:
         raise ValueError(f"{name}: expected shape {array.shape}, got {np.shape(value)}") from None
 
 
+def _ignore(name: str) -> None:
+    """Nothing depends on a group that stands alone."""
+
+
 class FieldGroup:
-    """Base of the classes whose attributes are the fields of one group of a structure."""
+    """Base of the classes whose attributes are the fields of one group of a structure (``m.opt``).
+
+    A copy of a group stands alone: changing it does not change the model.
+    """
 
     _names: tuple[str, ...] = ()
     _memory: StructMemory
@@ -46,6 +66,24 @@ class FieldGroup:
         for field in memory.struct.members(prefix):
             if not field.is_scalar:
                 attributes[field.name[len(prefix) :]] = memory.arrays[field.name]
+
+    def __copy__(self) -> Self:
+        struct, prefix = self._memory.struct, self._prefix
+        new = object.__new__(type(self))
+        FieldGroup.__init__(new, standalone_memory(struct), prefix, _ignore)
+        for name in self._names:
+            setattr(new, name, getattr(self, name))
+        return new
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._names)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __setattr__(self, name: str, value: Any) -> None:
         array = self.__dict__.get(name)
@@ -61,6 +99,12 @@ class FieldGroup:
         return "\n".join([f"<{type(self).__name__}", *lines, ">"])
 
 
+def standalone_memory(struct: Struct) -> StructMemory:
+    """Memory of a structure without elements: all sizes are 0."""
+    dims = {factor for f in struct.fields for dim in f.shape if isinstance(dim, str) for factor in dim.split("*")}
+    return StructMemory(struct, dict.fromkeys(dims, 0))
+
+
 def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldGroup]:
     """Make the class of a group from the rows whose names start with `prefix`."""
     members = struct.members(prefix)
@@ -74,11 +118,20 @@ def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldG
 class Record:
     """One element of a list of records: ``d.contact[0].dist``."""
 
-    _fields: tuple[str, ...] = ()
-
-    def __init__(self, owner: RecordList, index: int) -> None:
+    def __init__(self, owner: RecordList | DetachedRecord, index: int) -> None:
         self.__dict__["_owner"] = owner
         self.__dict__["_index"] = index
+
+    def __copy__(self) -> Self:
+        columns = {name: np.array([getattr(self._owner, name)[self._index]]) for name in self._owner.fields}
+        return type(self)(DetachedRecord(columns), 0)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        columns = self.__copy__()._owner.columns
+        return type(self), (DetachedRecord(columns), 0)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -87,8 +140,7 @@ class Record:
         return value if isinstance(value, np.ndarray) else value.item()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        column = getattr(self._owner, name)
-        column[self._index] = value
+        getattr(self._owner, name)[self._index] = value
 
     def __dir__(self) -> list[str]:
         return list(self._owner.fields)
@@ -105,15 +157,36 @@ class Record:
     __hash__ = None  # type: ignore[assignment]
 
 
+class DetachedRecord:
+    """The members of one record that belongs to no list: a copy, which the simulation no longer changes."""
+
+    def __init__(self, columns: dict[str, np.ndarray]) -> None:
+        self.columns = columns
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the members."""
+        return tuple(self.columns)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        try:
+            return self.__dict__["columns"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
 class RecordList:
     """Records kept as one array a member: ``d.contact[i].dist`` and ``d.contact.dist[i]`` are the same number."""
 
     record_class: type[Record] = Record
 
-    def __init__(self, memory: StructMemory, prefix: str, length: Callable[[], int | None]) -> None:
-        self._memory = memory
-        self._prefix = prefix
-        self._length = length
+    def __init__(
+        self, memory: StructMemory, prefix: str, length: Callable[[], int | None], rows: slice = slice(None)
+    ) -> None:
+        self.__dict__.update(_memory=memory, _prefix=prefix, _length=length, _rows=rows)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} can't be replaced; assign to its elements: {name}[:] = ...")
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -124,7 +197,7 @@ class RecordList:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
-            return self._memory.arrays[self._prefix + name][: self._length()]
+            return self._memory.arrays[self._prefix + name][: self._length()][self._rows]
         except KeyError:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}") from None
 
@@ -136,12 +209,18 @@ class RecordList:
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            return type(self)(self._memory, self._prefix, self._length, self._part(index))
         i = int(index)
         n = len(self)
         if not -n <= i < n:
             raise IndexError(f"index {i} out of range for {n} records")
         return self.record_class(self, i % n)
+
+    def _part(self, index: slice) -> slice:
+        """The rows of a part of the list, among all rows in use."""
+        total = len(self._memory.arrays[self._prefix + self.fields[0]][: self._length()])
+        part = range(total)[self._rows][index]
+        return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))

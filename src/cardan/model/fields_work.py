@@ -135,4 +135,5 @@ WORK: tuple[Field, ...] = (
     Field("work.arg_efc", "f8", ("nefc",), "api: argument or result of a support function, by row"),
     Field("work.arg_jacp", "f8", ("3*nv",), "api: translational Jacobian, row by row"),
     Field("work.arg_jacr", "f8", ("3*nv",), "api: rotational Jacobian, row by row"),
+    Field("work.statistics_used", "i8", (), "solver: entries of the statistics written since the last reset"),
 )

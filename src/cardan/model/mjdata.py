@@ -6,21 +6,30 @@ from typing import Any
 
 import numpy as np
 
+from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.jit.driver import Program
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import Record, RecordList, scalar_property, set_array
+from cardan.model.attributes import DetachedRecord, Record, RecordList, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.reset import reset_data
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
 
-INITIAL_CAPACITY = {"ncon": 32, "nefc": 128, "nnzJ": 1024, "nefc_dual": 0, "nisland": 0}
-INITIAL_CAPACITY |= {"nJ": 1024, "nH": 1024, "ncandidate": 64}
+INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
+INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32}
+# not a capacity that grows: the solver's statistics stand apart, so that memory nobody writes to is never touched
+INITIAL_CAPACITY |= {"nstatistic": mjNISLAND * mjNSOLVER}
 
 
 class MjContact(Record):
-    """One contact, as found by collision detection and completed by constraint construction."""
+    """One contact, as found by collision detection and completed by constraint construction.
+
+    ``MjContact()`` is all zero, and belongs to no data.
+    """
+
+    def __init__(self, owner: RecordList | DetachedRecord | None = None, index: int = 0) -> None:
+        super().__init__(owner if owner is not None else _blank_contact(), index)
 
     @property
     def geom1(self) -> int:
@@ -31,6 +40,13 @@ class MjContact(Record):
     def geom2(self) -> int:
         """Id of the second geom."""
         return int(self._owner.geom[self._index, 1])
+
+
+def _blank_contact() -> DetachedRecord:
+    members = DATA.members("contact.")
+    return DetachedRecord(
+        {f.name.removeprefix("contact."): np.zeros((1, *f.shape[1:]), f.numpy_dtype) for f in members}
+    )
 
 
 class MjWarningStat(Record):
@@ -97,6 +113,8 @@ class MjData(DataNames):
         self._run_alone(reset_data)
 
     def _adopt(self, model: MjModel) -> None:
+        if not isinstance(model, MjModel):
+            raise TypeError(f"MjData(): model should be an MjModel, got {type(model).__name__}")
         if not model._finalized:
             raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
         sizes = {name: getattr(model, name) for name in SIZE_NAMES} | INITIAL_CAPACITY
@@ -127,8 +145,9 @@ class MjData(DataNames):
         return self.__dict__["_view"]
 
     def grow(self, capacity: str, need: int) -> None:
-        """Enlarge a capacity of the arena to hold at least `need`, and at least double it; contents are kept."""
-        self._memory.grow(capacity, max(int(need), 2 * self._memory.sizes[capacity], 16))
+        """Enlarge a capacity of the arena to hold `need` and a quarter more, and at least half as much again as now."""
+        need, now = int(need), self._memory.sizes[capacity]
+        self._memory.grow(capacity, max(need + need // 4, now + now // 2, 16))
         self.__dict__.pop("_view", None)
 
     def _changed(self, name: str) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import group_class, scalar_property, set_array
+from cardan.model.attributes import group_class, scalar_property, set_array, standalone_memory
 from cardan.model.derived import attach_derived
 from cardan.model.named import ModelNames
 from cardan.model.tables import MODEL, SIZE_NAMES
 
-MjOption = group_class("MjOption", MODEL, "opt.", "Physics options (spec: modelling, option).")
-MjStatistic = group_class("MjStatistic", MODEL, "stat.", "Model statistics at qpos0.")
+_OPTIONS = group_class("MjOption", MODEL, "opt.", "Physics options (spec: modelling, option).")
+_STATISTICS = group_class("MjStatistic", MODEL, "stat.", "Model statistics at qpos0.")
 VISUAL_GROUPS = {
     prefix: group_class("MjVisual" + prefix[4:-1].strip("_").capitalize(), MODEL, prefix, "Visual options.")
     for prefix in MODEL.prefixes
@@ -25,6 +25,28 @@ VISUAL_GROUPS = {
 TEXT_FIELDS = tuple(f.name for f in MODEL.fields if f.dtype == "char" and f.name != "plugin_attr")
 
 _READERS: dict[str, Callable[..., MjModel]] = {}
+
+
+class MjOption(_OPTIONS):
+    """Physics options (spec: modelling, option). ``MjOption()`` has the default options, and belongs to no model."""
+
+    def __init__(self, *bound: Any) -> None:
+        super().__init__(*(bound or (standalone_memory(MODEL), "opt.", _belongs_to_none)))
+        if not bound:
+            defaults = _READERS["xml_string"]("<mujoco/>", None).opt
+            for name in self._names:
+                setattr(self, name, getattr(defaults, name))
+
+
+class MjStatistic(_STATISTICS):
+    """Model statistics at qpos0. ``MjStatistic()`` is all zero, and belongs to no model."""
+
+    def __init__(self, *bound: Any) -> None:
+        super().__init__(*(bound or (standalone_memory(MODEL), "stat.", _belongs_to_none)))
+
+
+def _belongs_to_none(name: str) -> None:
+    """A setting of no model was changed; nothing depends on it."""
 
 
 class MjVisual:
@@ -58,6 +80,8 @@ class MjModel(ModelNames):
     _programs: dict[Any, Any]
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
+        if not isinstance(sizes, Mapping):
+            raise TypeError("MjModel(): models are made by from_xml_path and from_xml_string")
         unknown = set(sizes) - set(SIZE_NAMES)
         if unknown:
             raise ValueError(f"unknown model sizes: {', '.join(sorted(unknown))}")
@@ -129,7 +153,7 @@ class MjModel(ModelNames):
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MjModel:
-        new = MjModel({name: getattr(self, name) for name in SIZE_NAMES})
+        new = MjModel(self._memory.sizes)
         new._memory.copy_from(self._memory)
         new.finalize()
         return new
@@ -137,7 +161,7 @@ class MjModel(ModelNames):
     def __getstate__(self) -> dict[str, Any]:
         memory = self._memory
         return {
-            "sizes": {name: getattr(self, name) for name in SIZE_NAMES},
+            "sizes": dict(memory.sizes),
             "scalars": {name: value.item() for name, value in memory.scalars.items()},
             "arrays": {f.name: memory.arrays[f.name] for f in MODEL.fields if not (f.is_scalar or f.is_attached)},
         }

@@ -22,11 +22,26 @@ def _set_patterns(m: Any, d: Any) -> None:
         d.B_colind[k] = m.aux.B_colind[k]
 
 
+@kernel
+def _clear_statistics(d: Any) -> None:
+    """Zero the entries of the solver's statistics that were ever written."""
+    for k in range(d.work.statistics_used):
+        d.solver.improvement[k] = 0.0
+        d.solver.gradient[k] = 0.0
+        d.solver.lineslope[k] = 0.0
+        d.solver.nactive[k] = 0
+        d.solver.nchange[k] = 0
+        d.solver.neval[k] = 0
+        d.solver.nupdate[k] = 0
+    d.work.statistics_used = 0
+
+
 @stage
 def reset_data(m: Any, d: Any) -> int:
     """Zero all fields, then set the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
     for i in range(len(d.work.buffer)):
         d.work.buffer[i] = 0.0
+    _clear_statistics(d)
     d.time = 0.0
     d.ne = 0
     d.nf = 0

@@ -45,6 +45,7 @@ def open_iteration(d: Any, k: int) -> None:
         return
     d.solver_niter[0] = k + 1
     if k < NSOLVER:
+        d.work.statistics_used = max(d.work.statistics_used, k + 1)
         d.solver.improvement[k] = 0.0
         d.solver.gradient[k] = d.work.done_gradient
         d.solver.lineslope[k] = 0.0
