@@ -62,8 +62,8 @@ def solve_islands(m: Any, d: Any, large: Any) -> int:
     qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the
     solver statistics.
 
-    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the branches for sparse matrices are then
-    left out when the stage is compiled.
+    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the branches for sparse matrices are
+    then left out when the stage is compiled.
 
     Returns:
         OK, or a request to enlarge the memory of an island's matrices.

@@ -151,7 +151,7 @@ MAKE_CONSTRAINT = (Chosen(constraint_stages),)
 FWD_POSITION = (
     kinematics,
     com_pos,
-    when(_cameras_or_lights, camlight),  # after com_pos, as the reference: cameras may follow a subtree's centre of mass
+    when(_cameras_or_lights, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
     when(_tendons, tendon),
     crb,
     factor_m,
