@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from cardan.cli.messages import friendly_messages
+
 app = typer.Typer(
     name="cardan",
     help="Cardan: a physics engine for articulated bodies in contact.",
@@ -16,36 +18,40 @@ app = typer.Typer(
 )
 
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (MJCF).", show_default=False)]
+Keyframe = Annotated[str | None, typer.Option(help="Keyframe to start from: its name or its number.")]
 
 
 @app.command()
 def simulate(
     model: ModelPath,
     duration: Annotated[float, typer.Option(help="Simulated time in seconds.", min=0.0)] = 5.0,
-    keyframe: Annotated[str | None, typer.Option(help="Keyframe to start from: its name or its number.")] = None,
+    keyframe: Keyframe = None,
     ctrl: Annotated[
         Path | None, typer.Option(help="Controls: a .npy file of shape (nu,) or (steps, nu); the last row is held.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the trajectory (time, qpos, qvel, ctrl, energy, ncon, ...) to this .npz file.")
+        Path | None,
+        typer.Option(help="Write the trajectory (time, qpos, qvel, ctrl, energy, ncon, ...) to this .npz file."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture of energy, contacts and poses to this file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw poses, energy and contacts into this picture file.")] = None,
 ) -> None:
     """Simulate a model and say what happened.
 
     Example: cardan simulate humanoid.xml --duration 3 --keyframe squat --plot energy.png
     """
-    from cardan.cli.simulate import run
+    with friendly_messages():
+        from cardan.cli.simulate import run
 
-    run(model, duration, keyframe, ctrl, out, plot)
+        run(model, duration, keyframe, ctrl, out, plot)
 
 
 @app.command()
 def info(model: ModelPath) -> None:
     """Show what a model consists of: sizes, options, the tree of bodies, actuators, sensors, keyframes."""
-    from cardan.cli.info import run
+    with friendly_messages():
+        from cardan.cli.info import run
 
-    run(model)
+        run(model)
 
 
 @app.command()
@@ -53,21 +59,24 @@ def testspeed(
     model: ModelPath,
     steps: Annotated[int, typer.Option(help="Number of steps to time.", min=1)] = 2000,
     noise: Annotated[float, typer.Option(help="Standard deviation of random controls.", min=0.0)] = 0.01,
-    keyframe: Annotated[str | None, typer.Option(help="Keyframe to start from: its name or its number.")] = None,
+    keyframe: Keyframe = None,
 ) -> None:
     """Time a model: steps per second, real-time factor, contacts, constraints, solver iterations, time a stage."""
-    from cardan.cli.testspeed import run
+    with friendly_messages():
+        from cardan.cli.testspeed import run
 
-    run(model, steps, noise, keyframe)
+        run(model, steps, noise, keyframe)
 
 
 @app.command()
 def warmup(
     models: Annotated[
-        list[Path] | None, typer.Argument(metavar="[MODEL]...", help="Models to compile kernels for (default: a model with all features).")
+        list[Path] | None,
+        typer.Argument(metavar="[MODEL]...", help="Models to compile kernels for (default: all kernels there are)."),
     ] = None,
 ) -> None:
     """Compile kernels ahead of time, so that the first step of a model is immediate."""
-    from cardan.cli.warmup import run
+    with friendly_messages():
+        from cardan.cli.warmup import run
 
-    run(models or [])
+        run(models or [])

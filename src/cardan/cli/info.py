@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
@@ -29,7 +30,7 @@ def _short(member: Any) -> str:
 
 def _joint_text(m: cardan.MjModel, j: int) -> str:
     joint = m.jnt(j)
-    text = f"[cyan]{_short(cardan.mjtJoint(int(joint.type[0])))}[/] {joint.name or j}"
+    text = f"[cyan]{_short(cardan.mjtJoint(int(joint.type[0])))}[/] {escape(joint.name) or j}"
     if joint.limited[0]:
         text += f" [{joint.range[0]:.3g}, {joint.range[1]:.3g}]"
     return text
@@ -40,7 +41,7 @@ def body_tree(m: cardan.MjModel) -> Tree:
     branches: list[Tree] = []
     for b in range(m.nbody):
         body = m.body(b)
-        label = f"[bold]{body.name or b}[/]  {body.mass[0]:.4g} kg"
+        label = f"[bold]{escape(body.name) or b}[/]  {body.mass[0]:.4g} kg"
         branch = Tree(label) if b == 0 else branches[int(body.parentid[0])].add(label)
         first = int(m.body_jntadr[b])
         for j in range(first, first + int(m.body_jntnum[b])):
@@ -57,7 +58,7 @@ def run(model: Path) -> None:
     """The command."""
     m = load_model(model)
     console = Console()
-    table = Table(title=model_name(m), show_header=False, title_justify="left")
+    table = Table(title=escape(model_name(m)), show_header=False, title_justify="left")
     sizes = [(n, getattr(m, n)) for n in SIZE_NAMES if n not in ("nbuffer", "narena")]
     table.add_row("sizes", ", ".join(f"{n} {v}" for n, v in sizes if v > 0))
     options = [f"{n} {getattr(m.opt, n):g}" for n in PLAIN_OPTIONS]
@@ -67,6 +68,6 @@ def run(model: Path) -> None:
     table.add_row("mass", f"{m.body_subtreemass[0]:.6g} kg; extent {m.stat.extent:.4g} m")
     for kind, count in (("actuator", m.nu), ("sensor", m.nsensor), ("tendon", m.ntendon), ("key", m.nkey)):
         if count:
-            table.add_row(kind + "s", ", ".join(getattr(m, kind)(k).name or str(k) for k in range(count)))
+            table.add_row(kind + "s", ", ".join(escape(getattr(m, kind)(k).name) or str(k) for k in range(count)))
     console.print(table)
     console.print(body_tree(m))

@@ -2,65 +2,125 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import matplotlib
 import numpy as np
 
 import cardan
+from cardan.cli.outlines import SURFACES, camera, outlines
 
 matplotlib.use("Agg")
 
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.collections import LineCollection  # noqa: E402
+from matplotlib import pyplot as plt
+from matplotlib.collections import PolyCollection
 
-POSES = 6
-SEGMENT_TYPES = (int(cardan.mjtGeom.mjGEOM_CAPSULE), int(cardan.mjtGeom.mjGEOM_CYLINDER))
-PLANE = int(cardan.mjtGeom.mjGEOM_PLANE)
+POSES = 7
+VIEW = camera(azimuth=-60.0, elevation=8.0)
+SHOWN_GROUPS = 3
+FAR_SHADE = 0.7
+DPI = 120
 
 
-def _segments(m: cardan.MjModel, d: cardan.MjData) -> tuple[np.ndarray, np.ndarray]:
-    """Each geom as a line in space (ngeom, 2, 3) and its radius: capsules along their axis, others as a dot."""
-    axis = d.geom_xmat.reshape(-1, 3, 3)[:, :, 2]
-    half = np.where(np.isin(m.geom_type, SEGMENT_TYPES), m.geom_size[:, 1], 0.0)
-    ends = np.stack([d.geom_xpos - half[:, None] * axis, d.geom_xpos + half[:, None] * axis], axis=1)
-    return ends[m.geom_type != PLANE], m.geom_size[m.geom_type != PLANE, 0]
+def check_picture(path: Path) -> None:
+    """Check that matplotlib can write pictures of this kind.
+
+    Raises:
+        ValueError: it can't.
+    """
+    known = plt.figure().canvas.get_supported_filetypes()
+    if path.suffix.removeprefix(".") not in known:
+        raise ValueError(f"{path}: can't draw a picture of this kind; known suffixes: {', '.join(sorted(known))}")
+
+
+def _visible_geoms(m: cardan.MjModel) -> list[int]:
+    """Geoms with a known shape, of a group that is shown, and not transparent."""
+    alpha = np.where(m.geom_matid >= 0, m.mat_rgba[m.geom_matid, 3] if m.nmat else 1.0, m.geom_rgba[:, 3])
+    shown = (m.geom_group < SHOWN_GROUPS) & (alpha > 0.0) & np.isin(m.geom_type, list(SURFACES))
+    return np.flatnonzero(shown).tolist()
+
+
+def _colour(m: cardan.MjModel, geom: int) -> np.ndarray:
+    """Colour of a geom (3,): that of its material, or its own."""
+    material = int(m.geom_matid[geom])
+    return (m.mat_rgba[material] if material >= 0 else m.geom_rgba[geom])[:3].astype(float)
+
+
+def _shades(depths: np.ndarray) -> np.ndarray:
+    """How bright each geom is drawn: the nearest 1, the farthest `FAR_SHADE`."""
+    reach = np.ptp(depths)
+    return np.ones_like(depths) if reach == 0.0 else 1.0 - (1.0 - FAR_SHADE) * (depths.max() - depths) / reach
+
+
+def _draw_pose(axes: Any, m: cardan.MjModel, d: cardan.MjData, geoms: list[int], left: float) -> float:
+    """Draw one pose with its left edge at `left`; returns its right edge."""
+    depths, polygons = zip(*outlines(m, d, geoms, VIEW), strict=True)
+    colours = np.array([_colour(m, g) for g in geoms]) * _shades(np.array(depths))[:, None]
+    corners = np.concatenate(polygons)
+    offset = np.array([left - corners[:, 0].min(), 0.0])
+    order = np.argsort(depths)
+    axes.add_collection(
+        PolyCollection(
+            [polygons[k] + offset for k in order],
+            facecolors=np.clip(colours[order], 0.0, 1.0),
+            edgecolors=np.clip(0.55 * colours[order], 0.0, 1.0),
+            linewidths=0.5,
+        )
+    )
+    return float(corners[:, 0].max() + offset[0])
 
 
 def _draw_poses(axes: Any, m: cardan.MjModel, rows: dict[str, np.ndarray]) -> None:
-    """Side view (x right, z up) of some moments of the motion, the later the darker."""
+    """Some moments of the motion, from left to right."""
+    axes.set_axis_off()
+    geoms = _visible_geoms(m)
+    if not geoms:
+        return
     d = cardan.MjData(m)
-    chosen = np.unique(np.linspace(0, len(rows["time"]) - 1, POSES).astype(int))
-    pitch = 2.2 * float(m.stat.extent) / 2
-    for place, k in enumerate(chosen):
+    right = 0.0
+    labels = []
+    for k in np.unique(np.linspace(0, len(rows["time"]) - 1, POSES).astype(int)):
         d.qpos[:] = rows["qpos"][k]
         cardan.mj_kinematics(m, d)
-        ends, radius = _segments(m, d)
-        lines = ends[:, :, (0, 2)] + np.array([place * pitch, 0.0])
-        axes.add_collection(LineCollection(list(lines), linewidths=np.clip(90 * radius, 1, 14), colors="#33658a", capstyle="round"))
-        axes.text(place * pitch, -0.12 * m.stat.extent, f"{rows['time'][k]:.2f} s", ha="center", va="top", fontsize=8)
-    axes.axhline(0.0, color="0.6", linewidth=0.8)
+        left = right
+        right = _draw_pose(axes, m, d, geoms, left)
+        labels.append((0.5 * (left + right), rows["time"][k]))
+        right += 0.12 * (right - left)
     axes.autoscale_view()
     axes.set_aspect("equal")
-    axes.set_axis_off()
+    bottom = axes.get_ylim()[0]
+    for place, time in labels:
+        axes.text(place, bottom, f"{time:.2f} s", ha="center", va="top", fontsize=9, color="0.3")
 
 
-def save_plot(m: cardan.MjModel, rows: dict[str, np.ndarray], path: str, title: str) -> None:
-    """Draw poses, energy and contacts into a picture file (the format follows its suffix)."""
-    figure, (poses, energy, contacts) = plt.subplots(3, 1, figsize=(8, 8), height_ratios=(3, 2, 1), layout="constrained")
+def _draw_energy(axes: Any, rows: dict[str, np.ndarray]) -> None:
+    time, potential, kinetic = rows["time"], rows["energy"][:, 0], rows["energy"][:, 1]
+    axes.plot(time, potential, label="potential", color="#33658a")
+    axes.plot(time, kinetic, label="kinetic", color="#f26419")
+    axes.plot(time, potential + kinetic, label="total", color="0.2", linewidth=1.0)
+    axes.set_ylabel("energy (J)")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize=8, frameon=False)
+
+
+def _draw_contacts(axes: Any, rows: dict[str, np.ndarray]) -> None:
+    axes.step(rows["time"], rows["ncon"], where="post", color="#55a630")
+    axes.set_ylabel("contacts")
+    axes.set_xlabel("time (s)")
+    axes.set_ylim(bottom=0)
+
+
+def save_plot(m: cardan.MjModel, rows: dict[str, np.ndarray], file: IO[bytes], suffix: str, title: str) -> None:
+    """Draw poses, energy and contacts of a trajectory into a picture file, whose format follows the suffix."""
+    figure, (poses, energy, contacts) = plt.subplots(
+        3, 1, figsize=(9, 6.4), height_ratios=(4, 3, 2), layout="constrained"
+    )
     _draw_poses(poses, m, rows)
     poses.set_title(title)
-    time, potential, kinetic = rows["time"], rows["energy"][:, 0], rows["energy"][:, 1]
-    energy.plot(time, potential, label="potential", color="#33658a")
-    energy.plot(time, kinetic, label="kinetic", color="#f26419")
-    energy.plot(time, potential + kinetic, label="total", color="0.2", linewidth=1.0)
-    energy.set_ylabel("energy (J)")
-    energy.legend(loc="upper right", fontsize=8)
-    contacts.step(time, rows["ncon"], where="post", color="#55a630")
-    contacts.set_ylabel("contacts")
-    contacts.set_xlabel("time (s)")
+    _draw_energy(energy, rows)
+    _draw_contacts(contacts, rows)
     for axes in (energy, contacts):
         axes.spines[["top", "right"]].set_visible(False)
         axes.margins(x=0.0)
-    figure.savefig(path, dpi=110)
+    figure.savefig(file, dpi=DPI, format=suffix.removeprefix("."))
     plt.close(figure)

@@ -2,132 +2,146 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import math
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import cardan
+from cardan.cli.files import check_writable, replace_file
 from cardan.cli.loading import load_model, model_name, start
+from cardan.step.pipeline import step_program
 
+Rows = dict[str, np.ndarray]
 
-@dataclass
-class Recording:
-    """Rows of a trajectory: one a step, and one for the start."""
-
-    time: list[float] = field(default_factory=list)
-    qpos: list[np.ndarray] = field(default_factory=list)
-    qvel: list[np.ndarray] = field(default_factory=list)
-    act: list[np.ndarray] = field(default_factory=list)
-    ctrl: list[np.ndarray] = field(default_factory=list)
-    sensordata: list[np.ndarray] = field(default_factory=list)
-    energy: list[np.ndarray] = field(default_factory=list)
-    ncon: list[int] = field(default_factory=list)
-    solver_niter: list[int] = field(default_factory=list)
-
-    def add(self, d: cardan.MjData) -> None:
-        """Append the present state."""
-        for name in ("qpos", "qvel", "act", "ctrl", "sensordata", "energy"):
-            getattr(self, name).append(getattr(d, name).copy())
-        self.time.append(d.time)
-        self.ncon.append(d.ncon)
-        self.solver_niter.append(int(d.solver_niter[0]))
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All rows as arrays, by name."""
-        return {name: np.array(rows) for name, rows in vars(self).items()}
+ARRAYS = ("qpos", "qvel", "act", "ctrl", "sensordata", "energy")
+STEPS_BETWEEN_UPDATES = 64
 
 
 def read_controls(path: Path, nu: int) -> np.ndarray:
     """Controls of shape (steps, nu) from a .npy file.
 
     Raises:
-        ValueError: the file isn't an array of numbers of a fitting shape.
+        OSError: there is no such file.
+        ValueError: the file isn't an array of finite numbers of a fitting shape.
     """
     try:
-        controls = np.atleast_2d(np.asarray(np.load(path, allow_pickle=False), np.float64))
-    except ValueError as error:
-        raise ValueError(f"{path}: not a .npy file of numbers ({error})") from None
+        stored = np.load(path, allow_pickle=False)
+        controls = np.atleast_2d(np.asarray(stored, np.float64))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file of controls {path}") from None
+    except (ValueError, TypeError, EOFError):
+        raise ValueError(f"{path}: not a .npy file of numbers") from None
     if controls.ndim != 2 or controls.shape[1] != nu or not len(controls):
-        raise ValueError(f"{path}: expected an array of shape (nu,) or (steps, nu) with nu = {nu}, got {controls.shape}")
+        shape = np.shape(stored)
+        raise ValueError(f"{path}: expected an array of shape (nu,) or (steps, nu) with nu = {nu}, found {shape}")
+    if not np.isfinite(controls).all():
+        row, column = np.argwhere(~np.isfinite(controls))[0]
+        raise ValueError(
+            f"{path}: controls must be finite, found {controls[row, column]} in row {row}, column {column}"
+        )
     return controls
 
 
-def replace_file(path: Path, write: Any) -> None:
-    """Write a file under another name, then move it into place: readers never see half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
-    os.close(descriptor)
-    try:
-        write(name)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+def number_of_steps(duration: float, timestep: float) -> int:
+    """Steps that make up a duration, both in seconds.
+
+    Raises:
+        ValueError: the duration isn't finite, or the timestep isn't positive.
+    """
+    if not math.isfinite(duration):
+        raise ValueError(f"the duration must be a finite number of seconds, not {duration}")
+    if not timestep > 0.0:
+        raise ValueError(f"the model's timestep (option timestep) must be positive, not {timestep}")
+    return round(duration / timestep)
 
 
-def record(m: cardan.MjModel, d: cardan.MjData, steps: int, controls: np.ndarray | None) -> tuple[Recording, float]:
-    """Simulate with a progress bar; returns the recording and the seconds spent in steps."""
-    recording = Recording()
+def _empty_rows(d: cardan.MjData, n: int) -> Rows:
+    """Room for n rows of a trajectory."""
+    rows = {name: np.zeros((n, *getattr(d, name).shape)) for name in ARRAYS}
+    return rows | {"time": np.zeros(n), "ncon": np.zeros(n, np.int64), "solver_niter": np.zeros(n, np.int64)}
+
+
+def _record(rows: Rows, k: int, d: cardan.MjData) -> None:
+    """Row k := the present state, and what the last step found."""
+    for name in ARRAYS:
+        rows[name][k] = getattr(d, name)
+    rows["time"][k] = d.time
+    rows["ncon"][k] = d.ncon
+    rows["solver_niter"][k] = d.solver_niter[0]
+
+
+def simulate(m: cardan.MjModel, d: cardan.MjData, steps: int, controls: np.ndarray | None) -> tuple[Rows, float]:
+    """Simulate with a progress bar; returns the trajectory (a row for the start, and one a step) and seconds spent."""
+    step_program(m)  # compiles what is missing, before the clock runs
+    rows = _empty_rows(d, steps + 1)
     cardan.mj_forward(m, d)
-    recording.add(d)
+    _record(rows, 0, d)
     spent = 0.0
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("simulate", total=steps, at=0.0)
+        task = progress.add_task("simulate", total=steps, at=d.time)
         for k in range(steps):
             if controls is not None:
                 d.ctrl[:] = controls[min(k, len(controls) - 1)]
             begin = time.perf_counter()
             cardan.mj_step(m, d)
             spent += time.perf_counter() - begin
-            recording.add(d)
-            if k % 64 == 0:
+            _record(rows, k + 1, d)
+            if k % STEPS_BETWEEN_UPDATES == 0:
                 progress.update(task, completed=k, at=d.time)
-    return recording, spent
+    return rows, spent
 
 
-def summary(m: cardan.MjModel, d: cardan.MjData, rows: dict[str, np.ndarray], spent: float) -> Table:
+def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Table:
     """What happened, as a table."""
     steps = len(rows["time"]) - 1
     simulated = steps * m.opt.timestep
-    table = Table(title=f"{model_name(m)}: {simulated:.3f} s in {steps} steps", show_header=False, title_justify="left")
-    rate = steps / spent if spent else 0.0
-    table.add_row("speed", f"{rate:,.0f} steps/s, {simulated / spent if spent else 0.0:.1f} x real time")
+    title = f"{escape(model_name(m))}: {simulated:.3f} s in {steps} steps"
+    table = Table(title=title, show_header=False, title_justify="left")
+    if steps:
+        table.add_row("speed", f"{steps / spent:,.0f} steps/s, {simulated / spent:.1f} x real time")
     table.add_row("size", f"nq {m.nq}, nv {m.nv}, nu {m.nu}, {m.nbody} bodies, {m.ngeom} geoms")
     table.add_row("contacts", f"mean {rows['ncon'].mean():.1f}, most {rows['ncon'].max()}")
     table.add_row("solver iterations", f"mean {rows['solver_niter'].mean():.1f}, most {rows['solver_niter'].max()}")
     total = rows["energy"].sum(axis=1)
     table.add_row("energy", f"{total[0]:.4g} J at the start, {total[-1]:.4g} J at the end")
-    for kind in cardan.mjtWarning.__members__.values():
-        if int(kind) < len(d.warning.number) and d.warning.number[int(kind)]:
-            table.add_row("warning", f"{kind.name}: {d.warning.number[int(kind)]} times")
+    for kind in range(int(cardan.mjtWarning.mjNWARNING)):
+        if d.warning.number[kind]:
+            table.add_row("warning", f"{cardan.mjtWarning(kind).name}: {d.warning.number[kind]} times")
     return table
 
 
-def run(model: Path, duration: float, keyframe: str | None, ctrl: Path | None, out: Path | None, plot: Path | None) -> None:
-    """The command."""
+def run(
+    model: Path, duration: float, keyframe: str | None, ctrl: Path | None, out: Path | None, plot: Path | None
+) -> None:
+    """The command: everything that can be wrong is checked before the simulation starts."""
     m = load_model(model)
     controls = read_controls(ctrl, m.nu) if ctrl is not None else None
+    for path in (out, plot):
+        if path is not None:
+            check_writable(path)
+    if plot is not None:
+        from cardan.cli.plot import check_picture
+
+        check_picture(plot)
     m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, keyframe)
-    recording, spent = record(m, d, round(duration / m.opt.timestep), controls)
-    rows = recording.arrays()
+    rows, spent = simulate(m, d, number_of_steps(duration, m.opt.timestep), controls)
     console = Console()
     console.print(summary(m, d, rows, spent))
     if out is not None:
-        replace_file(out, lambda name: np.savez_compressed(name, **rows))
-        console.print(f"trajectory: {out}")
+        savez: Any = np.savez_compressed  # some versions take any name, some have types that say otherwise
+        replace_file(out, lambda file: savez(file, **rows))
+        console.print(f"trajectory: {escape(str(out))}")
     if plot is not None:
         from cardan.cli.plot import save_plot
 
-        replace_file(plot, lambda name: save_plot(m, rows, name, model_name(m)))
-        console.print(f"picture: {plot}")
+        replace_file(plot, lambda file: save_plot(m, rows, file, plot.suffix, model_name(m)))
+        console.print(f"picture: {escape(str(plot))}")

@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
+import pkgutil
 import time
-from importlib.resources import files
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 
 import cardan
 from cardan.cli.loading import load_model
+from cardan.jit import addresses
 from cardan.jit.cache import cache_folder
+from cardan.jit.mode import jit_enabled
+from cardan.jit.stage import is_entry
+from cardan.sensor import all_sensor_stages
+from cardan.step.pipeline import program
 
-INTEGRATORS = (
-    cardan.mjtIntegrator.mjINT_EULER,
-    cardan.mjtIntegrator.mjINT_IMPLICITFAST,
-    cardan.mjtIntegrator.mjINT_RK4,
-)
+PROGRAMS = ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")
 
 
-def exercise(m: cardan.MjModel, integrators: tuple[cardan.mjtIntegrator, ...]) -> None:
-    """Run everything that a user of the model may call, so that all its kernels are compiled."""
-    for integrator in integrators:
-        m.opt.integrator = int(integrator)
-        d = cardan.MjData(m)
-        cardan.mj_step(m, d)
-        cardan.mj_inverse(m, d)
+def all_entries() -> list[Callable[..., Any]]:
+    """Every stage and collision function of the package."""
+    modules = [import_module(info.name) for info in pkgutil.walk_packages(cardan.__path__, "cardan.")]
+    found = {value: None for module in modules for value in vars(module).values() if is_entry(value)}
+    return [*found, *(stage for stage in all_sensor_stages() if stage not in found)]
+
+
+def compile_for(m: cardan.MjModel) -> None:
+    """Compile what stepping, forward and inverse dynamics of a model need."""
+    cardan.MjData(m)
+    for name in PROGRAMS:
+        program(m, name)
 
 
 def run(models: list[Path]) -> None:
     """The command."""
-    console = Console()
+    if not jit_enabled:
+        raise ValueError("compiling is switched off in this environment (CARDAN_JIT=0)")
     begin = time.perf_counter()
-    if models:
-        for path in models:
-            m = load_model(path)
-            exercise(m, (cardan.mjtIntegrator(m.opt.integrator),))
-    else:
-        text = files("cardan.cli").joinpath("warmup.xml").read_text()
-        for cone in cardan.mjtCone.mjCONE_PYRAMIDAL, cardan.mjtCone.mjCONE_ELLIPTIC:
-            m = cardan.MjModel.from_xml_string(text)
-            m.opt.cone = int(cone)
-            exercise(m, INTEGRATORS)
-    console.print(f"kernels are ready ({time.perf_counter() - begin:.1f} s); they are kept in {cache_folder()}")
+    for path in models:
+        compile_for(load_model(path))
+    if not models:
+        addresses(all_entries())
+    seconds = time.perf_counter() - begin
+    Console().print(f"kernels are ready ({seconds:.1f} s); they are kept in {escape(str(cache_folder()))}")

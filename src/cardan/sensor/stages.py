@@ -53,6 +53,11 @@ def sensor_stages(m: MjModel, when: int) -> list[Stage]:
     return [_stage_of(kind) for kind in SENSORS if kind.stage == when and kind.type in types]
 
 
+def all_sensor_stages() -> list[Stage]:
+    """The stages of all types of sensors."""
+    return [_stage_of(kind) for kind in SENSORS]
+
+
 def _uses(m: MjModel, need: str) -> bool:
     return bool(np.isin(m.sensor_type, [kind.type for kind in SENSORS if kind.needs == need]).any())
 
