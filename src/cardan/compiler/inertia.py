@@ -52,17 +52,19 @@ def _given_inertia(build: Build, body: Body) -> None:
 def _inertia_from_geoms(build: Build, body: Body) -> None:
     """Sum over the geoms whose group counts: one geom's own frame, or the principal axes of several."""
     low, high = build.settings["inertiagrouprange"]
-    geoms = [g for g in body.geoms if low <= g.group <= high and g.mass > mjMINVAL]
-    if len(geoms) == 1:
+    geoms = [g for g in body.geoms if low <= g.group <= high]
+    if len(geoms) == 1 and geoms[0].mass > mjMINVAL:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat
-    elif geoms:
+    elif len(geoms) > 1:
         _combined_inertia(body, geoms)
 
 
 def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
     """Mass, centre of mass and principal axes of several geoms (parallel axis theorem)."""
     body.mass = sum(g.mass for g in geoms)
+    if body.mass < mjMINVAL:
+        raise body.element.error("the geoms have no mass, and so no centre of mass: give them some, or use <inertial>")
     centre: Any = (0.0, 0.0, 0.0)
     for g in geoms:
         centre = add3(centre, scale3(g.pos, g.mass / body.mass))

@@ -53,15 +53,16 @@ def _add_joint(build: Build, body: Body, placed: Placed, values: dict[str, Any])
     pos, axis = _place(build, element, frames, values)
     joint = Joint(build.enter("joint", element.name), word, pos, axis, len(build.columns["dof_bodyid"]), DOFS[word])
     body.joints.append(joint)
-    unit = build.angle if word in ("hinge", "ball") else 1.0
-    bounds = (values["range"][0] * unit, values["range"][1] * unit)
+    limited = _limited(build, element, word, values)
+    # the range of a joint without limits stays as it is written, as in the reference
+    unit = build.angle if limited and word in ("hinge", "ball") else 1.0
     build.put(
         jnt_type=JOINT[word],
         jnt_qposadr=len(build.columns["qpos0"]),
         jnt_dofadr=joint.dofadr,
         jnt_bodyid=body.id,
         jnt_group=values["group"],
-        jnt_limited=_limited(build, element, word, values, bounds),
+        jnt_limited=limited,
         jnt_actfrclimited=_force_limited(build, element, word, values),
         jnt_actgravcomp=values["actuatorgravcomp"],
         jnt_solref=values["solreflimit"],
@@ -69,7 +70,7 @@ def _add_joint(build: Build, body: Body, placed: Placed, values: dict[str, Any])
         jnt_pos=pos,
         jnt_axis=axis,
         jnt_stiffness=values["stiffness"],
-        jnt_range=bounds,
+        jnt_range=(values["range"][0] * unit, values["range"][1] * unit),
         jnt_actfrcrange=values["actuatorfrcrange"],
         jnt_margin=values["margin"],
         springdamper=_springdamper(element, values["springdamper"]),
@@ -100,12 +101,12 @@ def _place(build: Build, element: Element, frames: tuple[Element, ...], values: 
     return pos, scale3(axis, 1.0 / length)
 
 
-def _limited(build: Build, element: Element, word: str, values: dict[str, Any], bounds: tuple[float, float]) -> bool:
+def _limited(build: Build, element: Element, word: str, values: dict[str, Any]) -> bool:
     """Whether the joint has limits; a free joint never has, those of a ball are an angle from zero."""
     if word == "free":
         return False
-    limited = build.is_limited(element, values["limited"], bounds, "range", "limited")
-    if limited and word == "ball" and bounds[0] != 0.0:
+    limited = build.is_limited(element, values["limited"], values["range"], "range", "limited")
+    if limited and word == "ball" and values["range"][0] != 0.0:
         raise element.error("the range of a ball joint must start at 0", "range")
     return limited
 
