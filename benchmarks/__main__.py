@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("stepping", "newest", "rollout", "compiling", "startup", "memory")
+NAMES = ("accuracy", "stepping", "newest", "rollout", "compiling", "startup", "memory")
 
 
 def main() -> None:
