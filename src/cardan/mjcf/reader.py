@@ -42,11 +42,12 @@ def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None)
     Raises MjcfError when the file cannot be read or breaks the rules, with file, line, element and attribute.
     """
     where = Path(fspath(path))
+    tree = ModelTree(str(where), where.parent, assets)
+    key = tree.asset_key(str(where))
     try:
-        text = where.read_bytes()
+        text = where.read_bytes() if key is None else tree.assets[key]
     except OSError as error:
         raise MjcfError(f"cannot read the model file: {error.strerror or error}", str(where)) from None
-    tree = ModelTree(str(where), where.parent, assets)
     return _read(tree, text, str(where), where.resolve())
 
 

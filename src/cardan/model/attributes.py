@@ -45,7 +45,7 @@ def set_array(array: np.ndarray, name: str, value: Any) -> None:
 
 
 def _ignore(name: str) -> None:
-    """Nothing depends on a group that stands alone."""
+    """Nothing depends on the scalar that was set."""
 
 
 class FieldGroup:
@@ -58,11 +58,11 @@ class FieldGroup:
     _memory: StructMemory
     _prefix: str
 
-    def __init__(self, memory: StructMemory, prefix: str, changed: Callable[[str], None]) -> None:
+    def __init__(self, memory: StructMemory, prefix: str, changed: Callable[[str], None] | None = None) -> None:
         attributes = self.__dict__
         attributes["_memory"] = memory
         attributes["_prefix"] = prefix
-        attributes["_changed"] = changed
+        attributes["_changed"] = changed or _ignore
         for field in memory.struct.members(prefix):
             if not field.is_scalar:
                 attributes[field.name[len(prefix) :]] = memory.arrays[field.name]
@@ -70,7 +70,7 @@ class FieldGroup:
     def __copy__(self) -> Self:
         struct, prefix = self._memory.struct, self._prefix
         new = object.__new__(type(self))
-        FieldGroup.__init__(new, standalone_memory(struct), prefix, _ignore)
+        FieldGroup.__init__(new, standalone_memory(struct), prefix)
         for name in self._names:
             setattr(new, name, getattr(self, name))
         return new
@@ -179,6 +179,10 @@ class RecordList:
     """Records kept as one array a member: ``d.contact[i].dist`` and ``d.contact.dist[i]`` are the same number."""
 
     record_class: type[Record] = Record
+    _memory: StructMemory
+    _prefix: str
+    _length: Callable[[], int | None]
+    _rows: slice
 
     def __init__(
         self, memory: StructMemory, prefix: str, length: Callable[[], int | None], rows: slice = slice(None)

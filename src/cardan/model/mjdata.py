@@ -43,10 +43,11 @@ class MjContact(Record):
 
 
 def _blank_contact() -> DetachedRecord:
-    members = DATA.members("contact.")
-    return DetachedRecord(
-        {f.name.removeprefix("contact."): np.zeros((1, *f.shape[1:]), f.numpy_dtype) for f in members}
-    )
+    columns = {}
+    for field in DATA.members("contact."):
+        shape = [n for n in field.shape[1:] if isinstance(n, int)]
+        columns[field.name.removeprefix("contact.")] = np.zeros((1, *shape), field.numpy_dtype)
+    return DetachedRecord(columns)
 
 
 class MjWarningStat(Record):
@@ -129,7 +130,8 @@ class MjData(DataNames):
         for field in DATA.members(""):
             if not field.is_scalar and field.name not in ARENA_FIELDS:
                 attributes[field.name] = memory.arrays[field.name]
-        attributes["contact"] = MjContactList(memory, "contact.", lambda: self.ncon)
+        ncon = memory.scalars["ncon"]
+        attributes["contact"] = MjContactList(memory, "contact.", lambda: int(ncon[0]))
         attributes["warning"] = _WarningList(memory, "warning.", lambda: None)
         attributes["timer"] = _TimerList(memory, "timer.", lambda: None)
         attributes["solver"] = _SolverList(memory, "solver.", lambda: None)

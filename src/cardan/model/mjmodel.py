@@ -30,9 +30,9 @@ _READERS: dict[str, Callable[..., MjModel]] = {}
 class MjOption(_OPTIONS):
     """Physics options (spec: modelling, option). ``MjOption()`` has the default options, and belongs to no model."""
 
-    def __init__(self, *bound: Any) -> None:
-        super().__init__(*(bound or (standalone_memory(MODEL), "opt.", _belongs_to_none)))
-        if not bound:
+    def __init__(self, memory: StructMemory | None = None, changed: Callable[[str], None] | None = None) -> None:
+        super().__init__(memory or standalone_memory(MODEL), "opt.", changed)
+        if memory is None:
             defaults = _READERS["xml_string"]("<mujoco/>", None).opt
             for name in self._names:
                 setattr(self, name, getattr(defaults, name))
@@ -41,23 +41,28 @@ class MjOption(_OPTIONS):
 class MjStatistic(_STATISTICS):
     """Model statistics at qpos0. ``MjStatistic()`` is all zero, and belongs to no model."""
 
-    def __init__(self, *bound: Any) -> None:
-        super().__init__(*(bound or (standalone_memory(MODEL), "stat.", _belongs_to_none)))
-
-
-def _belongs_to_none(name: str) -> None:
-    """A setting of no model was changed; nothing depends on it."""
+    def __init__(self, memory: StructMemory | None = None, changed: Callable[[str], None] | None = None) -> None:
+        super().__init__(memory or standalone_memory(MODEL), "stat.", changed)
 
 
 class MjVisual:
     """Visual options, in groups (``m.vis.map.znear``)."""
 
-    def __init__(self, memory: StructMemory, changed: Callable[[str], None]) -> None:
+    def __init__(self, memory: StructMemory) -> None:
         for prefix, cls in VISUAL_GROUPS.items():
-            setattr(self, prefix[4:-1], cls(memory, prefix, changed))
+            setattr(self, prefix[4:-1], cls(memory, prefix))
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {group!r}" for name, group in vars(self).items())
+
+
+def _clearing(programs: dict[Any, Any]) -> Callable[[str], None]:
+    """What follows from a changed option: the programs made for the old options no longer hold."""
+
+    def changed(name: str) -> None:
+        programs.clear()
+
+    return changed
 
 
 def register_reader(kind: str, reader: Callable[..., MjModel]) -> None:
@@ -99,9 +104,9 @@ class MjModel(ModelNames):
         for field in MODEL.members(""):
             if not field.is_scalar and field.name not in TEXT_FIELDS:
                 attributes[field.name] = memory.arrays[field.name]
-        attributes["opt"] = MjOption(memory, "opt.", self._changed)
-        attributes["stat"] = MjStatistic(memory, "stat.", self._changed)
-        attributes["vis"] = MjVisual(memory, self._changed)
+        attributes["opt"] = MjOption(memory, _clearing(attributes["_programs"]))
+        attributes["stat"] = MjStatistic(memory)
+        attributes["vis"] = MjVisual(memory)
 
     def finalize(self) -> None:
         """Attach the index tables that are derived from the finished arrays."""
@@ -116,9 +121,7 @@ class MjModel(ModelNames):
         return self.__dict__["_view"]
 
     def _changed(self, name: str) -> None:
-        """An option was set: the programs made for the old options no longer hold."""
-        if name.startswith("opt."):
-            self._programs.clear()
+        """A scalar was set; nothing depends on it."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         array = self.__dict__.get(name)

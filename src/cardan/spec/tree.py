@@ -58,15 +58,22 @@ class ModelTree:
 
     # --- files -------------------------------------------------------------------------------------------------------
 
+    def asset_key(self, name: str) -> str | None:
+        """The key in ``assets`` of a file: its name, or one whose last part is the same but for case."""
+        if name in self.assets:
+            return name
+        last = Path(name).name.lower()
+        return next((key for key in self.assets if Path(key).name.lower() == last), None)
+
     def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
         """Content of a file that the model mentions, and what it was found as: its name in ``assets`` or its path.
 
         It is looked up in ``assets``, then in the ``folders``, then in the main file's folder (without a main file: the
         current one). Raises FileNotFoundError that names every place tried, or another OSError.
         """
-        for key in (name, Path(name).name):
-            if key in self.assets:
-                return self.assets[key], key
+        key = self.asset_key(name)
+        if key is not None:
+            return self.assets[key], key
         places = [folder / name for folder in (*folders, self.folder or Path()) if folder is not None]
         for path in places:
             if path.is_file():
