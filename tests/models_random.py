@@ -14,6 +14,10 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, settings, strategies
 
+FLAGS = (
+    *("eulerdamp", "refsafe", "filterparent", "warmstart", "midphase", "clampctrl", "passive", "actuation", "limit"),
+    *("equality", "contact", "frictionloss", "gravity", "sensor"),
+)
 SEEDS = strategies.integers(0, 2**32 - 1)
 
 
@@ -60,7 +64,15 @@ class Features:
 
 
 SMOOTH = Features(
-    dissipation=False, actuators=False, equalities=False, limits=False, contacts=False, sensors=False, mocap=False
+    dissipation=False,
+    actuators=False,
+    equalities=False,
+    limits=False,
+    contacts=False,
+    sensors=False,
+    mocap=False,
+    gravcomp=False,
+    options={"integrator": "RK4", "timestep": "0.001"},
 )
 """Only smooth forces that come from a potential."""
 
@@ -362,7 +374,8 @@ class ModelMaker:
     def equality(self) -> str:
         if not self.features.equalities:
             return ""
-        kinds = self.pick(((), (), (self.connect,), (self.weld,), (self.couple,), (self.connect, self.couple, self.weld)))
+        every = (self.connect, self.couple, self.weld)
+        kinds = self.pick(((), (), (self.connect,), (self.weld,), (self.couple,), every))
         content = "".join(kind() for kind in kinds)
         return element("equality", {}, content) if content else ""
 
@@ -523,11 +536,14 @@ class ModelMaker:
 
     def option(self) -> str:
         if self.features.options:
-            return element("option", self.features.options)
+            return element("option", self.features.options, element("flag", {"energy": "enable"}))
         option: dict[str, Any] = {"timestep": self.uniform(0.0005, 0.01), "jacobian": self.pick(("dense", "sparse"))}
-        option |= {"integrator": self.pick(("Euler", "implicitfast", "RK4")), "cone": self.pick(("pyramidal", "elliptic"))}
+        option |= {"integrator": self.pick(("Euler", "implicitfast", "RK4"))}
+        option |= {"cone": self.pick(("pyramidal", "elliptic"))}
         option |= self.maybe(0.3, gravity=self.vector(5)) | self.maybe(0.4, impratio=self.uniform(0.5, 5))
-        option |= self.maybe(0.1, actuatorgroupdisable=self.pick("123"))
+        if option["integrator"] != "implicitfast":
+            # the reference keeps the derivatives of disabled actuators (docs/differences.md)
+            option |= self.maybe(0.1, actuatorgroupdisable=self.pick("123"))
         if self.features.contacts:
             override = {"o_solref": self.solref(), "o_solimp": self.solimp(), "o_margin": 0.01}
             option |= self.maybe(0.1, **override)
@@ -535,8 +551,7 @@ class ModelMaker:
 
     def flags(self, override: bool) -> str:
         flags = {"energy": self.pick(("enable", "disable")), **({"override": "enable"} if override else {})}
-        for name in ("eulerdamp", "refsafe", "filterparent", "warmstart", "midphase", "clampctrl", "passive", "actuation",
-                     "limit", "equality", "contact", "frictionloss", "gravity", "sensor"):  # fmt: skip
+        for name in FLAGS:
             flags |= self.maybe(0.06, **{name: "disable"})
         return element("flag", flags)
 
@@ -546,7 +561,7 @@ class ModelMaker:
         return element("mujoco", {}, self.settings() + world + relations)
 
 
-def random_model(seed: int, features: Features = Features()) -> str:  # noqa: B008
+def random_model(seed: int, features: Features = Features()) -> str:
     """MJCF text of a random model."""
     return ModelMaker(seed, features).model()
 
