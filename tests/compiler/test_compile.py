@@ -6,31 +6,7 @@ import numpy as np
 import pytest
 
 from cardan.api.loading import load_string, mj_setConst
-from cardan.compiler.names import name_hash
-from cardan.maths.eigen import principal_axes
-from cardan.maths.pose import euler2quat, z2quat
-from cardan.maths.quaternion import quat2mat, rot_vec_quat
 from cardan.model.mjdata import MjData
-
-
-def test_principal_axes_rebuild_the_matrix() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        factor = rng.standard_normal((3, 3))
-        full = factor @ factor.T
-        moments, quat = principal_axes((*np.diag(full), full[0, 1], full[0, 2], full[1, 2]))
-        axes = np.array(quat2mat(quat)).reshape(3, 3)
-        assert np.allclose(axes @ np.diag(moments) @ axes.T, full, atol=1e-5)
-        assert moments[0] >= moments[1] >= moments[2]
-
-
-@pytest.mark.parametrize("axis", [(0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (0.6, 0.0, 0.8), (0.0, -1.0, 0.0)])
-def test_z2quat_turns_z_to_the_axis(axis: tuple[float, float, float]) -> None:
-    assert np.allclose(rot_vec_quat((0.0, 0.0, 1.0), z2quat(axis)), axis, atol=1e-12)
-
-
-def test_moving_and_fixed_euler_sequences_mirror_each_other() -> None:
-    assert np.allclose(euler2quat((0.1, 0.2, 0.3), "xyz"), euler2quat((0.3, 0.2, 0.1), "ZYX"))
 
 
 def test_inertial_frame_takes_every_orientation_format() -> None:
@@ -63,8 +39,3 @@ def test_set_const_follows_a_change() -> None:
     assert m.dof_M0[0] == pytest.approx(2 * before)
     assert m.body_subtreemass[0] == pytest.approx(m.body_mass[1])
     assert m.dof_invweight0[0] == pytest.approx(0.5 / before)
-
-
-def test_name_hash_is_djb2() -> None:
-    assert name_hash("") == 5381
-    assert name_hash("a") == 5381 * 33 ^ ord("a")

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from cardan.maths.pose import Quat, Vec3
 from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
-
-Vec3 = tuple[float, float, float]
-Quat = tuple[float, float, float, float]
 
 _EPS = 1e-12
 _LARGEST_COUNT = 500

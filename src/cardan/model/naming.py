@@ -35,21 +35,24 @@ KIND_OF_OBJECT: dict[int, str] = {int(obj): _kind(obj) for obj in mjtObj if _kin
 HASH_START, HASH_FACTOR, HASH_BITS = 5381, 33, 64
 
 
-def name_hash(name: str, size: int) -> int:
-    """Place of `name` in a hash table of `size` places (Bernstein's hash, exclusive-or form, on 64 bits)."""
+def name_hash(name: str) -> int:
+    """Hash of a name (Bernstein's, exclusive-or form, on 64 bits)."""
     value = HASH_START
     for byte in name.encode():
         value = (value * HASH_FACTOR ^ byte) & ((1 << HASH_BITS) - 1)
-    return value % size
+    return value
 
 
 def name_table(names: Sequence[str]) -> np.ndarray:
-    """Hash table of the names of one type of element: ids at their places, -1 where empty (2 * len(names),)."""
+    """Hash table of the names of one type of element: ids at their places, -1 where empty (2 * len(names),).
+
+    Open addressing: an id stands at the hash of its name or, if that place is taken, at the next free one.
+    """
     size = 2 * len(names)
     table = np.full(size, -1, np.int32)
     for i, name in enumerate(names):
         if name:
-            place = name_hash(name, size)
+            place = name_hash(name) % size
             while table[place] >= 0:
                 place = (place + 1) % size
             table[place] = i
