@@ -17,10 +17,11 @@ from benchmarks.timing import save
 STATES = 10
 STEPS = 1000
 SMOOTH = (
-    "xpos xquat xipos geom_xpos geom_xmat subtree_com cinert cdof qM qLD qLDiagInv ten_length actuator_length cvel cdof_dot "
-    "qfrc_bias qfrc_passive actuator_force qfrc_actuator qfrc_smooth qacc_smooth"
-).split()
-SOLVER = "qacc qfrc_constraint efc_force".split()
+    *("xpos", "xquat", "xipos", "geom_xpos", "geom_xmat", "subtree_com", "cinert", "cdof", "qM", "qLD", "qLDiagInv"),
+    *("ten_length", "actuator_length", "cvel", "cdof_dot", "qfrc_bias", "qfrc_passive"),
+    *("actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth"),
+)
+SOLVER = ("qacc", "qfrc_constraint", "efc_force")
 
 
 def difference(ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -128,8 +128,6 @@ def test_rows_of_equalities(seed: int) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-6 * max(1.0, np.abs(expected).max(initial=0)))
 
 
-
-
 def test_every_equality_is_drawn() -> None:
     kinds = set()
     for seed in range(60):
