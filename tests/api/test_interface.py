@@ -84,6 +84,25 @@ def test_constants_have_the_values_of_the_reference(name):
         assert getattr(cardan, name) == getattr(mujoco, name)
 
 
+def parts_of(package: ModuleType) -> dict[str, object]:
+    """A model, its data and their groups."""
+    m = package.MjModel.from_xml_string("<mujoco/>")
+    d = package.MjData(m)
+    return {"m": m, "d": d, "opt": m.opt, "stat": m.stat, "vis": m.vis, "global": m.vis.global_, "contact": d.contact}
+
+
+@pytest.mark.parametrize("part", ["m", "d", "opt", "stat", "vis", "global", "contact"])
+def test_objects_have_the_attributes_of_the_reference(part):
+    theirs, own = parts_of(mujoco)[part], parts_of(cardan)[part]
+    values = [name for name in dir(theirs) if not name.startswith("_") and not inspect.isclass(getattr(theirs, name))]
+    assert [name for name in values if not hasattr(own, name)] == []
+
+
+def test_binary_models_are_refused():
+    with pytest.raises(cardan.errors.UnsupportedFeature, match=r"m\.mjb: binary model files are not supported yet"):
+        cardan.MjModel.from_binary_path("m.mjb")
+
+
 @pytest.mark.parametrize("name", [name for name in dir(cardan) if not name.startswith("_")])
 def test_nothing_but_the_interface_is_public(name):
     own = getattr(cardan, name)

@@ -26,7 +26,7 @@ ABSENT: tuple[tuple[str, str], ...] = (
     (r"mj_addM", "adding the inertia to a matrix of the user"),
     (r"mj_defaultOption|mj_defaultVisual|mj_defaultSolRefImp", "default options outside a model"),
     (r"HEADERS_DIR", "the headers of the C library"),
-    (r"mj_sizeModel|mj_saveModel|from_binary_path", "binary model files"),
+    (r"mj_sizeModel|mj_saveModel", "binary model files"),
 )
 
 

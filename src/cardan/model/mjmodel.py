@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.errors import UnsupportedFeature
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
 from cardan.model.attributes import group_class, scalar_property, set_array, standalone_memory
@@ -151,6 +152,15 @@ class MjModel(ModelNames):
     def from_xml_string(cls, xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
         """Read and compile a model given as a string; arguments and errors as in `from_xml_path`."""
         return _READERS["xml_string"](xml, assets)
+
+    @classmethod
+    def from_binary_path(cls, filename: str | os.PathLike[str], assets: Mapping[str, bytes] | None = None) -> MjModel:
+        """Read a binary model file: not there yet.
+
+        Raises:
+            UnsupportedFeature: always.
+        """
+        raise UnsupportedFeature("binary model files are not supported yet; read the XML file", os.fspath(filename))
 
     def __copy__(self) -> MjModel:
         return self.__deepcopy__({})
