@@ -45,12 +45,17 @@ def line_search(m: Any, d: Any, island: int, scale: float) -> Any:
 
 @kernel
 def bracketed_newton(m: Any, d: Any, island: int, linear: float, curvature: float, tolerance: float) -> Any:
-    """Root of the slope; the first trial is the full Newton step of the solver, alpha = 1. Returns as `line_search`."""
+    """Root of the slope; the first trial is the full Newton step of the solver, alpha = 1. Returns as `line_search`.
+
+    Once there is a bracket, a Newton step that isn't at most half the step before last gives way to a bisection
+    (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly.
+    """
     low = 0.0
     high = -1.0
     step = 1.0
     slope = 0.0
     count = 0
+    last, before_last = 1.0, 1.0
     while count < m.opt.ls_iterations:
         slope, second = evaluate_ray(d, island, linear, curvature, step)
         count += 1
@@ -61,10 +66,11 @@ def bracketed_newton(m: Any, d: Any, island: int, linear: float, curvature: floa
         else:
             high = step
         trial = step - slope / max(second, MINVAL)
-        if high >= 0.0 and not (low < trial < high):
+        if high >= 0.0 and not (low < trial < high and 2.0 * abs(trial - step) <= before_last):
             trial = 0.5 * (low + high)
         if trial in (step, low, high):
             break
+        before_last, last = last, abs(trial - step)
         step = trial
     return step, slope, count
 
