@@ -30,14 +30,17 @@ from cardan.enums import (
     mjtWrap,
 )
 from cardan.sensor.table import SENSORS
-from cardan.solver.newton import solve
+from cardan.solver.newton import solve, solve_small
 from cardan.step.euler import euler, implicitfast
-from cardan.step.inverse import continuous_acc_euler
+from cardan.step.inverse import continuous_acc_euler, continuous_acc_implicitfast
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 Stage = Callable[..., Any]
+
+
+NEWTON = (solve, solve_small)  # the stages that solve for constraint forces
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +80,17 @@ def _implicit(m: MjModel) -> bool:
     return m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
 
 
+IMPLICIT_STAGES: tuple[Stage, ...] = (euler, implicitfast, continuous_acc_implicitfast)
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
 
 MISSING: tuple[Missing, ...] = (
-    Missing("the solver PGS (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_PGS, (solve,), "Newton"),
-    Missing("the solver CG (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_CG, (solve,), "Newton"),
+    Missing("the solver PGS (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_PGS, NEWTON, "Newton"),
+    Missing("the solver CG (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_CG, NEWTON, "Newton"),
     Missing(
-        "the no-slip solver (opt.noslip_iterations)", lambda m: m.opt.noslip_iterations > 0, (solve,), "0 iterations"
+        "the no-slip solver (opt.noslip_iterations)", lambda m: m.opt.noslip_iterations > 0, NEWTON, "0 iterations"
     ),
-    Missing("the integrator implicit (opt.integrator)", _implicit, (euler, implicitfast), "implicitfast"),
-    Missing("constraint islands (flag island)", _enabled(mjtEnableBit.mjENBL_ISLAND), (solve,), "the flag off"),
+    Missing("the integrator implicit (opt.integrator)", _implicit, IMPLICIT_STAGES, "implicitfast"),
+    Missing("constraint islands (flag island)", _enabled(mjtEnableBit.mjENBL_ISLAND), NEWTON, "the flag off"),
     Missing("multiple contacts of convex pairs (flag multiccd)", _enabled(mjtEnableBit.mjENBL_MULTICCD), (collision,)),
     Missing(
         "fluid forces (opt.density, opt.viscosity)", lambda m: m.opt.density > 0 or m.opt.viscosity > 0, (passive,)
