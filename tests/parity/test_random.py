@@ -119,7 +119,13 @@ def pair_disagreements(rm: mujoco.MjModel, m: cardan.MjModel, seed: int) -> Iter
 def disagreements(seed: int, features: Features = Features()) -> list[str]:  # noqa: B008
     """Where the two engines differ on the random model of the seed."""
     xml = random_model(seed, features)
-    rm, m = mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml)
+    try:
+        rm = mujoco.MjModel.from_xml_string(xml)
+    except ValueError as error:
+        # the reference miscounts entries of some sparse Jacobians at qpos0 (docs/differences.md)
+        assert "mis-allocation" in str(error)
+        return []
+    m = cardan.MjModel.from_xml_string(xml)
     found = list(model_disagreements(rm, m))
     for model in (rm, m):
         model.opt.tolerance, model.opt.iterations = 1e-14, 200
@@ -131,3 +137,9 @@ def disagreements(seed: int, features: Features = Features()) -> list[str]:  # n
 @pytest.mark.parametrize("seed", range(100))
 def test_random_model(seed: int) -> None:
     assert not disagreements(seed)
+
+
+# line searches that need bisections
+@pytest.mark.parametrize("seed", [98, 128, 136])
+def test_large_model(seed: int) -> None:
+    assert not disagreements(seed, Features(bodies=30))
