@@ -49,7 +49,7 @@ from cardan.step.inverse import (
 from cardan.step.report import report_warnings
 from cardan.step.run import StepProgram
 from cardan.step.runge_kutta import rk_begin, rk_end, rk_second, rk_third
-from cardan.step.support import check_sensors, check_support
+from cardan.step.support import NEWTON, check_sensors, check_support
 
 Predicate = Callable[[MjModel], bool]
 
@@ -105,6 +105,12 @@ def _sensors(after: mjtStage) -> When:
         return sensor_stages(m, after)
 
     return when(has_sensors, Chosen(stages_of))
+
+
+def _primal(m: MjModel) -> list[Any]:
+    """What the Newton solver needs of the constraints' inverse inertia: nothing; other solvers are not there yet."""
+    check_support(m, NEWTON)
+    return []
 
 
 def _cameras_or_lights(m: MjModel) -> bool:
@@ -246,7 +252,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_collision": (collision,),
     "mj_makeConstraint": MAKE_CONSTRAINT,
     "mj_referenceConstraint": (reference_constraint,),
-    "mj_projectConstraint": (),
+    "mj_projectConstraint": (Chosen(_primal),),
     "mj_Euler": (euler,),
     "mj_implicit": IMPLICIT,
     "mj_RungeKutta": RUNGE_KUTTA,
