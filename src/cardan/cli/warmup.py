@@ -32,8 +32,9 @@ def all_entries() -> list[Callable[..., Any]]:
 
 
 def compile_for(m: cardan.MjModel) -> None:
-    """Compile what stepping, forward and inverse dynamics of a model need."""
+    """Compile what stepping, forward and inverse dynamics of a model need, and energies as `simulate` does."""
     cardan.MjData(m)
+    m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
     for name in PROGRAMS:
         program(m, name)
 

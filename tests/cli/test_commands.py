@@ -1,0 +1,151 @@
+"""The command line: what it prints, what it writes, and how it speaks of trouble."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from cardan.cli import app
+from cardan.cli.files import replace_file
+from cardan.cli.warmup import all_entries
+from cardan.collision.table import COLLIDERS
+from cardan.sensor import all_sensor_stages
+
+HUMANOID = str(Path(__file__).resolve().parents[2] / "examples" / "humanoid.xml")
+SLIDER = (
+    '<mujoco><worldbody><body><joint name="j" type="slide"/><geom size=".1"/></body></worldbody>'
+    '<actuator><motor joint="j"/></actuator><keyframe><key name="far" qpos="2"/></keyframe></mujoco>'
+)
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """Exit status and all output of a command."""
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def slider(tmp_path: Path) -> str:
+    path = tmp_path / "slider.xml"
+    path.write_text(SLIDER)
+    return str(path)
+
+
+def test_simulate_writes_trajectory_and_picture(tmp_path: Path) -> None:
+    out, plot = tmp_path / "new" / "trajectory", tmp_path / "poses.png"
+    status, text = run("simulate", HUMANOID, "--duration", "0.1", "--out", str(out), "--plot", str(plot))
+    assert status == 0, text
+    rows = np.load(out)
+    assert rows["qpos"].shape == (21, 28) and rows["ncon"].shape == (21,)
+    assert np.allclose(rows["time"], 0.005 * np.arange(21))
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["poses.png", "trajectory"]
+    assert "steps/s" in text and "contacts" in text
+
+
+@pytest.mark.parametrize("keyframe", ["far", "0"])
+def test_keyframe_and_controls(slider: str, tmp_path: Path, keyframe: str) -> None:
+    np.save(tmp_path / "controls.npy", [[1.0], [2.0]])
+    out = tmp_path / "t.npz"
+    controls = str(tmp_path / "controls.npy")
+    status, text = run(
+        "simulate", slider, "--duration", "0.008", "--keyframe", keyframe, "--ctrl", controls, "--out", str(out)
+    )
+    assert status == 0, text
+    rows = np.load(out)
+    assert rows["qpos"][0] == 2.0
+    assert rows["ctrl"].ravel().tolist() == [0.0, 1.0, 2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--keyframe", "near"), "its keyframes: far"),
+        (("--keyframe", "1"), "no keyframe '1'"),
+        (("--ctrl", "{folder}/none.npy"), "no file of controls"),
+        (("--ctrl", "{folder}/slider.xml"), "not a .npy file"),
+        (("--ctrl", "{folder}/wide.npy"), "nu = 1, found (3, 2)"),
+        (("--ctrl", "{folder}/nan.npy"), "must be finite, found nan in row 1, column 0"),
+        (("--out", "{folder}"), "it is a folder"),
+        (("--out", "{folder}/slider.xml/t.npz"), "can't write"),
+        (("--plot", "{folder}/t.unknown"), "known suffixes"),
+        (("--duration", "inf"), "finite number of seconds"),
+    ],
+)
+def test_bad_arguments(slider: str, tmp_path: Path, arguments: tuple[str, str], expected: str) -> None:
+    np.save(tmp_path / "wide.npy", np.zeros((3, 2)))
+    np.save(tmp_path / "nan.npy", [[0.0], [np.nan]])
+    status, text = run("simulate", slider, arguments[0], arguments[1].format(folder=tmp_path))
+    assert status == 1
+    assert expected in text and text.startswith("cardan: error: ") and text.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["simulate", "info", "testspeed", "warmup"])
+def test_bad_models(command: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.xml").write_text("<mujoco><worldbody><geom size='.1'></worldbody></mujoco>")
+    for name, expected in (("none.xml", "there is no model file"), ("broken.xml", "broken.xml:1: not well-formed")):
+        status, text = run(command, str(tmp_path / name))
+        assert status == 1 and expected in text and text.count("\n") == 1
+
+
+def test_timestep_of_zero(tmp_path: Path) -> None:
+    path = tmp_path / "still.xml"
+    path.write_text(SLIDER.replace("<worldbody>", '<option timestep="0"/><worldbody>', 1))
+    assert run("simulate", str(path)) == (
+        1,
+        "cardan: error: the model's timestep (option timestep) must be positive, not 0.0\n",
+    )
+
+
+def test_info() -> None:
+    status, text = run("info", HUMANOID)
+    assert status == 0
+    assert "nbody 17" in text and "hinge knee_left" in text and "squat" in text
+
+
+def test_testspeed(slider: str) -> None:
+    status, text = run("testspeed", slider, "--steps", "20")
+    assert status == 0
+    for expected in (
+        "steps per second",
+        "real-time factor",
+        "contacts",
+        "constraints",
+        "solver iterations",
+        "kinematics",
+    ):
+        assert expected in text
+
+
+def test_warmup_knows_every_kernel() -> None:
+    entries = all_entries()
+    assert set(COLLIDERS.values()) <= set(entries) and set(all_sensor_stages()) <= set(entries)
+    assert len(entries) == len(set(entries)) > 90
+
+
+def test_warmed_up_model_compiles_nothing_more(slider: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "CARDAN_CACHE_DIR": str(tmp_path / "cache")}
+    counts = []
+    for command in (["warmup", slider], ["simulate", slider, "--duration", "0.01"]):
+        subprocess.run(
+            [sys.executable, "-c", "from cardan.cli import main; main()", *command], env=environment, check=True
+        )
+        counts.append(len(list((tmp_path / "cache").glob("*.o"))))
+    assert counts[0] == counts[1] > 10
+
+
+def test_interrupted_write_leaves_nothing(tmp_path: Path) -> None:
+    def write(file: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "t").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        replace_file(tmp_path / "t", write)
+    assert [p.name for p in tmp_path.iterdir()] == ["t"] and (tmp_path / "t").read_text() == "old"
