@@ -57,10 +57,10 @@ def _read_controls(m: Any, d: Any) -> None:
     bad = -1
     for i in range(m.nu - 1, -1, -1):
         value = d.ctrl[i]
-        if is_bad(value):
-            bad = i
         if limit and m.actuator_ctrllimited[i]:
             value = clamp(value, m.actuator_ctrlrange[i, 0], m.actuator_ctrlrange[i, 1])
+        if is_bad(value) and bad < 0:
+            bad = i
         d.work.ctrl[i] = value
     if bad >= 0:
         d.warning.number[BADCTRL] += 1
