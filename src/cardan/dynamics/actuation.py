@@ -59,7 +59,7 @@ def _read_controls(m: Any, d: Any) -> None:
         value = d.ctrl[i]
         if limit and m.actuator_ctrllimited[i]:
             value = clamp(value, m.actuator_ctrlrange[i, 0], m.actuator_ctrlrange[i, 1])
-        if is_bad(value) and bad < 0:
+        if is_bad(value):
             bad = i
         d.work.ctrl[i] = value
     if bad >= 0:
