@@ -30,4 +30,4 @@ def __getattr__(name: str) -> object:
     feature = _absent_feature(name)
     if feature is None:
         raise AttributeError(f"module 'cardan' has no attribute {name!r}")
-    raise AttributeError(f"cardan.{name}: {feature} is not supported yet (docs/status.md lists what is)")
+    raise AttributeError(f"cardan.{name} is not supported yet ({feature}); docs/status.md lists what is")

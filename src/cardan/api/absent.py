@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 ABSENT: tuple[tuple[str, str], ...] = (
-    (r"Mjv\w+|mjv_\w+|Mjr\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer", "rendering"),
+    (r"Mjv\w+|mjv_\w+|Mjr\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer", "rendering"),
     (r"mj_ray\w*|mj_multiRay|mju_ray\w+", "ray casting"),
     (r"mj_load\w*Plugin\w*|PLUGIN\w+", "engine plugins"),
     (r"mj_printModel|mj_printData|mj_printFormatted\w+|mj_printSchema", "printing to text files"),

@@ -1,0 +1,322 @@
+"""The table of features (docs/status.md) tells the truth: its tests exist, and what isn't there yet says so.
+
+Each row that is "not yet" stands either in `REFUSED`, with something that uses the feature and words of the error, or
+in `WITHOUT_A_NAME`: features that no model and no call can ask for so far.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+import cardan
+from cardan.cli import app
+
+ROOT = Path(__file__).resolve().parents[1]
+FEATURES, FUNCTIONS = (ROOT / "docs/status.md").read_text().split("\n## Functions and classes")
+STATUS_WORDS = {"works", "partly", "not yet"}
+
+
+class Row(NamedTuple):
+    """A row of the table of features."""
+
+    section: str
+    feature: str
+    status: str
+    where: str
+    tests: str
+
+    @property
+    def name(self) -> str:
+        """Section and feature: features of different sections may have the same name."""
+        return f"{self.section}: {self.feature}"
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a line of a table."""
+    return [cell.strip() for cell in line[1:-1].split("|")]
+
+
+def feature_rows() -> Iterator[Row]:
+    """The rows of all sections."""
+    section = ""
+    for line in FEATURES.splitlines():
+        if line.startswith("## "):
+            section = line[3:]
+        elif line.startswith("| ") and not line.startswith(("| feature |", "| --- |")):
+            yield Row(section, *cells(line))
+
+
+def names_by_status() -> dict[str, list[str]]:
+    """Names of functions and classes in the last table, by the status of their row."""
+    names: dict[str, list[str]] = {}
+    for line in FUNCTIONS.splitlines():
+        if line.startswith("| ") and "| names |" not in line and "---" not in line:
+            family, status, listed = cells(line)
+            if not family.startswith("Enumerations"):
+                names.setdefault(status, []).extend(re.findall(r"`(\w+)`", listed))
+    return names
+
+
+ROWS = list(feature_rows())
+MISSING = [row for row in ROWS if row.status == "not yet"]
+NAMES = names_by_status()
+
+# --- what uses a feature ----------------------------------------------------------------------------------------------
+
+ARM = """
+  <body name="b" pos="0 0 1"><freejoint/><geom name="g" size=".1"/><site name="s"/>
+    <body name="c" pos="1 0 0"><joint name="j"/><geom name="h" size=".1"/><site name="t"/></body></body>
+"""
+
+
+def model(rest: str = "", world: str = ARM) -> str:
+    """A model: its world, and other sections."""
+    return f"<mujoco>{rest}<worldbody>{world}</worldbody></mujoco>"
+
+
+def reading(rest: str = "", world: str = "") -> Callable[[], object]:
+    """Read a model; `world` is added to its world."""
+    return lambda: cardan.MjModel.from_xml_string(model(rest, ARM + world))
+
+
+def stepping(rest: str = "", world: str = ARM) -> Callable[[], object]:
+    """Read a model and make a step."""
+
+    def step() -> None:
+        m = cardan.MjModel.from_xml_string(model(rest, world))
+        cardan.mj_step(m, cardan.MjData(m))
+
+    return step
+
+
+def actuator(content: str) -> Callable[[], object]:
+    return reading(f"<actuator>{content}</actuator>")
+
+
+def sensor(content: str) -> Callable[[], object]:
+    return reading(f"<sensor>{content}</sensor>")
+
+
+def name(word: str) -> Callable[[], object]:
+    return lambda: getattr(cardan, word)
+
+
+def callback(word: str) -> Callable[[], object]:
+    return lambda: getattr(cardan, f"set_{word}")(lambda *arguments: None)
+
+
+def command(word: str) -> Callable[[], object]:
+    """A command of the command line; what it prints becomes the error."""
+
+    def call() -> None:
+        result = CliRunner().invoke(app, [word, "model.xml"])
+        if result.exit_code:
+            raise ValueError(result.output)
+
+    return call
+
+
+def colliding(first: str, second: str) -> Callable[[], object]:
+    """A step of two geoms that can meet."""
+    geoms = (f'<geom type="{kind}" size=".1 .1 .1"/>' for kind in (first, second))
+    return stepping(world="".join(f"<body><freejoint/>{geom}</body>" for geom in geoms))
+
+
+Use = tuple[str, Callable[[], object], str]
+
+SETTINGS: list[Use] = [
+    ("`compiler`: fusestatic", reading('<compiler fusestatic="true"/>'), "fusing static bodies"),
+    ("`compiler`: fusestatic", reading('<compiler discardvisual="true"/>'), "discarding visual elements"),
+    ("`compiler`: meshdir", reading('<compiler fitaabb="true"/>'), "fitting geoms to meshes"),
+    ("`compiler/lengthrange`", reading('<compiler><lengthrange mode="all"/></compiler>'), "length ranges"),
+    ("`option/flag`", stepping('<option><flag multiccd="enable"/></option>'), "multiccd"),
+    ("`option/flag`", stepping('<option><flag island="enable"/></option>'), "island"),
+    ("`extension`", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
+    ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
+    ("engine plugins", name("mj_loadPluginLibrary"), "engine plugins"),
+    ("URDF", lambda: cardan.MjModel.from_xml_string('<robot name="r"><link name="a"/></robot>'), "URDF"),
+]
+FILES: list[Use] = [
+    ("binary model", lambda: cardan.MjModel.from_binary_path("m.mjb"), "binary model files"),
+    ("binary model", name("mj_saveModel"), "binary model files"),
+    ("writer", name("mj_saveLastXML"), "saving models as XML"),
+    ("`mj_printModel`", name("mj_printModel"), "printing to text files"),
+    ("`mj_printModel`", name("mj_printFormattedData"), "printing to text files"),
+    ("`mj_printSchema`", name("mj_printSchema"), "printing to text files"),
+]
+ASSETS: list[Use] = [
+    ("`texture`: PNG", reading('<asset><texture name="t" type="2d" file="t.png"/></asset>'), "image file"),
+    ("`texture`: KTX", reading('<asset><texture name="t" type="cube" file="t.ktx"/></asset>'), "image file"),
+    ("`mesh`", reading('<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'), "mesh assets"),
+    ("`mesh`", reading(world='<geom size="1" shellinertia="true"/>'), "inertia of shells"),
+    ("`hfield`", reading('<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>'), "height fields"),
+    ("`skin`", reading('<asset><skin name="k"/></asset>'), "skins"),
+    ("`deformable`", reading('<deformable><skin name="k"/></deformable>'), "skins"),
+    ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
+    ("`geom`: mesh", reading(world='<geom type="mesh" mesh="m"/>'), "mesh geoms"),
+    ("`geom`: mesh", reading(world='<geom type="hfield" hfield="h"/>'), "height fields"),
+    ("`geom`: mesh", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
+    ("`geom`: mesh", reading(world='<geom type="box" mesh="m"/>'), "mesh geoms"),
+    ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
+    ("`flexcomp`", reading(world='<flexcomp name="f"/>'), "flexes"),
+    ("`equality/flex`", reading('<equality><flex flex="f"/></equality>'), "flexes"),
+    ("flex kinematics", name("mj_flex"), "flexes"),
+    ("springs and dampers of flex", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
+    ("rows: flex edges", reading('<equality><flex flex="f"/></equality>'), "flexes"),
+]
+SPATIAL = '<tendon><spatial><site site="s"/><site site="t"/></spatial></tendon>'
+ACTUATORS: list[Use] = [
+    ("`tendon/spatial`", reading(SPATIAL), "spatial tendons"),
+    ("spatial tendons", reading(SPATIAL), "spatial tendons"),
+    ("`intvelocity`", actuator('<intvelocity joint="j" actrange="0 1"/>'), "integrated velocity servos"),
+    ("`damper`", actuator('<damper joint="j" ctrlrange="0 1"/>'), "damper actuators"),
+    ("`cylinder`", actuator('<cylinder joint="j"/>'), "cylinder actuators"),
+    ("`muscle`", actuator('<muscle joint="j"/>'), "muscles"),
+    ("`adhesion`", actuator('<adhesion body="b" ctrlrange="0 1"/>'), "adhesion actuators"),
+    ("MJCF: actuators: `plugin`", actuator('<plugin plugin="mujoco.pid" joint="j"/>'), "plugins"),
+    ("transmission: site", actuator('<motor site="s" refsite="t"/>'), "site transmissions"),
+    ("transmission: slider", actuator('<motor cranksite="s" slidersite="t" cranklength="1"/>'), "slider-crank"),
+    ("transmission: body", actuator('<general body="b"/>'), "body transmissions"),
+    ("activation: muscle", actuator('<general joint="j" dyntype="muscle"/>'), "muscles"),
+    ("activation: user", actuator('<general joint="j" dyntype="user"/>'), "user-defined actuators"),
+    ("activation: user", callback("mjcb_act_dyn"), "mjcb_act_dyn"),
+    ("gain and bias: muscle", actuator('<general joint="j" gaintype="muscle"/>'), "muscles"),
+    ("gain and bias: muscle", actuator('<general joint="j" biastype="muscle"/>'), "muscles"),
+    ("gain and bias: user", actuator('<general joint="j" gaintype="user"/>'), "user-defined actuators"),
+    ("gain and bias: user", actuator('<general joint="j" biastype="user"/>'), "user-defined actuators"),
+    ("gain and bias: user", callback("mjcb_act_gain"), "mjcb_act_gain"),
+    ("gain and bias: user", callback("mjcb_act_bias"), "mjcb_act_bias"),
+    ("length ranges by", name("mj_setLengthRange"), "length ranges"),
+]
+SENSORS: list[Use] = [
+    ("`rangefinder`", sensor('<rangefinder site="s"/>'), "rangefinder sensors"),
+    ("`distance`", sensor('<distance geom1="g" geom2="h"/>'), "geom distance sensors"),
+    ("`distance`", sensor('<normal geom1="g" geom2="h"/>'), "geom distance sensors"),
+    ("`distance`", sensor('<fromto geom1="g" geom2="h"/>'), "geom distance sensors"),
+    ("`user` with", sensor('<user dim="3" needstage="vel"/>'), "user sensors"),
+    ("`user` with", callback("mjcb_sensor"), "mjcb_sensor"),
+    ("Sensors: `plugin`", sensor('<plugin plugin="mujoco.sensor.touch_grid"/>'), "plugins"),
+]
+FORCES: list[Use] = [
+    ("fluid forces: inertia", stepping('<option density="1"/>'), "fluid forces"),
+    ("fluid forces: inertia", stepping('<option viscosity="1"/>'), "fluid forces"),
+    (
+        "fluid forces: ellipsoid",
+        stepping('<option density="1"/>', '<body><freejoint/><geom size="1" fluidshape="ellipsoid"/></body>'),
+        "fluid forces",
+    ),
+    ("derivatives by finite", name("mjd_transitionFD"), "derivatives"),
+    ("conjugate gradient", stepping('<option solver="CG"/>'), "solver CG"),
+    ("projected Gauss-Seidel", stepping('<option solver="PGS"/>'), "solver PGS"),
+    ("no-slip solver", stepping('<option noslip_iterations="1"/>'), "no-slip solver"),
+    ("constraint islands", name("mj_island"), "constraint islands"),
+    ("implicit", stepping('<option integrator="implicit"/>'), "integrator implicit"),
+    ("timers", callback("mjcb_time"), "mjcb_time"),
+]
+COLLISIONS: list[Use] = [
+    ("sphere with box", colliding("sphere", "box"), "sphere of id 0 and box"),
+    ("sphere with box", colliding("sphere", "cylinder"), "sphere of id 0 and cylinder"),
+    ("capsule with box", colliding("capsule", "box"), "capsule of id 0 and box"),
+    ("box with box", colliding("box", "box"), "box of id 0 and box"),
+    *(
+        ("ellipsoid or cylinder", colliding(first, second), f"{first} of id 0 and {second}")
+        for first, second in (
+            ("sphere", "ellipsoid"),
+            ("capsule", "ellipsoid"),
+            ("capsule", "cylinder"),
+            ("ellipsoid", "ellipsoid"),
+            ("ellipsoid", "cylinder"),
+            ("ellipsoid", "box"),
+            ("cylinder", "cylinder"),
+            ("cylinder", "box"),
+        )
+    ),
+    ("plane or convex geom with mesh", reading(world='<geom type="mesh" mesh="m"/>'), "mesh geoms"),
+    ("height field with", reading(world='<geom type="hfield" hfield="h"/>'), "height fields"),
+    ("signed distance", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
+    ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
+    ("rays", name("mj_ray"), "ray casting"),
+    ("rays", name("mj_multiRay"), "ray casting"),
+    ("distance between", name("mj_geomDistance"), "distances between geoms"),
+    ("`mjcb_contactfilter`", callback("mjcb_contactfilter"), "mjcb_contactfilter"),
+]
+TOOLS: list[Use] = [
+    ("`cardan compile`", command("compile"), "No such command 'compile'"),
+    ("`cardan view`", command("view"), "No such command 'view'"),
+    ("abstract visualiser", name("mjv_updateScene"), "rendering"),
+    ("renderer", name("Renderer"), "rendering"),
+    ("renderer", name("mjr_render"), "rendering"),
+]
+REFUSED = [*SETTINGS, *FILES, *ASSETS, *ACTUATORS, *SENSORS, *FORCES, *COLLISIONS, *TOOLS]
+WITHOUT_A_NAME = ("editing a model as a tree", "own collision functions", "many worlds on CUDA", "several machines")
+
+
+def is_about(start: str, row: Row) -> bool:
+    """Whether a row's feature, or its section and feature, start like this."""
+    return row.feature.startswith(start) or row.name.startswith(start)
+
+
+# --- tests ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name[:60])
+def test_row(row: Row) -> None:
+    assert row.status in STATUS_WORDS
+    tests = re.findall(r"`([^`]+)`", row.tests)
+    assert bool(tests) == (row.status != "not yet")
+    for path in tests:
+        assert (ROOT / path).is_file() or any((ROOT / path).glob("test_*.py")), path
+    for folder in re.findall(r"`([^`]+)`", row.where):
+        assert (ROOT / "src/cardan" / folder).is_dir(), folder
+
+
+@pytest.mark.parametrize("row", MISSING, ids=lambda row: row.name[:60])
+def test_each_missing_feature_is_tried(row: Row) -> None:
+    tried = [start for start, _, _ in REFUSED if is_about(start, row)]
+    assert tried or row.feature.startswith(WITHOUT_A_NAME)
+
+
+@pytest.mark.parametrize(("start", "use", "words"), REFUSED, ids=[f"{start}, {words}" for start, _, words in REFUSED])
+def test_missing_feature_is_named(start: str, use: Callable[[], object], words: str) -> None:
+    assert any(is_about(start, row) for row in ROWS if row.status != "works")
+    with pytest.raises((ValueError, AttributeError)) as caught:
+        use()
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("solver", ["PGS", "CG"])
+@pytest.mark.parametrize("function", ["mj_forward", "mj_fwdConstraint", "mj_projectConstraint"])
+def test_missing_solver_is_named_by_each_function(solver: str, function: str) -> None:
+    m = cardan.MjModel.from_xml_string(model(f'<option solver="{solver}"/>'))
+    with pytest.raises(ValueError, match=f"solver {solver}"):
+        getattr(cardan, function)(m, cardan.MjData(m))
+
+
+def test_missing_integrator_is_named_by_inverse_dynamics() -> None:
+    option = '<option integrator="implicit"><flag invdiscrete="enable"/></option>'
+    m = cardan.MjModel.from_xml_string(model(option))
+    with pytest.raises(ValueError, match="integrator implicit"):
+        cardan.mj_inverse(m, cardan.MjData(m))
+
+
+@pytest.mark.parametrize("word", NAMES["works"])
+def test_name_is_there(word: str) -> None:
+    assert hasattr(cardan, word)
+
+
+@pytest.mark.parametrize("word", [word for word in NAMES["not yet"] if not re.match("[gs]et_mjcb", word)])
+def test_name_is_not_there(word: str) -> None:
+    with pytest.raises(AttributeError, match=rf"cardan\.{word} is not supported yet"):
+        getattr(cardan, word)
+
+
+@pytest.mark.parametrize("word", [word for word in NAMES["not yet"] if word.startswith("set_mjcb")])
+def test_callback_is_refused(word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        getattr(cardan, word)(print)
