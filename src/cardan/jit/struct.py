@@ -7,7 +7,10 @@ address of the slot table and nothing else; the NumPy views of the Python classe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -43,12 +46,15 @@ class Struct:
             for depth in range(1, len(parts)):
                 prefixes[".".join(parts[:depth]) + "."] = None
         self.prefixes: tuple[str, ...] = tuple(prefixes)
+        self._members: dict[str, list[Field]] = {}
         Struct.registry[name] = self
 
     def members(self, prefix: str) -> list[Field]:
         """Fields directly in the group `prefix` (``"opt."``; ``""`` is the top level)."""
-        n = len(prefix)
-        return [f for f in self.fields if f.name.startswith(prefix) and "." not in f.name[n:]]
+        if prefix not in self._members:
+            n = len(prefix)
+            self._members[prefix] = [f for f in self.fields if f.name.startswith(prefix) and "." not in f.name[n:]]
+        return self._members[prefix]
 
 
 def aligned_buffer(nbytes: int) -> np.ndarray:
@@ -56,6 +62,57 @@ def aligned_buffer(nbytes: int) -> np.ndarray:
     raw = np.zeros(nbytes + ALIGNMENT, np.uint8)
     offset = -raw.ctypes.data % ALIGNMENT
     return raw[offset : offset + nbytes]
+
+
+def capacity_of(field: Field, growable: frozenset[str]) -> str | None:
+    """The capacity that the length of a field depends on, or None if its size is fixed."""
+    for dim in field.shape:
+        if isinstance(dim, str):
+            for factor in dim.split("*"):
+                if factor in growable:
+                    return factor
+    return None
+
+
+@cache
+def fields_of(struct: Struct, growable: frozenset[str], capacity: str | None) -> tuple[Field, ...]:
+    """The array fields that depend on a capacity (None: those of fixed size)."""
+    arrays = (f for f in struct.fields if not f.is_scalar and not f.is_attached)
+    return tuple(f for f in arrays if capacity_of(f, growable) == capacity)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the arrays of one buffer stand.
+
+    Attributes:
+        places: name, shape, element type and offset of each array.
+        slots: indices of their slots.
+        rows: contents of their slots, addresses relative to the buffer.
+        nbytes: size of the buffer.
+    """
+
+    places: tuple[tuple[str, tuple[int, ...], np.dtype, int], ...]
+    slots: np.ndarray
+    rows: np.ndarray
+    nbytes: int
+
+
+@lru_cache(maxsize=256)
+def layout_of(
+    struct: Struct, growable: frozenset[str], capacity: str | None, sizes: tuple[tuple[str, int], ...]
+) -> Layout:
+    """Lay out the arrays of a capacity (None: all of fixed size) one after the other, each at a multiple of 8 bytes."""
+    by_name = dict(sizes)
+    places: list[tuple[str, tuple[int, ...], np.dtype, int]] = []
+    nbytes = 0
+    for field in fields_of(struct, growable, capacity):
+        shape = tuple(dimension(d, by_name) for d in field.shape)
+        places.append((field.name, shape, field.numpy_dtype, nbytes))
+        nbytes += -(-math.prod(shape) * field.numpy_dtype.itemsize // 8) * 8
+    rows = [(offset, shape[0], shape[1] if len(shape) > 1 else 1) for _, shape, _, offset in places]
+    slots = np.array([struct.slot[name] for name, *_ in places], np.int64)
+    return Layout(tuple(places), slots, np.array(rows, np.int64).reshape(-1, WORDS), nbytes)
 
 
 class StructMemory:
@@ -78,10 +135,8 @@ class StructMemory:
         self.arrays: dict[str, np.ndarray] = {}
         self.scalars: dict[str, np.ndarray] = {}
         self._place_scalars()
-        self.buffer = self._place(f for f in struct.fields if self._is_fixed(f))
-        self.arena: dict[str, np.ndarray] = {}
-        for capacity in self.growable:
-            self._place_arena(capacity)
+        self.buffer = self._place(None)
+        self.arena: dict[str, np.ndarray] = {capacity: self._place(capacity) for capacity in self.growable}
 
     @property
     def address(self) -> int:
@@ -95,9 +150,9 @@ class StructMemory:
 
     def grow(self, capacity: str, size: int) -> None:
         """Enlarge the arrays that are sized by `capacity`, keeping their contents."""
-        old = {f.name: self.arrays[f.name] for f in self._arena_fields(capacity)}
+        old = {f.name: self.arrays[f.name] for f in fields_of(self.struct, self.growable, capacity)}
         self.sizes[capacity] = size
-        self._place_arena(capacity)
+        self.arena[capacity] = self._place(capacity)
         for name, array in old.items():
             new = self.arrays[name]
             new[tuple(slice(0, n) for n in array.shape)] = array
@@ -107,7 +162,8 @@ class StructMemory:
         field = self.struct.by_name[name]
         array = np.ascontiguousarray(array, field.numpy_dtype)
         self.arrays[name] = array
-        self._set_slot(name, array.ctypes.data, array.shape)
+        columns = array.shape[1] if array.ndim > 1 else 1
+        self.slots[self.struct.slot[name]] = array.ctypes.data, array.shape[0], columns
 
     def copy_from(self, other: StructMemory) -> None:
         """Copy all values from `other`, which has the same sizes up to capacities."""
@@ -117,50 +173,23 @@ class StructMemory:
         self.buffer[:] = other.buffer
         for name, scalar in other.scalars.items():
             self.scalars[name][0] = scalar[0]
-        for name, array in other.arrays.items():
-            if self._grows(self.struct.by_name[name]):
-                self.arrays[name][tuple(slice(0, n) for n in array.shape)] = array
-
-    def _capacity(self, field: Field) -> str | None:
-        for dim in field.shape:
-            if isinstance(dim, str):
-                for factor in dim.split("*"):
-                    if factor in self.growable:
-                        return factor
-        return None
-
-    def _grows(self, field: Field) -> bool:
-        return self._capacity(field) is not None
-
-    def _is_fixed(self, field: Field) -> bool:
-        return not field.is_scalar and not field.is_attached and not self._grows(field)
-
-    def _arena_fields(self, capacity: str) -> list[Field]:
-        return [f for f in self.struct.fields if not f.is_scalar and self._capacity(f) == capacity]
+        for capacity in self.growable:
+            for field in fields_of(self.struct, self.growable, capacity):
+                array = other.arrays[field.name]
+                self.arrays[field.name][tuple(slice(0, n) for n in array.shape)] = array
 
     def _place_scalars(self) -> None:
         for i, field in enumerate(self.struct.fields):
             if field.is_scalar:
                 self.scalars[field.name] = self.slots[i, :1].view(field.numpy_dtype)[:1]
 
-    def _place_arena(self, capacity: str) -> None:
-        self.arena[capacity] = self._place(self._arena_fields(capacity))
-
-    def _place(self, fields: Iterable[Field]) -> np.ndarray:
-        """Lay the arrays out in a new buffer and point their slots at it."""
-        plan: list[tuple[Field, tuple[int, ...], int]] = []
-        total = 0
-        for field in fields:
-            shape = tuple(dimension(d, self.sizes) for d in field.shape)
-            plan.append((field, shape, total))
-            nbytes = int(np.prod(shape, dtype=np.int64)) * field.numpy_dtype.itemsize
-            total += -(-nbytes // 8) * 8
-        buffer = aligned_buffer(total)
-        base = buffer.ctypes.data
-        for field, shape, offset in plan:
-            self.arrays[field.name] = np.ndarray(shape, field.numpy_dtype, buffer.data, offset)
-            self._set_slot(field.name, base + offset, shape)
+    def _place(self, capacity: str | None) -> np.ndarray:
+        """Put the arrays of a capacity (None: all of fixed size) into a new buffer and point their slots at it."""
+        layout = layout_of(self.struct, self.growable, capacity, tuple(self.sizes.items()))
+        buffer = aligned_buffer(layout.nbytes)
+        for name, shape, dtype, offset in layout.places:
+            self.arrays[name] = np.ndarray(shape, dtype, buffer.data, offset)
+        rows = layout.rows.copy()
+        rows[:, 0] += buffer.ctypes.data
+        self.slots[layout.slots] = rows
         return buffer
-
-    def _set_slot(self, name: str, address: int, shape: tuple[int, ...]) -> None:
-        self.slots[self.struct.slot[name]] = address, shape[0], shape[1] if len(shape) > 1 else 1
