@@ -31,7 +31,7 @@ from cardan.enums import (
 )
 from cardan.sensor.table import SENSORS
 from cardan.solver.newton import solve, solve_small
-from cardan.step.euler import euler, implicitfast
+from cardan.step.euler import implicitfast
 from cardan.step.inverse import continuous_acc_euler, continuous_acc_implicitfast
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _implicit(m: MjModel) -> bool:
     return m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
 
 
-IMPLICIT_STAGES: tuple[Stage, ...] = (euler, implicitfast, continuous_acc_implicitfast)
+IMPLICIT_STAGES: tuple[Stage, ...] = (implicitfast, continuous_acc_implicitfast)
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
 
 MISSING: tuple[Missing, ...] = (
