@@ -14,11 +14,12 @@ from cardan.collision.broadphase import find_body_pairs
 from cardan.collision.candidates import gather_candidates
 from cardan.collision.near import MAXCONPAIR
 from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin, set_parameters
-from cardan.enums import mjtDisableBit
+from cardan.enums import mjtDisableBit, mjtWarning
 from cardan.jit import COLLIDER_MISSING, OK, call_collider, kernel, stage
 from cardan.model.pairing import NTYPES
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON
 
+CONTACTFULL = int(mjtWarning.mjWARN_CONTACTFULL)
 NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
@@ -66,8 +67,12 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
     found = call_collider(address, m, d, geom1, geom2)
     first = d.ncon
     if first + found > len(d.contact.dist):
-        d.work.need = first + MAXCONPAIR
-        return GROW_CON
+        if d.work.contacts_full == 0:
+            d.work.need = first + MAXCONPAIR
+            return GROW_CON
+        found = len(d.contact.dist) - first
+        d.warning.number[CONTACTFULL] += 1
+        d.warning.lastinfo[CONTACTFULL] = first + found
     for k in range(found):
         complete_contact(m, d, first + k, k, geom1, geom2, pair)
     d.ncon = first + found

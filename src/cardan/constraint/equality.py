@@ -38,7 +38,7 @@ EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 def make_equality(m: Any, d: Any) -> int:
     """Add the rows of all active equality constraints."""
     start = start_rows(m, d)
-    if not is_enabled(m, EQUALITY_OFF):
+    if not is_enabled(m, d, EQUALITY_OFF):
         return OK
     status = OK
     for e in range(m.neq):

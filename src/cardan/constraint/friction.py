@@ -20,7 +20,7 @@ FRICTIONLOSS_OFF = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 def make_friction(m: Any, d: Any) -> int:
     """Add one row for each dof with positive frictionloss: its velocity is the residual, there is no position."""
     start = start_rows(m, d)
-    if not is_enabled(m, FRICTIONLOSS_OFF):
+    if not is_enabled(m, d, FRICTIONLOSS_OFF):
         return OK
     for dof in range(m.nv):
         if m.dof_frictionloss[dof] > 0.0:
@@ -38,7 +38,7 @@ def make_friction(m: Any, d: Any) -> int:
 def make_tendon_friction(m: Any, d: Any) -> int:
     """Add one row for each tendon with positive frictionloss."""
     start = start_rows(m, d)
-    if not is_enabled(m, FRICTIONLOSS_OFF):
+    if not is_enabled(m, d, FRICTIONLOSS_OFF):
         return OK
     for tendon in range(m.ntendon):
         if m.tendon_frictionloss[tendon] > 0.0:

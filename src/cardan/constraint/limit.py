@@ -26,7 +26,7 @@ LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
 def make_limit(m: Any, d: Any) -> int:
     """Add a row for each active limit of a joint: lower, then upper; of ball joints, the angle's."""
     start = start_rows(m, d)
-    if not is_enabled(m, LIMIT_OFF):
+    if not is_enabled(m, d, LIMIT_OFF):
         return OK
     for joint in range(m.njnt):
         if m.jnt_limited[joint] == 0:
@@ -47,7 +47,7 @@ def make_limit(m: Any, d: Any) -> int:
 def make_tendon_limit(m: Any, d: Any) -> int:
     """Add a row for each active limit of a tendon's length: lower, then upper."""
     start = start_rows(m, d)
-    if not is_enabled(m, LIMIT_OFF):
+    if not is_enabled(m, d, LIMIT_OFF):
         return OK
     for tendon in range(m.ntendon):
         if m.tendon_limited[tendon] != 0:

@@ -19,9 +19,9 @@ CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
 @kernel
-def is_enabled(m: Any, bit: int) -> bool:
-    """Whether neither `bit` nor constraints as a whole are disabled."""
-    return m.opt.disableflags & (bit | CONSTRAINT_OFF) == 0
+def is_enabled(m: Any, d: Any, bit: int) -> bool:
+    """Whether neither `bit` nor constraints as a whole are disabled, and the user's limit on memory isn't reached."""
+    return m.opt.disableflags & (bit | CONSTRAINT_OFF) == 0 and d.work.rows_full == 0
 
 
 @kernel

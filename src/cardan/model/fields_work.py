@@ -136,4 +136,6 @@ WORK: tuple[Field, ...] = (
     Field("work.arg_jacp", "f8", ("3*nv",), "api: translational Jacobian, row by row"),
     Field("work.arg_jacr", "f8", ("3*nv",), "api: rotational Jacobian, row by row"),
     Field("work.statistics_used", "i8", (), "solver: entries of the statistics written since the last reset"),
+    Field("work.contacts_full", "i8", (), "whether the user's limit on memory leaves no room for more contacts"),
+    Field("work.rows_full", "i8", (), "whether the user's limit on memory leaves no room for this step's rows"),
 )

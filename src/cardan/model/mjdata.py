@@ -20,6 +20,9 @@ INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nislan
 INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32}
 # not a capacity that grows: the solver's statistics stand apart, so that memory nobody writes to is never touched
 INITIAL_CAPACITY |= {"nstatistic": mjNISLAND * mjNSOLVER}
+# where the user limits memory: a start of a few hundred bytes, so that the limit decides
+SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
+LIMITED = ("ncon", "nefc", "nnzJ")
 
 
 class MjContact(Record):
@@ -118,7 +121,8 @@ class MjData(DataNames):
             raise TypeError(f"MjData(): model should be an MjModel, got {type(model).__name__}")
         if not model._finalized:
             raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
-        sizes = {name: getattr(model, name) for name in SIZE_NAMES} | INITIAL_CAPACITY
+        first = SMALLEST_CAPACITY if model.narena > 0 else INITIAL_CAPACITY
+        sizes = {name: getattr(model, name) for name in SIZE_NAMES} | first
         memory = StructMemory(DATA, sizes, CAPACITIES)
         memory.attach("work.buffer", memory.buffer.view(np.float64))
         attributes = self.__dict__
@@ -130,6 +134,7 @@ class MjData(DataNames):
         for field in DATA.members(""):
             if not field.is_scalar and field.name not in ARENA_FIELDS:
                 attributes[field.name] = memory.arrays[field.name]
+        self._show_memory()
         ncon = memory.scalars["ncon"]
         attributes["contact"] = MjContactList(memory, "contact.", lambda: int(ncon[0]))
         attributes["warning"] = _WarningList(memory, "warning.", lambda: None)
@@ -146,11 +151,36 @@ class MjData(DataNames):
             self.__dict__["_view"] = InterpretedView(self._memory)
         return self.__dict__["_view"]
 
-    def grow(self, capacity: str, need: int) -> None:
-        """Enlarge a capacity of the arena to hold `need` and a quarter more, and at least half as much again as now."""
+    def grow(self, capacity: str, need: int) -> bool:
+        """Enlarge a capacity of the arena to hold `need` and a quarter more, and at least half as much again as now.
+
+        Returns:
+            Whether it was enlarged: a limit that the user set (``<size memory>``) holds for contacts and constraint rows.
+        """
         need, now = int(need), self._memory.sizes[capacity]
-        self._memory.grow(capacity, max(need + need // 4, now + now // 2, 16))
+        size = max(need + need // 4, now + now // 2, 16)
+        if capacity in LIMITED and self.model.narena > 0:
+            size = self._within_limit(capacity, size)
+            if size <= now:
+                return False
+        self._memory.grow(capacity, size)
         self.__dict__.pop("_view", None)
+        self._show_memory()
+        return True
+
+    def _within_limit(self, capacity: str, size: int) -> int:
+        """The size itself if the user's limit on memory allows it; if not, a smaller step, as far as there is room."""
+        arena, now = self._memory.arena, self._memory.sizes[capacity]
+        others = sum(arena[name].nbytes for name in LIMITED if name != capacity)
+        room = (self.model.narena - others) * now // arena[capacity].nbytes
+        return size if size <= room else min(room, now + now // 2 + 1)
+
+    def _show_memory(self) -> None:
+        """Say in the public fields how much memory there is."""
+        memory = self._memory
+        memory.scalars["nbuffer"][0] = memory.buffer.nbytes
+        memory.scalars["narena"][0] = self.model.narena or memory.arena_nbytes
+        memory.scalars["maxuse_arena"][0] = sum(memory.arena[name].nbytes for name in LIMITED)
 
     def _changed(self, name: str) -> None:
         """A scalar was set; nothing depends on it."""

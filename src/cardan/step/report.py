@@ -20,10 +20,10 @@ MESSAGES: dict[int, str] = {
     int(mjtWarning.mjWARN_INERTIA): "inertia matrix is too close to singular at dof {info}; check the model",
     int(
         mjtWarning.mjWARN_CONTACTFULL
-    ): "number of contacts reached the limit of the model (ncon = {info}); raise <size nconmax>",
+    ): "contacts reached the memory limit of the model (ncon = {info}) and are left out; raise <size memory>",
     int(
         mjtWarning.mjWARN_CNSTRFULL
-    ): "constraint rows reached the limit of the model (nefc = {info}); raise <size njmax>",
+    ): "constraint rows reached the memory limit of the model (nefc = {info}): no constraints; raise <size memory>",
     int(mjtWarning.mjWARN_VGEOMFULL): "visual geoms reached the limit (ngeom = {info})",
     int(mjtWarning.mjWARN_BADQPOS): _UNSTABLE.format("qpos", "position", "{info}"),
     int(mjtWarning.mjWARN_BADQVEL): _UNSTABLE.format("qvel", "dof", "{info}"),

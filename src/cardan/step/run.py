@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cardan.collision.table import attach_missing_collider
+from cardan.enums.data import mjtWarning
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.model.tables import CAPACITIES
 from cardan.step.hooks import running, take_error
 from cardan.step.report import report
 from cardan.step.status import FORWARD_AGAIN, WARNED
+
+CNSTRFULL = int(mjtWarning.mjWARN_CNSTRFULL)
 
 Answer = Callable[[Program, Any, Any], None]
 
@@ -76,9 +79,27 @@ def settle(status: int, program: Program, m: Any, d: Any, repeat: int) -> None:
 
 def _grow(capacity: str) -> Answer:
     def grow(program: Program, m: Any, d: Any) -> None:
-        d.grow(capacity, d._memory.scalars["work.need"][0])
+        need = int(d._memory.scalars["work.need"][0])
+        if not d.grow(capacity, need):
+            _refuse(capacity, d)
 
     return grow
+
+
+def _refuse(capacity: str, d: Any) -> None:
+    """The user's limit on memory is reached (spec: modeling, memory allocation).
+
+    Without room for contacts, those found from now on are left out; without room for rows, the step goes without
+    constraints.
+    """
+    if capacity == "ncon":
+        d._memory.scalars["work.contacts_full"][0] = 1
+        return
+    d.warning.number[CNSTRFULL] += 1
+    d.warning.lastinfo[CNSTRFULL] = d.nefc
+    for count in ("ne", "nf", "nl", "nefc", "nnzJ"):
+        setattr(d, count, 0)
+    d._memory.scalars["work.rows_full"][0] = 1
 
 
 def _raise_callback_error(program: Program, m: Any, d: Any) -> None:
