@@ -155,7 +155,7 @@ class MjData(DataNames):
         """Enlarge a capacity of the arena to hold `need` and a quarter more, and at least half as much again as now.
 
         Returns:
-            Whether it was enlarged: a limit that the user set (``<size memory>``) holds for contacts and constraint rows.
+            Whether it was enlarged; a limit that the user set (``<size memory>``) holds for contacts and rows.
         """
         need, now = int(need), self._memory.sizes[capacity]
         size = max(need + need // 4, now + now // 2, 16)
