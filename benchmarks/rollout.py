@@ -13,7 +13,7 @@ import cardan.rollout
 from benchmarks.scenes import SCENES, settled_state
 from benchmarks.timing import paired_ratio, save
 
-WORLDS = 32
+WORLDS = 128
 STEPS = 200
 
 
