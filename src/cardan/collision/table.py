@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cardan.collision import capsule, plane
+from cardan.collision.convex import convex_convex
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import addresses
 from cardan.model.mjdata import MjData
@@ -33,6 +34,20 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SPHERE): capsule.sphere_sphere,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE): capsule.sphere_capsule,
     (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CAPSULE): capsule.capsule_capsule,
+    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
+    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_MESH): convex_convex,
+    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
+    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CYLINDER): convex_convex,
+    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_MESH): convex_convex,
+    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
+    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_CYLINDER): convex_convex,
+    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_BOX): convex_convex,
+    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_MESH): convex_convex,
+    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_CYLINDER): convex_convex,
+    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_BOX): convex_convex,
+    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_MESH): convex_convex,
+    (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_MESH): convex_convex,
+    (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_MESH): convex_convex,
 }
 """Collision functions by the types of the first and the second geom, the lower type first."""
 

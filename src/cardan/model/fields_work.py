@@ -24,6 +24,7 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.collision_body", "i4", ("any",), "bodies that have geoms"),
     Field("aux.body_weldparent", "i4", ("any",), "for each body: the weld body of the parent of its weld body"),
     Field("aux.collider", "i8", ("any",), "collision function of each pair of geom types; 0: not compiled; < 0: none"),
+    Field("aux.M_to_DT", "i4", ("any",), "address in qDeriv of the mirror image of each entry of qM"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -138,4 +139,22 @@ WORK: tuple[Field, ...] = (
     Field("work.statistics_used", "i8", (), "solver: entries of the statistics written since the last reset"),
     Field("work.contacts_full", "i8", (), "whether the user's limit on memory leaves no room for more contacts"),
     Field("work.rows_full", "i8", (), "whether the user's limit on memory leaves no room for this step's rows"),
+    Field("work.shape_type", "i8", (2,), "collision: geom types of the two shapes of a convex pair"),
+    Field("work.shape_pos", "f8", (2, 3), "collision: their centres, global frame"),
+    Field("work.shape_mat", "f8", (2, 9), "collision: their orientations"),
+    Field("work.shape_size", "f8", (2, 3), "collision: their sizes"),
+    Field("work.shape_nvert", "i8", (2,), "collision: number of their vertices on the hull (meshes)"),
+    Field("work.shape_vertadr", "i8", (2,), "collision: first of their vertices (meshes)"),
+    Field("work.shape_graphadr", "i8", (2,), "collision: address of their hull in mesh_graph, or -1 (meshes)"),
+    Field("work.shape_vertex", "i8", (2,), "collision: vertex at which the last search for a support point ended"),
+    Field("work.shape_inflate", "f8", (), "collision: how far both shapes are enlarged"),
+    Field("work.simplex", "f8", (5, 3), "collision: points of the Minkowski difference of the two shapes"),
+    Field("work.simplex1", "f8", (5, 3), "collision: the points of the first shape that they belong to"),
+    Field("work.simplex2", "f8", (5, 3), "collision: the points of the second shape that they belong to"),
+    Field("work.overlap_depth", "f8", (), "collision: how deep the two shapes overlap"),
+    Field("work.overlap_pos", "f8", (1, 3), "collision: where they do"),
+    Field("work.overlap_normal", "f8", (1, 3), "collision: in which direction, from the first to the second"),
+    Field("work.fluid_force", "f8", ("nbody", 6), "fluid: force of the medium on each body, then on its subtree"),
+    Field("work.composite", "f8", ("nbody", 36), "derivatives: of each body's force by its velocity, then composite"),
+    Field("work.axis_rate", "f8", ("nv", 6), "derivatives: of the accelerations of a dof's subtree by its velocity"),
 )

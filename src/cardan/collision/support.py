@@ -1,0 +1,201 @@
+"""Shapes of the convex collision functions, known by their support functions.
+
+The support function of a convex shape gives, for a direction, the point of the shape that lies farthest in it. All
+that the convex algorithms (`mpr`, `gjk`, `epa`) know of a pair of shapes is the support function of their Minkowski
+difference, the set of all p1 - p2: it contains the origin where the shapes overlap.
+
+The two shapes of the pair stand in ``d.work.shape_*``, row 0 and row 1: type, pose, sizes, and of a mesh its vertices and
+the graph of its hull. Each is enlarged by ``d.work.shape_inflate`` in all directions.
+
+Sources: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (support
+functions and hill climbing); spec: computation, collision detection, collision checking.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constants import mjMINVAL
+from cardan.enums import mjtGeom
+from cardan.jit import kernel
+from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+
+MINVAL = mjMINVAL
+SPHERE = int(mjtGeom.mjGEOM_SPHERE)
+CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
+ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
+CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
+BOX = int(mjtGeom.mjGEOM_BOX)
+MESH = int(mjtGeom.mjGEOM_MESH)
+
+SCAN_LIMIT = 12
+"""Hulls of up to this many vertices are scanned: that takes less time than climbing."""
+
+
+@kernel
+def signed(value: float, sign: float) -> float:
+    """`value` with the sign of `sign`."""
+    return value if sign >= 0.0 else -value
+
+
+@kernel
+def load_geom(m: Any, d: Any, shape: int, geom: int) -> None:
+    """Make a geom, at its present pose, shape `shape` (0 or 1) of the pair."""
+    d.work.shape_type[shape] = m.geom_type[geom]
+    for i in range(3):
+        d.work.shape_pos[shape, i] = d.geom_xpos[geom, i]
+        d.work.shape_size[shape, i] = m.geom_size[geom, i]
+    for i in range(9):
+        d.work.shape_mat[shape, i] = d.geom_xmat[geom, i]
+    if m.geom_type[geom] == MESH:
+        load_mesh(m, d, shape, m.geom_dataid[geom])
+
+
+@kernel
+def load_mesh(m: Any, d: Any, shape: int, mesh: int) -> None:
+    """Note where the vertices and the hull of a mesh stand."""
+    d.work.shape_vertadr[shape] = m.mesh_vertadr[mesh]
+    d.work.shape_graphadr[shape] = m.mesh_graphadr[mesh]
+    d.work.shape_vertex[shape] = 0
+    if m.mesh_graphadr[mesh] >= 0:
+        d.work.shape_nvert[shape] = m.mesh_graph[m.mesh_graphadr[mesh]]
+    else:
+        d.work.shape_nvert[shape] = m.mesh_vertnum[mesh]
+
+
+@kernel
+def mesh_vertex(m: Any, d: Any, shape: int, k: int) -> Any:
+    """Vertex `k` of a mesh in its own frame: of the hull if the mesh has one, else of the mesh."""
+    graph = d.work.shape_graphadr[shape]
+    local = k
+    if graph >= 0:
+        local = m.mesh_graph[graph + 2 + d.work.shape_nvert[shape] + k]
+    vertex = d.work.shape_vertadr[shape] + local
+    return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
+
+
+@kernel
+def extent(m: Any, d: Any, shape: int, k: int, direction: Any) -> float:
+    """How far vertex `k` of a mesh lies in a direction of its frame."""
+    v = mesh_vertex(m, d, shape, k)
+    return v[0] * direction[0] + v[1] * direction[1] + v[2] * direction[2]
+
+
+@kernel
+def scan_vertices(m: Any, d: Any, shape: int, direction: Any) -> int:
+    """The vertex of a mesh that lies farthest in a direction, found by looking at all of them."""
+    best = 0
+    farthest = extent(m, d, shape, 0, direction)
+    for k in range(1, d.work.shape_nvert[shape]):
+        reach = extent(m, d, shape, k, direction)
+        if reach > farthest:
+            farthest = reach
+            best = k
+    return best
+
+
+@kernel
+def climb_hull(m: Any, d: Any, shape: int, direction: Any) -> int:
+    """The vertex of a mesh's hull that lies farthest in a direction, found by climbing along its edges.
+
+    Starts from the last vertex found. On a convex hull, a vertex that no neighbour exceeds is farthest of all.
+    """
+    graph = d.work.shape_graphadr[shape]
+    nvert = d.work.shape_nvert[shape]
+    edges = graph + 2 + 2 * nvert
+    best = d.work.shape_vertex[shape]
+    farthest = extent(m, d, shape, best, direction)
+    climbing = True
+    while climbing:
+        climbing = False
+        k = edges + m.mesh_graph[graph + 2 + best]
+        while m.mesh_graph[k] >= 0:
+            reach = extent(m, d, shape, m.mesh_graph[k], direction)
+            if reach > farthest:
+                farthest = reach
+                best = m.mesh_graph[k]
+                climbing = True
+            k += 1
+    return best
+
+
+@kernel
+def support_mesh(m: Any, d: Any, shape: int, direction: Any) -> Any:
+    """Support point of a mesh: a vertex of its hull."""
+    if d.work.shape_graphadr[shape] < 0 or d.work.shape_nvert[shape] <= SCAN_LIMIT:
+        vertex = scan_vertices(m, d, shape, direction)
+    else:
+        vertex = climb_hull(m, d, shape, direction)
+    d.work.shape_vertex[shape] = vertex
+    return mesh_vertex(m, d, shape, vertex)
+
+
+@kernel
+def support_ellipsoid(size: Any, direction: Any) -> Any:
+    """Support point of an ellipsoid: where its outward normal is `direction`."""
+    scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
+    length = sqrt(scaled[0] * scaled[0] + scaled[1] * scaled[1] + scaled[2] * scaled[2])
+    if length < MINVAL:
+        return (0.0, 0.0, 0.0)
+    return (scaled[0] * size[0] / length, scaled[1] * size[1] / length, scaled[2] * size[2] / length)
+
+
+@kernel
+def support_cylinder(size: Any, direction: Any) -> Any:
+    """Support point of a cylinder: on the rim of one of its discs."""
+    z = signed(size[1], direction[2])
+    length = sqrt(direction[0] * direction[0] + direction[1] * direction[1])
+    if length < MINVAL:
+        return (0.0, 0.0, z)
+    return (direction[0] * size[0] / length, direction[1] * size[0] / length, z)
+
+
+@kernel
+def support_local(m: Any, d: Any, shape: int, direction: Any) -> Any:
+    """Support point in the frame of the shape, for a unit direction in this frame."""
+    kind = d.work.shape_type[shape]
+    size = get3(d.work.shape_size, shape)
+    if kind == MESH:
+        return support_mesh(m, d, shape, direction)
+    if kind == BOX:
+        return (signed(size[0], direction[0]), signed(size[1], direction[1]), signed(size[2], direction[2]))
+    if kind == ELLIPSOID:
+        return support_ellipsoid(size, direction)
+    if kind == CYLINDER:
+        return support_cylinder(size, direction)
+    point = scale3(direction, size[0])
+    if kind == CAPSULE:
+        return (point[0], point[1], point[2] + signed(size[1], direction[2]))
+    return point
+
+
+@kernel
+def support(m: Any, d: Any, shape: int, direction: Any) -> Any:
+    """Support point of an enlarged shape of the pair in the global frame.
+
+    Args:
+        m: model.
+        d: data with the pair in ``d.work.shape_*``.
+        shape: 0 or 1.
+        direction: unit vector, global frame.
+    """
+    xmat = get9(d.work.shape_mat, shape)
+    local = support_local(m, d, shape, mul_mat_t_vec3(xmat, direction))
+    point = add3(get3(d.work.shape_pos, shape), mul_mat_vec3(xmat, local))
+    return add_scaled3(point, direction, d.work.shape_inflate)
+
+
+@kernel
+def support_difference(m: Any, d: Any, row: int, direction: Any) -> Any:
+    """Support point of the Minkowski difference; it goes to vertex `row` of the simplex, with those of both shapes.
+
+    Writes ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``, and returns the difference.
+    """
+    point1 = support(m, d, 0, direction)
+    point2 = support(m, d, 1, scale3(direction, -1.0))
+    difference = sub3(point1, point2)
+    set3(d.work.simplex1, row, point1)
+    set3(d.work.simplex2, row, point2)
+    set3(d.work.simplex, row, difference)
+    return difference
