@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.enums import mjtDisableBit, mjtEnableBit
 from cardan.model.tables import MODEL
-from cardan.spec.schema.keywords import CONE, INTEGRATOR, JACOBIAN, SOLVER
+from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEGRATOR, JACOBIAN, SOLVER
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -14,12 +13,6 @@ if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
 _WORDS: dict[str, dict[str, int]] = {"integrator": INTEGRATOR, "cone": CONE, "jacobian": JACOBIAN, "solver": SOLVER}
-_DISABLE: dict[str, int] = {
-    bit.name.removeprefix("mjDSBL_").lower(): int(bit) for bit in mjtDisableBit if bit.name.startswith("mjDSBL_")
-}
-_ENABLE: dict[str, int] = {
-    bit.name.removeprefix("mjENBL_").lower(): int(bit) for bit in mjtEnableBit if bit.name.startswith("mjENBL_")
-}
 _VISUAL = ("global", "quality", "headlight", "map", "scale", "rgba")
 
 
@@ -46,8 +39,8 @@ def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, 
     """Values of ``mjOption``: words as numbers, flags as bits."""
     for name, words in _WORDS.items():
         values[name] = words[values[name]]
-    values["disableflags"] = sum(bit for name, bit in _DISABLE.items() if not flags[name])
-    values["enableflags"] = sum(bit for name, bit in _ENABLE.items() if flags[name])
+    values["disableflags"] = sum(bit for name, bit in DISABLE_FLAGS.items() if not flags[name])
+    values["enableflags"] = sum(bit for name, bit in ENABLE_FLAGS.items() if flags[name])
     values["disableactuator"] = sum(1 << group for group in set(values["actuatorgroupdisable"] or ()))
     return values
 

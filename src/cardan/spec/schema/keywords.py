@@ -6,7 +6,9 @@ from cardan.enums import (
     mjtBias,
     mjtCamLight,
     mjtCone,
+    mjtDisableBit,
     mjtDyn,
+    mjtEnableBit,
     mjtGain,
     mjtGeom,
     mjtIntegrator,
@@ -117,3 +119,11 @@ FLEXCOMP: Words = {
 
 # kind of named object that each objtype word refers to
 OBJECT_KIND: dict[str, str] = {word: word for word in OBJECT} | {"xbody": "body"}
+
+# flags of the option section: bit of each, in disableflags and in enableflags
+DISABLE_FLAGS: Words = {
+    bit.name.removeprefix("mjDSBL_").lower(): int(bit) for bit in mjtDisableBit if bit.name.startswith("mjDSBL_")
+}
+ENABLE_FLAGS: Words = {
+    bit.name.removeprefix("mjENBL_").lower(): int(bit) for bit in mjtEnableBit if bit.name.startswith("mjENBL_")
+}

@@ -1,0 +1,89 @@
+"""Canonical tree, assets and custom data. Files stay files, what was written inline stays inline."""
+
+from __future__ import annotations
+
+from cardan.mjcf.canonical.origins import asset_name
+from cardan.mjcf.canonical.scribe import Scribe, Values, plain
+from cardan.spec.element import Element
+from cardan.spec.schema.asset import MATERIAL_ROW
+from cardan.spec.schema.keywords import OBJECT_KIND
+from cardan.spec.schema.language import SCHEMA
+
+_MATERIAL = {
+    "texture": "mat_texid",
+    **{
+        name: f"mat_{name}"
+        for name in ("texuniform", "texrepeat", "emission", "specular", "shininess", "reflectance", "metallic",
+                     "roughness", "rgba")
+    },
+}  # fmt: skip
+_SECTIONS = ("asset", "deformable", "extension")
+
+
+def put_assets(scribe: Scribe) -> None:
+    """The assets that the model has, in the order of the source."""
+    for tag in _SECTIONS:
+        section = scribe.tree.section(tag)
+        for element in scribe.source.section(tag).children:
+            if element.row.kind == "material":
+                _put_material(scribe, section, element)
+            elif _is_there(scribe, element):
+                _put_asset(scribe, section, element)
+
+
+def _is_there(scribe: Scribe, element: Element) -> bool:
+    """Whether the model has the asset (the compiler may discard visual ones)."""
+    names = scribe.names.get(element.row.kind or "")
+    name = asset_name(element)
+    return names is None or (name in names if name else bool(names))
+
+
+def _put_material(scribe: Scribe, section: Element, origin: Element) -> None:
+    """One material, with the model's values."""
+    if origin.name in scribe.names["material"]:
+        values = scribe.read(MATERIAL_ROW, _MATERIAL, scribe.names["material"].index(origin.name))
+        scribe.put(section, "material", values | {"name": origin.name}, origin)
+
+
+def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
+    """One asset as it was given, with what is inside."""
+    values: Values = {**origin.resolved(), "name": asset_name(origin)}
+    if origin.row.kind == "hfield":
+        values["size"] = plain(scribe.m.hfield_size[scribe.names["hfield"].index(values["name"])])
+    element = scribe.put(section, origin.tag, values, origin)
+    _copy_children(scribe, origin, element)
+
+
+def _copy_children(scribe: Scribe, origin: Element, into: Element) -> None:
+    """Copy all that stands inside an element."""
+    for child in origin.children:
+        copy = Element(child.row, scribe.tree, into, dict(child.attributes))
+        into.children.append(copy)
+        _copy_children(scribe, child, copy)
+
+
+def put_custom(scribe: Scribe) -> None:
+    """Numbers, texts and tuples."""
+    m, section = scribe.m, scribe.tree.section("custom")
+    for number, name in enumerate(scribe.names["numeric"]):
+        adr, size = int(m.numeric_adr[number]), int(m.numeric_size[number])
+        scribe.put(section, "numeric", {"name": name, "data": plain(m.numeric_data[adr : adr + size])})
+    for number, name in enumerate(scribe.names["text"]):
+        adr, size = int(m.text_adr[number]), int(m.text_size[number])
+        scribe.put(section, "text", {"name": name, "data": bytes(m.text_data[adr : adr + size - 1]).decode()})
+    for number, name in enumerate(scribe.names["tuple"]):
+        _put_tuple(scribe, scribe.put(section, "tuple", {"name": name}), number)
+
+
+def _put_tuple(scribe: Scribe, element: Element, number: int) -> None:
+    """The objects of a tuple."""
+    m = scribe.m
+    words = {code: word for word, code in _OBJECT_WORDS.items()}
+    adr = int(m.tuple_adr[number])
+    for at in range(adr, adr + int(m.tuple_size[number])):
+        word = words[int(m.tuple_objtype[at])]
+        name = scribe.name(OBJECT_KIND[word], int(m.tuple_objid[at]))
+        scribe.put(element, "element", {"objtype": word, "objname": name, "prm": float(m.tuple_objprm[at])})
+
+
+_OBJECT_WORDS = SCHEMA.children["custom"].children["tuple"].children["element"].attributes["objtype"].keywords

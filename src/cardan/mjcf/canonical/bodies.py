@@ -1,0 +1,221 @@
+"""Canonical tree, the kinematic tree: bodies with their inertia, joints, geoms, sites, cameras and lights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtGeom, mjtJoint
+from cardan.maths.pose import Pose, compose
+from cardan.maths.quaternion import neg_quat, rot_vec_quat
+from cardan.maths.vector import scale3
+from cardan.mjcf.canonical.scribe import Scribe, Values, plain
+from cardan.spec.element import Element
+from cardan.spec.schema.body import BODY, CAMERA_ROW, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
+
+_BODY = {"pos": "body_pos", "quat": "body_quat", "gravcomp": "body_gravcomp"}
+_INERTIAL = {"pos": "body_ipos", "quat": "body_iquat", "mass": "body_mass", "diaginertia": "body_inertia"}
+_JOINT = {
+    "type": "jnt_type",
+    "group": "jnt_group",
+    "pos": "jnt_pos",
+    "axis": "jnt_axis",
+    "limited": "jnt_limited",
+    "range": "jnt_range",
+    "solreflimit": "jnt_solref",
+    "solimplimit": "jnt_solimp",
+    "margin": "jnt_margin",
+    "stiffness": "jnt_stiffness",
+    "actuatorfrclimited": "jnt_actfrclimited",
+    "actuatorfrcrange": "jnt_actfrcrange",
+    "actuatorgravcomp": "jnt_actgravcomp",
+}
+_DOF = {
+    "solreffriction": "dof_solref",
+    "solimpfriction": "dof_solimp",
+    "damping": "dof_damping",
+    "frictionloss": "dof_frictionloss",
+    "armature": "dof_armature",
+}
+_GEOM = {
+    "type": "geom_type",
+    "contype": "geom_contype",
+    "conaffinity": "geom_conaffinity",
+    "condim": "geom_condim",
+    "priority": "geom_priority",
+    "friction": "geom_friction",
+    "solmix": "geom_solmix",
+    "solref": "geom_solref",
+    "solimp": "geom_solimp",
+    "margin": "geom_margin",
+    "gap": "geom_gap",
+    "group": "geom_group",
+    "size": "geom_size",
+    "material": "geom_matid",
+    "pos": "geom_pos",
+    "quat": "geom_quat",
+    "rgba": "geom_rgba",
+}
+# what gives the inertia: a compiled model has the result only
+_MASS = ("mass", "density", "shellinertia")
+_SITE = {
+    "type": "site_type",
+    "group": "site_group",
+    "material": "site_matid",
+    "size": "site_size",
+    "pos": "site_pos",
+    "quat": "site_quat",
+    "rgba": "site_rgba",
+}
+_CAMERA = {
+    "mode": "cam_mode",
+    "target": "cam_targetbodyid",
+    "fovy": "cam_fovy",
+    "ipd": "cam_ipd",
+    "resolution": "cam_resolution",
+    "pos": "cam_pos",
+    "quat": "cam_quat",
+}
+_LIGHT = {
+    "mode": "light_mode",
+    "target": "light_targetbodyid",
+    **{
+        name: f"light_{name}"
+        for name in ("directional", "castshadow", "active", "pos", "dir", "attenuation", "cutoff", "exponent",
+                     "ambient", "diffuse", "specular", "bulbradius")
+    },
+}  # fmt: skip
+_SCALAR_JOINTS = ("hinge", "slide")
+_FREE, _PLANE_LIKE = int(mjtJoint.mjJNT_FREE), (int(mjtGeom.mjGEOM_MESH), int(mjtGeom.mjGEOM_SDF))
+
+
+def put_bodies(scribe: Scribe) -> None:
+    """All bodies, each inside its parent, with all that belongs to them."""
+    m = scribe.m
+    elements = [scribe.tree.worldbody]
+    owners = {kind: _by_body(getattr(m, field)) for kind, field in _OWNERS.items()}
+    for body in range(m.nbody):
+        if body:
+            elements.append(_put_body(scribe, elements[m.body_parentid[body]], body))
+        for kind, put in _PARTS.items():
+            for number in owners[kind].get(body, ()):
+                put(scribe, elements[body], number)
+
+
+def _by_body(bodyid: Any) -> dict[int, list[int]]:
+    """Ids of objects by the body that they belong to."""
+    found: dict[int, list[int]] = {}
+    for number, body in enumerate(bodyid.tolist()):
+        found.setdefault(body, []).append(number)
+    return found
+
+
+def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
+    """One body with its inertia."""
+    m, origin = scribe.m, scribe.origins.find("body", body)
+    values = scribe.read(BODY, _BODY, body)
+    values |= {"name": scribe.name("body", body), "mocap": m.body_mocapid[body] >= 0}
+    values["childclass"] = origin.attributes.get("childclass") if origin is not None else None
+    scribe.put_user(values, "body_user", body)
+    element = scribe.put(parent, "body", values)
+    inertial = scribe.read(INERTIAL, _INERTIAL, body)
+    # a body without geoms and inertia is left as it is: its inertial frame is one of a kind
+    empty = not inertial["mass"] and (inertial["pos"], inertial["quat"]) == (values["pos"], values["quat"])
+    if not empty or m.body_geomnum[body]:
+        scribe.put(element, "inertial", inertial, keep=("diaginertia",))
+    return element
+
+
+def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
+    """One joint; a free joint without properties of its own is a ``freejoint``."""
+    m = scribe.m
+    dof, adr = int(m.jnt_dofadr[joint]), int(m.jnt_qposadr[joint])
+    values = scribe.read(JOINT_ROW, _JOINT, joint) | scribe.read(JOINT_ROW, _DOF, dof)
+    values["name"] = scribe.name("joint", joint)
+    scribe.put_user(values, "jnt_user", joint)
+    origin = scribe.origins.find("joint", joint)
+    if values["type"] in _SCALAR_JOINTS:
+        values |= {"ref": float(m.qpos0[adr]), "springref": float(m.qpos_spring[adr])}
+    if values["type"] == "free" and origin is not None and origin.tag == "freejoint" and _is_plain(values):
+        scribe.put(body, "freejoint", values)
+    else:
+        scribe.put(body, "joint", values, origin)
+
+
+def _is_plain(values: Values) -> bool:
+    """Whether a free joint has no property but a name and a group."""
+    own = ("name", "group", "type", "pos", "axis")
+    defaults = JOINT_ROW.defaults
+    given = {name: value for name, value in values.items() if name not in own and value is not None}
+    return all(value == defaults[name] or value is False for name, value in given.items())
+
+
+def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
+    """Pose of a mesh geom as written: without the offset from the mesh's own frame to its inertial frame."""
+    m, mesh = scribe.m, int(scribe.m.geom_dataid[geom])
+    pose = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
+    back = neg_quat(plain(m.mesh_quat[mesh]))
+    return compose(pose, (rot_vec_quat(scale3(plain(m.mesh_pos[mesh]), -1.0), back), back))
+
+
+def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
+    """One geom. Sizes of meshes and height fields follow from their data."""
+    m, origin = scribe.m, scribe.origins.find("geom", geom)
+    values = scribe.read(GEOM_ROW, _GEOM, geom)
+    values["name"] = scribe.name("geom", geom)
+    values["fluidshape"] = "ellipsoid" if m.geom_fluid[geom, 0] else "none"
+    if m.geom_fluid[geom, 0]:
+        values["fluidcoef"] = plain(m.geom_fluid[geom, 1:6])
+    data = int(m.geom_dataid[geom])
+    if data >= 0:
+        kind = "hfield" if values["type"] == "hfield" else "mesh"
+        values |= {kind: scribe.name(kind, data)}
+        if values["type"] in ("mesh", "hfield", "sdf"):
+            values["size"] = None
+        if m.geom_type[geom] in _PLANE_LIKE:
+            values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom)
+    scribe.put_user(values, "geom_user", geom)
+    if origin is not None:
+        known = origin.resolved()
+        values |= {name: known[name] for name in _MASS}
+    scribe.put(body, "geom", values, origin)
+
+
+def _put_site(scribe: Scribe, body: Element, site: int) -> None:
+    """One site."""
+    values = scribe.read(SITE_ROW, _SITE, site)
+    values["name"] = scribe.name("site", site)
+    scribe.put_user(values, "site_user", site)
+    scribe.put(body, "site", values, scribe.origins.find("site", site))
+
+
+def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
+    """One camera: by its field of view, or by the size of its sensor."""
+    m = scribe.m
+    values = scribe.read(CAMERA_ROW, _CAMERA, camera)
+    values["name"] = scribe.name("camera", camera)
+    keep: tuple[str, ...] = ()
+    if m.cam_sensorsize[camera, 1]:
+        intrinsic = plain(m.cam_intrinsic[camera])
+        values |= {"sensorsize": plain(m.cam_sensorsize[camera]), "focal": intrinsic[:2], "principal": intrinsic[2:]}
+        if intrinsic[1]:
+            values["fovy"] = None
+        keep = ("resolution",)
+    scribe.put_user(values, "cam_user", camera)
+    scribe.put(body, "camera", values, scribe.origins.find("camera", camera), keep)
+
+
+def _put_light(scribe: Scribe, body: Element, light: int) -> None:
+    """One light."""
+    values = scribe.read(LIGHT_ROW, _LIGHT, light)
+    values["name"] = scribe.name("light", light)
+    scribe.put(body, "light", values, scribe.origins.find("light", light))
+
+
+_OWNERS = {
+    "joint": "jnt_bodyid",
+    "geom": "geom_bodyid",
+    "site": "site_bodyid",
+    "camera": "cam_bodyid",
+    "light": "light_bodyid",
+}
+_PARTS = {"joint": _put_joint, "geom": _put_geom, "site": _put_site, "camera": _put_camera, "light": _put_light}

@@ -1,0 +1,227 @@
+"""Canonical tree, relations: contacts, equality constraints, tendons, actuators, sensors, keyframes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtDyn, mjtEq, mjtObj, mjtSensor, mjtTrn, mjtWrap
+from cardan.mjcf.canonical.scribe import Scribe, Values, plain
+from cardan.spec.element import Element
+from cardan.spec.schema.actuator import GENERAL
+from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
+from cardan.spec.schema.relations import EQUALITY, PAIR, SPATIAL
+from cardan.spec.schema.rows import ElementRow
+from cardan.spec.schema.sensor import SENSOR
+
+# --- contact ---------------------------------------------------------------------------------------------------------
+
+_PAIR = {
+    "geom1": "pair_geom1",
+    "geom2": "pair_geom2",
+    "condim": "pair_dim",
+    **{name: f"pair_{name}" for name in ("friction", "solref", "solimp", "solreffriction", "margin", "gap")},
+}
+
+
+def put_contacts(scribe: Scribe) -> None:
+    """Contact pairs and exclusions."""
+    m, section = scribe.m, scribe.tree.section("contact")
+    for pair in range(m.npair):
+        values = scribe.read(PAIR, _PAIR, pair) | {"name": scribe.name("pair", pair)}
+        scribe.put(section, "pair", values, scribe.origins.find("pair", pair))
+    for exclude in range(m.nexclude):
+        signature = int(m.exclude_signature[exclude])
+        bodies = {"body1": scribe.name("body", signature >> 16), "body2": scribe.name("body", signature & 0xFFFF)}
+        scribe.put(section, "exclude", bodies | {"name": scribe.name("exclude", exclude)})
+
+
+# --- equality --------------------------------------------------------------------------------------------------------
+
+# tag, kind of the objects, attributes with their places in eq_data
+_EQUALITIES: dict[int, tuple[str, str, dict[str, slice | int]]] = {
+    int(mjtEq.mjEQ_CONNECT): ("connect", "body", {"anchor": slice(0, 3)}),
+    int(mjtEq.mjEQ_WELD): ("weld", "body", {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": 10}),
+    int(mjtEq.mjEQ_JOINT): ("joint", "joint", {"polycoef": slice(0, 5)}),
+    int(mjtEq.mjEQ_TENDON): ("tendon", "tendon", {"polycoef": slice(0, 5)}),
+}
+_EQUALITY = {"active": "eq_active0", "solref": "eq_solref", "solimp": "eq_solimp"}
+
+
+def put_equalities(scribe: Scribe) -> None:
+    """Equality constraints."""
+    m, section = scribe.m, scribe.tree.section("equality")
+    for number in range(m.neq):
+        tag, kind, places = _EQUALITIES[int(m.eq_type[number])]
+        values = scribe.read(EQUALITY.children[tag], _EQUALITY, number)
+        values |= {name: plain(m.eq_data[number, place]) for name, place in places.items()}
+        second = int(m.eq_obj2id[number])
+        values |= {
+            "name": scribe.name("equality", number),
+            f"{kind}1": scribe.name(kind, int(m.eq_obj1id[number])),
+            # the world is what a body is tied to when no other is named
+            f"{kind}2": scribe.name(kind, second) if kind != "body" or second else None,
+        }
+        scribe.put(section, tag, values, scribe.origins.find("equality", number))
+
+
+# --- tendon ----------------------------------------------------------------------------------------------------------
+
+_TENDON = {
+    "group": "tendon_group",
+    "limited": "tendon_limited",
+    "range": "tendon_range",
+    "solreflimit": "tendon_solref_lim",
+    "solimplimit": "tendon_solimp_lim",
+    "solreffriction": "tendon_solref_fri",
+    "solimpfriction": "tendon_solimp_fri",
+    "margin": "tendon_margin",
+    "stiffness": "tendon_stiffness",
+    "damping": "tendon_damping",
+    "frictionloss": "tendon_frictionloss",
+    "springlength": "tendon_lengthspring",
+    "width": "tendon_width",
+    "material": "tendon_matid",
+    "rgba": "tendon_rgba",
+}
+_JOINT, _PULLEY, _SITE = int(mjtWrap.mjWRAP_JOINT), int(mjtWrap.mjWRAP_PULLEY), int(mjtWrap.mjWRAP_SITE)
+
+
+def put_tendons(scribe: Scribe) -> None:
+    """Fixed and spatial tendons, with their paths."""
+    m, section = scribe.m, scribe.tree.section("tendon")
+    for tendon in range(m.ntendon):
+        adr, num = int(m.tendon_adr[tendon]), int(m.tendon_num[tendon])
+        tag = "fixed" if int(m.wrap_type[adr]) == _JOINT else "spatial"
+        values = scribe.read(SPATIAL, _TENDON, tendon) | {"name": scribe.name("tendon", tendon)}
+        scribe.put_user(values, "tendon_user", tendon)
+        element = scribe.put(section, tag, values, scribe.origins.find("tendon", tendon))
+        for wrap in range(adr, adr + num):
+            _put_wrap(scribe, element, wrap)
+
+
+def _put_wrap(scribe: Scribe, tendon: Element, wrap: int) -> None:
+    """One object on the path of a tendon."""
+    m = scribe.m
+    kind, number, parameter = int(m.wrap_type[wrap]), int(m.wrap_objid[wrap]), float(m.wrap_prm[wrap])
+    if kind == _JOINT:
+        scribe.put(tendon, "joint", {"joint": scribe.name("joint", number), "coef": parameter})
+    elif kind == _PULLEY:
+        scribe.put(tendon, "pulley", {"divisor": parameter})
+    elif kind == _SITE:
+        scribe.put(tendon, "site", {"site": scribe.name("site", number)})
+    else:
+        side = scribe.name("site", round(parameter))
+        scribe.put(tendon, "geom", {"geom": scribe.name("geom", number), "sidesite": side})
+
+
+# --- actuator --------------------------------------------------------------------------------------------------------
+
+# attributes that name the target, and the kind of what they name
+_TRANSMISSIONS: dict[int, tuple[tuple[str, str], ...]] = {
+    int(mjtTrn.mjTRN_JOINT): (("joint", "joint"),),
+    int(mjtTrn.mjTRN_JOINTINPARENT): (("jointinparent", "joint"),),
+    int(mjtTrn.mjTRN_TENDON): (("tendon", "tendon"),),
+    int(mjtTrn.mjTRN_SLIDERCRANK): (("cranksite", "site"), ("slidersite", "site")),
+    int(mjtTrn.mjTRN_SITE): (("site", "site"), ("refsite", "site")),
+    int(mjtTrn.mjTRN_BODY): (("body", "body"),),
+}
+_ACTUATOR = {
+    name: f"actuator_{name}"
+    for name in ("dyntype", "gaintype", "biastype", "dynprm", "gainprm", "biasprm", "ctrllimited", "ctrlrange",
+                 "forcelimited", "forcerange", "actlimited", "actrange", "actearly", "gear", "cranklength",
+                 "lengthrange", "group")
+}  # fmt: skip
+
+
+def put_actuators(scribe: Scribe) -> None:
+    """Actuators, all in the general form."""
+    m, section = scribe.m, scribe.tree.section("actuator")
+    for actuator in range(m.nu):
+        values = scribe.read(GENERAL, _ACTUATOR, actuator) | {"name": scribe.name("actuator", actuator)}
+        targets = _TRANSMISSIONS[int(m.actuator_trntype[actuator])]
+        for (attribute, kind), number in zip(targets, m.actuator_trnid[actuator].tolist(), strict=False):
+            values[attribute] = scribe.name(kind, number)
+        stateful = int(m.actuator_dyntype[actuator]) != int(mjtDyn.mjDYN_NONE)
+        activations = int(m.actuator_actnum[actuator])
+        # without a word about them, there are as many activations as the dynamics need
+        values["actdim"] = -1 if activations == stateful else activations
+        scribe.put_user(values, "actuator_user", actuator)
+        scribe.put(section, "general", values, scribe.origins.find("actuator", actuator))
+
+
+# --- sensor ----------------------------------------------------------------------------------------------------------
+
+_SENSOR_TAGS: dict[int, str] = {
+    int(mjtSensor.mjSENS_JOINTACTFRC): "jointactuatorfrc",
+    int(mjtSensor.mjSENS_GEOMDIST): "distance",
+    int(mjtSensor.mjSENS_GEOMNORMAL): "normal",
+    int(mjtSensor.mjSENS_GEOMFROMTO): "fromto",
+}
+_OBJECT_WORDS = {code: word for word, code in OBJECT.items()}
+_UNKNOWN = int(mjtObj.mjOBJ_UNKNOWN)
+
+
+def put_sensors(scribe: Scribe) -> None:
+    """Sensors."""
+    m, section = scribe.m, scribe.tree.section("sensor")
+    for number in range(m.nsensor):
+        code = int(m.sensor_type[number])
+        tag = _SENSOR_TAGS.get(code) or mjtSensor(code).name.removeprefix("mjSENS_").lower()
+        row = SENSOR.children[tag]
+        values = scribe.read(row, {"cutoff": "sensor_cutoff", "noise": "sensor_noise"}, number)
+        values["name"] = scribe.name("sensor", number)
+        obj = (int(m.sensor_objtype[number]), int(m.sensor_objid[number]))
+        ref = (int(m.sensor_reftype[number]), int(m.sensor_refid[number]))
+        values |= _named(scribe, row, obj, ("objtype", "objname"), "1") | _named(
+            scribe, row, ref, ("reftype", "refname"), "2"
+        )
+        if tag == "user":
+            values |= scribe.read(row, {n: f"sensor_{n}" for n in ("datatype", "needstage", "dim")}, number)
+        scribe.put_user(values, "sensor_user", number)
+        scribe.put(section, tag, values)
+
+
+def _named(
+    scribe: Scribe, row: ElementRow, obj: tuple[int, int], attributes: tuple[str, str], suffix: str
+) -> dict[str, Any]:
+    """The attributes that name an object of a sensor: kind and name, or one attribute of the kind's name."""
+    code, number = obj
+    if code == _UNKNOWN or number < 0:
+        return {}
+    word = _OBJECT_WORDS[code]
+    name = scribe.name(OBJECT_KIND[word], number)
+    if attributes[0] in row.attributes:
+        return dict(zip(attributes, (word, name), strict=True))
+    return {next(attribute for attribute in (word, word + suffix) if attribute in row.attributes): name}
+
+
+# --- keyframe --------------------------------------------------------------------------------------------------------
+
+_KEY = {name: f"key_{name}" for name in ("time", "qpos", "qvel", "act", "mpos", "mquat", "ctrl")}
+
+
+def put_keyframes(scribe: Scribe) -> None:
+    """Keyframes up to the last one that says something; ``size`` holds how many there are."""
+    m, section = scribe.m, scribe.tree.section("keyframe")
+    row = section.row.children["key"]
+    initial = _initial_state(m)
+    for key in range(m.nkey):
+        values = scribe.read(row, _KEY, key) if m.nkey else {}
+        told = {name: value for name, value in values.items() if value != initial.get(name, value)}
+        scribe.put(section, "key", {"time": values["time"], **told, "name": scribe.name("key", key)})
+    while section.children and not section.children[-1].attributes:
+        section.children.pop()
+
+
+def _initial_state(m: Any) -> Values:
+    """What a keyframe holds that says nothing."""
+    mocap = sorted((i, b) for b, i in enumerate(m.body_mocapid.tolist()) if i >= 0)
+    bodies = [b for _, b in mocap]
+    return {
+        "qpos": plain(m.qpos0),
+        "qvel": (0.0,) * m.nv,
+        "act": (0.0,) * m.na,
+        "ctrl": (0.0,) * m.nu,
+        "mpos": plain(m.body_pos[bodies].ravel()),
+        "mquat": plain(m.body_quat[bodies].ravel()),
+    }

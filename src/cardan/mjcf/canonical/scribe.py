@@ -1,0 +1,142 @@
+"""What all chapters of the canonical tree share: reading values from the model, adding elements to the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.errors import MjcfError
+from cardan.mjcf.canonical.origins import Origins
+from cardan.model.naming import NAME_FIELDS, SHORT_KINDS, read_names
+from cardan.spec.element import Element
+from cardan.spec.schema.keywords import TRISTATE
+from cardan.spec.schema.rows import Attribute, ElementRow, Type
+from cardan.spec.tree import ModelTree
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+Values = dict[str, Any]
+
+_LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
+
+
+def plain(value: Any) -> Any:
+    """A field's value as the tree holds it: numbers, or tuples of them.
+
+    Single-precision numbers become the double with the same shortest text.
+    """
+    array = np.asarray(value)
+    if array.dtype == np.float32:
+        array = np.array([float(str(item)) for item in array.ravel()]).reshape(array.shape)
+    found = array.tolist()
+    return tuple(found) if isinstance(found, list) else found
+
+
+class Scribe:
+    """Writes one model's canonical tree.
+
+    Attributes:
+        m: the compiled model.
+        source: the tree that it was compiled from.
+        origins: the elements of that tree by kind and id.
+        tree: the canonical tree, which grows.
+        names: names of the model's objects by kind, in order of their ids.
+    """
+
+    def __init__(self, m: MjModel, source: ModelTree) -> None:
+        self.m = m
+        self.source = source
+        self.tree = ModelTree(source.source, source.folder, source.assets)
+        self.names = {_LONG_KINDS.get(kind, kind): read_names(m, kind) for kind in NAME_FIELDS}
+        self.origins = Origins(source, self.names)
+
+    def name(self, kind: str, number: int) -> str | None:
+        """Name of an object, None when it has none or ``number`` is negative."""
+        return self.names[kind][number] or None if number >= 0 else None
+
+    def read(self, row: ElementRow, fields: Mapping[str, str], number: int) -> Values:
+        """Values of attributes from fields of the model, by a table of attribute → field, for one object."""
+        return {name: self._value(row, name, field, number) for name, field in fields.items()}
+
+    def _value(self, row: ElementRow, name: str, field: str, number: int) -> Any:
+        """One value, as the attribute's type has it."""
+        attribute = row.attributes.get(name) or row_of_entry(row, name)
+        value = plain(getattr(self.m, field)[number])
+        if attribute.type is Type.REFERENCE:
+            return self.name(attribute.kind or "", value)
+        if attribute.type is Type.BOOL or attribute.keywords is TRISTATE:
+            return bool(value)
+        if attribute.type is Type.KEYWORD:
+            return word_of(attribute, value)
+        return value
+
+    def put(
+        self,
+        parent: Element,
+        tag: str,
+        values: Mapping[str, Any],
+        origin: Element | None = None,
+        keep: tuple[str, ...] = (),
+    ) -> Element:
+        """Add an element with those values that do not follow from its default class.
+
+        Args:
+            parent: where it stands.
+            tag: its tag.
+            values: wanted values; None is "as the default says". Tri-state attributes are given as bool.
+            origin: the element of the source tree, whose default class is kept.
+            keep: attributes that are written in any case.
+        """
+        element = Element(parent.row.children[tag], self.tree, parent)
+        parent.children.append(element)
+        if origin is not None and element.row.entry:
+            wanted = origin.default_class.name
+            if wanted != element.default_class.name:
+                element.attributes["class"] = wanted
+        inferred = element.resolved()
+        for name, row in element.row.attributes.items():
+            value = values.get(name)
+            if value is None:
+                continue
+            if row.keywords is TRISTATE and isinstance(value, bool):
+                value = _tristate(value, inferred[name], values[name.replace("limited", "range")])
+            if row.required or name in keep or value != inferred.get(name):
+                element.attributes[name] = _shortened(row, value, inferred.get(name)) if name not in keep else value
+        return element
+
+    def put_user(self, values: Values, field: str, number: int) -> None:
+        """Add user values, if the object has any that are not zero."""
+        user = plain(getattr(self.m, field)[number])
+        values["user"] = user if any(user) else None
+
+
+def row_of_entry(row: ElementRow, name: str) -> Attribute:
+    """The row of an attribute that an element has only through its default entry."""
+    return ModelTree.entry_attribute(row, name)
+
+
+def word_of(row: Attribute, number: int) -> str:
+    """The keyword with this number."""
+    for word, code in row.keywords.items():
+        if code == number:
+            return word
+    raise MjcfError(f"the model holds {number}, which no keyword stands for", attribute=row.name)
+
+
+def _tristate(flag: bool, word: str, bounds: tuple[float, float]) -> str:
+    """The word that gives the flag: the inferred one when it does."""
+    means = bounds[0] < bounds[1] if word == "auto" else word == "true"
+    return word if means == flag else "true" if flag else "false"
+
+
+def _shortened(row: Attribute, value: Any, inferred: Any) -> Any:
+    """A vector that may be given in part, without its tail as far as that is inferred."""
+    if not row.partial or not isinstance(value, tuple) or len(value) != len(inferred):
+        return value
+    count = len(value)
+    while count > row.low and value[count - 1] == inferred[count - 1]:
+        count -= 1
+    return value[:count]

@@ -1,0 +1,144 @@
+"""Canonical tree, settings and default classes: ``compiler``, ``option``, ``size``, ``visual``, ``statistic``, ``default``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.mjcf.canonical.scribe import Scribe, Values, plain, word_of
+from cardan.model.tables import MODEL, SIZE_NAMES
+from cardan.spec.defaults import DefaultClass
+from cardan.spec.element import Element
+from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
+from cardan.spec.schema.language import DEFAULT
+from cardan.spec.schema.rows import ElementRow, Type
+from cardan.spec.schema.shared import ORIENTATION
+
+# settings of the compiler that have not acted once the model is compiled: those on files, and which lengths to search
+_KEPT = ("meshdir", "texturedir", "assetdir", "strippath", "convexhull", "exactmeshinertia")
+# values of default classes that the compiler turns into others, so that elements give the result
+_TURNED = {row.name for row in ORIENTATION} | {
+    "fromto", "springdamper", "mesh", "hfield", "fitscale", "inheritrange",
+    "focal", "focalpixel", "principal", "principalpixel", "sensorsize",
+}  # fmt: skip
+_MEMORY = ("memory", "njmax", "nconmax", "nstack")
+_GROUPS = 31
+
+
+def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
+    """All settings; ``statistic`` are the statistics that the compiler found, which need not be written."""
+    tree, m = scribe.tree, scribe.m
+    _put_compiler(scribe)
+    _put_option(scribe)
+    _put_sizes(scribe)
+    for part in tree.section("visual").children:
+        word = "global_" if part.tag == "global" else part.tag
+        _set(part, {name: _group_value(part.row, name, getattr(m.vis, word)) for name in part.row.attributes})
+    given = scribe.source.section("statistic").attributes
+    section = tree.section("statistic")
+    for name in section.row.attributes:
+        value = plain(getattr(m.stat, name))
+        if name in given or value != statistic.get(name):
+            section.attributes[name] = value
+
+
+def _set(element: Element, values: Values) -> None:
+    """Give a settings element the values that are not its defaults."""
+    for name, value in values.items():
+        if value != element.row.defaults[name]:
+            element.attributes[name] = value
+
+
+def _group_value(row: ElementRow, name: str, group: Any) -> Any:
+    """Value of a setting from a group of the model."""
+    attribute, value = row.attributes[name], plain(getattr(group, name))
+    if attribute.type is Type.KEYWORD:
+        return word_of(attribute, value)
+    return bool(value) if attribute.type is Type.BOOL else value
+
+
+def _put_compiler(scribe: Scribe) -> None:
+    """The settings that act when the canonical text is read."""
+    source, section = scribe.source.section("compiler"), scribe.tree.section("compiler")
+    section.attributes["angle"] = "radian"
+    _set(section, {name: source.attributes.get(name, section.row.defaults[name]) for name in _KEPT})
+    for part in source.children:
+        target = section.child(part.tag)
+        if target is not None and "mode" in part.attributes:
+            target.attributes["mode"] = part.attributes["mode"]
+
+
+def _put_option(scribe: Scribe) -> None:
+    """Options, and flags that differ from their defaults."""
+    opt, section = scribe.m.opt, scribe.tree.section("option")
+    names = [name for name in section.row.attributes if name != "actuatorgroupdisable"]
+    _set(section, {name: _group_value(section.row, name, opt) for name in names})
+    groups = tuple(group for group in range(_GROUPS) if opt.disableactuator >> group & 1)
+    if groups:
+        section.attributes["actuatorgroupdisable"] = groups
+    flag = section.child("flag")
+    assert flag is not None
+    _set(flag, {name: not opt.disableflags & bit for name, bit in DISABLE_FLAGS.items()})
+    _set(flag, {name: bool(opt.enableflags & bit) for name, bit in ENABLE_FLAGS.items()})
+
+
+def _put_sizes(scribe: Scribe) -> None:
+    """Memory as the user gave it; lengths that elements do not tell."""
+    given, section = scribe.source.section("size").attributes, scribe.tree.section("size")
+    _set(section, {name: given[name] for name in _MEMORY if name in given})
+    for name in section.row.attributes:
+        size = getattr(scribe.m, name) if name in SIZE_NAMES and name not in _MEMORY else 0
+        if size:
+            section.attributes[name] = size
+
+
+# --- default classes -------------------------------------------------------------------------------------------------
+
+
+def put_defaults(scribe: Scribe) -> None:
+    """The default classes of the source, with what still holds in canonical form."""
+    defaults = scribe.source.defaults
+    top = Element(DEFAULT, scribe.tree, scribe.tree.root)
+    stack: list[tuple[DefaultClass, Element]] = [(defaults.main, top)]
+    while stack:
+        cls, section = stack.pop()
+        section.attributes["class"] = cls.name
+        _put_class(scribe, cls, section)
+        for child in cls.children:
+            inside = Element(DEFAULT, scribe.tree, section)
+            section.children.append(inside)
+            stack.append((child, inside))
+    if top.children:
+        scribe.tree.root.children.append(top)
+    scribe.tree.defaults.define(top)
+
+
+def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
+    """The entries of one class, as far as they differ from those of its parent."""
+    below = cls.parent.entries if cls.parent else {}
+    for entry in DEFAULT.children:
+        own, inherited = cls.entries.get(entry, {}), below.get(entry, {})
+        row = DEFAULT.children[entry]
+        # what the parent got after this class was made is undone
+        values = {name: row.defaults.get(name) for name in inherited.keys() - own.keys()} | {
+            name: value for name, value in own.items() if name not in inherited or inherited[name] != value
+        }
+        kept = {name: values[name] for name in row.attributes if _holds(scribe, row, name, values.get(name))}
+        if kept:
+            section.children.append(Element(row, scribe.tree, section, kept))
+
+
+def _holds(scribe: Scribe, row: ElementRow, name: str, value: Any) -> bool:
+    """Whether a default value can stay in the canonical text."""
+    if value is None or name in _TURNED:
+        return False
+    attribute = row.attributes[name]
+    if attribute.type is Type.REFERENCE:
+        return value in scribe.names.get(attribute.kind or "", ())
+    return True
+
+
+def statistics(m: Any) -> dict[str, Any]:
+    """The statistics of a model, as the canonical tree compares them."""
+    return {
+        field.name.removeprefix("stat."): plain(getattr(m.stat, field.name[5:])) for field in MODEL.members("stat.")
+    }

@@ -1,0 +1,55 @@
+"""The canonical tree as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cardan.errors import UnsupportedFeature
+from cardan.mjcf.canonical.assets import put_assets, put_custom
+from cardan.mjcf.canonical.bodies import put_bodies
+from cardan.mjcf.canonical.relations import (
+    put_actuators,
+    put_contacts,
+    put_equalities,
+    put_keyframes,
+    put_sensors,
+    put_tendons,
+)
+from cardan.mjcf.canonical.scribe import Scribe
+from cardan.mjcf.canonical.settings import put_defaults, put_settings
+from cardan.spec.tree import ModelTree
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+
+def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] | None = None) -> ModelTree:
+    """The model as a tree in the canonical subset of MJCF: compiling it gives the model again.
+
+    Args:
+        m: the compiled model, whose numbers may have been changed since.
+        source: the tree that it was compiled from.
+        statistic: the statistics (``m.stat``) that the compiler found: those that are still the same are left out, so
+            that they follow the model. Without it all are written.
+
+    Raises:
+        UnsupportedFeature: the model has flexes or plugins.
+    """
+    if m.nflex or m.nplugin:
+        raise UnsupportedFeature("writing models with flexes or plugins is not supported yet")
+    scribe = Scribe(m, source)
+    scribe.tree.root.attributes["model"] = source.model_name
+    put_settings(scribe, dict(statistic or {}))
+    put_defaults(scribe)
+    put_custom(scribe)
+    put_assets(scribe)
+    put_bodies(scribe)
+    put_contacts(scribe)
+    put_equalities(scribe)
+    put_tendons(scribe)
+    put_actuators(scribe)
+    put_sensors(scribe)
+    put_keyframes(scribe)
+    scribe.tree.changed()
+    return scribe.tree

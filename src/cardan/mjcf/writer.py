@@ -1,0 +1,109 @@
+"""Model tree to MJCF text (spec: modeling, "Model creation").
+
+Every explicit attribute is written, in the order of the language's table, with as many digits as reading back the same
+number takes. Sections that say nothing are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+from cardan.spec.schema.language import SCHEMA
+from cardan.spec.schema.rows import Attribute, Type
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+    from cardan.spec.tree import ModelTree
+
+_INDENT = "  "
+_ESCAPES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_PLACES = {tag: place for place, tag in enumerate(SCHEMA.children)}
+
+
+def write_tree(tree: ModelTree) -> str:
+    """The tree as MJCF text.
+
+    Raises:
+        MjcfError: an attribute holds a value that the language cannot write (a NaN, a control character).
+    """
+    sections = sorted(tree.root.children, key=lambda section: _PLACES.get(section.tag, len(_PLACES)))
+    lines = [_start_tag(tree.root) + ">"]
+    for section in sections:
+        lines.extend(_lines(section, 1))
+    return "\n".join([*lines, f"</{tree.root.tag}>", ""])
+
+
+def _lines(element: Element, depth: int) -> Iterator[str]:
+    """The lines of an element and of all inside it; none for a section or setting that says nothing."""
+    inside = [line for child in element.children for line in _lines(child, depth + 1)]
+    if element.row.merged and not inside and not element.attributes:
+        return
+    head = _INDENT * depth + _start_tag(element)
+    if not inside:
+        yield head + "/>"
+        return
+    yield head + ">"
+    yield from inside
+    yield f"{_INDENT * depth}</{element.tag}>"
+
+
+def _start_tag(element: Element) -> str:
+    """Start tag with all attributes, but for its end."""
+    words = [f"<{element.tag}"]
+    for name, row in element.row.attributes.items():
+        if name in element.attributes:
+            text = _text(element, row, element.attributes[name])
+            words.append(f"{name}={quoteattr(text, _ESCAPES)}")
+    return " ".join(words)
+
+
+def _text(element: Element, row: Attribute, value: Any) -> str:
+    """An attribute's value as text; raises MjcfError when there is no such text."""
+    values = value if isinstance(value, tuple | list) else (value,)
+    try:
+        text = " ".join(_FORMATS[row.type](row, item) for item in values)
+    except ValueError as error:
+        raise element.error(str(error), row.name) from None
+    if _NOT_IN_XML.search(text):
+        raise element.error("the text holds characters that XML does not have", row.name)
+    return text
+
+
+def format_real(value: float) -> str:
+    """The shortest text that reads back as the same number. Raises ValueError for NaN, which MJCF does not have."""
+    number = float(value)
+    if number != number:
+        raise ValueError("NaN is not a number that MJCF can hold")
+    return repr(number).removesuffix(".0")
+
+
+def _format_real(row: Attribute, value: Any) -> str:
+    return format_real(value)
+
+
+def _format_int(row: Attribute, value: Any) -> str:
+    return str(int(value))
+
+
+def _format_bool(row: Attribute, value: Any) -> str:
+    return next(word for word, meaning in row.keywords.items() if meaning is bool(value))
+
+
+def _format_text(row: Attribute, value: Any) -> str:
+    return str(value)
+
+
+_FORMATS: dict[Type, Callable[[Attribute, Any], str]] = {
+    Type.REAL: _format_real,
+    Type.INT: _format_int,
+    Type.BOOL: _format_bool,
+    Type.MEMORY: _format_int,
+    Type.KEYWORD: _format_text,
+    Type.STRING: _format_text,
+    Type.REFERENCE: _format_text,
+    Type.FILE: _format_text,
+}
