@@ -1,4 +1,4 @@
-"""Canonical tree, settings and default classes: ``compiler``, ``option``, ``size``, ``visual``, ``statistic``, ``default``."""
+"""Canonical tree, settings (``compiler``, ``option``, ``size``, ``visual``, ``statistic``) and default classes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
     _put_option(scribe)
     _put_sizes(scribe)
     for part in tree.section("visual").children:
-        word = "global_" if part.tag == "global" else part.tag
-        _set(part, {name: _group_value(part.row, name, getattr(m.vis, word)) for name in part.row.attributes})
+        prefix = "vis.global_." if part.tag == "global" else f"vis.{part.tag}."
+        _set(part, {name: _group_value(scribe, part.row, name, prefix) for name in part.row.attributes})
     given = scribe.source.section("statistic").attributes
     section = tree.section("statistic")
     for name in section.row.attributes:
@@ -48,9 +48,10 @@ def _set(element: Element, values: Values) -> None:
             element.attributes[name] = value
 
 
-def _group_value(row: ElementRow, name: str, group: Any) -> Any:
-    """Value of a setting from a group of the model."""
-    attribute, value = row.attributes[name], plain(getattr(group, name))
+def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any:
+    """Value of a setting from a group of the model (``opt.``, ``vis.map.``, ...)."""
+    attribute, field, memory = row.attributes[name], prefix + name, scribe.m._memory
+    value = plain(memory.scalars[field][0] if field in memory.scalars else memory.arrays[field])
     if attribute.type is Type.KEYWORD:
         return word_of(attribute, value)
     return bool(value) if attribute.type is Type.BOOL else value
@@ -71,7 +72,7 @@ def _put_option(scribe: Scribe) -> None:
     """Options, and flags that differ from their defaults."""
     opt, section = scribe.m.opt, scribe.tree.section("option")
     names = [name for name in section.row.attributes if name != "actuatorgroupdisable"]
-    _set(section, {name: _group_value(section.row, name, opt) for name in names})
+    _set(section, {name: _group_value(scribe, section.row, name, "opt.") for name in names})
     groups = tuple(group for group in range(_GROUPS) if opt.disableactuator >> group & 1)
     if groups:
         section.attributes["actuatorgroupdisable"] = groups
