@@ -88,6 +88,12 @@ def scale3(a: Any, s: float) -> Any:
 
 
 @kernel
+def mul3(a: Any, b: Any) -> Any:
+    """Products of the elements of a and b."""
+    return (a[0] * b[0], a[1] * b[1], a[2] * b[2])
+
+
+@kernel
 def add_scaled3(a: Any, b: Any, s: float) -> Any:
     """A + s b."""
     return (a[0] + b[0] * s, a[1] + b[1] * s, a[2] + b[2] * s)

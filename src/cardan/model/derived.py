@@ -33,6 +33,7 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.collision_body": pairing.collision_body,
     "aux.body_weldparent": pairing.body_weldparent,
     "aux.collider": pairing.collider,
+    "aux.M_to_DT": sparsity.inertia_to_derivative_t,
 }
 
 

@@ -90,6 +90,13 @@ def inertia_to_derivative(m: Any) -> np.ndarray:
     return _table([start[dof] + rows[dof].index(column) for dof in range(m.nv) for column in _chain(m, dof)])
 
 
+def inertia_to_derivative_t(m: Any) -> np.ndarray:
+    """For each entry (row, column) of `qM`, the address of the entry (column, row) in `qDeriv` (nM,)."""
+    rows = _derivative_rows(m)
+    start = _row_addresses(rows)
+    return _table([start[column] + rows[column].index(dof) for dof in range(m.nv) for column in _chain(m, dof)])
+
+
 def _body_rows(m: Any) -> list[list[int]]:
     rows: list[set[int]] = [set() for _ in range(m.nbody)]
     last = body_lastdof(m)

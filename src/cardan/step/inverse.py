@@ -43,8 +43,8 @@ def continuous_acc_euler(m: Any, d: Any) -> int:
 
 
 @stage
-def continuous_acc_implicitfast(m: Any, d: Any) -> int:
-    """The same for implicitfast: M^-1 (M - h qDeriv) qacc; needs qDeriv."""
+def continuous_acc_implicit(m: Any, d: Any) -> int:
+    """The same for implicit and implicitfast: M^-1 (M - h qDeriv) qacc; needs qDeriv."""
     _begin_continuous(m, d)
     for i in range(m.nv):
         for k in range(m.aux.D_rowadr[i], m.aux.D_rowadr[i + 1]):

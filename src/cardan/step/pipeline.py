@@ -21,8 +21,11 @@ from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.bias import rne, rne_post_constraint
 from cardan.dynamics.camlight import camlight
 from cardan.dynamics.com import com_pos, com_vel
+from cardan.dynamics.coriolis_derivatives import coriolis_derivatives
 from cardan.dynamics.derivatives import implicitfast_derivatives
 from cardan.dynamics.energy import energy_pos, energy_vel
+from cardan.dynamics.fluid import fluid, has_fluid
+from cardan.dynamics.fluid_derivatives import fluid_derivatives
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import kinematics
 from cardan.dynamics.passive import passive
@@ -38,10 +41,11 @@ from cardan.solver.newton import solve, solve_small
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
 from cardan.step.hooks import hooks
+from cardan.step.implicit import implicit
 from cardan.step.inverse import (
     compare_fwd_inv,
     continuous_acc_euler,
-    continuous_acc_implicitfast,
+    continuous_acc_implicit,
     inverse_force,
     keep_forward,
     restore_acc,
@@ -146,6 +150,8 @@ _fwdinv_on = _enabled(mjtEnableBit.mjENBL_FWDINV)
 _invdiscrete_on = _enabled(mjtEnableBit.mjENBL_INVDISCRETE)
 _rk4 = _integrator(mjtIntegrator.mjINT_RK4)
 _implicit_kinds = _integrator(mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mjINT_IMPLICIT)
+_implicit = _integrator(mjtIntegrator.mjINT_IMPLICIT)
+_implicitfast = _integrator(mjtIntegrator.mjINT_IMPLICITFAST)
 _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4)
 
 
@@ -165,7 +171,7 @@ FWD_POSITION = (
     *MAKE_CONSTRAINT,
     when(_actuators, transmission),
 )
-PASSIVE_FORCES = (passive, when(_passive_on, PASSIVE))
+PASSIVE_FORCES = (passive, when(has_fluid, fluid), when(_passive_on, PASSIVE))
 FWD_VELOCITY = (
     when(_tendons, tendon_velocity),
     when(_actuators, actuator_velocity),
@@ -195,9 +201,14 @@ FORWARD_BARE = (*FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_ACC_BARE)  # with
 
 # inverse dynamics ------------------------------------------------------------
 
+VELOCITY_DERIVATIVES = (
+    implicitfast_derivatives,
+    when(has_fluid, fluid_derivatives),
+    when(_implicit, coriolis_derivatives),
+)
 CONTINUOUS_ACC = (
     when(_explicit_kinds, continuous_acc_euler),
-    when(_implicit_kinds, implicitfast_derivatives, continuous_acc_implicitfast),
+    when(_implicit_kinds, *VELOCITY_DERIVATIVES, continuous_acc_implicit),
 )
 INVERSE_FORCES = (when(_invdiscrete_on, *CONTINUOUS_ACC), inv_constraint, inverse_force)
 RESTORE_ACC = (when(_invdiscrete_on, restore_acc),)
@@ -209,7 +220,7 @@ COMPARE = (keep_forward, inv_constraint, inverse_force, compare_fwd_inv)
 
 # time stepping ---------------------------------------------------------------
 
-IMPLICIT = (implicitfast_derivatives, implicitfast)
+IMPLICIT = (*VELOCITY_DERIVATIVES, when(_implicitfast, implicitfast), when(_implicit, implicit))
 RUNGE_KUTTA = (rk_begin, *FORWARD_BARE, rk_second, *FORWARD_BARE, rk_third, *FORWARD_BARE, rk_end)
 SINGLE_STEP = (when(_explicit_kinds, euler), when(_implicit_kinds, *IMPLICIT))
 INTEGRATE = (

@@ -31,8 +31,7 @@ from cardan.enums import (
 )
 from cardan.sensor.table import SENSORS
 from cardan.solver.newton import solve, solve_small
-from cardan.step.euler import implicitfast
-from cardan.step.inverse import continuous_acc_euler, continuous_acc_implicitfast
+from cardan.step.inverse import continuous_acc_euler
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -76,11 +75,6 @@ def _discrete_rk4(m: MjModel) -> bool:
     return m.opt.integrator == mjtIntegrator.mjINT_RK4
 
 
-def _implicit(m: MjModel) -> bool:
-    return m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
-
-
-IMPLICIT_STAGES: tuple[Stage, ...] = (implicitfast, continuous_acc_implicitfast)
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
 
 MISSING: tuple[Missing, ...] = (
@@ -89,12 +83,8 @@ MISSING: tuple[Missing, ...] = (
     Missing(
         "the no-slip solver (opt.noslip_iterations)", lambda m: m.opt.noslip_iterations > 0, NEWTON, "0 iterations"
     ),
-    Missing("the integrator implicit (opt.integrator)", _implicit, IMPLICIT_STAGES, "implicitfast"),
     Missing("constraint islands (flag island)", _enabled(mjtEnableBit.mjENBL_ISLAND), NEWTON, "the flag off"),
     Missing("multiple contacts of convex pairs (flag multiccd)", _enabled(mjtEnableBit.mjENBL_MULTICCD), (collision,)),
-    Missing(
-        "fluid forces (opt.density, opt.viscosity)", lambda m: m.opt.density > 0 or m.opt.viscosity > 0, (passive,)
-    ),
     Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
     Missing("engine plugins", lambda m: m.nplugin > 0, (passive, fwd_actuation)),
     Missing("spatial tendons", _has_other("wrap_type", (mjtWrap.mjWRAP_JOINT,)), (tendon,)),

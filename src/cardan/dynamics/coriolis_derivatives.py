@@ -1,0 +1,113 @@
+"""Derivative of the Coriolis and centripetal forces by velocity, for the integrator implicit.
+
+The force on body b is ``I a + v x* I v``. With S_j the axis of dof j, and P_j the part of the derivative of accelerations
+that is the same for all bodies of the subtree of j,
+
+    d v / d qvel_j = S_j,     d a / d qvel_j = P_j - v x S_j,
+    d force / d qvel_j = I P_j + B S_j,     B = v x* I - I v x + (. x* I v),
+
+so that composite inertias and composite matrices B give all entries (Singh, Russell and Wensing, "Efficient analytical
+derivatives of rigid-body dynamics using spatial vector algebra", 2022; spec: computation, numerical integration).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.composite import add_to_parents, clear_matrices, mul_matrix, mul_matrix_t, unit6
+from cardan.enums import mjtJoint
+from cardan.jit import OK, kernel, stage
+from cardan.maths.spatial import (
+    add6,
+    add_scaled6,
+    cross_force,
+    cross_motion,
+    dot6,
+    get6,
+    get10,
+    mul_inertia,
+    set6,
+)
+
+FREE = int(mjtJoint.mjJNT_FREE)
+BALL = int(mjtJoint.mjJNT_BALL)
+
+
+@kernel
+def _add_rotations(d: Any, velocity: Any, dof: int) -> Any:
+    """Velocity after three rotations of a ball or free joint; writes their P."""
+    for k in range(dof, dof + 3):
+        velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
+    for k in range(dof, dof + 3):
+        own = cross_motion(velocity, get6(d.cdof, k))
+        set6(d.work.axis_rate, k, add6(get6(d.cdof_dot, k), own))
+    return velocity
+
+
+@kernel
+def _add_joint(m: Any, d: Any, velocity: Any, joint: int) -> Any:
+    """Velocity after a joint; writes the P of its dofs."""
+    dof = m.jnt_dofadr[joint]
+    kind = m.jnt_type[joint]
+    if kind == FREE:
+        for k in range(dof, dof + 3):
+            set6(d.work.axis_rate, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
+        return _add_rotations(d, velocity, dof + 3)
+    if kind == BALL:
+        return _add_rotations(d, velocity, dof)
+    set6(d.work.axis_rate, dof, add6(get6(d.cdof_dot, dof), get6(d.cdof_dot, dof)))
+    return add_scaled6(velocity, get6(d.cdof, dof), d.qvel[dof])
+
+
+@kernel
+def _axis_rates(m: Any, d: Any) -> None:
+    """P of all dofs."""
+    for body in range(1, m.nbody):
+        velocity = get6(d.cvel, m.body_parentid[body])
+        first = m.body_jntadr[body]
+        for joint in range(first, first + m.body_jntnum[body]):
+            velocity = _add_joint(m, d, velocity, joint)
+
+
+@kernel
+def _body_matrix(d: Any, body: int) -> None:
+    """The matrix B of a body, column by column."""
+    inertia, velocity = get10(d.cinert, body), get6(d.cvel, body)
+    momentum = mul_inertia(inertia, velocity)
+    for k in range(6):
+        axis = unit6(k)
+        column = add6(cross_force(velocity, mul_inertia(inertia, axis)), cross_force(axis, momentum))
+        column = add_scaled6(column, mul_inertia(inertia, cross_motion(velocity, axis)), -1.0)
+        for row in range(6):
+            d.work.composite[body, 6 * row + k] = column[row]
+
+
+@kernel
+def _subtract_projection(m: Any, d: Any) -> None:
+    """Subtract S_i' (I P_j + B S_j), with the composites of the lower of the two dofs, from qDeriv."""
+    for dof in range(m.nv):
+        body = m.dof_bodyid[dof]
+        inertia = get10(d.crb, body)
+        axis, rate = get6(d.cdof, dof), get6(d.work.axis_rate, dof)
+        column = add6(mul_inertia(inertia, rate), mul_matrix(d, body, axis))
+        row, row_rate = mul_matrix_t(d, body, axis), mul_inertia(inertia, axis)
+        start = m.aux.M_rowadr[dof]
+        d.qDeriv[m.aux.M_to_D[start]] -= dot6(axis, column)
+        for adr in range(start + 1, m.aux.M_rowadr[dof + 1]):
+            j = m.aux.M_colind[adr]
+            other = get6(d.cdof, j)
+            d.qDeriv[m.aux.M_to_D[adr]] -= dot6(row, other) + dot6(row_rate, get6(d.work.axis_rate, j))
+            d.qDeriv[m.aux.M_to_DT[adr]] -= dot6(other, column)
+
+
+@stage
+def coriolis_derivatives(m: Any, d: Any) -> int:
+    """Subtract the derivative of qfrc_bias by qvel from qDeriv. Reads cinert, crb, cvel, cdof, cdof_dot, qvel."""
+    clear_matrices(m, d)
+    _axis_rates(m, d)
+    for body in range(1, m.nbody):
+        _body_matrix(d, body)
+    add_to_parents(m, d)
+    _subtract_projection(m, d)
+    return OK

@@ -1,0 +1,274 @@
+"""Forces of the medium on moving bodies, by the inertia box of a body or by the ellipsoids of its geoms.
+
+Spec: computation, passive forces; the ellipsoid model is described in the documentation's page on fluid forces (Andersen,
+Pesavento and Wang 2005, extended to three dimensions; added masses after Lamb 1932, chapter 5). A body any of whose geoms
+has `geom_fluid[0]` set uses the ellipsoid model of those geoms; all others use the equivalent inertia box.
+
+Velocities and wrenches are six numbers (rotation or torque, then translation or force) at the centre of the shape, in its
+own orientation. The velocity is relative to the wind.
+"""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from cardan.dynamics.object import velocity_at
+from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.jit import OK, kernel, stage
+from cardan.maths.spatial import dot6, get6, set6
+from cardan.maths.vector import (
+    MINVAL,
+    add3,
+    add_scaled3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mul3,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    scale3,
+    sub3,
+)
+
+PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
+SPHERE = int(mjtGeom.mjGEOM_SPHERE)
+CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
+CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
+
+
+@kernel
+def has_fluid(m: Any) -> bool:
+    """Whether there is a medium that acts on bodies."""
+    return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and not m.opt.disableflags & PASSIVE_OFF
+
+
+@kernel
+def uses_ellipsoids(m: Any, body: int) -> bool:
+    """Whether the medium acts on the geoms of a body instead of its inertia box."""
+    first = m.body_geomadr[body]
+    for geom in range(first, first + m.body_geomnum[body]):
+        if m.geom_fluid[geom, 0] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def medium_velocity(m: Any, d: Any, body: int, point: Any, mat: Any) -> Any:
+    """Velocity of a body at a point (world frame) relative to the medium, in the orientation `mat`."""
+    velocity = velocity_at(m, d, body, point)
+    wind = (m.opt.wind[0], m.opt.wind[1], m.opt.wind[2])
+    angular = mul_mat_t_vec3(mat, (velocity[0], velocity[1], velocity[2]))
+    linear = mul_mat_t_vec3(mat, sub3((velocity[3], velocity[4], velocity[5]), wind))
+    return (angular[0], angular[1], angular[2], linear[0], linear[1], linear[2])
+
+
+@kernel
+def inertia_box(m: Any, body: int) -> Any:
+    """Edge lengths of the box of uniform density that has the body's mass and inertia."""
+    x, y, z = get3(m.body_inertia, body)
+    scale = 6.0 / m.body_mass[body]
+    return (
+        sqrt(max(MINVAL, y + z - x) * scale),
+        sqrt(max(MINVAL, z + x - y) * scale),
+        sqrt(max(MINVAL, x + y - z) * scale),
+    )
+
+
+@kernel
+def box_resistance(m: Any, box: Any) -> Any:
+    """Coefficients of the wrench on a box: (linear rotational, linear translational, quadratic of the six axes)."""
+    diameter = (box[0] + box[1] + box[2]) / 3.0
+    x4, y4, z4 = box[0] ** 4, box[1] ** 4, box[2] ** 4
+    torque, force = m.opt.density / 64.0, m.opt.density / 2.0
+    quadratic = (
+        torque * box[0] * (y4 + z4),
+        torque * box[1] * (z4 + x4),
+        torque * box[2] * (x4 + y4),
+        force * box[1] * box[2],
+        force * box[2] * box[0],
+        force * box[0] * box[1],
+    )
+    return pi * m.opt.viscosity * diameter**3, 3.0 * pi * m.opt.viscosity * diameter, quadratic
+
+
+@kernel
+def box_wrench(m: Any, body: int, velocity: Any) -> Any:
+    """Wrench on the inertia box of a body: viscous resistance and drag of each face."""
+    turning, moving, quadratic = box_resistance(m, inertia_box(m, body))
+    return (
+        -(turning + quadratic[0] * abs(velocity[0])) * velocity[0],
+        -(turning + quadratic[1] * abs(velocity[1])) * velocity[1],
+        -(turning + quadratic[2] * abs(velocity[2])) * velocity[2],
+        -(moving + quadratic[3] * abs(velocity[3])) * velocity[3],
+        -(moving + quadratic[4] * abs(velocity[4])) * velocity[4],
+        -(moving + quadratic[5] * abs(velocity[5])) * velocity[5],
+    )
+
+
+@kernel
+def semiaxes(m: Any, geom: int) -> Any:
+    """Semi-axes of the ellipsoid that stands for a geom."""
+    size = get3(m.geom_size, geom)
+    kind = m.geom_type[geom]
+    if kind == SPHERE:
+        return (size[0], size[0], size[0])
+    if kind == CAPSULE:
+        return (size[0], size[0], size[1] + size[0])
+    if kind == CYLINDER:
+        return (size[0], size[0], size[1])
+    return size
+
+
+@kernel
+def added_mass(m: Any, geom: int) -> Any:
+    """Added masses and added moments of inertia of an ellipsoid in the medium."""
+    rho, fluid = m.opt.density, m.geom_fluid
+    mass = (rho * fluid[geom, 6], rho * fluid[geom, 7], rho * fluid[geom, 8])
+    moment = (rho * fluid[geom, 9], rho * fluid[geom, 10], rho * fluid[geom, 11])
+    return mass, moment
+
+
+@kernel
+def section_weights(axes: Any) -> Any:
+    """(r_j r_k)^2: weights of the squared components of a direction in the ellipsoid's projected area."""
+    x2, y2, z2 = axes[0] ** 2, axes[1] ** 2, axes[2] ** 2
+    return (y2 * z2, z2 * x2, x2 * y2)
+
+
+@kernel
+def largest_section(axes: Any) -> float:
+    """Largest area that the ellipsoid projects."""
+    largest = max(axes[0], axes[1], axes[2])
+    smallest = min(axes[0], axes[1], axes[2])
+    return pi * largest * (axes[0] + axes[1] + axes[2] - largest - smallest)
+
+
+@kernel
+def angular_drag(m: Any, geom: int, axes: Any) -> Any:
+    """Coefficients of the torque that opposes turning about each axis: from the largest ellipsoids swept."""
+    slender, angular = m.geom_fluid[geom, 2], m.geom_fluid[geom, 3]
+    unit = 8.0 / 15.0 * pi
+    swept = (
+        unit * axes[0] * max(axes[1], axes[2]) ** 4,
+        unit * axes[1] * max(axes[2], axes[0]) ** 4,
+        unit * axes[2] * max(axes[0], axes[1]) ** 4,
+    )
+    largest = max(swept[0], swept[1], swept[2])
+    return (
+        angular * swept[0] + slender * (largest - swept[0]),
+        angular * swept[1] + slender * (largest - swept[1]),
+        angular * swept[2] + slender * (largest - swept[2]),
+    )
+
+
+@kernel
+def stokes_resistance(m: Any, axes: Any) -> Any:
+    """Coefficients of the linear torque and force on the equivalent sphere (Stokes' law)."""
+    radius = (axes[0] + axes[1] + axes[2]) / 3.0
+    return 8.0 * pi * m.opt.viscosity * radius**3, 6.0 * pi * m.opt.viscosity * radius
+
+
+@kernel
+def ellipsoid_volume(axes: Any) -> float:
+    """Volume of an ellipsoid."""
+    return 4.0 / 3.0 * pi * axes[0] * axes[1] * axes[2]
+
+
+@kernel
+def _potential_flow(m: Any, geom: int, axes: Any, w: Any, v: Any) -> Any:
+    """Torque and force of the added mass and the Magnus effect."""
+    mass, moment = added_mass(m, geom)
+    momentum = mul3(mass, v)
+    torque = add3(cross(momentum, v), cross(mul3(moment, w), w))
+    magnus = m.geom_fluid[geom, 5] * m.opt.density * ellipsoid_volume(axes)
+    return torque, add_scaled3(cross(momentum, w), cross(w, v), magnus)
+
+
+@kernel
+def _drag_and_lift(m: Any, geom: int, axes: Any, v: Any) -> Any:
+    """Force that the projected area makes: blunt and slender drag, and Kutta lift."""
+    speed = norm3(v)
+    if speed < MINVAL:
+        return (0.0, 0.0, 0.0)
+    blunt, slender, kutta = m.geom_fluid[geom, 1], m.geom_fluid[geom, 2], m.geom_fluid[geom, 4]
+    weights = section_weights(axes)
+    weighted = mul3(weights, v)
+    shape = sqrt(dot3(weighted, weighted) / dot3(weighted, v))
+    drag = (blunt - slender) * pi * shape + slender * largest_section(axes)
+    lift = cross(cross(weighted, v), v)
+    return add_scaled3(scale3(v, -m.opt.density * drag * speed), lift, kutta * m.opt.density * pi / (shape * speed))
+
+
+@kernel
+def ellipsoid_wrench(m: Any, geom: int, velocity: Any) -> Any:
+    """Wrench on the ellipsoid of a geom: added mass, Magnus and Kutta lift, drag, viscous resistance."""
+    axes = semiaxes(m, geom)
+    w = (velocity[0], velocity[1], velocity[2])
+    v = (velocity[3], velocity[4], velocity[5])
+    turning, moving = stokes_resistance(m, axes)
+    resistance = mul3(angular_drag(m, geom, axes), w)
+    torque, force = _potential_flow(m, geom, axes, w, v)
+    torque = add_scaled3(torque, w, -(m.opt.density * norm3(resistance) + turning))
+    force = add3(add_scaled3(force, v, -moving), _drag_and_lift(m, geom, axes, v))
+    return (torque[0], torque[1], torque[2], force[0], force[1], force[2])
+
+
+@kernel
+def _add_wrench(m: Any, d: Any, body: int, point: Any, mat: Any, wrench: Any) -> None:
+    """Add a wrench at a point, in the orientation `mat`, to the body's force about the centre of mass of its tree."""
+    torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
+    force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))
+    moment = add3(torque, cross(sub3(point, get3(d.subtree_com, m.body_rootid[body])), force))
+    for k in range(3):
+        d.work.fluid_force[body, k] += moment[k]
+        d.work.fluid_force[body, 3 + k] += force[k]
+
+
+@kernel
+def _add_box(m: Any, d: Any, body: int) -> None:
+    point, mat = get3(d.xipos, body), get9(d.ximat, body)
+    velocity = medium_velocity(m, d, body, point, mat)
+    _add_wrench(m, d, body, point, mat, box_wrench(m, body, velocity))
+
+
+@kernel
+def _add_ellipsoids(m: Any, d: Any, body: int) -> None:
+    first = m.body_geomadr[body]
+    for geom in range(first, first + m.body_geomnum[body]):
+        if m.geom_fluid[geom, 0] > 0.0:
+            point, mat = get3(d.geom_xpos, geom), get9(d.geom_xmat, geom)
+            velocity = medium_velocity(m, d, body, point, mat)
+            _add_wrench(m, d, body, point, mat, ellipsoid_wrench(m, geom, velocity))
+
+
+@stage
+def fluid(m: Any, d: Any) -> int:
+    """Forces of the medium, after `passive`.
+
+    Reads cvel, cdof, xipos, ximat, geom_xpos, geom_xmat; writes qfrc_fluid (nv,) and adds it to qfrc_passive.
+    """
+    if not has_fluid(m):
+        return OK
+    # force on each body, about the centre of mass of its tree
+    for body in range(1, m.nbody):
+        set6(d.work.fluid_force, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        if m.body_mass[body] >= MINVAL:
+            if uses_ellipsoids(m, body):
+                _add_ellipsoids(m, d, body)
+            else:
+                _add_box(m, d, body)
+    # backward pass: forces on the subtrees
+    for body in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[body]
+        if parent > 0:
+            for k in range(6):
+                d.work.fluid_force[parent, k] += d.work.fluid_force[body, k]
+    # projection on the joint axes
+    for dof in range(m.nv):
+        force = dot6(get6(d.cdof, dof), get6(d.work.fluid_force, m.dof_bodyid[dof]))
+        d.qfrc_fluid[dof] = force
+        d.qfrc_passive[dof] += force
+    return OK

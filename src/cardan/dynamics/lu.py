@@ -1,0 +1,49 @@
+"""LU factorisation of unsymmetric matrices with the pattern of the kinematic tree (spec: computation, implicit integrator).
+
+Rows are eliminated from the leaves to the root, which creates no fill-in: A = U L, where U is upper triangular with a
+unit diagonal and L lower triangular. Both stand in the storage of `qDeriv`; the diagonal is that of L.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.jit import kernel
+
+
+@kernel
+def _entry(m: Any, row: int, column: int) -> int:
+    """Address of the entry of two dofs of one chain, given by the addresses of their entries in a row of `qM`."""
+    if column >= row:
+        return m.aux.M_to_D[m.aux.M_rowadr[m.aux.M_colind[row]] + column - row]
+    return m.aux.M_to_DT[m.aux.M_rowadr[m.aux.M_colind[column]] + row - column]
+
+
+@kernel
+def factor_lu(m: Any, lu: Any) -> None:
+    """Factorise a matrix with the pattern of `qDeriv` in place (nD,)."""
+    for i in range(m.nv - 1, -1, -1):
+        start, stop = m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]
+        inverse = 1.0 / lu[m.aux.M_to_D[start]]
+        for row in range(start + 1, stop):
+            scale = lu[m.aux.M_to_DT[row]] * inverse
+            lu[m.aux.M_to_DT[row]] = scale
+            for column in range(start + 1, stop):
+                lu[_entry(m, row, column)] -= scale * lu[m.aux.M_to_D[column]]
+
+
+@kernel
+def solve_lu(m: Any, lu: Any, x: Any) -> None:
+    """Replace x by A^-1 x (nv,), with factors from `factor_lu`."""
+    # U y = x, from the leaves to the root
+    for i in range(m.nv - 1, -1, -1):
+        value = x[i]
+        for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
+            x[m.aux.M_colind[adr]] -= lu[m.aux.M_to_DT[adr]] * value
+    # L z = y, from the root to the leaves
+    for i in range(m.nv):
+        start = m.aux.M_rowadr[i]
+        value = x[i]
+        for adr in range(start + 1, m.aux.M_rowadr[i + 1]):
+            value -= lu[m.aux.M_to_D[adr]] * x[m.aux.M_colind[adr]]
+        x[i] = value / lu[m.aux.M_to_D[start]]
