@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.enums import mjtGeom, mjtJoint
-from cardan.maths.pose import Pose, compose
-from cardan.maths.quaternion import neg_quat, rot_vec_quat
+from cardan.maths.pose import Pose, Quat, compose
+from cardan.maths.quaternion import neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import scale3
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain
 from cardan.spec.element import Element
@@ -84,6 +84,7 @@ _LIGHT = {
                      "ambient", "diffuse", "specular", "bulbradius")
     },
 }  # fmt: skip
+_QUAT_STEPS, _EPSILON = 40, 2.0**-52
 _SCALAR_JOINTS = ("hinge", "slide")
 _FREE, _PLANE_LIKE = int(mjtJoint.mjJNT_FREE), (int(mjtGeom.mjGEOM_MESH), int(mjtGeom.mjGEOM_SDF))
 
@@ -109,17 +110,33 @@ def _by_body(bodyid: Any) -> dict[int, list[int]]:
     return found
 
 
+def _written(quat: Quat) -> Quat:
+    """The quaternion which, normalised by the reader, is this one to the last bit, if there is one near.
+
+    Equal boxes must stay equal: otherwise trees of bounding volumes come out in another order.
+    """
+    for step in range(_QUAT_STEPS):
+        for scale in (1.0 + step * _EPSILON, 1.0 - 0.5 * step * _EPSILON):
+            scaled = tuple(value * scale for value in quat)
+            if normalize4(scaled) == quat:
+                return scaled
+    return quat
+
+
 def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
     """One body with its inertia."""
     m, origin = scribe.m, scribe.origins.find("body", body)
     values = scribe.read(BODY, _BODY, body)
     values |= {"name": scribe.name("body", body), "mocap": m.body_mocapid[body] >= 0}
+    pose = (values["pos"], values["quat"])
+    values["quat"] = _written(values["quat"])
     values["childclass"] = origin.attributes.get("childclass") if origin is not None else None
     scribe.put_user(values, "body_user", body)
     element = scribe.put(parent, "body", values)
     inertial = scribe.read(INERTIAL, _INERTIAL, body)
     # a body without geoms and inertia is left as it is: its inertial frame is one of a kind
-    empty = not inertial["mass"] and (inertial["pos"], inertial["quat"]) == (values["pos"], values["quat"])
+    empty = not inertial["mass"] and (inertial["pos"], inertial["quat"]) == pose
+    inertial["quat"] = _written(inertial["quat"])
     if not empty or m.body_geomnum[body]:
         scribe.put(element, "inertial", inertial, keep=("diaginertia",))
     return element
@@ -173,6 +190,7 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
             values["size"] = None
         if m.geom_type[geom] in _PLANE_LIKE:
             values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom)
+    values["quat"] = _written(values["quat"])
     scribe.put_user(values, "geom_user", geom)
     if origin is not None:
         known = origin.resolved()
@@ -183,7 +201,7 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
 def _put_site(scribe: Scribe, body: Element, site: int) -> None:
     """One site."""
     values = scribe.read(SITE_ROW, _SITE, site)
-    values["name"] = scribe.name("site", site)
+    values |= {"name": scribe.name("site", site), "quat": _written(values["quat"])}
     scribe.put_user(values, "site_user", site)
     scribe.put(body, "site", values, scribe.origins.find("site", site))
 
@@ -192,7 +210,7 @@ def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
     """One camera: by its field of view, or by the size of its sensor."""
     m = scribe.m
     values = scribe.read(CAMERA_ROW, _CAMERA, camera)
-    values["name"] = scribe.name("camera", camera)
+    values |= {"name": scribe.name("camera", camera), "quat": _written(values["quat"])}
     keep: tuple[str, ...] = ()
     if m.cam_sensorsize[camera, 1]:
         intrinsic = plain(m.cam_intrinsic[camera])
