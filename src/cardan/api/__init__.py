@@ -1,7 +1,9 @@
 """The functions of MuJoCo's Python interface, by topic."""
 
 from cardan.api.callbacks import *
+from cardan.api.derivatives import *
 from cardan.api.loading import *
+from cardan.api.mjspec import *
 from cardan.api.mju_matrices import *
 from cardan.api.mju_quaternions import *
 from cardan.api.mju_scalars import *

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from cardan.maths.quaternion import normalize4
@@ -93,12 +94,12 @@ def _initial_state(build: Build) -> dict[str, tuple[float, ...]]:
 def _state(
     element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """One part of a keyframe, of the size that the model asks for."""
+    """One part of a keyframe, of the size that the model asks for; entries that are NaN are left out, too."""
     if not given:
         return default
     if len(given) != len(default):
         raise element.error(f"{len(given)} values, but the model has {len(default)}", part)
-    return given
+    return tuple(initial if isnan(value) else value for value, initial in zip(given, default, strict=True))
 
 
 def _joint_quaternions(build: Build) -> list[int]:

@@ -50,6 +50,20 @@ class DefaultClass:
         own.update({name: values[name] for name in changed if name in values})
         self._bases.clear()
 
+    def remove(self, entry: str, name: str) -> None:
+        """Forget what the class sets or inherits for an attribute of one entry."""
+        self.entries.get(entry, {}).pop(name, None)
+        self._bases.clear()
+
+    def names_inside(self) -> set[str]:
+        """Names of this class and of those inside it."""
+        return {self.name}.union(*(child.names_inside() for child in self.children))
+
+    def copy_entries(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take over the values of another class in place of the own ones."""
+        self.entries = {entry: dict(values) for entry, values in entries.items()}
+        self._bases.clear()
+
     def base(self, row: ElementRow) -> dict[str, Any]:
         """Values of every attribute of an element of this class that sets none itself. Do not change the dict."""
         base = self._bases.get(row)
@@ -84,6 +98,14 @@ class Defaults:
             raise ValueError(f"default class '{name}' is defined twice")
         made = self._classes[name] = DefaultClass(name, parent or self.main)
         return made
+
+    def remove(self, cls: DefaultClass) -> None:
+        """Remove a class and those inside it. Raises ValueError for the global class."""
+        if cls.parent is None:
+            raise ValueError("the global default class can't be removed")
+        for name in cls.names_inside():
+            del self._classes[name]
+        cls.parent.children.remove(cls)
 
     def define(self, section: Element) -> None:
         """Take up the classes of a top-level ``<default>`` element and of those inside it.

@@ -42,6 +42,11 @@ class ModelTree:
         self.root.children.append(section)
         section.children.extend(Element(part, self, section) for part in row.children.values() if part.merged)
 
+    def adopt_sections(self) -> None:
+        """Take the sections from the root's children, after these were replaced."""
+        self._sections = {element.tag: element for element in self.root.children if element.row.merged}
+        self.changed()
+
     @property
     def model_name(self) -> str:
         """Name of the model."""

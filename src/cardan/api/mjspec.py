@@ -1,0 +1,179 @@
+"""`MjSpec`: models that a program builds, edits, compiles and saves (docs/mjspec.md)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan.api.names import mj_name2id
+from cardan.api.pipeline import mj_forward
+from cardan.compiler.compile import compile_tree
+from cardan.enums import mjtObj
+from cardan.mjcf.canonical import canonical_tree
+from cardan.mjcf.checks import check_tree
+from cardan.mjcf.reader import read_path, read_string
+from cardan.mjcf.writer import write_tree
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.spec.mjspec.duplicate import copied_tree
+from cardan.spec.mjspec.enumerations import (
+    mjtBuiltin,
+    mjtGeomInertia,
+    mjtInertiaFromGeom,
+    mjtLimited,
+    mjtMark,
+    mjtOrientation,
+)
+from cardan.spec.mjspec.layout import Part, Parts, layout, pieces, rearranged, size
+from cardan.spec.mjspec.specification import Specification
+
+# size in the model of each kind whose elements have ids in the order of the tree
+_SIZES = {
+    "body": "nbody", "joint": "njnt", "geom": "ngeom", "site": "nsite", "camera": "ncam", "light": "nlight",
+    "mesh": "nmesh", "hfield": "nhfield", "texture": "ntex", "material": "nmat", "equality": "neq", "tendon": "ntendon",
+    "actuator": "nu", "sensor": "nsensor", "numeric": "nnumeric", "text": "ntext", "tuple": "ntuple", "key": "nkey",
+}  # fmt: skip
+
+# fields of the state, by the part of the layout that says whose entries they are
+_STATE = {
+    "qpos": "qpos", "qvel": "qvel", "act": "act", "ctrl": "ctrl", "mocap_pos": "mpos", "mocap_quat": "mquat",
+    "qfrc_applied": "qvel", "qacc_warmstart": "qvel", "xfrc_applied": "body", "eq_active": "equality",
+}  # fmt: skip
+
+
+class MjSpec(Specification):
+    """A model to be built and edited, in the manner of MuJoCo's ``MjSpec``.
+
+    ``MjSpec()`` is empty but for the world body; ``MjSpec.from_file`` and ``MjSpec.from_string`` read a model.
+    """
+
+    _layout: Parts | None = None
+
+    @classmethod
+    def from_file(
+        cls,
+        filename: str | os.PathLike[str],
+        include: Mapping[str, bytes] | None = None,
+        assets: Mapping[str, bytes] | None = None,
+    ) -> MjSpec:
+        """Read a model from an MJCF or URDF file.
+
+        Args:
+            filename: the file.
+            include: contents of included files by name, looked up before the disk.
+            assets: contents of any files by name, looked up before the disk.
+
+        Raises:
+            MjcfError: the file can't be read or breaks the rules; with file, line, element and attribute.
+        """
+        return cls(read_path(filename, {**(include or {}), **(assets or {})}))
+
+    @classmethod
+    def from_string(
+        cls, xml: str | bytes, include: Mapping[str, bytes] | None = None, assets: Mapping[str, bytes] | None = None
+    ) -> MjSpec:
+        """Read a model from MJCF or URDF text, as ``from_file`` does from a file."""
+        return cls(read_string(xml, {**(include or {}), **(assets or {})}))
+
+    def copy(self) -> MjSpec:
+        """A copy that shares nothing with this specification."""
+        self.check_pending()
+        return MjSpec(copied_tree(self.tree))
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MjSpec:
+        return self.copy()
+
+    def compile(self) -> MjModel:
+        """Compile to a model. The specification stays as it is, and can be edited and compiled again.
+
+        Raises:
+            MjcfError: the model breaks a rule; the message says which element and what would be right.
+        """
+        self.check_pending()
+        check_tree(self.tree)
+        model = compile_tree(self.tree)
+        self._ids = self._numbers(model)
+        self._layout = layout(self.tree)
+        return model
+
+    def recompile(self, model: MjModel, data: MjData) -> tuple[MjModel, MjData]:
+        """Compile again after edits, and carry the state of a running simulation over.
+
+        Positions, velocities, activations, controls, mocap poses, applied forces and the time of everything that
+        is still there are kept; what is new starts as in the initial configuration.
+
+        Args:
+            model: what ``compile`` or ``recompile`` of this specification gave last.
+            data: a data of that model. Neither is changed.
+
+        Returns:
+            The new model, and a new data at the same state, for which ``mj_forward`` has been run.
+
+        Raises:
+            ValueError: the model isn't the one that this specification gave last.
+        """
+        before = self._layout
+        if before is None or (size(before["qpos"]), size(before["qvel"])) != (model.nq, model.nv):
+            raise ValueError("recompile needs the model that this specification was last compiled to")
+        new_model = self.compile()
+        new_data = MjData(new_model)
+        assert self._layout is not None
+        for field, part in _STATE.items():
+            _carry_over(before[part], self._layout[part], getattr(data, field), getattr(new_data, field))
+        new_data.time = data.time
+        mj_forward(new_model, new_data)
+        return new_model, new_data
+
+    def to_xml(self) -> str:
+        """The model as MJCF text: compiled, in the canonical subset of the language.
+
+        Raises:
+            MjcfError: the model doesn't compile.
+        """
+        model = self.compile()
+        return write_tree(canonical_tree(model, self.tree))
+
+    def to_file(self, filename: str | os.PathLike[str]) -> None:
+        """Write the model as MJCF text to a file; see ``to_xml``."""
+        Path(filename).write_text(self.to_xml())
+
+    def _numbers(self, model: MjModel) -> dict[Any, int]:
+        """Ids of the elements in a model, by order, or by name where the compiler drops or sorts some."""
+        numbers: dict[Any, int] = {}
+        for kind in (*_SIZES, "pair", "exclude"):
+            elements = self.elements(kind)
+            if kind in _SIZES and len(elements) == getattr(model, _SIZES[kind]):
+                numbers.update((element, number) for number, element in enumerate(elements))
+            else:
+                code = mjtObj["mjOBJ_" + kind.upper()]
+                named = ((element, mj_name2id(model, code, element.name or "")) for element in elements)
+                numbers.update((element, number) for element, number in named if number >= 0)
+        return numbers
+
+
+def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> None:
+    """Copy the entries of elements that are in both models from one array to the other."""
+    count_old, count_new = size(before), size(after)
+    if not count_old or not count_new or count_old not in (old.size, len(old)) or count_new not in (new.size, len(new)):
+        return
+    rows, target = old.reshape(count_old, -1), new.reshape(count_new, -1)
+    for row, source in enumerate(rearranged(after, pieces(before, range(count_old)), -1)):
+        if source >= 0:
+            target[row] = rows[int(source)]
+
+
+__all__ = [
+    "MjSpec",
+    "mjtBuiltin",
+    "mjtGeomInertia",
+    "mjtInertiaFromGeom",
+    "mjtLimited",
+    "mjtMark",
+    "mjtOrientation",
+]

@@ -1,0 +1,257 @@
+"""Attaching: copying a part of one model, or all of it, into another, with all that belongs to it.
+
+Names get a prefix and a suffix, so that a model can be attached many times. Assets and default classes come along,
+and of the other sections whatever refers to nothing outside the part. Angles are converted to the unit of the target.
+Keyframes of the part become keyframes of the target, in which everything else is as in the initial configuration.
+"""
+
+from __future__ import annotations
+
+from math import degrees, radians
+from os.path import basename
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cardan.errors import MjcfError
+from cardan.maths.pose import euler2quat
+from cardan.maths.vector import scale3
+from cardan.spec.element import Element
+from cardan.spec.mjspec.delete import Named, referred
+from cardan.spec.mjspec.layout import KeysKept, key_pieces, layout, rewrite_key
+from cardan.spec.schema.language import DEFAULT
+from cardan.spec.schema.rows import Type
+from cardan.spec.tree import WORLD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cardan.spec.defaults import DefaultClass
+    from cardan.spec.tree import ModelTree
+
+# sections that follow the kinematic tree; later ones may refer to earlier ones
+_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor")
+_JOINT_ANGLES = ("range", "ref", "springref")
+
+
+class Attachment:
+    """One attaching: from the tree ``child`` into the tree ``parent``, names changed by prefix and suffix."""
+
+    def __init__(self, parent: ModelTree, child: ModelTree, prefix: str, suffix: str) -> None:
+        self.parent, self.child = parent, child
+        self.prefix, self.suffix = prefix, suffix
+        self.copies: dict[Element, Element] = {}
+        self.classes: dict[str, str] = {}
+        source, target = child.section("compiler").resolved(), parent.section("compiler").resolved()
+        self.settings = source
+        self.same_unit = source["angle"] == target["angle"]
+        self.same_axes = source["eulerseq"] == target["eulerseq"]
+        self.to_target = degrees if target["angle"] == "degree" else radians
+
+    def run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
+        """Copy the ``roots`` into ``target``, with what belongs to them; ``whole``: they are all that the child has.
+
+        Raises MjcfError when a name is taken, before anything is changed.
+        """
+        relations = list(self._relations(roots, whole))
+        others = [*self.child.section("asset").children, *self.child.section("deformable").children, *relations]
+        keys = list(self.child.section("keyframe").children)
+        self._check_names([*roots, *others, *keys])
+        self._copy_classes()
+        with KeysKept(self.parent):
+            made = [self._copy(root, target) for root in roots]
+            for root, copy in zip(roots, made, strict=True):
+                self._set_class(root, copy)
+            for element in others:
+                assert element.parent is not None
+                self._copy(element, self.parent.section(element.parent.tag))
+        self._copy_keys(keys)
+        for name, content in self.child.assets.items():
+            self.parent.assets.setdefault(name, content)
+        self.parent.changed()
+        return made
+
+    # --- what comes along --------------------------------------------------------------------------------------------
+
+    def _relations(self, roots: list[Element], whole: bool) -> Iterator[Element]:
+        """The elements of the other sections that refer to nothing outside the part, and to something inside."""
+        if whole:
+            for tag in (*_SECTIONS, "custom"):
+                yield from self.child.section(tag).children
+            return
+        inside: Named = {(e.row.kind, e.name) for root in roots for e in (root, *root.descendants())
+                         if e.row.kind and e.name}  # fmt: skip
+        assets = {element.row.kind for element in self.child.section("asset").children}
+        for tag in (*_SECTIONS, "custom"):
+            for element in self.child.section(tag).children:
+                named = {found for part in (element, *element.children) for row in part.row.references
+                         if (found := referred(part, row)) and found[0] not in ("default", *assets)}  # fmt: skip
+                named.discard(("body", WORLD))
+                if named and named <= inside:
+                    if element.name and element.row.kind:
+                        inside.add((element.row.kind, element.name))
+                    yield element
+
+    def _check_names(self, elements: Iterable[Element]) -> None:
+        """Raise when a copy would have a name that is taken."""
+        for root in elements:
+            for element in (root, *root.descendants()):
+                kind, name = element.row.kind, element.name
+                if kind and name and self.parent.find(kind, self.renamed(name)) is not None:
+                    raise element.error(
+                        f"the model has a {kind} named '{self.renamed(name)}' already; attach with another prefix",
+                        "name",
+                    )
+
+    def renamed(self, name: str) -> str:
+        """A name with prefix and suffix."""
+        return f"{self.prefix}{name}{self.suffix}"
+
+    # --- default classes ---------------------------------------------------------------------------------------------
+
+    def _copy_classes(self) -> None:
+        """Copy the default classes; those that only repeat the target's are shared."""
+        self.classes = {cls.name: self._copied_class(cls) for cls in self.child.defaults}
+
+    def _copied_class(self, cls: DefaultClass) -> str:
+        """Name of the target's class which holds what ``cls`` holds."""
+        entries = {tag: self._converted_entry(tag, values) for tag, values in cls.entries.items()}
+        defaults = self.parent.defaults
+        if cls.parent is None and entries == defaults.main.entries:
+            return defaults.main.name
+        name = self.renamed(cls.name)
+        if name in defaults and cls.parent is None:
+            name = next(free for i in range(1, 10**6) if (free := f"{name}-{i}") not in defaults)
+        if name in defaults:
+            raise MjcfError(f"the model has a default class '{name}' already; attach with another prefix")
+        parent = defaults[self._class_made(cls.parent)] if cls.parent else None
+        defaults.add(name, parent).copy_entries(entries)
+        self.classes[cls.name] = name
+        return name
+
+    def _class_made(self, cls: DefaultClass) -> str:
+        """Name of the copy of a class that was made before."""
+        return self.classes.get(cls.name, self.parent.defaults.main.name)
+
+    def _converted_entry(self, tag: str, values: dict[str, Any]) -> dict[str, Any]:
+        """The values of one entry of a class, with the names and units of the target."""
+        changed = dict(values)
+        for row in DEFAULT.children[tag].references:
+            if changed.get(row.name):
+                changed[row.name] = self.renamed(changed[row.name])
+        self._convert_orientation(changed)
+        return changed
+
+    def _set_class(self, root: Element, copy: Element) -> None:
+        """Let a copied part know the class that was in force around the original."""
+        main = self.parent.defaults.main.name
+        if root.tag == "frame":
+            for inner, inner_copy in zip(root.children, copy.children, strict=True):
+                if inner.tag in ("body", "frame"):
+                    self._set_class(inner, inner_copy)
+        if "childclass" in copy.row.attributes and "childclass" not in copy.attributes:
+            name = self.classes[_class_around(root)]
+            if name != main or copy.default_class.name != main:
+                copy.attributes["childclass"] = name
+
+    # --- copies ------------------------------------------------------------------------------------------------------
+
+    def _copy(self, root: Element, target: Element) -> Element:
+        """A copy of an element and its content at the end of ``target``."""
+        stack = [(root, target)]
+        while stack:
+            element, into = stack.pop()
+            copy = Element(element.row, self.parent, into, dict(element.attributes), element.source, element.line)
+            into.children.append(copy)
+            self.copies[element] = copy
+            self._rename(element, copy)
+            self._convert(element, copy)
+            stack.extend((child, copy) for child in element.children[::-1])
+        return self.copies[root]
+
+    def _rename(self, element: Element, copy: Element) -> None:
+        """Give a copy the names of the target: its own, those that it refers to, classes, files."""
+        given = copy.attributes
+        if element.name and element.row.kind:
+            given["name"] = self.renamed(element.name)
+        for row in element.row.references:
+            name = given.get(row.name)
+            if row.kind == "default":
+                if name:
+                    given[row.name] = self.classes[name]
+            elif name and referred(element, row) != ("body", WORLD):
+                given[row.name] = self.renamed(name)
+        if element.row.entry and "class" in element.row.attributes and "class" not in given and not _placed(element):
+            name = self.classes[self.child.defaults.main.name]
+            if name != self.parent.defaults.main.name:
+                given["class"] = name
+        for row in element.row.attributes.values():
+            if row.type is Type.FILE and given.get(row.name):
+                given[row.name] = self._file(element, given[row.name])
+
+    def _file(self, element: Element, name: str) -> str:
+        """What a file of the child is found under from the target."""
+        if self.child.asset_key(name) is not None:
+            return name
+        folder = self.settings["texturedir" if element.tag == "texture" else "meshdir"] or self.settings["assetdir"]
+        last = basename(name) if self.settings["strippath"] else name
+        return str(((self.child.folder or Path()) / (folder or "") / last).resolve())
+
+    def _convert(self, element: Element, copy: Element) -> None:
+        """Convert the angles of a copy to the target's unit."""
+        if self.same_unit and self.same_axes:
+            return
+        self._convert_orientation(copy.attributes)
+        if element.row.kind == "joint" and element.tag == "joint" and not self.same_unit:
+            values = element.resolved()
+            if values["type"] in ("hinge", "ball"):
+                for name in _JOINT_ANGLES:
+                    if element.is_set(name):
+                        copy.attributes[name] = self._angle(values[name])
+
+    def _angle(self, value: Any) -> Any:
+        """An angle or several in the target's unit."""
+        return tuple(map(self.to_target, value)) if isinstance(value, tuple) else self.to_target(value)
+
+    def _convert_orientation(self, given: dict[str, Any]) -> None:
+        """Convert an orientation among the given values to the target's unit and Euler sequence."""
+        if "euler" in given and not self.same_axes:
+            unit = radians(1.0) if self.settings["angle"] == "degree" else 1.0
+            given["quat"] = euler2quat(scale3(given.pop("euler"), unit), self.settings["eulerseq"])
+        if self.same_unit:
+            return
+        if "euler" in given:
+            given["euler"] = self._angle(given["euler"])
+        if "axisangle" in given:
+            given["axisangle"] = (*given["axisangle"][:3], self._angle(given["axisangle"][3]))
+
+    def _copy_keys(self, keys: list[Element]) -> None:
+        """Copy the keyframes, with the entries of the copied elements."""
+        if not keys:
+            return
+        before, after = layout(self.child), layout(self.parent)
+        for key in keys:
+            known = {part: {self.copies[element]: values for element, values in found.items() if element in self.copies}
+                     for part, found in key_pieces(key, before).items()}  # fmt: skip
+            copy = self._copy(key, self.parent.section("keyframe"))
+            rewrite_key(copy, known, after)
+
+
+def _placed(element: Element) -> bool:
+    """Whether the element stands in the kinematic tree, where classes come from around it."""
+    while element.parent is not None:
+        element = element.parent
+        if element.tag == "worldbody":
+            return True
+    return False
+
+
+def _class_around(root: Element) -> str:
+    """Name of the default class in force inside a body or frame that has none of its own."""
+    around, skip_frames = root, root.tag == "body"
+    while around.parent is not None:
+        around = around.parent
+        name = around.attributes.get("childclass")
+        if name and not (skip_frames and around.tag == "frame"):
+            return name
+        skip_frames = skip_frames or around.tag == "body"
+    return root.tree.defaults.main.name

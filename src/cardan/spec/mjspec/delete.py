@@ -1,0 +1,70 @@
+"""Removing elements, with everything that refers to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardan.spec.schema.keywords import OBJECT_KIND
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+    from cardan.spec.schema.rows import Attribute
+    from cardan.spec.tree import ModelTree
+
+Named = set[tuple[str, str]]  # kind and name
+
+# kinds that an element can do without: what refers to them stays
+_APPEARANCE = ("material", "texture")
+
+
+def remove(element: Element) -> None:
+    """Remove an element, all inside it, and all that refers to any of them; references to appearances are dropped."""
+    tree = element.tree
+    gone = [element]
+    while gone:
+        names: Named = set()
+        for part in gone:
+            names |= {(e.row.kind, e.name) for e in (part, *part.descendants()) if e.row.kind and e.name}
+            if part.parent is not None and part in part.parent.children:
+                part.parent.children.remove(part)
+        _drop_appearances(tree, names)
+        gone = _referring(tree, names)
+    tree.changed()
+
+
+def referred(element: Element, row: Attribute) -> tuple[str, str] | None:
+    """Kind and name of what an attribute of an element refers to, None when it refers to nothing."""
+    name, kind = element.attributes.get(row.name), row.kind or ""
+    if not name:
+        return None
+    if kind.startswith("@"):
+        kind = OBJECT_KIND.get(element.attributes.get(kind[1:], ""), "")
+    return kind, name
+
+
+def _drop_appearances(tree: ModelTree, names: Named) -> None:
+    """Forget references to materials and textures that are gone."""
+    lost = {name for name in names if name[0] in _APPEARANCE}
+    if not lost:
+        return
+    for element in tree.root.descendants():
+        for row in element.row.references:
+            if referred(element, row) in lost:
+                del element.attributes[row.name]
+    for cls in tree.defaults:
+        for entry, values in list(cls.entries.items()):
+            for kind in _APPEARANCE:
+                if (kind, values.get(kind)) in lost:
+                    cls.remove(entry, kind)
+
+
+def _referring(tree: ModelTree, names: Named) -> list[Element]:
+    """The elements that refer to one of the names; for parts of a tendon, tuple or skin the whole."""
+    found: dict[Element, None] = {}
+    for element in tree.root.descendants():
+        if any(referred(element, row) in names for row in element.row.references):
+            whole = element
+            while whole.row.kind is None and whole.parent is not None:
+                whole = whole.parent
+            found[whole] = None
+    return list(found)

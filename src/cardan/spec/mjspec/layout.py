@@ -1,0 +1,106 @@
+"""Which entries of the state belong to which element: what keyframes and running simulations keep across edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+    from cardan.spec.tree import ModelTree
+
+Part = list[tuple["Element", int]]
+Parts = dict[str, Part]
+
+# numbers in qpos and qvel by type of joint
+_JOINT_SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}
+_STATEFUL = ("qpos", "qvel", "act", "mpos", "mquat", "ctrl")  # parts of a keyframe
+
+
+def bodies_of(tree: ModelTree) -> Iterator[Element]:
+    """All bodies in model order: depth first, the world first."""
+    stack = [tree.worldbody]
+    while stack:
+        body = stack.pop()
+        yield body
+        stack.extend([child for child, _ in body.content("body")][::-1])
+
+
+def layout(tree: ModelTree) -> Parts:
+    """For each part of the state, the elements in model order with the number of entries that each has."""
+    parts: Parts = {name: [] for name in (*_STATEFUL, "body", "equality")}
+    for body in bodies_of(tree):
+        parts["body"].append((body, 1))
+        if body.attributes.get("mocap"):
+            parts["mpos"].append((body, 3))
+            parts["mquat"].append((body, 4))
+        for joint, _ in body.content("joint", "freejoint"):
+            word = "free" if joint.tag == "freejoint" else joint.resolved()["type"]
+            nq, nv = _JOINT_SIZES[word]
+            parts["qpos"].append((joint, nq))
+            parts["qvel"].append((joint, nv))
+    for actuator in tree.section("actuator").children:
+        values = actuator.resolved()
+        dim = values.get("actdim", -1)
+        parts["ctrl"].append((actuator, 1))
+        parts["act"].append((actuator, 0 if values["dyntype"] == "none" else 1 if dim < 0 else dim))
+    parts["equality"] = [(element, 1) for element in tree.section("equality").children]
+    return parts
+
+
+def size(part: Part) -> int:
+    """Number of entries of one part of the state."""
+    return sum(count for _, count in part)
+
+
+def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]]:
+    """The values of one part of the state by element."""
+    found, start = {}, 0
+    for element, count in part:
+        found[element] = values[start : start + count]
+        start += count
+    return found
+
+
+def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float = nan) -> tuple[float, ...]:
+    """One part of the state from the values that are known by element; others are ``missing``."""
+    values: list[float] = []
+    for element, count in part:
+        own = known.get(element, ())
+        values.extend(own if len(own) == count else (missing,) * count)
+    return tuple(values)
+
+
+def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[float]]]:
+    """What a keyframe says about each element; parts that it leaves out, or gives in a wrong size, are missing."""
+    found: dict[str, dict[Element, Sequence[float]]] = {}
+    for name in _STATEFUL:
+        values: Any = key.attributes.get(name)
+        if values and len(values) == size(parts[name]):
+            found[name] = pieces(parts[name], values)
+    return found
+
+
+def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], parts: Parts) -> None:
+    """Give a keyframe the entries of a changed model."""
+    for name, by_element in known.items():
+        key.attributes[name] = rearranged(parts[name], by_element)
+
+
+class KeysKept:
+    """Context of a change to a tree: its keyframes keep what they say about elements that stay."""
+
+    def __init__(self, tree: ModelTree) -> None:
+        self.tree = tree
+
+    def __enter__(self) -> None:
+        keys = self.tree.section("keyframe").children
+        before = layout(self.tree) if keys else {}
+        self.known = [(key, key_pieces(key, before)) for key in keys]
+
+    def __exit__(self, *error: object) -> None:
+        if self.known:
+            after = layout(self.tree)
+            for key, known in self.known:
+                rewrite_key(key, known, after)

@@ -1,0 +1,369 @@
+"""The specification as a whole: what may be added at its top, look-ups, lists, removal, attachment.
+
+This is all of ``MjSpec`` that needs no reader, writer or compiler; ``cardan.api.mjspec`` adds these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.errors import MjcfError, suggestion
+from cardan.spec.mjspec.actuator import MjsActuator
+from cardan.spec.mjspec.assets import MjsHField, MjsKey, MjsMaterial, MjsMesh, MjsNumeric, MjsText, MjsTexture, MjsTuple
+from cardan.spec.mjspec.attach import Attachment
+from cardan.spec.mjspec.body import CONTENT, MjsBody, MjsFrame
+from cardan.spec.mjspec.defaults import MjsDefault
+from cardan.spec.mjspec.delete import remove
+from cardan.spec.mjspec.layout import KeysKept, bodies_of
+from cardan.spec.mjspec.placed import MjsCamera, MjsGeom, MjsJoint, MjsLight, MjsSite
+from cardan.spec.mjspec.relations import MjsEquality, MjsExclude, MjsPair, MjsTendon
+from cardan.spec.mjspec.sensor import MjsSensor
+from cardan.spec.mjspec.settings import MjsCompiler, MjsOption, MjsStatistic, MjsVisual
+from cardan.spec.mjspec.struct import Struct
+from cardan.spec.schema.settings import COMPILER, SIZE
+from cardan.spec.schema.shared import ORIENTATION
+from cardan.spec.tree import ModelTree
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+_STRUCTS: dict[str, type[Struct]] = {
+    "body": MjsBody, "frame": MjsFrame, "joint": MjsJoint, "geom": MjsGeom, "site": MjsSite, "camera": MjsCamera,
+    "light": MjsLight, "mesh": MjsMesh, "hfield": MjsHField, "texture": MjsTexture, "material": MjsMaterial,
+    "pair": MjsPair, "exclude": MjsExclude, "equality": MjsEquality, "tendon": MjsTendon, "actuator": MjsActuator,
+    "sensor": MjsSensor, "numeric": MjsNumeric, "text": MjsText, "tuple": MjsTuple, "key": MjsKey,
+}  # fmt: skip
+"""Struct of each kind of object."""
+
+# section of each kind outside the kinematic tree, tag of a new element of it, plural
+_SECTIONS: dict[str, tuple[str, str, str]] = {
+    "mesh": ("asset", "mesh", "meshes"),
+    "hfield": ("asset", "hfield", "hfields"),
+    "texture": ("asset", "texture", "textures"),
+    "material": ("asset", "material", "materials"),
+    "pair": ("contact", "pair", "pairs"),
+    "exclude": ("contact", "exclude", "excludes"),
+    "equality": ("equality", "connect", "equalities"),
+    "tendon": ("tendon", "spatial", "tendons"),
+    "actuator": ("actuator", "general", "actuators"),
+    "sensor": ("sensor", "touch", "sensors"),
+    "numeric": ("custom", "numeric", "numerics"),
+    "text": ("custom", "text", "texts"),
+    "tuple": ("custom", "tuple", "tuples"),
+    "key": ("keyframe", "key", "keys"),
+}
+
+# what decides by its first element, or by its type, which element it is: not refused before that is known
+_UNDECIDED = ("tendon", "equality", "sensor")
+
+
+class Specification:
+    """A model that can be edited: a model tree and the structs that stand for its elements.
+
+    ``tree`` is the model tree (``cardan.spec.ModelTree``).
+    """
+
+    tree: ModelTree
+
+    def __init__(self, tree: ModelTree | None = None) -> None:
+        self.tree = ModelTree() if tree is None else tree
+        self._structs: dict[Element, Struct] = {}
+        self._ids: dict[Element, int] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and name != "tree" and not hasattr(type(self), name):
+            raise AttributeError(f"MjSpec has no attribute '{name}'" + suggestion(name, dir(type(self))))
+        object.__setattr__(self, name, value)
+
+    # --- structs of elements -----------------------------------------------------------------------------------------
+
+    def struct(self, element: Element) -> Any:
+        """The struct that stands for an element of the tree; always the same one for the same element."""
+        struct = self._structs.get(element)
+        if struct is None:
+            kind = "body" if element is self.tree.worldbody else element.row.kind
+            struct = self._structs[element] = _STRUCTS[kind or ""](self, element)
+        return struct
+
+    def find(self, kind: str, name: str) -> Any:
+        """The struct of the object of a kind and name, None when there is none."""
+        element = self.tree.find(kind, name)
+        return None if element is None else self.struct(element)
+
+    def elements(self, kind: str) -> list[Element]:
+        """All elements of a kind in model order (contact pairs: in the user's order)."""
+        if kind == "body":
+            return list(bodies_of(self.tree))
+        if kind in _SECTIONS:
+            section = self.tree.section(_SECTIONS[kind][0])
+            return [element for element in section.children if element.row.kind == kind]
+        if kind == "frame":
+            return [element for element in self.tree.worldbody.descendants() if element.row.kind == kind]
+        tags = CONTENT[kind + "s"]
+        return [element for body in bodies_of(self.tree) for element, _ in body.content(*tags)]
+
+    def listing(self, kind: str) -> list[Any]:
+        """The structs of all elements of a kind."""
+        return [self.struct(element) for element in self.elements(kind)]
+
+    def id_of(self, element: Element) -> int:
+        """Id of an element in the model compiled last, -1 when it is not in it."""
+        return self._ids.get(element, -1)
+
+    # --- adding ------------------------------------------------------------------------------------------------------
+
+    def add_to(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
+        """Add an element with attributes by name; nothing is added when one of them is wrong."""
+        element = parent.add(tag)
+        if element.row.later and element.row.kind not in _UNDECIDED:
+            parent.children.remove(element)
+            raise element.unsupported(element.row.later)
+        struct = self.struct(element)
+        try:
+            if default is not None:
+                self._set_default(element, struct, default)
+            struct.assign(values)
+        except Exception:
+            parent.children.remove(element)
+            del self._structs[element]
+            self.tree.changed()
+            raise
+        return struct
+
+    def _set_default(self, element: Element, struct: Any, default: Any) -> None:
+        """Give a new element a default class: its own, or that of what stands inside."""
+        if element.tag in ("body", "frame"):
+            struct.childclass = default
+        elif "class" in element.row.attributes:
+            struct.classname = default
+        else:
+            raise element.error("takes no default class", "default")
+
+    def add_default(self, name: str, parent: MjsDefault | str | None = None) -> MjsDefault:
+        """Add a default class inside ``parent`` (default: the global class), which starts with the parent's values."""
+        around = self.default if parent is None else self.find_default(parent) if isinstance(parent, str) else parent
+        if around is None:
+            raise MjcfError(
+                f"there is no default class '{parent}'" + suggestion(str(parent), self.tree.defaults.names())
+            )
+        return MjsDefault(self, self.tree.defaults.add(name, around.cls))
+
+    def find_default(self, name: str) -> MjsDefault | None:
+        """The default class of this name, None when there is none."""
+        return MjsDefault(self, self.tree.defaults[name]) if name in self.tree.defaults else None
+
+    @property
+    def default(self) -> MjsDefault:
+        """The global default class."""
+        return MjsDefault(self, self.tree.defaults.main)
+
+    # --- removing and attaching --------------------------------------------------------------------------------------
+
+    def delete(self, element: Struct | MjsDefault) -> None:
+        """Remove an element, all that it holds, and all that refers to any of it.
+
+        Materials and textures are only dropped from what shows them. Keyframes keep their values for what stays.
+        Raises MjcfError for the world body, ValueError for an element of another specification.
+        """
+        if isinstance(element, MjsDefault):
+            self._delete_default(element)
+            return
+        if element.spec is not self:
+            raise ValueError("the element belongs to another specification")
+        if element.element is self.tree.worldbody:
+            raise self.tree.worldbody.error("the world body can't be deleted")
+        with KeysKept(self.tree):
+            remove(element.element)  # type: ignore[arg-type]
+
+    def _delete_default(self, default: MjsDefault) -> None:
+        """Remove a default class without users, and those inside it."""
+        for element in self.tree.root.descendants():
+            for name in ("class", "childclass"):
+                if element.attributes.get(name) in default.cls.names_inside() and element.tag != "default":
+                    raise element.error(f"is of the default class '{element.attributes[name]}'", name)
+        self.tree.defaults.remove(default.cls)
+
+    def attach(
+        self, child: Specification, prefix: str = "", suffix: str = "", site: Any = None, frame: Any = None
+    ) -> MjsFrame:
+        """Attach a copy of a whole specification at a frame or a site (or its name) of this one.
+
+        Args:
+            child: the other specification; it is not changed.
+            prefix: put before every name that comes from it.
+            suffix: put behind every name that comes from it.
+            site: where to attach, as struct or name; or
+            frame: where to attach, as struct or name.
+
+        Returns:
+            The new frame, which stands for the child's world.
+
+        Assets, default classes, relations and keyframes come along; settings (``option``, ``compiler``, ...) don't.
+
+        Raises:
+            MjcfError: a name is taken.
+            ValueError: no place, or two.
+        """
+        if (site is None) == (frame is None):
+            raise ValueError("attach needs either a site or a frame")
+        into, pose = self._place(site) if frame is None else (self._own("frame", frame), {})
+        target = into.add("frame", **pose)
+        source = child.tree
+        try:
+            attachment = Attachment(self.tree, source, prefix, suffix)
+            child.check_pending()
+            attachment.run(list(source.worldbody.children), target, whole=True)
+        except MjcfError:
+            into.children.remove(target)
+            raise
+        name = attachment.classes[source.defaults.main.name]
+        if target.default_class.name != name:
+            target.attributes["childclass"] = name
+        return self.struct(target)
+
+    def attach_part(self, where: Struct, part: Any, prefix: str, suffix: str) -> Any:
+        """Attach a copy of a body or frame inside a body or frame; see ``attach``. Returns the copy."""
+        part.spec.check_pending()
+        attachment = Attachment(self.tree, part.spec.tree, prefix, suffix)
+        return self.struct(attachment.run([part.element], where.element, whole=False)[0])  # type: ignore[arg-type]
+
+    def attach_at_site(self, site: MjsSite, body: MjsBody, prefix: str, suffix: str) -> Any:
+        """Attach a copy of a body at a site; see ``attach``. Returns the copy."""
+        into, pose = self._place(site)
+        frame = self.struct(into.add("frame", **pose))
+        return self.attach_part(frame, body, prefix, suffix)
+
+    def _own(self, kind: str, given: Any) -> Any:
+        """The element of an object that is given as struct or by name."""
+        if isinstance(given, Struct):
+            if given.spec is not self:
+                raise ValueError(f"the {kind} belongs to another specification")
+            return given.element
+        element = self.tree.find(kind, given)
+        if element is None:
+            raise ValueError(f"there is no {kind} '{given}'" + suggestion(given, self.tree.names(kind)))
+        return element
+
+    def _place(self, site: Any) -> tuple[Element, dict[str, Any]]:
+        """The element around a site, and the site's pose in it."""
+        element = self._own("site", site)
+        values = element.resolved()
+        if values["fromto"] is not None:
+            raise element.error("attaching needs a site with position and orientation", "fromto")
+        pose = {name: values[name] for name in ("pos", *(row.name for row in ORIENTATION)) if values[name] is not None}
+        if len(pose) > 2:
+            del pose["quat"]
+        return element.parent, pose
+
+    # --- checks ------------------------------------------------------------------------------------------------------
+
+    def check_pending(self) -> None:
+        """Raise when something that was begun is not complete: an actuator without target, a tendon without path."""
+        for struct in list(self._structs.values()):
+            element: Any = struct.element
+            error = struct.pending() if element.parent is not None and element in element.parent.children else None
+            if error is not None:
+                raise error
+
+    # --- settings ----------------------------------------------------------------------------------------------------
+
+    @property
+    def worldbody(self) -> MjsBody:
+        """The world body."""
+        return self.struct(self.tree.worldbody)
+
+    @property
+    def option(self) -> MjsOption:
+        """Physics options."""
+        return MjsOption(self, self.tree.section("option"))
+
+    @property
+    def compiler(self) -> MjsCompiler:
+        """Compiler settings."""
+        return MjsCompiler(self, self.tree.section("compiler"))
+
+    @property
+    def stat(self) -> MjsStatistic:
+        """Statistics that override the computed ones."""
+        return MjsStatistic(self, self.tree.section("statistic"))
+
+    @property
+    def visual(self) -> MjsVisual:
+        """Visual settings, in groups."""
+        return MjsVisual(self, self.tree.section("visual"))
+
+    @property
+    def modelname(self) -> str:
+        """Name of the model."""
+        return self.tree.model_name
+
+    @modelname.setter
+    def modelname(self, value: str) -> None:
+        self.tree.root["model"] = value
+
+    @property
+    def modelfiledir(self) -> str:
+        """Folder of the file that the model was read from, empty when there is none."""
+        return "" if self.tree.folder is None else str(self.tree.folder)
+
+    @property
+    def assets(self) -> dict[str, bytes]:
+        """Contents of files by name, looked up before the disk."""
+        return self.tree.assets
+
+    @assets.setter
+    def assets(self, value: dict[str, bytes]) -> None:
+        self.tree.assets = dict(value)
+
+
+def _adder(kind: str, section: str, tag: str) -> Any:
+    """A method that adds an element of a kind to its section."""
+
+    def add(self: Specification, default: Any = None, **values: Any) -> Any:
+        return self.add_to(self.tree.section(section), tag, default, values)
+
+    add.__name__ = f"add_{kind}"
+    add.__doc__ = f"Add a {kind}, of a default class where there is one, with attributes by name."
+    return add
+
+
+def _finder(kind: str) -> Any:
+    """A method that looks up an object of a kind by name."""
+
+    def find(self: Specification, name: str) -> Any:
+        return self.find(kind, name)
+
+    find.__name__ = kind
+    find.__doc__ = f"The {kind} of this name, None when there is none."
+    return find
+
+
+def _lister(kind: str, plural: str) -> property:
+    """A property that lists all objects of a kind."""
+    return property(lambda self: self.listing(kind), doc=f"All {plural}, in model order.")
+
+
+def _setting(section: str, row: Any) -> property:
+    """A property for a setting that MuJoCo's struct has at its top."""
+
+    def get(self: Specification) -> Any:
+        value = self.tree.section(section)[row.name]
+        return "" if value is None else value
+
+    def put(self: Specification, value: Any) -> None:
+        Struct(self, self.tree.section(section)).write(row, row.name, value)
+
+    return property(get, put, doc=row.meaning)
+
+
+for _kind, (_section, _tag, _plural) in _SECTIONS.items():
+    setattr(Specification, f"add_{_kind}", _adder(_kind, _section, _tag))
+    setattr(Specification, _plural, _lister(_kind, _plural))
+for _kind in _STRUCTS:
+    setattr(Specification, _kind, _finder(_kind))
+for _plural, _tags in {**CONTENT, "frames": ("frame",)}.items():
+    setattr(Specification, _plural, _lister(_tags[0], _plural))
+for _row in SIZE.attributes.values():
+    setattr(Specification, _row.name, _setting("size", _row))
+for _name in ("meshdir", "texturedir", "strippath"):
+    setattr(Specification, _name, _setting("compiler", COMPILER.attributes[_name]))

@@ -1,0 +1,174 @@
+"""Values of struct attributes: from the tree's tuples and words to arrays and enumerations, and back.
+
+Arrays that are read write back: ``geom.size[0] = 1`` changes the element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isnan
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import suggestion
+from cardan.spec.mjspec.enumerations import enumeration_of
+from cardan.spec.schema.rows import Attribute, Type
+
+_INT_BOUND = 2**31
+
+
+class LiveArray(np.ndarray):
+    """An array of an element's values; setting entries, also through slices, changes the element."""
+
+    _whole: np.ndarray | None = None
+    _write: Callable[[Any], None] | None = None
+
+    def __array_finalize__(self, obj: Any) -> None:
+        # views share the memory of the whole array; results of computations own theirs
+        if isinstance(obj, LiveArray) and self.base is not None:
+            self._whole, self._write = obj._whole, obj._write
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        if self._write is not None and self._whole is not None and np.shares_memory(self, self._whole):
+            self._write(np.array(self._whole))
+
+
+def live_array(values: Any, dtype: type, write: Callable[[Any], None]) -> LiveArray:
+    """An array with the values, which calls ``write`` with all of them after one was set."""
+    array = np.array(values, dtype).view(LiveArray)
+    array._whole, array._write = array, write
+    return array
+
+
+class LiveList(list[Any]):
+    """A list of an element's values; setting entries changes the element."""
+
+    def __init__(self, values: Any, write: Callable[[list[Any]], None]) -> None:
+        super().__init__(values)
+        self._write = write
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._write(list(self))
+
+    def append(self, value: Any) -> None:
+        """Add a value at the end."""
+        super().append(value)
+        self._write(list(self))
+
+
+# --- tree to user ----------------------------------------------------------------------------------------------------
+
+
+def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
+    """What a struct shows for the tree's ``value`` of an attribute; ``write`` sets the attribute anew.
+
+    Undefined numbers are NaN, undefined names are empty, keywords with an enumeration are its members.
+    """
+    if row.type in (Type.REAL, Type.INT):
+        kind, blank = (float, np.nan) if row.type is Type.REAL else (int, 0)
+        if row.scalar:
+            return blank if value is None else value
+        return live_array((blank,) * (row.high or 0) if value is None else value, kind, write)
+    if row.type is Type.KEYWORD and value is not None:
+        enumeration = enumeration_of(row.keywords)
+        return enumeration(row.keywords[value]) if enumeration else value
+    return "" if value is None else value
+
+
+# --- user to tree ----------------------------------------------------------------------------------------------------
+
+
+def to_tree(row: Attribute, value: Any) -> Any:
+    """The tree's value of an attribute for what a user gave; None is "undefined".
+
+    Raises ValueError or TypeError which says what would be right.
+    """
+    return None if value is None else _CONVERTERS[row.type](row, value)
+
+
+def _reals(row: Attribute, value: Any) -> Any:
+    """Real numbers; NaN is "undefined" where the language knows that."""
+    if isinstance(value, str | bytes):
+        raise TypeError(f"expected numbers, found {value!r}")
+    try:
+        numbers = tuple(np.asarray(value, np.float64).ravel().tolist())
+    except (TypeError, ValueError):
+        raise TypeError(f"expected numbers, found {value!r}") from None
+    # keyframes may leave out single entries; elsewhere NaN can only mean that nothing is given
+    if any(map(isnan, numbers)) and row.high is not None:
+        if row.default is None:
+            return None
+        raise ValueError("NaN is not a usable number")
+    return _counted(row, numbers)
+
+
+def _integers(row: Attribute, value: Any) -> Any:
+    """Integers of 32 bits."""
+    try:
+        numbers = tuple(index(number) for number in np.ravel(np.asarray(value)).tolist())
+    except TypeError:
+        raise TypeError(f"expected integers, found {value!r}") from None
+    if any(not -_INT_BOUND <= number < _INT_BOUND for number in numbers):
+        raise ValueError("integers have 32 bits")
+    return _counted(row, numbers)
+
+
+def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
+    """The numbers when their count is right, as one number where one stands."""
+    low, high = row.low, row.high
+    if high is not None and not low <= len(numbers) <= high:
+        wanted = str(high) if low == high else f"{low} to {high}"
+        raise ValueError(f"expected {wanted} number{'s' * (high > 1)}, found {len(numbers)}")
+    if row.scalar:
+        return numbers[0]
+    return numbers * (high or 1) if row.repeat and len(numbers) == 1 else numbers
+
+
+def _truth(row: Attribute, value: Any) -> bool:
+    """True or false, also as 1 or 0."""
+    if isinstance(value, str) or value not in (0, 1):
+        raise TypeError(f"expected True or False, found {value!r}")
+    return bool(value)
+
+
+def _word(row: Attribute, value: Any) -> str:
+    """A keyword, or its number in the enumeration."""
+    if isinstance(value, str):
+        if value not in row.keywords:
+            raise ValueError(f"'{value}' is not one of its keywords" + suggestion(value, row.keywords))
+        return value
+    word = next((word for word, number in row.keywords.items() if number == value), None)
+    if word is None:
+        enumeration = enumeration_of(row.keywords)
+        known = ", ".join(enumeration(n).name if enumeration else w for w, n in row.keywords.items())
+        raise ValueError(f"{value!r} is not one of its values; expected one of {known}")
+    return word
+
+
+def _text(row: Attribute, value: Any) -> str | None:
+    """Text, or the name of an element; empty is "undefined"."""
+    name = getattr(value, "name", value)
+    if not isinstance(name, str):
+        raise TypeError(f"expected text, found {value!r}")
+    return name or ("" if row.required and row.type is Type.STRING else None)
+
+
+def _memory(row: Attribute, value: Any) -> int:
+    """A number of bytes, or -1."""
+    return index(value)
+
+
+_CONVERTERS: dict[Type, Callable[[Attribute, Any], Any]] = {
+    Type.REAL: _reals,
+    Type.INT: _integers,
+    Type.BOOL: _truth,
+    Type.KEYWORD: _word,
+    Type.STRING: _text,
+    Type.REFERENCE: _text,
+    Type.FILE: _text,
+    Type.MEMORY: _memory,
+}
