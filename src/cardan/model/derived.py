@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.model import pairing, sparsity
+from cardan.model import pairing, sparsity, tendon_sparsity
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -25,15 +25,17 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.B_rowadr": sparsity.body_rowadr,
     "aux.B_colind": sparsity.body_colind,
     "aux.body_lastdof": sparsity.body_lastdof,
-    "aux.ten_rowadr": sparsity.tendon_rowadr,
-    "aux.ten_colind": sparsity.tendon_colind,
-    "aux.wrap_entry": sparsity.wrap_entry,
-    "aux.moment_rowadr": sparsity.moment_rowadr,
-    "aux.moment_colind": sparsity.moment_colind,
+    "aux.ten_rowadr": tendon_sparsity.tendon_rowadr,
+    "aux.ten_colind": tendon_sparsity.tendon_colind,
+    "aux.wrap_entry": tendon_sparsity.wrap_entry,
+    "aux.moment_rowadr": tendon_sparsity.moment_rowadr,
+    "aux.moment_colind": tendon_sparsity.moment_colind,
     "aux.collision_body": pairing.collision_body,
     "aux.body_weldparent": pairing.body_weldparent,
     "aux.collider": pairing.collider,
     "aux.M_to_DT": sparsity.inertia_to_derivative_t,
+    "aux.ten_J_rowadr": tendon_sparsity.stored_rowadr,
+    "aux.ten_J_colind": tendon_sparsity.stored_colind,
 }
 
 

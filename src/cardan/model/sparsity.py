@@ -1,4 +1,4 @@
-"""Where the non-zeros are: patterns of the matrices that the kinematic tree, the tendons and the actuators determine.
+"""Where the non-zeros are: patterns of the matrices that the kinematic tree determines.
 
 All functions take a finished model and return an integer table that depends on its topology alone. Rows of CSR patterns
 have ascending columns unless said otherwise.
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.enums import mjtJoint, mjtTrn, mjtWrap
+from cardan.enums import mjtJoint
 
 DOFS_OF_JOINT = {
     int(mjtJoint.mjJNT_FREE): 6,
@@ -18,24 +18,24 @@ DOFS_OF_JOINT = {
     int(mjtJoint.mjJNT_SLIDE): 1,
     int(mjtJoint.mjJNT_HINGE): 1,
 }
-JOINT = int(mjtWrap.mjWRAP_JOINT)
-JOINT_TRANSMISSIONS = (int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT))
 
 
-def _table(values: object) -> np.ndarray:
+def as_table(values: object) -> np.ndarray:
+    """The values as an array of 32-bit integers."""
     return np.ascontiguousarray(values, np.int32)
 
 
-def _row_addresses(rows: list[list[int]]) -> np.ndarray:
+def row_addresses(rows: list[list[int]]) -> np.ndarray:
     """Start of each row in the concatenation of the rows, and its end (n + 1,)."""
-    return _table(np.concatenate([[0], np.cumsum([len(row) for row in rows])]))
+    return as_table(np.concatenate([[0], np.cumsum([len(row) for row in rows])]))
 
 
-def _columns(rows: list[list[int]]) -> np.ndarray:
-    return _table([column for row in rows for column in row])
+def columns(rows: list[list[int]]) -> np.ndarray:
+    """The rows one after the other."""
+    return as_table([column for row in rows for column in row])
 
 
-def _chain(m: Any, dof: int) -> list[int]:
+def dof_chain(m: Any, dof: int) -> list[int]:
     """The dof and its ancestors, towards the root."""
     chain = []
     while dof >= 0:
@@ -46,12 +46,12 @@ def _chain(m: Any, dof: int) -> list[int]:
 
 def inertia_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of `qM` (nv + 1,): `dof_Madr`, then nM."""
-    return _table(np.append(m.dof_Madr, m.nM))
+    return as_table(np.append(m.dof_Madr, m.nM))
 
 
 def inertia_colind(m: Any) -> np.ndarray:
     """Column of each entry of `qM` (nM,): for each row the dof itself, then its ancestors towards the root."""
-    return _columns([_chain(m, dof) for dof in range(m.nv)])
+    return columns([dof_chain(m, dof) for dof in range(m.nv)])
 
 
 def body_lastdof(m: Any) -> np.ndarray:
@@ -66,7 +66,7 @@ def body_lastdof(m: Any) -> np.ndarray:
 def _derivative_rows(m: Any) -> list[list[int]]:
     rows: list[list[int]] = [[] for _ in range(m.nv)]
     for dof in range(m.nv):
-        for ancestor in _chain(m, dof):
+        for ancestor in dof_chain(m, dof):
             rows[dof].append(ancestor)
             if ancestor != dof:
                 rows[ancestor].append(dof)
@@ -75,33 +75,33 @@ def _derivative_rows(m: Any) -> list[list[int]]:
 
 def derivative_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of `qDeriv` (nv + 1,)."""
-    return _row_addresses(_derivative_rows(m))
+    return row_addresses(_derivative_rows(m))
 
 
 def derivative_colind(m: Any) -> np.ndarray:
     """`D_colind` (nD,): each dof with its ancestors and descendants."""
-    return _columns(_derivative_rows(m))
+    return columns(_derivative_rows(m))
 
 
 def inertia_to_derivative(m: Any) -> np.ndarray:
     """For each entry (row, column) of `qM`, the address of the same entry in `qDeriv` (nM,)."""
     rows = _derivative_rows(m)
-    start = _row_addresses(rows)
-    return _table([start[dof] + rows[dof].index(column) for dof in range(m.nv) for column in _chain(m, dof)])
+    start = row_addresses(rows)
+    return as_table([start[dof] + rows[dof].index(column) for dof in range(m.nv) for column in dof_chain(m, dof)])
 
 
 def inertia_to_derivative_t(m: Any) -> np.ndarray:
     """For each entry (row, column) of `qM`, the address of the entry (column, row) in `qDeriv` (nM,)."""
     rows = _derivative_rows(m)
-    start = _row_addresses(rows)
-    return _table([start[column] + rows[column].index(dof) for dof in range(m.nv) for column in _chain(m, dof)])
+    start = row_addresses(rows)
+    return as_table([start[column] + rows[column].index(dof) for dof in range(m.nv) for column in dof_chain(m, dof)])
 
 
 def _body_rows(m: Any) -> list[list[int]]:
     rows: list[set[int]] = [set() for _ in range(m.nbody)]
     last = body_lastdof(m)
     for body in range(m.nbody):
-        rows[body].update(_chain(m, int(last[body])))
+        rows[body].update(dof_chain(m, int(last[body])))
     for dof in range(m.nv):
         body = int(m.dof_bodyid[dof])
         while body > 0:
@@ -113,56 +113,9 @@ def _body_rows(m: Any) -> list[list[int]]:
 
 def body_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of the body-dof pattern (nbody + 1,)."""
-    return _row_addresses(_body_rows(m))
+    return row_addresses(_body_rows(m))
 
 
 def body_colind(m: Any) -> np.ndarray:
     """`B_colind` (nB,): for each body the dofs above and below it in the tree."""
-    return _columns(_body_rows(m))
-
-
-def _tendon_rows(m: Any) -> list[list[int]]:
-    wraps = [range(adr, adr + number) for adr, number in zip(m.tendon_adr, m.tendon_num, strict=True)]
-    return [sorted({int(m.jnt_dofadr[m.wrap_objid[w]]) for w in row if m.wrap_type[w] == JOINT}) for row in wraps]
-
-
-def tendon_rowadr(m: Any) -> np.ndarray:
-    """Start and end of each tendon's row of `tendon_colind` (ntendon + 1,)."""
-    return _row_addresses(_tendon_rows(m))
-
-
-def tendon_colind(m: Any) -> np.ndarray:
-    """The dofs on which the length of each fixed tendon depends."""
-    return _columns(_tendon_rows(m))
-
-
-def wrap_entry(m: Any) -> np.ndarray:
-    """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
-    entry = np.zeros(m.nwrap, np.int32)
-    for row, adr, number in zip(_tendon_rows(m), m.tendon_adr, m.tendon_num, strict=True):
-        for wrap in range(adr, adr + number):
-            if m.wrap_type[wrap] == JOINT:
-                entry[wrap] = row.index(int(m.jnt_dofadr[m.wrap_objid[wrap]]))
-    return entry
-
-
-def _moment_rows(m: Any) -> list[list[int]]:
-    tendons = _tendon_rows(m)
-    rows = []
-    for kind, target in zip(m.actuator_trntype, m.actuator_trnid[:, 0], strict=True):
-        if kind in JOINT_TRANSMISSIONS:
-            start = int(m.jnt_dofadr[target])
-            rows.append(list(range(start, start + DOFS_OF_JOINT[int(m.jnt_type[target])])))
-        else:
-            rows.append(tendons[target] if kind == mjtTrn.mjTRN_TENDON else [])
-    return rows
-
-
-def moment_rowadr(m: Any) -> np.ndarray:
-    """Start and end of each actuator's row of `moment_colind` (nu + 1,)."""
-    return _row_addresses(_moment_rows(m))
-
-
-def moment_colind(m: Any) -> np.ndarray:
-    """The dofs on which each actuator acts."""
-    return _columns(_moment_rows(m))
+    return columns(_body_rows(m))

@@ -1,0 +1,127 @@
+"""On which degrees of freedom the lengths of tendons and actuators depend.
+
+As in `sparsity`, all functions take a finished model and return an integer table that depends on its topology alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.enums import mjtTrn, mjtWrap
+from cardan.model.sparsity import DOFS_OF_JOINT, as_table, body_lastdof, columns, dof_chain, row_addresses
+
+JOINT = int(mjtWrap.mjWRAP_JOINT)
+PULLEY = int(mjtWrap.mjWRAP_PULLEY)
+SITE = int(mjtWrap.mjWRAP_SITE)
+
+Chains = list[frozenset[int]]
+
+
+def _chains(m: Any) -> Chains:
+    """The dofs that move each body."""
+    return [frozenset(dof_chain(m, int(last))) for last in body_lastdof(m)]
+
+
+def _wrap_body(m: Any, wrap: int) -> int:
+    """Body of a site or geom on a path, -1 for a pulley."""
+    kind, target = int(m.wrap_type[wrap]), m.wrap_objid[wrap]
+    if kind == PULLEY:
+        return -1
+    return int((m.site_bodyid if kind == SITE else m.geom_bodyid)[target])
+
+
+def _body_pairs(m: Any, path: range) -> list[tuple[int, int]]:
+    """The different bodies of neighbours on a path."""
+    bodies = [_wrap_body(m, wrap) for wrap in path]
+    return [(a, b) for a, b in zip(bodies, bodies[1:], strict=False) if a != b and a >= 0 and b >= 0]
+
+
+def _paths(m: Any) -> list[range]:
+    return [range(adr, adr + number) for adr, number in zip(m.tendon_adr, m.tendon_num, strict=True)]
+
+
+def _joint_dofs(m: Any, path: range) -> list[int]:
+    return sorted({int(m.jnt_dofadr[m.wrap_objid[wrap]]) for wrap in path})
+
+
+def _tendon_rows(m: Any, shared: bool = False) -> list[list[int]]:
+    """Dofs of each tendon. `shared`: also those that move both bodies of a segment, and so don't change its length."""
+    rows, chains = [], _chains(m)
+    for path in _paths(m):
+        if len(path) and m.wrap_type[path[0]] == JOINT:
+            rows.append(_joint_dofs(m, path))
+            continue
+        dofs: set[int] = set()
+        for a, b in _body_pairs(m, path):
+            dofs |= chains[a] | chains[b] if shared else chains[a] ^ chains[b]
+        rows.append(sorted(dofs))
+    return rows
+
+
+def tendon_rowadr(m: Any) -> np.ndarray:
+    """Start and end of each tendon's row of `tendon_colind` (ntendon + 1,)."""
+    return row_addresses(_tendon_rows(m))
+
+
+def tendon_colind(m: Any) -> np.ndarray:
+    """The dofs that can change the length of each tendon."""
+    return columns(_tendon_rows(m))
+
+
+def stored_rowadr(m: Any) -> np.ndarray:
+    """Start and end of each tendon's row of `stored_colind` (ntendon + 1,)."""
+    return row_addresses(_tendon_rows(m, shared=True))
+
+
+def stored_colind(m: Any) -> np.ndarray:
+    """The dofs for which compressed rows of `ten_J` may have an entry: also those that move a whole segment."""
+    return columns(_tendon_rows(m, shared=True))
+
+
+def wrap_entry(m: Any) -> np.ndarray:
+    """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
+    entry = np.zeros(m.nwrap, np.int32)
+    for path in _paths(m):
+        if len(path) and m.wrap_type[path[0]] == JOINT:
+            row = _joint_dofs(m, path)
+            for wrap in path:
+                entry[wrap] = row.index(int(m.jnt_dofadr[m.wrap_objid[wrap]]))
+    return entry
+
+
+def _joint_row(m: Any, joint: int) -> list[int]:
+    start = int(m.jnt_dofadr[joint])
+    return list(range(start, start + DOFS_OF_JOINT[int(m.jnt_type[joint])]))
+
+
+def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
+    """Dofs that move one site against another, or against the world."""
+    dofs = chains[m.site_bodyid[site]]
+    return sorted(dofs ^ chains[m.site_bodyid[other]] if other >= 0 else dofs)
+
+
+def _moment_rows(m: Any) -> list[list[int]]:
+    tendons, chains = _tendon_rows(m), _chains(m)
+    rows = []
+    for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
+        if kind in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT):
+            rows.append(_joint_row(m, target))
+        elif kind == mjtTrn.mjTRN_TENDON:
+            rows.append(tendons[target])
+        elif kind in (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK):
+            rows.append(_site_row(m, chains, target, other))
+        else:
+            rows.append(list(range(m.nv)))
+    return rows
+
+
+def moment_rowadr(m: Any) -> np.ndarray:
+    """Start and end of each actuator's row of `moment_colind` (nu + 1,)."""
+    return row_addresses(_moment_rows(m))
+
+
+def moment_colind(m: Any) -> np.ndarray:
+    """The dofs on which each actuator can act (of a body transmission: all, since anything may touch the body)."""
+    return columns(_moment_rows(m))
