@@ -47,7 +47,7 @@ NO_DOFS = 3  # contact.exclude: nothing that the contact touches can move
 def make_contact(m: Any, d: Any) -> int:
     """Add the rows of all contacts that aren't excluded; write their efc_address and mu."""
     start_rows(m, d)
-    enabled = is_enabled(m, d, CONTACT_OFF)
+    enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
     for con in range(d.ncon):
         d.contact.efc_address[con] = -1
         d.contact.mu[con] = 0.0

@@ -39,7 +39,7 @@ def _always(m: Any) -> bool:
 
 
 def _has_equalities(m: Any) -> bool:
-    return m.neq > 0
+    return m.neq > 0 and m.nv > 0
 
 
 def _has_joints(m: Any) -> bool:

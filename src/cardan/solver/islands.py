@@ -6,7 +6,8 @@ fewer iterations where little happens, matrices that fit the cache, and trees wi
 
 `partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, inside an island by
 increasing number, so that a parent stands before its children. Rows stay where they are; each island has a list of
-*runs*, ranges of rows of one kind.
+*runs*, ranges of rows of one kind. Rows that touch no dof (contacts between fixed bodies in dense storage) form a last
+island of their own, without dofs, so that their large constant cost doesn't drown the others'.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, RUN_ELLIPTIC = range(4)
 
 
 @kernel
-def partition(m: Any, d: Any) -> int:
-    """Find the islands that have rows, order their dofs and their runs; returns how many there are."""
-    for t in range(m.ntree):
-        d.work.tree_parent[t] = t
+def partition(m: Any, d: Any, whole: bool) -> int:
+    """Find the islands that have rows, order their dofs and their runs; returns how many there are.
+
+    If `whole`, all trees, also those without rows, form one island.
+    """
+    for t in range(m.ntree + 1):
+        d.work.tree_parent[t] = 0 if whole and t < m.ntree else t
         d.work.tree_nrow[t] = 0
     link_trees(m, d)
     count = number_islands(m, d)
@@ -60,27 +64,41 @@ def link_trees(m: Any, d: Any) -> None:
     """Unite the trees that each row touches; note one of them in `row_tree`."""
     sparse = is_sparse(m)
     for r in range(d.nefc):
-        if m.ntree == 1:
-            tree = 0
-        elif sparse:
+        if sparse:
             tree = link_sparse_row(m, d, r)
         else:
             tree = link_dense_row(m, d, r)
         d.work.row_tree[r] = tree
         # the rows of an elliptic contact belong together
-        if d.efc_type[r] == ELLIPTIC and d.contact.efc_address[d.efc_id[r]] < r and d.work.row_tree[r - 1] != tree:
-            link(d, d.work.row_tree[r - 1], tree)
+        if d.efc_type[r] == ELLIPTIC and d.contact.efc_address[d.efc_id[r]] < r:
+            join_contact(m, d, r)
     for r in range(d.nefc):
         d.work.tree_nrow[tree_root(d, int(d.work.row_tree[r]))] += 1
 
 
 @kernel
+def join_contact(m: Any, d: Any, r: int) -> None:
+    """Unite the trees of row `r` with those of the row before it; an empty row takes the tree of the other."""
+    before = int(d.work.row_tree[r - 1])
+    tree = int(d.work.row_tree[r])
+    if tree == m.ntree:
+        d.work.row_tree[r] = before
+    elif before == m.ntree:
+        k = r - 1
+        while k >= d.contact.efc_address[d.efc_id[r]]:
+            d.work.row_tree[k] = tree
+            k -= 1
+    elif before != tree:
+        link(d, before, tree)
+
+
+@kernel
 def link_sparse_row(m: Any, d: Any, r: int) -> int:
-    """Unite the trees of a compressed row, whose columns increase; returns one of them (tree 0 for an empty row)."""
+    """Unite the trees of a compressed row, whose columns increase; returns one of them (ntree for an empty row)."""
     nnz = int(d.efc_J_rownnz[r])
     adr = int(d.efc_J_rowadr[r])
     if nnz == 0:
-        return 0
+        return int(m.ntree)
     first = int(m.dof_treeid[d.efc_J_colind[adr]])
     if first != m.dof_treeid[d.efc_J_colind[adr + nnz - 1]]:
         for k in range(adr + 1, adr + nnz):
@@ -92,7 +110,7 @@ def link_sparse_row(m: Any, d: Any, r: int) -> int:
 
 @kernel
 def link_dense_row(m: Any, d: Any, r: int) -> int:
-    """Unite the trees of a dense row; returns one of them (tree 0 for an empty row)."""
+    """Unite the trees of a dense row; returns one of them (ntree for an empty row)."""
     first = int(m.ntree)
     adr = r * m.nv
     for i in range(m.nv):
@@ -100,16 +118,18 @@ def link_dense_row(m: Any, d: Any, r: int) -> int:
             tree = int(m.dof_treeid[i])
             if first == m.ntree:
                 first = tree
+                if m.ntree == 1:
+                    break
             elif tree != first:
                 link(d, first, tree)
-    return first % int(m.ntree)
+    return first
 
 
 @kernel
 def number_islands(m: Any, d: Any) -> int:
     """Number the sets of trees that have rows, by their smallest tree; returns their number."""
     count = 0
-    for t in range(m.ntree):
+    for t in range(m.ntree + 1):
         root = tree_root(d, t)
         if root == t and d.work.tree_nrow[t] > 0:
             d.work.tree_island[t] = count

@@ -7,6 +7,7 @@ give; a step that would leave it is replaced by a bisection.
 
 from __future__ import annotations
 
+import math
 from math import sqrt
 from typing import Any
 
@@ -22,7 +23,7 @@ RAY_SLOPE, RAY_CURVATURE, RAY_N0, RAY_N1, RAY_UU, RAY_UV, RAY_VV, RAY_WEIGHT = r
 
 
 @kernel
-def line_search(m: Any, d: Any, island: int, scale: float) -> Any:
+def line_search(m: Any, d: Any, island: int, scale: float, first: float) -> Any:
     """Minimise the cost along the search direction.
 
     Args:
@@ -30,6 +31,7 @@ def line_search(m: Any, d: Any, island: int, scale: float) -> Any:
         d: data; ``search``, ``Mv`` and ``jv`` of the island are set.
         island: number of the island.
         scale: factor that makes costs and gradients comparable with `opt.tolerance`.
+        first: the first trial; 0 for a Newton step from where the ray begins.
 
     Returns:
         (step, slope there, number of evaluations); step 0 if no descent is possible.
@@ -40,23 +42,28 @@ def line_search(m: Any, d: Any, island: int, scale: float) -> Any:
     tolerance = m.opt.tolerance * m.opt.ls_tolerance * norm / scale
     linear, curvature = add_equality(d, island, linear, curvature)
     prepare_cones(d, island)
-    return bracketed_newton(m, d, island, linear, curvature, tolerance)
+    return bracketed_newton(m, d, island, linear, curvature, tolerance, first)
 
 
 @kernel
-def bracketed_newton(m: Any, d: Any, island: int, linear: float, curvature: float, tolerance: float) -> Any:
-    """Root of the slope; the first trial is the full Newton step of the solver, alpha = 1. Returns as `line_search`.
+def bracketed_newton(
+    m: Any, d: Any, island: int, linear: float, curvature: float, tolerance: float, first: float
+) -> Any:
+    """Root of the slope; `first` is the first trial, or 0. Returns as `line_search`.
+
+    A first trial of 0 only tells where Newton's method goes from there, and isn't counted as an iteration.
 
     Once there is a bracket, a Newton step that isn't at most half the step before last gives way to a bisection
     (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly.
     """
     low = 0.0
     high = -1.0
-    step = 1.0
+    step = first
     slope = 0.0
     count = 0
-    last, before_last = 1.0, 1.0
-    while count < m.opt.ls_iterations:
+    last, before_last = math.inf, math.inf
+    limit = m.opt.ls_iterations if first > 0.0 else max(m.opt.ls_iterations, 0) + 1
+    while count < limit:
         slope, second = evaluate_ray(d, island, linear, curvature, step)
         count += 1
         if not abs(slope) > tolerance:

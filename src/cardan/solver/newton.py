@@ -25,13 +25,14 @@ from cardan.solver.primal import (
     move,
     multiply_inertia,
     run_range,
+    scatter,
     update_gradient,
     update_rows,
 )
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
 from cardan.solver.statistics import (
     close_island,
-    close_statistics,
+    close_slot,
     record_iteration,
     record_state,
     reset_statistics,
@@ -75,26 +76,16 @@ def solve_islands(m: Any, d: Any, large: Any) -> int:
         d.solver_niter[0] = 0
     else:
         reset_statistics(d)
-        count = partition(m, d)
+        count = partition(m, d, False)
         for island in range(count):
             status = solve_island(m, d, island, large)
             if status != OK:
                 return status
             scatter(d, island)
-        close_statistics(d)
+        close_slot(d)
     for i in range(m.nv):
         d.qacc_warmstart[i] = d.qacc[i]
     return OK
-
-
-@kernel
-def scatter(d: Any, island: int) -> None:
-    """Write the island's solution to qacc and qfrc_constraint."""
-    first = int(d.work.island_dof[island])
-    for p in range(first, first + d.work.island_ndof[island]):
-        i = d.work.dof_at[p]
-        d.qacc[i] = d.work.x[p]
-        d.qfrc_constraint[i] = d.work.f_constraint[p]
 
 
 @kernel
@@ -111,7 +102,7 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
         # search direction
         refresh_factor(m, d, island, k, large)
         search(m, d, island, large)
-        step, slope, neval = line_search(m, d, island, scale)
+        step, slope, neval = line_search(m, d, island, scale, 1.0)
         if step == 0.0:
             break
         # move, and see what it brought
@@ -121,7 +112,7 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
         squared = update_gradient(d, island) * scale * scale
         improvement = scale * (previous - cost)
         record_iteration(d, k, improvement, scale * slope, neval)
-        record_state(d, island, k, squared)
+        record_state(d, island, k, squared, 1)
         count = k + 1
         if not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance):
             break

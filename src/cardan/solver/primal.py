@@ -179,6 +179,16 @@ def move(d: Any, island: int, step: float) -> None:
 
 
 @kernel
+def scatter(d: Any, island: int) -> None:
+    """Write the island's solution to qacc and qfrc_constraint."""
+    first, n = dof_range(d, island)
+    for p in range(first, first + n):
+        i = d.work.dof_at[p]
+        d.qacc[i] = d.work.x[p]
+        d.qfrc_constraint[i] = d.work.f_constraint[p]
+
+
+@kernel
 def count_states(d: Any, island: int) -> Any:
     """How many rows of an island bear force (not SATISFIED), and how many changed state in the last move."""
     active = 0

@@ -1,7 +1,8 @@
 """Solver statistics: what `mjData.solver` tells about each iteration.
 
-Islands are solved one after the other; entry k of the statistics sums what all islands did in their iteration k. An
-island that had fewer iterations goes on counting with its final gradient and active rows.
+Each *slot* has `mjNSOLVER` entries, one an iteration. Where islands share a slot, they are solved one after the other,
+and entry k sums what all of them did in their iteration k; an island that had fewer iterations goes on counting with
+its final gradient and active rows. Islands beyond the last slot leave no statistics.
 """
 
 from __future__ import annotations
@@ -24,61 +25,93 @@ def reset_statistics(d: Any) -> None:
         d.solver_niter[k] = 0
     d.solver_nisland = 1
     d.solver_nnz[0] = 0
+    open_slot(d, 0)
+
+
+@kernel
+def open_slot(d: Any, slot: int) -> None:
+    """The iterations that follow belong to `slot`."""
+    d.work.statistics_slot = slot
     d.work.done_gradient = 0.0
     d.work.done_nactive = 0
+    if slot < NISLAND:
+        d.solver_niter[slot] = 0
+        d.solver_nnz[slot] = 0
+
+
+@kernel
+def entry_of(d: Any, k: int) -> int:
+    """Number of the entry for iteration `k`, or -1 if there is none."""
+    if k >= NSOLVER or d.work.statistics_slot >= NISLAND:
+        return -1
+    return int(d.work.statistics_slot * NSOLVER + k)
+
+
+@kernel
+def slot_iterations(d: Any) -> int:
+    """Iterations counted in the open slot so far."""
+    return int(d.solver_niter[d.work.statistics_slot]) if d.work.statistics_slot < NISLAND else 0
 
 
 @kernel
 def record_iteration(d: Any, k: int, improvement: float, slope: float, neval: int) -> None:
     """Add an island's iteration to entry `k`: scaled cost reduction, slope after the line search, evaluations."""
     open_iteration(d, k)
-    if k < NSOLVER:
-        d.solver.improvement[k] += improvement
-        d.solver.lineslope[k] = max(d.solver.lineslope[k], abs(slope))
-        d.solver.neval[k] = max(d.solver.neval[k], neval)
+    i = entry_of(d, k)
+    if i >= 0:
+        d.solver.improvement[i] += improvement
+        d.solver.lineslope[i] = max(d.solver.lineslope[i], abs(slope))
+        d.solver.neval[i] = max(d.solver.neval[i], neval)
 
 
 @kernel
 def open_iteration(d: Any, k: int) -> None:
     """Make sure that entry `k` exists."""
-    if k < d.solver_niter[0]:
+    if d.work.statistics_slot >= NISLAND or k < slot_iterations(d):
         return
-    d.solver_niter[0] = k + 1
-    if k < NSOLVER:
-        d.work.statistics_used = max(d.work.statistics_used, k + 1)
-        d.solver.improvement[k] = 0.0
-        d.solver.gradient[k] = d.work.done_gradient
-        d.solver.lineslope[k] = 0.0
-        d.solver.nactive[k] = d.work.done_nactive
-        d.solver.nchange[k] = 0
-        d.solver.neval[k] = 0
-        d.solver.nupdate[k] = 0
+    d.solver_niter[d.work.statistics_slot] = k + 1
+    i = entry_of(d, k)
+    if i >= 0:
+        d.work.statistics_used = max(d.work.statistics_used, i + 1)
+        d.solver.improvement[i] = 0.0
+        d.solver.gradient[i] = d.work.done_gradient
+        d.solver.lineslope[i] = 0.0
+        d.solver.nactive[i] = d.work.done_nactive
+        d.solver.nchange[i] = 0
+        d.solver.neval[i] = 0
+        d.solver.nupdate[i] = 0
 
 
 @kernel
-def record_state(d: Any, island: int, k: int, squared: float) -> None:
-    """Add the island's squared scaled gradient norm, active and changed rows to entry `k`."""
-    if k < NSOLVER:
+def record_state(d: Any, island: int, k: int, squared: float, updates: int) -> None:
+    """Add the island's squared scaled gradient norm, active and changed rows to entry `k`.
+
+    `updates` is 1 if each change updates the Hessian, 0 if there is none.
+    """
+    i = entry_of(d, k)
+    if i >= 0:
         active, changed = count_states(d, island)
-        d.solver.gradient[k] += squared
-        d.solver.nactive[k] += active
-        d.solver.nchange[k] += changed
-        d.solver.nupdate[k] += changed
+        d.solver.gradient[i] += squared
+        d.solver.nactive[i] += active
+        d.solver.nchange[i] += changed
+        d.solver.nupdate[i] += changed * updates
 
 
 @kernel
 def close_island(d: Any, island: int, niter: int, squared: float) -> None:
     """An island is solved after `niter` iterations: it goes on counting in those that others need."""
     active, _ = count_states(d, island)
-    for k in range(niter, min(d.solver_niter[0], NSOLVER)):
-        d.solver.gradient[k] += squared
-        d.solver.nactive[k] += active
+    for k in range(niter, min(slot_iterations(d), NSOLVER)):
+        i = entry_of(d, k)
+        d.solver.gradient[i] += squared
+        d.solver.nactive[i] += active
     d.work.done_gradient += squared
     d.work.done_nactive += active
 
 
 @kernel
-def close_statistics(d: Any) -> None:
-    """Turn sums of squares into norms, when all islands are solved."""
-    for k in range(min(d.solver_niter[0], NSOLVER)):
-        d.solver.gradient[k] = sqrt(d.solver.gradient[k])
+def close_slot(d: Any) -> None:
+    """Turn sums of squares into norms, when all islands of the slot are solved."""
+    for k in range(min(slot_iterations(d), NSOLVER)):
+        i = entry_of(d, k)
+        d.solver.gradient[i] = sqrt(d.solver.gradient[i])

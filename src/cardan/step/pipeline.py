@@ -15,6 +15,7 @@ from cardan.collision.detection import collision
 from cardan.collision.table import attach_colliders
 from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
+from cardan.constraint.project import projection_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
@@ -36,8 +37,8 @@ from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
-from cardan.solver.jacobian import DENSE_MAX
-from cardan.solver.newton import solve, solve_small
+from cardan.solver.choice import is_dual, solver_stages, wants_islands
+from cardan.solver.discovery import find_islands
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
 from cardan.step.hooks import hooks
@@ -53,7 +54,7 @@ from cardan.step.inverse import (
 from cardan.step.report import report_warnings
 from cardan.step.run import StepProgram
 from cardan.step.runge_kutta import rk_begin, rk_end, rk_second, rk_third
-from cardan.step.support import NEWTON, check_sensors, check_support
+from cardan.step.support import check_sensors, check_support
 
 Predicate = Callable[[MjModel], bool]
 
@@ -111,12 +112,6 @@ def _sensors(after: mjtStage) -> When:
     return when(has_sensors, Chosen(stages_of))
 
 
-def _primal(m: MjModel) -> list[Any]:
-    """What the Newton solver needs of the constraints' inverse inertia: nothing; other solvers are not there yet."""
-    check_support(m, NEWTON)
-    return []
-
-
 def _cameras_or_lights(m: MjModel) -> bool:
     return m.ncam > 0 or m.nlight > 0
 
@@ -160,6 +155,7 @@ CONTROL, PASSIVE = Place("control"), Place("passive")
 # forward dynamics ------------------------------------------------------------
 
 MAKE_CONSTRAINT = (Chosen(constraint_stages),)
+PROJECT = when(is_dual, Chosen(projection_stages))
 FWD_POSITION = (
     kinematics,
     com_pos,
@@ -169,7 +165,9 @@ FWD_POSITION = (
     factor_m,
     collision,
     *MAKE_CONSTRAINT,
+    when(wants_islands, find_islands),
     when(_actuators, transmission),
+    PROJECT,
 )
 PASSIVE_FORCES = (passive, when(has_fluid, fluid), when(_passive_on, PASSIVE))
 FWD_VELOCITY = (
@@ -187,7 +185,7 @@ ENERGY_POS = (when(_energy_on, energy_pos),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
 ACTUATION = (when(_actuation_on, CONTROL), fwd_actuation)
-SOLVE = Chosen(lambda m: [solve if m.nv > DENSE_MAX else solve_small])
+SOLVE = Chosen(solver_stages)
 
 FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
 FORWARD_VEL = (*FWD_VELOCITY, *SENSOR_VEL, *ENERGY_VEL)
@@ -263,7 +261,8 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_collision": (collision,),
     "mj_makeConstraint": MAKE_CONSTRAINT,
     "mj_referenceConstraint": (reference_constraint,),
-    "mj_projectConstraint": (Chosen(_primal),),
+    "mj_projectConstraint": (PROJECT,),
+    "mj_island": (find_islands,),
     "mj_Euler": (euler,),
     "mj_implicit": IMPLICIT,
     "mj_RungeKutta": RUNGE_KUTTA,
@@ -342,10 +341,16 @@ def step_program(m: MjModel) -> StepProgram:
     return program(m, "mj_step")
 
 
-def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:
-    """The program of `mj_forwardSkip` or `mj_inverseSkip`: the parts after `skipstage`, without sensors if asked."""
+def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
+    """The parts of `mj_forwardSkip` or `mj_inverseSkip` after `skipstage`, without sensors if asked."""
     items: tuple[Any, ...] = ()
     for stage, parts in SKIPPING[name].items():
         if skipstage < stage:
             items += parts[bool(skipsensor)]
+    return items
+
+
+def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:
+    """The program of `mj_forwardSkip` or `mj_inverseSkip`: the parts after `skipstage`, without sensors if asked."""
+    items = skip_items(name, skipstage, skipsensor)
     return cached_program(m, (name, min(skipstage, 2), bool(skipsensor)), items)

@@ -25,12 +25,10 @@ from cardan.enums import (
     mjtGain,
     mjtIntegrator,
     mjtSensor,
-    mjtSolver,
     mjtTrn,
     mjtWrap,
 )
 from cardan.sensor.table import SENSORS
-from cardan.solver.newton import solve, solve_small
 from cardan.step.inverse import continuous_acc_euler
 
 if TYPE_CHECKING:
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 
 Stage = Callable[..., Any]
 
-
-NEWTON = (solve, solve_small)  # the stages that solve for constraint forces
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +74,6 @@ def _discrete_rk4(m: MjModel) -> bool:
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
 
 MISSING: tuple[Missing, ...] = (
-    Missing("the solver PGS (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_PGS, NEWTON, "Newton"),
-    Missing("the solver CG (opt.solver)", lambda m: m.opt.solver == mjtSolver.mjSOL_CG, NEWTON, "Newton"),
-    Missing(
-        "the no-slip solver (opt.noslip_iterations)", lambda m: m.opt.noslip_iterations > 0, NEWTON, "0 iterations"
-    ),
-    Missing("constraint islands (flag island)", _enabled(mjtEnableBit.mjENBL_ISLAND), NEWTON, "the flag off"),
     Missing("multiple contacts of convex pairs (flag multiccd)", _enabled(mjtEnableBit.mjENBL_MULTICCD), (collision,)),
     Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
     Missing("engine plugins", lambda m: m.nplugin > 0, (passive, fwd_actuation)),

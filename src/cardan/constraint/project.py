@@ -1,0 +1,285 @@
+"""Stages for the inverse inertia in constraint space, A + R with A = J M^-1 J' (spec: computation, dual problem).
+
+With M = L' D L, A is the product of B = J L^-1 D^(-1/2) and its transpose (Featherstone, Rigid Body Dynamics
+Algorithms, section 6.5). The rows of B stand in ``work.half``, those of A + R in ``work.AR``: complete rows where the
+Jacobian is dense, compressed ones where it is sparse. There, row i of A has an entry for each row that touches a tree
+of row i. The public arrays `efc_AR` are copies of ``work.AR`` in memory of their own shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.inertia import half_solve_m
+from cardan.dynamics.jacobian import is_sparse
+from cardan.jit import OK, kernel, stage
+from cardan.model.tables import GROW_AR, GROW_DUAL, GROW_HALF
+
+NEED_DUAL = int(GROW_DUAL)
+NEED_HALF = int(GROW_HALF)
+NEED_AR = int(GROW_AR)
+
+
+def projection_stages(m: Any) -> list[Any]:
+    """The stage for the model's storage of Jacobians."""
+    return [project_sparse] if is_sparse(m) else [project_dense]
+
+
+@kernel
+def request(d: Any, need: int, capacity: int) -> int:
+    """Ask for `need` in a capacity of the arena."""
+    d.work.need = need
+    return capacity
+
+
+# dense ---------------------------------------------------------------------------
+
+
+@stage
+def project_dense(m: Any, d: Any) -> int:
+    """efc_AR from the dense Jacobian; returns OK or a request to enlarge memory."""
+    n = int(d.nefc)
+    nv = int(m.nv)
+    if n > len(d.efc_AR_rownnz):
+        return request(d, n, NEED_DUAL)
+    if n * nv > len(d.work.half):
+        return request(d, n * nv, NEED_HALF)
+    if n * n > len(d.work.AR):
+        return request(d, n * n, NEED_AR)
+    for k in range(n * nv):
+        d.work.half[k] = d.efc_J[k]
+    for i in range(n):
+        half_solve_m(m, d, d.work.half, i * nv)
+    for i in range(n):
+        d.work.AR_diagonal[i] = i * n + i
+        for j in range(i + 1):
+            value = dense_product(d, i * nv, j * nv, nv)
+            d.work.AR[i * n + j] = value
+            d.work.AR[j * n + i] = value
+        d.work.AR[i * n + i] += d.efc_R[i]
+    for i in range(n):
+        for j in range(n):
+            d.efc_AR[i, j] = d.work.AR[i * n + j]
+    return OK
+
+
+@kernel
+def dense_product(d: Any, at: int, other: int, n: int) -> float:
+    """Product of the `n` numbers of ``work.half`` from `at` with those from `other`."""
+    half = d.work.half
+    total = 0.0
+    for k in range(n):
+        total += half[at + k] * half[other + k]
+    return total
+
+
+# sparse --------------------------------------------------------------------------
+
+
+@stage
+def project_sparse(m: Any, d: Any) -> int:
+    """efc_AR and its pattern from the compressed Jacobian; returns OK or a request to enlarge memory."""
+    n = int(d.nefc)
+    if n > len(d.efc_AR_rownnz):
+        return request(d, n, NEED_DUAL)
+    for i in range(m.nv):
+        d.work.half_row[i] = 0.0
+        d.work.mark[i] = -1
+    total = 0
+    for i in range(n):
+        # room for the row, and for its trees
+        if total + 2 * m.nv + 1 > len(d.work.half):
+            return request(d, (total + 2 * int(m.nv) + 1) * n // (i + 1), NEED_HALF)
+        d.work.half_adr[i] = total
+        half_pattern(m, d, i)
+        half_values(m, d, i)
+        total += int(d.work.half_nnz[i])
+    list_rows(m, d, n)
+    size = place_products(m, d, n)
+    if size > len(d.work.AR):
+        return request(d, size, NEED_AR)
+    for i in range(n):
+        multiply_row(m, d, i)
+    publish_sparse(d, n)
+    return OK
+
+
+@kernel
+def half_pattern(m: Any, d: Any, i: int) -> None:
+    """Columns of row `i` of B: those of J and all dofs above them in their trees, in increasing order."""
+    adr = int(d.work.half_adr[i])
+    start = int(d.efc_J_rowadr[i])
+    nnz = int(d.efc_J_rownnz[i])
+    for k in range(nnz):
+        dof = int(d.efc_J_colind[start + k])
+        d.work.half_col[adr + k] = dof
+        d.work.mark[dof] = i
+    for k in range(start, start + d.efc_J_rownnz[i]):
+        dof = int(m.dof_parentid[d.efc_J_colind[k]])
+        while dof >= 0 and d.work.mark[dof] != i:
+            d.work.mark[dof] = i
+            insert_column(d, adr, nnz, dof)
+            nnz += 1
+            dof = int(m.dof_parentid[dof])
+    d.work.half_nnz[i] = nnz
+
+
+@kernel
+def insert_column(d: Any, adr: int, nnz: int, dof: int) -> None:
+    """Put `dof` in its place among `nnz` increasing columns from `adr` on."""
+    k = adr + nnz
+    while k > adr and d.work.half_col[k - 1] > dof:
+        d.work.half_col[k] = d.work.half_col[k - 1]
+        k -= 1
+    d.work.half_col[k] = dof
+
+
+@kernel
+def half_values(m: Any, d: Any, i: int) -> None:
+    """Entries of row `i` of B."""
+    row = d.work.half_row
+    start = int(d.efc_J_rowadr[i])
+    for k in range(start, start + d.efc_J_rownnz[i]):
+        row[d.efc_J_colind[k]] = d.efc_J[k]
+    adr = int(d.work.half_adr[i])
+    for k in range(adr + d.work.half_nnz[i] - 1, adr - 1, -1):
+        dof = int(d.work.half_col[k])
+        value = row[dof]
+        row[dof] = 0.0
+        if value != 0.0:
+            for a in range(m.aux.M_rowadr[dof] + 1, m.aux.M_rowadr[dof + 1]):
+                row[m.aux.M_colind[a]] -= d.qLD[a] * value
+        d.work.half[k] = value * d.qLDiagSqrtInv[dof]
+
+
+@kernel
+def next_tree(m: Any, d: Any, i: int, k: int) -> Any:
+    """Tree of entry `k` of row `i` of B, and the first entry of the row that belongs to another tree."""
+    end = int(d.work.half_adr[i] + d.work.half_nnz[i])
+    tree = int(m.dof_treeid[d.work.half_col[k]])
+    while k < end and m.dof_treeid[d.work.half_col[k]] == tree:
+        k += 1
+    return tree, k
+
+
+@kernel
+def list_rows(m: Any, d: Any, n: int) -> None:
+    """List the rows that touch each tree, in increasing order (``tree_row_adr``, ``tree_nrow``, ``tree_row``)."""
+    for tree in range(m.ntree):
+        d.work.tree_nrow[tree] = 0
+    for i in range(n):
+        k = int(d.work.half_adr[i])
+        while k < d.work.half_adr[i] + d.work.half_nnz[i]:
+            tree, k = next_tree(m, d, i, k)
+            d.work.tree_nrow[tree] += 1
+    total = 0
+    for tree in range(m.ntree):
+        d.work.tree_row_adr[tree] = total
+        total += d.work.tree_nrow[tree]
+        d.work.tree_nrow[tree] = 0
+    for i in range(n):
+        k = int(d.work.half_adr[i])
+        while k < d.work.half_adr[i] + d.work.half_nnz[i]:
+            tree, k = next_tree(m, d, i, k)
+            d.work.tree_row[d.work.tree_row_adr[tree] + d.work.tree_nrow[tree]] = i
+            d.work.tree_nrow[tree] += 1
+
+
+@kernel
+def mark_partners(m: Any, d: Any, i: int) -> int:
+    """Mark the rows that share a tree with row `i`, itself included (``row_mark`` = i); returns how many they are."""
+    d.work.row_mark[i] = i
+    count = 1
+    k = int(d.work.half_adr[i])
+    while k < d.work.half_adr[i] + d.work.half_nnz[i]:
+        tree, k = next_tree(m, d, i, k)
+        adr = int(d.work.tree_row_adr[tree])
+        for a in range(adr, adr + d.work.tree_nrow[tree]):
+            j = d.work.tree_row[a]
+            if d.work.row_mark[j] != i:
+                d.work.row_mark[j] = i
+                count += 1
+    return count
+
+
+@kernel
+def place_products(m: Any, d: Any, n: int) -> int:
+    """Lengths and addresses of the rows of A; returns the number of all entries."""
+    for i in range(n):
+        d.work.row_mark[i] = -1
+    total = 0
+    for i in range(n):
+        d.efc_AR_rownnz[i] = mark_partners(m, d, i)
+        d.efc_AR_rowadr[i] = total
+        d.work.AR_next[i] = total
+        total += d.efc_AR_rownnz[i]
+    for i in range(n):
+        d.work.row_mark[i] = -1
+    return total
+
+
+@kernel
+def multiply_row(m: Any, d: Any, i: int) -> None:
+    """Entries of row `i` of A + R up to the diagonal, and their mirror images in the rows above."""
+    row = d.work.half_row
+    adr = int(d.work.half_adr[i])
+    end = adr + int(d.work.half_nnz[i])
+    for k in range(adr, end):
+        row[d.work.half_col[k]] = d.work.half[k]
+    tree, k = int(m.ntree), adr
+    if adr < end:
+        tree, k = next_tree(m, d, i, adr)
+    if tree < m.ntree and k == end:
+        # one tree: its list has all partners, in order
+        first = int(d.work.tree_row_adr[tree])
+        for a in range(first, first + d.work.tree_nrow[tree]):
+            j = int(d.work.tree_row[a])
+            if j > i:
+                break
+            put_product(d, i, j)
+    else:
+        mark_partners(m, d, i)
+        for j in range(i + 1):
+            if d.work.row_mark[j] == i:
+                put_product(d, i, j)
+    for k in range(adr, end):
+        row[d.work.half_col[k]] = 0.0
+
+
+@kernel
+def put_product(d: Any, i: int, j: int) -> None:
+    """Entry (i, j) of A + R, j <= i, with row i of B in ``half_row``; also as entry (j, i)."""
+    row = d.work.half_row
+    start = int(d.work.half_adr[j])
+    value = 0.0
+    for k in range(start, start + d.work.half_nnz[j]):
+        value += d.work.half[k] * row[d.work.half_col[k]]
+    if i == j:
+        value += d.efc_R[i]
+        d.work.AR_diagonal[i] = d.work.AR_next[i]
+    else:
+        append_product(d, j, i, value)
+    append_product(d, i, j, value)
+
+
+@kernel
+def append_product(d: Any, i: int, j: int, value: float) -> None:
+    """Append column `j` to row `i` of A."""
+    a = d.work.AR_next[i]
+    d.work.AR[a] = value
+    d.work.AR_col[a] = j
+    d.work.AR_next[i] += 1
+
+
+@kernel
+def publish_sparse(d: Any, n: int) -> None:
+    """Copy to efc_AR and efc_AR_colind, (nefc, nefc) arrays that are filled as if they were one long row."""
+    i = 0
+    j = 0
+    for a in range(d.efc_AR_rowadr[n - 1] + d.efc_AR_rownnz[n - 1] if n > 0 else 0):
+        d.efc_AR[i, j] = d.work.AR[a]
+        d.efc_AR_colind[i, j] = d.work.AR_col[a]
+        j += 1
+        if j == n:
+            i += 1
+            j = 0

@@ -1,0 +1,44 @@
+"""Which stages solve for constraint forces (spec: computation, algorithms): a table by `opt.solver`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cardan.enums.options import mjtEnableBit, mjtSolver
+from cardan.solver.conjugate import solve_conjugate
+from cardan.solver.gauss_seidel import solve_gauss_seidel
+from cardan.solver.jacobian import DENSE_MAX
+from cardan.solver.newton import solve, solve_small
+from cardan.solver.noslip import solve_noslip
+
+Stage = Callable[[Any, Any], int]
+
+SOLVERS: dict[int, Callable[[Any], Stage]] = {
+    int(mjtSolver.mjSOL_PGS): lambda m: solve_gauss_seidel,
+    int(mjtSolver.mjSOL_CG): lambda m: solve_conjugate,
+    int(mjtSolver.mjSOL_NEWTON): lambda m: solve if m.nv > DENSE_MAX else solve_small,
+}
+
+
+def solver_stages(m: Any) -> list[Stage]:
+    """The solver that the model asks for, and the no-slip solver after it if it has iterations.
+
+    Raises:
+        ValueError: `opt.solver` is none of mjtSolver.
+    """
+    if m.opt.solver not in SOLVERS:
+        known = ", ".join(f"{kind.value} ({kind.name})" for kind in mjtSolver)
+        raise ValueError(f"opt.solver is {m.opt.solver}; it should be one of {known}")
+    after = [solve_noslip] if m.opt.noslip_iterations > 0 else []
+    return [SOLVERS[m.opt.solver](m), *after]
+
+
+def is_dual(m: Any) -> bool:
+    """Whether a solver of the model works on the dual problem, and needs `efc_AR`."""
+    return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
+
+
+def wants_islands(m: Any) -> bool:
+    """Whether constraint islands are to be found (flag `island`)."""
+    return bool(m.opt.enableflags & mjtEnableBit.mjENBL_ISLAND)

@@ -1,0 +1,160 @@
+"""The conjugate gradient solver (spec: computation, algorithms; Nocedal and Wright, Numerical Optimization, chapter 5).
+
+Minimises the cost of the reduced primal problem (see `primal`) by the non-linear method of Polak and Ribiere, with
+restarts where their formula gives less than 0 (Polak-Ribiere-plus), an exact line search, and the inertia matrix as
+preconditioner: directions are made of z = M^-1 gradient.
+
+All degrees of freedom are one problem, unless the flag `island` asks for one an island (without the no-slip solver,
+which treats all rows together).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constraint.rows import is_sparse
+from cardan.enums.options import mjtDisableBit, mjtEnableBit
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import MINVAL
+from cardan.model.tables import GROW_J
+from cardan.solver.islands import partition
+from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
+from cardan.solver.linesearch import line_search
+from cardan.solver.primal import (
+    choose_start,
+    dof_range,
+    inertia_cost,
+    move,
+    multiply_inertia,
+    scatter,
+    update_gradient,
+    update_rows,
+)
+from cardan.solver.statistics import (
+    close_island,
+    close_slot,
+    open_slot,
+    record_iteration,
+    record_state,
+    reset_statistics,
+)
+
+WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
+ISLAND = int(mjtEnableBit.mjENBL_ISLAND)
+NEED_J = int(GROW_J)
+
+
+@stage
+def solve_conjugate(m: Any, d: Any) -> int:
+    """Acceleration and constraint forces; reads and writes what `newton.solve_islands` does, without contact.H."""
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc_smooth[i]
+        d.qfrc_constraint[i] = 0.0
+    apart = m.opt.enableflags & ISLAND != 0 and m.opt.noslip_iterations <= 0
+    if d.nefc == 0:
+        d.solver_niter[0] = 0
+    else:
+        reset_statistics(d)
+        count = partition(m, d, not apart)
+        for island in range(count):
+            status = place_island(m, d, island)
+            if status != OK:
+                return status
+            if apart:
+                open_slot(d, island)
+            descend(m, d, island)
+            scatter(d, island)
+            if apart:
+                close_slot(d)
+        if apart:
+            d.solver_nisland = count
+        else:
+            close_slot(d)
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = d.qacc[i]
+    return OK
+
+
+@kernel
+def place_island(m: Any, d: Any, island: int) -> int:
+    """Gather the island's Jacobian; returns OK or a request to enlarge memory."""
+    d.work.dense_island = 1 if d.work.island_ndof[island] <= DENSE_MAX and not is_sparse(m) else 0
+    size = place_rows(m, d, island)
+    if size > len(d.work.J):
+        d.work.need = size
+        return NEED_J
+    gather_jacobian(m, d, island)
+    return OK
+
+
+@kernel
+def descend(m: Any, d: Any, island: int) -> None:
+    """Minimise the cost of one island."""
+    scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
+    first, n = dof_range(d, island)
+    cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
+    squared = update_gradient(d, island) * scale * scale
+    reduction = precondition(m, d, island)
+    for p in range(first, first + n):
+        d.work.search[p] = -d.work.precond[p]
+    count = 0
+    for k in range(m.opt.iterations):
+        multiply_inertia(m, d, island, d.work.search, d.work.Mv)
+        multiply_jacobian(d, island, d.work.search, d.work.jv)
+        step, slope, neval = line_search(m, d, island, scale, 0.0)
+        if step == 0.0:
+            break
+        # move, and see what it brought
+        move(d, island, step)
+        previous = cost
+        cost = update_rows(d, island) + inertia_cost(d, island)
+        squared = update_gradient(d, island) * scale * scale
+        improvement = scale * (previous - cost)
+        record_iteration(d, k, improvement, scale * slope, neval)
+        record_state(d, island, k, squared, 0)
+        count = k + 1
+        if not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance):
+            break
+        reduction = turn(m, d, island, reduction)
+    close_island(d, island, count, squared)
+
+
+@kernel
+def turn(m: Any, d: Any, island: int, before: float) -> float:
+    """The next search direction, -z + beta times the last; returns grad' z, which was `before` at the last point."""
+    first, n = dof_range(d, island)
+    overlap = 0.0
+    for p in range(first, first + n):
+        overlap += d.work.grad[p] * d.work.precond[p]
+    reduction = precondition(m, d, island)
+    beta = max(0.0, (reduction - overlap) / max(before, MINVAL))
+    for p in range(first, first + n):
+        d.work.search[p] = beta * d.work.search[p] - d.work.precond[p]
+    return reduction
+
+
+@kernel
+def precondition(m: Any, d: Any, island: int) -> float:
+    """Multiply the island's gradient by M^-1: z, by the factor of M; returns grad' z."""
+    first, n = dof_range(d, island)
+    z = d.work.precond
+    for p in range(first, first + n):
+        z[p] = d.work.grad[p]
+    # L' y = grad, from the leaves to the root; then D
+    for p in range(first + n - 1, first - 1, -1):
+        i = int(d.work.dof_at[p])
+        value = z[p]
+        for k in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
+            z[m.aux.M_colind[k] + p - i] -= d.qLD[k] * value
+        z[p] = value * d.qLDiagInv[i]
+    # L z = y, from the root to the leaves
+    product = 0.0
+    for p in range(first, first + n):
+        i = int(d.work.dof_at[p])
+        value = z[p]
+        for k in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
+            value -= d.qLD[k] * z[m.aux.M_colind[k] + p - i]
+        z[p] = value
+        product += value * d.work.grad[p]
+    return product

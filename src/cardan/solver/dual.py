@@ -1,0 +1,164 @@
+"""The dual problem, over forces: residuals, blocks, states of its rows (spec: computation, dual problem).
+
+The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, a row or a contact at a time. `load_block` and
+`row_residual` give the part of the problem that belongs to a few rows, with the regulariser R (PGS) or without it
+(no-slip). A change that would raise the cost by more than `RISE` is taken back.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constants import mjNSOLVER
+from cardan.constraint.jacobian import mul_jac_t_vec
+from cardan.constraint.update import CONE, ELLIPTIC, LINEARNEG, LINEARPOS, QUADRATIC, SATISFIED
+from cardan.dynamics.inertia import solve_m
+from cardan.jit import kernel
+from cardan.maths.vector import MINVAL
+
+NSOLVER = int(mjNSOLVER)
+RISE = 1e-10
+BLOCK = 6  # rows of a block at most
+ON_CONE = 1.0 - 1e-10  # ratio of friction to its bound from which a contact counts as slipping
+
+
+@kernel
+def row_residual(d: Any, i: int, sparse: bool) -> float:
+    """Derivative of the cost by the force of row `i`: b + (A + R) f."""
+    n = int(d.nefc)
+    total = d.efc_b[i]
+    if sparse:
+        adr = int(d.efc_AR_rowadr[i])
+        for k in range(adr, adr + d.efc_AR_rownnz[i]):
+            total += d.work.AR[k] * d.efc_force[d.work.AR_col[k]]
+    else:
+        adr = i * n
+        for k in range(n):
+            total += d.work.AR[adr + k] * d.efc_force[k]
+    return total
+
+
+@kernel
+def load_block(d: Any, start: int, n: int, sparse: bool, regularized: bool, block: Any, residual: Any) -> None:
+    """The part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
+
+    Args:
+        d: data.
+        start: first row.
+        n: number of rows.
+        sparse: whether ``work.AR`` is compressed.
+        regularized: whether R counts.
+        block: the part of A + R, or of A, n x n row by row, written.
+        residual: derivatives of the cost (n), written.
+    """
+    for a in range(n):
+        i = start + a
+        diagonal = int(d.work.AR_diagonal[i])
+        for b in range(n):
+            block[a * n + b] = d.work.AR[diagonal - a + b]
+        residual[a] = row_residual(d, i, sparse)
+        if not regularized:
+            block[a * n + a] -= d.efc_R[i]
+            residual[a] -= d.efc_R[i] * d.efc_force[i]
+
+
+@kernel
+def accept(d: Any, start: int, n: int, block: Any, residual: Any, forces: Any) -> float:
+    """Take over `forces` of `n` rows from `start` on, unless the cost rises; returns the decrease of the cost."""
+    change = 0.0
+    for a in range(n):
+        step = forces[a] - d.efc_force[start + a]
+        change += step * residual[a]
+        for b in range(n):
+            change += 0.5 * step * block[a * n + b] * (forces[b] - d.efc_force[start + b])
+    if change > RISE:
+        return 0.0
+    for a in range(n):
+        d.efc_force[start + a] = forces[a]
+    return -change
+
+
+@kernel
+def update_row(d: Any, i: int, diagonal: float, residual: float) -> float:
+    """Set the force of scalar row `i` to its best admissible value; returns the decrease of the cost."""
+    if not diagonal > MINVAL:
+        return 0.0
+    force = d.efc_force[i] - residual / diagonal
+    if i >= d.ne + d.nf:
+        force = max(force, 0.0)
+    elif i >= d.ne:
+        force = min(max(force, -d.efc_frictionloss[i]), d.efc_frictionloss[i])
+    step = force - d.efc_force[i]
+    change = step * (0.5 * diagonal * step + residual)
+    if change > RISE:
+        return 0.0
+    d.efc_force[i] = force
+    return -change
+
+
+@kernel
+def dual_state(d: Any, i: int) -> int:
+    """State of a row from its force; an elliptic contact is asked at its first row."""
+    force = d.efc_force[i]
+    if i < d.ne:
+        return QUADRATIC
+    if i < d.ne + d.nf:
+        if force >= d.efc_frictionloss[i]:
+            return LINEARNEG
+        return LINEARPOS if force <= -d.efc_frictionloss[i] else QUADRATIC
+    if force <= 0.0:
+        return SATISFIED
+    if d.efc_type[i] != ELLIPTIC:
+        return QUADRATIC
+    con = int(d.efc_id[i])
+    squared = 0.0
+    for j in range(1, d.contact.dim[con]):
+        ratio = d.efc_force[i + j] / d.contact.friction[con, j - 1]
+        squared += ratio * ratio
+    return CONE if sqrt(squared) >= ON_CONE * force else QUADRATIC
+
+
+@kernel
+def update_states(d: Any) -> Any:
+    """Write efc_state from efc_force; returns how many rows bear force, and how many changed state."""
+    active = 0
+    changed = 0
+    i = 0
+    while i < d.nefc:
+        state = dual_state(d, i)
+        count = int(d.contact.dim[d.efc_id[i]]) if d.efc_type[i] == ELLIPTIC else 1
+        for r in range(i, i + count):
+            active += 1 if state != SATISFIED else 0
+            changed += 1 if state != d.efc_state[r] else 0
+            d.efc_state[r] = state
+        i += count
+    return active, changed
+
+
+@kernel
+def record_sweep(d: Any, improvement: float) -> None:
+    """Count one sweep over the rows, with its scaled decrease of the cost."""
+    active, changed = update_states(d)
+    k = int(d.solver_niter[0])
+    d.solver_niter[0] = k + 1
+    if k < NSOLVER:
+        d.work.statistics_used = max(d.work.statistics_used, k + 1)
+        d.solver.improvement[k] = improvement
+        d.solver.gradient[k] = 0.0
+        d.solver.lineslope[k] = 0.0
+        d.solver.nactive[k] = active
+        d.solver.nchange[k] = changed
+        d.solver.neval[k] = 0
+        d.solver.nupdate[k] = 0
+
+
+@kernel
+def apply_forces(m: Any, d: Any) -> None:
+    """qfrc_constraint = J' efc_force, and qacc = qacc_smooth + M^-1 qfrc_constraint."""
+    mul_jac_t_vec(m, d, d.efc_force, d.qfrc_constraint)
+    for i in range(m.nv):
+        d.qacc[i] = d.qfrc_constraint[i]
+    solve_m(m, d, d.qacc)
+    for i in range(m.nv):
+        d.qacc[i] += d.qacc_smooth[i]

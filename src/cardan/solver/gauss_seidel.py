@@ -1,0 +1,155 @@
+"""The projected Gauss-Seidel solver (spec: computation, algorithms, PGS).
+
+Sweeps over the rows of the dual problem (see `dual`), and sets the force of each to its best admissible value given
+all others. An elliptic contact is one block: first all its forces are scaled along the ray from the tip of the cone,
+then the friction forces are optimised in the ellipsoid that the normal force leaves them (see `ellipsoid`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.jacobian import mul_jac_vec
+from cardan.constraint.rows import is_sparse
+from cardan.constraint.update import ELLIPTIC, constraint_update
+from cardan.enums.options import mjtDisableBit
+from cardan.jit import OK, kernel, stack_array, stage
+from cardan.maths.vector import MINVAL
+from cardan.solver.dual import (
+    accept,
+    apply_forces,
+    load_block,
+    record_sweep,
+    row_residual,
+    update_row,
+)
+from cardan.solver.ellipsoid import minimize_in_ellipsoid
+
+WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
+
+
+@stage
+def solve_gauss_seidel(m: Any, d: Any) -> int:
+    """Constraint forces and acceleration.
+
+    Reads qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. Writes efc_b, efc_force, efc_state, qfrc_constraint,
+    qacc, qacc_warmstart and the solver statistics.
+    """
+    d.solver_niter[0] = 0
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc_smooth[i]
+        d.qfrc_constraint[i] = 0.0
+    if d.nefc > 0:
+        sparse = is_sparse(m)
+        last = int(d.nefc) - 1
+        d.solver_nisland = 1
+        d.solver_nnz[0] = d.efc_AR_rowadr[last] + d.efc_AR_rownnz[last] if sparse else d.nefc * d.nefc
+        start_forces(m, d, sparse)
+        scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
+        for _ in range(m.opt.iterations):
+            improvement = scale * sweep(d, sparse)
+            record_sweep(d, improvement)
+            if not improvement >= m.opt.tolerance:
+                break
+        apply_forces(m, d)
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = d.qacc[i]
+    return OK
+
+
+@kernel
+def start_forces(m: Any, d: Any, sparse: bool) -> None:
+    """efc_b; start with the forces that belong to qacc_warmstart if their cost is below that of no forces."""
+    mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
+    mul_jac_vec(m, d, d.qacc_warmstart, d.work.jar)
+    for i in range(d.nefc):
+        d.efc_b[i] -= d.efc_aref[i]
+        d.work.jar[i] -= d.efc_aref[i]
+    constraint_update(d, d.work.jar, 0)
+    cost = 0.0
+    if m.opt.disableflags & WARMSTART == 0:
+        for i in range(d.nefc):
+            cost += 0.5 * d.efc_force[i] * (row_residual(d, i, sparse) + d.efc_b[i])
+    else:
+        cost = 1.0
+    if not cost <= 0.0:
+        for i in range(d.nefc):
+            d.efc_force[i] = 0.0
+
+
+@kernel
+def sweep(d: Any, sparse: bool) -> float:
+    """Update the forces of all rows, one constraint after the other; returns the decrease of the cost."""
+    decrease = 0.0
+    i = 0
+    while i < d.nefc:
+        if d.efc_type[i] == ELLIPTIC:
+            decrease += update_contact(d, i, sparse)
+            i += int(d.contact.dim[d.efc_id[i]])
+        else:
+            decrease += update_row(d, i, d.work.AR[d.work.AR_diagonal[i]], row_residual(d, i, sparse))
+            i += 1
+    return decrease
+
+
+@kernel
+def update_contact(d: Any, start: int, sparse: bool) -> float:
+    """Update the forces of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
+    block = stack_array(36)
+    residual = stack_array(6)
+    forces = stack_array(6)
+    con = int(d.efc_id[start])
+    dim = int(d.contact.dim[con])
+    load_block(d, start, dim, sparse, True, block, residual)
+    for a in range(dim):
+        forces[a] = d.efc_force[start + a]
+    if forces[0] < MINVAL:
+        # at the tip: the normal force alone
+        forces[0] = max(0.0, forces[0] - residual[0] / block[0])
+        for a in range(1, dim):
+            forces[a] = 0.0
+    else:
+        scale_along_ray(block, residual, forces, dim)
+    slice_cone(d, con, start, block, residual, forces)
+    return accept(d, start, dim, block, residual, forces)
+
+
+@kernel
+def scale_along_ray(block: Any, residual: Any, forces: Any, n: int) -> None:
+    """Scale `forces` by the best factor that isn't negative."""
+    curvature = 0.0
+    slope = 0.0
+    for a in range(n):
+        slope += forces[a] * residual[a]
+        for b in range(n):
+            curvature += forces[a] * block[a * n + b] * forces[b]
+    if curvature >= MINVAL:
+        factor = max(0.0, 1.0 - slope / curvature)
+        for a in range(n):
+            forces[a] *= factor
+
+
+@kernel
+def slice_cone(d: Any, con: int, start: int, block: Any, residual: Any, forces: Any) -> None:
+    """Best friction `forces` for the normal force forces[0]; `block` and `residual` belong to efc_force."""
+    a = stack_array(25)
+    b = stack_array(5)
+    scale = stack_array(5)
+    best = stack_array(5)
+    dim = int(d.contact.dim[con])
+    n = dim - 1
+    if forces[0] < MINVAL:
+        for i in range(n):
+            forces[i + 1] = 0.0
+        return
+    for i in range(n):
+        row = (i + 1) * dim
+        # derivative at zero friction
+        b[i] = residual[i + 1] + block[row] * (forces[0] - d.efc_force[start])
+        for j in range(n):
+            a[i * n + j] = block[row + j + 1]
+            b[i] -= block[row + j + 1] * d.efc_force[start + j + 1]
+        scale[i] = d.contact.friction[con, i]
+    minimize_in_ellipsoid(a, b, scale, forces[0], n, best)
+    for i in range(n):
+        forces[i + 1] = best[i]

@@ -1,0 +1,106 @@
+"""The no-slip solver: a modified PGS that suppresses slip (spec: modelling, solver settings).
+
+It runs after the main solver, and updates only the forces of friction: friction loss, friction of elliptic contacts
+with their normal force kept, and opposite edges of pyramids with their sum kept, which is their normal force. The
+regulariser R is left out, so that these dimensions become hard.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.rows import is_sparse
+from cardan.constraint.update import ELLIPTIC
+from cardan.enums.data import mjtConstraint
+from cardan.jit import OK, kernel, stack_array, stage
+from cardan.maths.vector import MINVAL
+from cardan.solver.dual import accept, apply_forces, load_block, record_sweep, row_residual, update_row
+from cardan.solver.ellipsoid import minimize_in_ellipsoid
+
+PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
+
+
+@stage
+def solve_noslip(m: Any, d: Any) -> int:
+    """Change efc_force of friction dimensions, and with it efc_state, qfrc_constraint and qacc.
+
+    Needs ``work.AR`` and efc_b. The statistics go on after the main solver's.
+    """
+    if d.nefc == 0:
+        return OK
+    sparse = is_sparse(m)
+    scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
+    # the cost of the regulariser is no longer counted: the first sweep has it as a gain
+    released = 0.0
+    for i in range(d.nefc):
+        released += 0.5 * d.efc_R[i] * d.efc_force[i] * d.efc_force[i]
+    for _ in range(m.opt.noslip_iterations):
+        improvement = scale * (released + sweep_friction(d, sparse))
+        released = 0.0
+        record_sweep(d, improvement)
+        if not improvement >= m.opt.noslip_tolerance:
+            break
+    apply_forces(m, d)
+    return OK
+
+
+@kernel
+def sweep_friction(d: Any, sparse: bool) -> float:
+    """Update all forces of friction; returns the decrease of the cost."""
+    decrease = 0.0
+    first = int(d.ne)
+    for i in range(first, first + d.nf):
+        residual = row_residual(d, i, sparse) - d.efc_R[i] * d.efc_force[i]
+        decrease += update_row(d, i, d.work.AR[d.work.AR_diagonal[i]] - d.efc_R[i], residual)
+    i = first + int(d.nf)
+    while i < d.nefc:
+        if d.efc_type[i] == PYRAMIDAL:
+            decrease += update_edges(d, i, sparse)
+            i += 2
+        elif d.efc_type[i] == ELLIPTIC:
+            decrease += update_slice(d, i, sparse)
+            i += int(d.contact.dim[d.efc_id[i]])
+        else:
+            i += 1
+    return decrease
+
+
+@kernel
+def update_edges(d: Any, i: int, sparse: bool) -> float:
+    """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y with the same mean."""
+    block = stack_array(4)
+    residual = stack_array(2)
+    forces = stack_array(2)
+    load_block(d, i, 2, sparse, False, block, residual)
+    mean = 0.5 * (d.efc_force[i] + d.efc_force[i + 1])
+    half = 0.5 * (d.efc_force[i] - d.efc_force[i + 1])
+    curvature = block[0] + block[3] - block[1] - block[2]
+    if curvature < MINVAL:
+        half = 0.0
+    else:
+        half = min(max(half - (residual[0] - residual[1]) / curvature, -mean), mean)
+    forces[0] = mean + half
+    forces[1] = mean - half
+    return accept(d, i, 2, block, residual, forces)
+
+
+@kernel
+def update_slice(d: Any, start: int, sparse: bool) -> float:
+    """Update the friction of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
+    block = stack_array(25)
+    residual = stack_array(5)
+    b = stack_array(5)
+    scale = stack_array(5)
+    forces = stack_array(5)
+    con = int(d.efc_id[start])
+    n = int(d.contact.dim[con]) - 1
+    load_block(d, start + 1, n, sparse, False, block, residual)
+    for i in range(n):
+        forces[i] = 0.0
+        scale[i] = d.contact.friction[con, i]
+        b[i] = residual[i]
+        for j in range(n):
+            b[i] -= block[i * n + j] * d.efc_force[start + 1 + j]
+    if d.efc_force[start] >= MINVAL:
+        minimize_in_ellipsoid(block, b, scale, d.efc_force[start], n, forces)
+    return accept(d, start + 1, n, block, residual, forces)
