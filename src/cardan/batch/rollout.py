@@ -24,7 +24,7 @@ from cardan.enums.data import mjtState
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.pipeline import STEP, cached_program
-from cardan.step.run import run
+from cardan.step.run import attached, run
 from cardan.step.state import STATE_FIELDS, field_sizes, state_fields, state_size
 from cardan.step.status import ROLLOUT_FROZEN
 
@@ -215,15 +215,8 @@ def _run_block(program: Any, m: MjModel, d: MjData, worlds: Worlds, start: dict[
         "control_part": _parts(m, d, state_fields(worlds.control_spec)),
         "input_part": _parts(m, d, list(start)),
     }
-    for name, array in rows.items():
-        d._memory.attach(f"work.rollout_{name}", array.reshape(-1))
-    d.__dict__.pop("_view", None)
-    try:
+    with attached(d, {f"work.rollout_{name}": array.reshape(-1) for name, array in rows.items()}):
         run(program, m, d, nroll * nstep)
-    finally:
-        for name, array in rows.items():
-            d._memory.attach(f"work.rollout_{name}", np.zeros(0, array.dtype))
-        d.__dict__.pop("_view", None)
 
 
 def _repeat_last_row(program: Any, m: MjModel, d: MjData) -> None:

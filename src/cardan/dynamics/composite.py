@@ -1,8 +1,9 @@
 """Composite matrices: derivatives of the forces on rigid subtrees by their velocity, and their projection on the dofs.
 
-If the force on body b changes by ``B_b dv_b``, all about the centre of mass of the tree, then for a dof i and its ancestor
-j the joint force i changes by ``S_i' B S_j`` per unit of velocity j, where S are the motion axes (`cdof`) and B is the sum
-of the B_b of the subtree of dof i: the idea of the composite rigid body algorithm (Featherstone 2008, section 6.2).
+If the force on body b changes by ``B_b dv_b``, all about the centre of mass of the tree, then for a dof i and its
+ancestor j the joint force i changes by ``S_i' B S_j`` per unit of velocity j, where S are the motion axes (`cdof`) and
+B is the sum of the B_b of the subtree of dof i: the idea of the composite rigid body algorithm (Featherstone 2008,
+section 6.2).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Derivative of the Coriolis and centripetal forces by velocity, for the integrator implicit.
 
-The force on body b is ``I a + v x* I v``. With S_j the axis of dof j, and P_j the part of the derivative of accelerations
-that is the same for all bodies of the subtree of j,
+The force on body b is ``I a + v x* I v``. With S_j the axis of dof j, and P_j the part of the derivative of
+accelerations that is the same for all bodies of the subtree of j,
 
     d v / d qvel_j = S_j,     d a / d qvel_j = P_j - v x S_j,
     d force / d qvel_j = I P_j + B S_j,     B = v x* I - I v x + (. x* I v),

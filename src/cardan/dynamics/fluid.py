@@ -1,11 +1,11 @@
 """Forces of the medium on moving bodies, by the inertia box of a body or by the ellipsoids of its geoms.
 
-Spec: computation, passive forces; the ellipsoid model is described in the documentation's page on fluid forces (Andersen,
-Pesavento and Wang 2005, extended to three dimensions; added masses after Lamb 1932, chapter 5). A body any of whose geoms
-has `geom_fluid[0]` set uses the ellipsoid model of those geoms; all others use the equivalent inertia box.
+Spec: computation, passive forces; the ellipsoid model is described in the documentation's page on fluid forces
+(Andersen, Pesavento and Wang 2005, extended to three dimensions; added masses after Lamb 1932, chapter 5). A body any
+of whose geoms has `geom_fluid[0]` set uses the ellipsoid model of those geoms; all others use the inertia box.
 
-Velocities and wrenches are six numbers (rotation or torque, then translation or force) at the centre of the shape, in its
-own orientation. The velocity is relative to the wind.
+Velocities and wrenches are six numbers (rotation or torque, then translation or force) at the centre of the shape, in
+its own orientation. The velocity is relative to the wind.
 """
 
 from __future__ import annotations

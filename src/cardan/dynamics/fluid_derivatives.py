@@ -1,8 +1,8 @@
 """Derivatives of the fluid forces by velocity, for the implicit integrators (spec: computation, numerical integration).
 
 The derivative of the wrench on a shape is a 6 x 6 matrix; its columns are directional derivatives of the formulas of
-`cardan.dynamics.fluid`. Turned into the frame at the centre of mass of the tree, the matrices of a subtree can be added,
-like composite inertias.
+`cardan.dynamics.fluid`. Turned into the frame at the centre of mass of the tree, the matrices of a subtree can be
+added, like composite inertias.
 """
 
 from __future__ import annotations

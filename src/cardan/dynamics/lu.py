@@ -1,4 +1,4 @@
-"""LU factorisation of unsymmetric matrices with the pattern of the kinematic tree (spec: computation, implicit integrator).
+"""LU factors of unsymmetric matrices with the pattern of the kinematic tree (spec: computation, integrator implicit).
 
 Rows are eliminated from the leaves to the root, which creates no fill-in: A = U L, where U is upper triangular with a
 unit diagonal and L lower triangular. Both stand in the storage of `qDeriv`; the diagonal is that of L.

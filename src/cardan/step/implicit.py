@@ -1,4 +1,4 @@
-"""The integrator implicit: implicit in velocity, Coriolis forces included (spec: computation, numerical integration)."""
+"""The integrator implicit, in velocity and with Coriolis forces (spec: computation, numerical integration)."""
 
 from __future__ import annotations
 

@@ -7,8 +7,11 @@ stage runs again. Runs on different data may go on in different threads at the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from cardan.collision.table import attach_missing_collider
 from cardan.enums.data import mjtWarning
@@ -75,6 +78,22 @@ def settle(status: int, program: Program, m: Any, d: Any, repeat: int) -> None:
             raise RuntimeError(f"stage {int(d._resume[0])} of a program returned the unknown status {status}")
         answers[status](program, m, d)
         status = program.resume(m, d, repeat)
+
+
+@contextmanager
+def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
+    """While a program runs: arrays in contiguous memory that its stages see under private names of `d`."""
+
+    def attach(values: Mapping[str, np.ndarray]) -> None:
+        for name, array in values.items():
+            d._memory.attach(name, array)
+        d.__dict__.pop("_view", None)
+
+    attach(arrays)
+    try:
+        yield
+    finally:
+        attach({name: np.zeros(0, array.dtype) for name, array in arrays.items()})
 
 
 def _grow(capacity: str) -> Answer:

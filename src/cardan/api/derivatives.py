@@ -1,0 +1,208 @@
+"""Derivatives: of the dynamics by finite differences, of operations on quaternions by formula (spec: derivatives)."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from cardan.api.arguments import check_pair, integer
+from cardan.api.array_arguments import require, target_of, target_shape, vector, vector_of
+from cardan.enums import mjtIntegrator
+from cardan.errors import FatalError
+from cardan.maths.quaternion import sub_quat
+from cardan.maths.rotation import exp_jacobian, log_jacobian, rotation_matrix
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.step.finite_difference_run import inverse_differences, transition_differences
+
+Matrix = np.ndarray | None
+
+
+def _step_size(name: str, eps: Any) -> float:
+    """The size of a perturbation: any number other than 0.
+
+    Raises:
+        TypeError: it isn't a number.
+        ValueError: it is 0, infinite or NaN.
+    """
+    try:
+        size = float(eps)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: eps must be a number, not {type(eps).__name__}") from None
+    if size == 0.0 or not isfinite(size):
+        raise ValueError(f"{name}: eps must be finite and not 0, got {size}; 1e-6 is a good choice")
+    return size
+
+
+def _check_targets(targets: tuple[tuple[str, Matrix, tuple[int, int], str], ...]) -> None:
+    for name, array, shape, what in targets:
+        if array is not None:
+            target_shape(name, array, shape, what)
+
+
+def _write(target: Matrix, values: np.ndarray) -> None:
+    if target is not None:
+        target[...] = values
+
+
+def mjd_transitionFD(
+    m: MjModel, d: MjData, eps: float, flg_centered: int, A: Matrix, B: Matrix, C: Matrix, D: Matrix
+) -> None:
+    """Jacobians of `mj_step` by finite differences: dx_next = A dx + B du, dsensor = C dx + D du.
+
+    The state x is (qpos, qvel, act) with positions in the tangent space. Controls aren't moved out of their ranges: at
+    the edge of a range the difference is taken from inside; outside of it the derivative is zero. Every evaluation
+    starts from the present `qacc_warmstart`. State and inputs are the same afterwards; results of the pipeline are
+    those of the last evaluation.
+
+    Args:
+        m: model.
+        d: data.
+        eps: size of the perturbations.
+        flg_centered: other than 0 for differences from both sides.
+        A: (2 nv + na, 2 nv + na), or None.
+        B: (2 nv + na, nu), or None.
+        C: (nsensordata, 2 nv + na), or None.
+        D: (nsensordata, nu), or None.
+
+    Raises:
+        TypeError: an array of another shape or type.
+        ValueError: eps is 0 or not finite.
+    """
+    check_pair("mjd_transitionFD", m, d)
+    nx, ns = 2 * m.nv + m.na, m.nsensordata
+    centered = integer("mjd_transitionFD", "flg_centered", flg_centered) != 0
+    state, control = "2*nv+na", "nu"
+    _check_targets(
+        (
+            ("A", A, (nx, nx), f"({state}, {state})"),
+            ("B", B, (nx, m.nu), f"({state}, {control})"),
+            ("C", C, (ns, nx), f"(nsensordata, {state})"),
+            ("D", D, (ns, m.nu), f"(nsensordata, {control})"),
+        )
+    )
+    by_state, by_control = A is not None or C is not None, B is not None or D is not None
+    sensors = C is not None or D is not None
+    size = _step_size("mjd_transitionFD", eps)
+    result = transition_differences(m, d, size, centered, by_state, by_control, sensors)
+    _write(A, result[:nx, :nx].T)
+    _write(B, result[nx:, :nx].T)
+    _write(C, result[:nx, nx:].T)
+    _write(D, result[nx:, nx:].T)
+
+
+def mjd_inverseFD(
+    m: MjModel,
+    d: MjData,
+    eps: float,
+    flg_actuation: int,
+    DfDq: Matrix,
+    DfDv: Matrix,
+    DfDa: Matrix,
+    DsDq: Matrix,
+    DsDv: Matrix,
+    DsDa: Matrix,
+    DmDq: Matrix,
+) -> None:
+    """Jacobians of `mj_inverse` by finite differences, with a row for each input: transposed, as in control theory.
+
+    Inputs are q (qpos, in the tangent space), v (qvel) and a (qacc); results f (qfrc_inverse), s (sensordata) and m
+    (qM). State, `qacc` and inputs are the same afterwards.
+
+    Args:
+        m: model.
+        d: data.
+        eps: size of the perturbations.
+        flg_actuation: other than 0 to subtract `qfrc_actuator` from `qfrc_inverse`.
+        DfDq: (nv, nv), or None.
+        DfDv: (nv, nv), or None.
+        DfDa: (nv, nv), or None.
+        DsDq: (nv, nsensordata), or None.
+        DsDv: (nv, nsensordata), or None.
+        DsDa: (nv, nsensordata), or None.
+        DmDq: (nv, nM), or None.
+
+    Raises:
+        FatalError: the integrator is RK4, or the no-slip solver is on.
+        TypeError: an array of another shape or type.
+        ValueError: eps is 0 or not finite.
+    """
+    name = "mjd_inverseFD"
+    check_pair(name, m, d)
+    nv, ns = m.nv, m.nsensordata
+    forces = (("DfDq", DfDq), ("DfDv", DfDv), ("DfDa", DfDa))
+    sensed = (("DsDq", DsDq), ("DsDv", DsDv), ("DsDa", DsDa))
+    _check_targets(
+        (
+            *((label, array, (nv, nv), "(nv, nv)") for label, array in forces),
+            *((label, array, (nv, ns), "(nv, nsensordata)") for label, array in sensed),
+            ("DmDq", DmDq, (nv, m.nM), "(nv, nM)"),
+        )
+    )
+    actuation = integer(name, "flg_actuation", flg_actuation) != 0
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise FatalError("mjd_inverseFD: RK4 integrator is not supported")
+    if m.opt.noslip_iterations > 0:
+        raise FatalError("mjd_inverseFD: noslip solver is not supported")
+    by_position = not (DfDq is None and DsDq is None and DmDq is None)
+    inputs = (by_position, not (DfDv is None and DsDv is None), not (DfDa is None and DsDa is None))
+    sensors = any(array is not None for _, array in sensed)
+    result = inverse_differences(m, d, _step_size(name, eps), actuation, inputs, sensors)
+    for k, (_, array) in enumerate(forces):
+        _write(array, result[k * nv : (k + 1) * nv, :nv])
+    for k, (_, array) in enumerate(sensed):
+        _write(array, result[k * nv : (k + 1) * nv, nv : nv + ns])
+    _write(DmDq, result[:nv, nv + ns :])
+
+
+def mjd_subQuat(qa: Any, qb: Any, Da: Matrix, Db: Matrix) -> None:
+    """Jacobians of `mju_subQuat(res, qa, qb)` by rotations of `qa` and `qb` in their own frames.
+
+    Args:
+        qa: quaternion.
+        qb: quaternion.
+        Da: nine numbers, a matrix row by row; or None.
+        Db: likewise.
+    """
+    numbers = []
+    for name, value in (("qa", qa), ("qb", qb)):
+        quat = vector(name, value)
+        require(quat.size == 4, f"{name} must have size 4, got {quat.size}")
+        numbers.append(tuple(quat.tolist()))
+    for name, target in (("Da", Da), ("Db", Db)):
+        if target is not None:
+            _check_nine(name, target)
+    by_first = np.array(log_jacobian(sub_quat(*numbers))).reshape(3, 3)
+    if Da is not None:
+        Da[...] = by_first.reshape(Da.shape)
+    if Db is not None:
+        Db[...] = -by_first.T.reshape(Db.shape)
+
+
+def _check_nine(name: str, target: Any) -> None:
+    fits = isinstance(target, np.ndarray) and target.dtype == np.float64 and target.flags.writeable
+    require(fits and target.flags.c_contiguous, f"{name} should be a writeable array of float64")
+    require(target.size == 9, f"{name} must have size 9, got shape {target.shape}")
+
+
+def mjd_quatIntegrate(vel: Any, scale: float, Dquat: np.ndarray, Dvel: np.ndarray, Dscale: np.ndarray) -> None:
+    """Jacobians of `mju_quatIntegrate(quat, vel, scale)` in the frame of the result.
+
+    Args:
+        vel: angular velocity in the frame of the quaternion (3,).
+        scale: time.
+        Dquat: by a rotation of the quaternion in its own frame (9,).
+        Dvel: by the rotation vector ``scale * vel`` (9,).
+        Dscale: by the time (3,).
+    """
+    velocity = vector_of("vel", vel, 3)
+    targets = (target_of("Dquat", Dquat, 9), target_of("Dvel", Dvel, 9), target_of("Dscale", Dscale, 3))
+    rotation = tuple((float(scale) * velocity).tolist())
+    targets[0][:] = np.array(rotation_matrix(rotation)).reshape(3, 3).T.reshape(-1)
+    targets[1][:] = exp_jacobian(rotation)
+    targets[2][:] = velocity
+
+
+__all__ = ["mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transitionFD"]
