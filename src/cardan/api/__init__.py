@@ -10,5 +10,6 @@ from cardan.api.mju_scalars import *
 from cardan.api.mju_vectors import *
 from cardan.api.names import *
 from cardan.api.pipeline import *
+from cardan.api.saving import *
 from cardan.api.state import *
 from cardan.api.support import *

@@ -12,13 +12,10 @@ ABSENT: tuple[tuple[str, str], ...] = (
     (r"Mjv\w+|mjv_\w+|Mjr\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer", "rendering"),
     (r"mj_ray\w*|mj_multiRay|mju_ray\w+", "ray casting"),
     (r"mj_load\w*Plugin\w*|PLUGIN\w+", "engine plugins"),
-    (r"mj_printModel|mj_printData|mj_printFormatted\w+|mj_printSchema", "printing to text files"),
-    (r"mj_saveLastXML", "saving models as XML"),
     (r"mj_setLengthRange|MjLROpt|mj_defaultLROpt", "automatic actuator length ranges"),
     (r"mj_flex", "flexes"),
     (r"mj_island", "constraint islands"),
     (r"mj_geomDistance", "distances between geoms"),
-    (r"mjd_\w+", "derivatives"),
     (r"mju_muscle\w+", "muscles"),
     (r"mj_addContact", "contacts added by the user"),
     (r"mju_boxQP|mju_\w*[bB]and\w*", "box-constrained quadratic programs and band matrices"),
@@ -26,7 +23,6 @@ ABSENT: tuple[tuple[str, str], ...] = (
     (r"mj_addM", "adding the inertia to a matrix of the user"),
     (r"mj_defaultOption|mj_defaultVisual|mj_defaultSolRefImp", "default options outside a model"),
     (r"HEADERS_DIR", "the headers of the C library"),
-    (r"mj_sizeModel|mj_saveModel", "binary model files"),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cardan.api.saving import remember
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.constants import set_const
 from cardan.mjcf.reader import read_path, read_string
@@ -13,12 +14,14 @@ from cardan.model.mjmodel import MjModel, register_reader
 
 def load_path(filename: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
     """Read and compile an MJCF file; see `MjModel.from_xml_path`."""
-    return compile_tree(read_path(filename, dict(assets) if assets else None))
+    tree = read_path(filename, dict(assets) if assets else None)
+    return remember(compile_tree(tree), tree)
 
 
 def load_string(xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
     """Read and compile a model given as text; see `MjModel.from_xml_string`."""
-    return compile_tree(read_string(xml, dict(assets) if assets else None))
+    tree = read_string(xml, dict(assets) if assets else None)
+    return remember(compile_tree(tree), tree)
 
 
 def mj_setConst(m: MjModel, d: MjData) -> None:
@@ -31,6 +34,12 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
     set_const(m, d)
 
 
+def load_empty() -> MjModel:
+    """The empty model, which has the default options."""
+    return compile_tree(read_string("<mujoco/>"))
+
+
+register_reader("empty", load_empty)
 register_reader("xml_path", load_path)
 register_reader("xml_string", load_string)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
 
-PERMISSIONS = 0o644
+from cardan.model.files import replace_file
+
+__all__ = ["check_writable", "replace_file"]
 
 
 def check_writable(path: Path) -> None:
@@ -25,16 +24,3 @@ def check_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise OSError(f"can't write {path}: {error.strerror or error}") from None
-
-
-def replace_file(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
-    """Write a file under another name, then move it into place: nobody ever sees half a file."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            write(file)
-        os.chmod(name, PERMISSIONS)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

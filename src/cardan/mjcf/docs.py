@@ -1,6 +1,12 @@
-"""The reference page of the MJCF language, from the table: ``python -m cardan.mjcf.docs > docs/mjcf.md``."""
+"""The MJCF language as text, from the table.
+
+``python -m cardan.mjcf.docs > docs/mjcf.md`` makes the reference page; ``schema_text`` and ``schema_page`` give the list
+of elements and attributes in the layout that MuJoCo's ``mj_printSchema`` has.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from cardan.spec.schema.language import INCLUDE, SCHEMA
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
@@ -85,6 +91,62 @@ def _default(row: Attribute) -> str:
     if isinstance(row.default, tuple):
         return " ".join(f"{value:g}" for value in row.default)
     return f"{row.default:g}" if isinstance(row.default, float) else str(row.default)
+
+
+# --- the list of elements and attributes -----------------------------------------------------------------------------
+
+_TEXT_INDENT, _TEXT_COLUMN, _TEXT_WIDTH = 3, 30, 30
+_SPACES, _PADDING = 4, 15
+# what the list leaves out: these may stand wherever a body may
+_NOT_LISTED = ("frame", "replicate")
+_BODY_TITLE = "(world)body"
+
+
+def schema_rows() -> Iterator[tuple[int, str, str, list[str]]]:
+    """Each element once: depth, title, multiplicity, sorted attributes; world and bodies are one row."""
+    stack: list[tuple[int, ElementRow]] = [(0, SCHEMA)]
+    while stack:
+        depth, row = stack.pop()
+        if row.tag == "worldbody":
+            row = row.children["body"]
+        title = _BODY_TITLE if row.tag == "body" and row.multiplicity == "R" else row.tag
+        yield depth, title, row.multiplicity, sorted(row.attributes)
+        inside = [child for child in row.children.values() if child is not row and child.tag not in _NOT_LISTED]
+        stack.extend((depth + 1, child) for child in reversed(inside))
+
+
+def schema_text() -> str:
+    """The list as plain text: an element a line, attributes wrapped in a column of their own."""
+    lines = []
+    for depth, title, multiplicity, attributes in schema_rows():
+        line = f"{' ' * (_TEXT_INDENT * depth)}{title} ({multiplicity})".ljust(_TEXT_COLUMN)
+        for attribute in attributes:
+            if len(line) > _TEXT_COLUMN + _TEXT_WIDTH:
+                lines.append(line)
+                line = " " * _TEXT_COLUMN
+            line += f"{attribute} "
+        lines.append(line)
+    return "\n".join([*lines, ""])
+
+
+def schema_page(padded: bool = False) -> str:
+    """The list as a table in HTML, indented by padding or by spaces."""
+    parts = ['<table border="1">']
+    for depth, title, multiplicity, attributes in schema_rows():
+        style = f'style="padding-left:{5 + _PADDING * depth}" ' if padded else ""
+        spaces = "" if padded else "&nbsp;" * (_SPACES * depth)
+        words = "".join(f"{attribute} " for attribute in attributes)
+        parts += [
+            "<tr>",
+            f'\t<td {style}bgcolor="#EEEEEE" class="el">{spaces}{title}</td>',
+            f'\t<td class="ty">{multiplicity}</td>',
+            f'\t<td class="at">{words or _NO_ATTRIBUTES}</td>',
+            "</tr>",
+        ]
+    return "\n".join([*parts, "</table>", ""])
+
+
+_NO_ATTRIBUTES = '<span style="color:black"><i>no attributes</i></span>'
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import UnsupportedFeature
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
 from cardan.model.attributes import group_class, scalar_property, set_array, standalone_memory
@@ -25,7 +24,7 @@ VISUAL_GROUPS = {
 }
 TEXT_FIELDS = tuple(f.name for f in MODEL.fields if f.dtype == "char" and f.name != "plugin_attr")
 
-_READERS: dict[str, Callable[..., MjModel]] = {}
+_READERS: dict[str, Callable[..., Any]] = {}
 
 
 class MjOption(_OPTIONS):
@@ -34,7 +33,7 @@ class MjOption(_OPTIONS):
     def __init__(self, memory: StructMemory | None = None, changed: Callable[[str], None] | None = None) -> None:
         super().__init__(memory or standalone_memory(MODEL), "opt.", changed)
         if memory is None:
-            defaults = _READERS["xml_string"]("<mujoco/>", None).opt
+            defaults = _READERS["empty"]().opt
             for name in self._names:
                 setattr(self, name, getattr(defaults, name))
 
@@ -66,8 +65,8 @@ def _clearing(programs: dict[Any, Any]) -> Callable[[str], None]:
     return changed
 
 
-def register_reader(kind: str, reader: Callable[..., MjModel]) -> None:
-    """Tell `MjModel` who reads models of a kind (``xml_path``, ``xml_string``, ...): a floor above this one."""
+def register_reader(kind: str, reader: Callable[..., Any]) -> None:
+    """Tell `MjModel` who reads models of a kind (``xml_path``, ...), or writes one: a floor above this one."""
     _READERS[kind] = reader
 
 
@@ -84,6 +83,7 @@ class MjModel(ModelNames):
     address: int  # of the slot table, for native stages
     _memory: StructMemory
     _programs: dict[Any, Any]
+    _source: Any  # what it was compiled from, for writing it as XML
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         if not isinstance(sizes, Mapping):
@@ -101,6 +101,7 @@ class MjModel(ModelNames):
         attributes["_memory"] = memory
         attributes["_programs"] = {}
         attributes["_finalized"] = False
+        attributes["_source"] = None
         attributes["address"] = memory.address
         for field in MODEL.members(""):
             if not field.is_scalar and field.name not in TEXT_FIELDS:
@@ -155,12 +156,20 @@ class MjModel(ModelNames):
 
     @classmethod
     def from_binary_path(cls, filename: str | os.PathLike[str], assets: Mapping[str, bytes] | None = None) -> MjModel:
-        """Read a binary model file: not there yet.
+        """Read a binary model file, as `mj_saveModel` writes it.
+
+        Args:
+            filename: path of the file.
+            assets: files by name that are used before those on disk.
 
         Raises:
-            UnsupportedFeature: always.
+            ValueError: the file is of another kind or version, truncated or damaged; the message says which.
         """
-        raise UnsupportedFeature("binary model files are not supported yet; read the XML file", os.fspath(filename))
+        return _READERS["binary_path"](os.fspath(filename), assets)
+
+    def to_xml(self) -> str:
+        """The model as MJCF text; see `cardan.to_xml`."""
+        return _READERS["to_xml"](self)
 
     def __copy__(self) -> MjModel:
         return self.__deepcopy__({})
@@ -168,6 +177,7 @@ class MjModel(ModelNames):
     def __deepcopy__(self, memo: dict[int, Any]) -> MjModel:
         new = MjModel(self._memory.sizes)
         new._memory.copy_from(self._memory)
+        new._source = self._source
         new.finalize()
         return new
 

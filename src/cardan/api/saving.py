@@ -1,0 +1,208 @@
+"""Saving models: as XML, as binary files, as text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cardan.api.arguments import check_model, check_pair
+from cardan.errors import FatalError, MjcfError
+from cardan.mjcf.canonical import canonical_tree
+from cardan.mjcf.canonical.settings import statistics
+from cardan.mjcf.docs import schema_page, schema_text
+from cardan.mjcf.writer import write_tree
+from cardan.model.binary import dump_model, dumped_size, load_model
+from cardan.model.files import replace_file, replace_text
+from cardan.model.mjmodel import MjModel, register_reader
+from cardan.model.printing import DEFAULT_FORMAT, check_format, data_text, model_text
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.spec.tree import ModelTree
+
+FileName = str | os.PathLike[str]
+
+
+class Source(NamedTuple):
+    """What a model was compiled from.
+
+    Attributes:
+        tree: the model tree.
+        sizes: sizes of the compiled model.
+        statistic: statistics that the compiler found.
+    """
+
+    tree: ModelTree
+    sizes: dict[str, int]
+    statistic: dict[str, object]
+
+
+_last: list[Source] = []
+
+
+def remember(m: MjModel, tree: ModelTree) -> MjModel:
+    """Note what a model was compiled from, so that it can be written as XML; gives the model back."""
+    source = Source(tree, dict(m._memory.sizes), statistics(m))
+    m._source = source
+    _last[:] = [source]
+    return m
+
+
+def to_xml(m: MjModel) -> str:
+    """The model as MJCF text, in the canonical subset (spec: modeling, "Model creation").
+
+    Numbers that were changed since compilation are written as they are now. Files (meshes, textures, ...) are referred
+    to as the original refers to them, relative to the folder of the model file.
+
+    Raises:
+        ValueError: the model was not compiled from XML or a tree (but loaded from a binary file, unpickled, ...), or
+            holds a NaN.
+        UnsupportedFeature: the model has flexes or plugins.
+    """
+    check_model("to_xml", m)
+    if m._source is None:
+        raise ValueError("to_xml: this model was not compiled from XML in this process, so its source is not known")
+    return _text(m, m._source)
+
+
+def _text(m: MjModel, source: Source) -> str:
+    """MJCF text of a model and what it was compiled from."""
+    return write_tree(canonical_tree(m, source.tree, source.statistic))
+
+
+def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
+    """Save the model that was compiled last as MJCF, with the numbers of ``m``.
+
+    Args:
+        filename: path of the file, which is written whole or not at all.
+        m: the model that was compiled last, with any changes made at run time, or another one of the same sizes.
+
+    Raises:
+        FatalError: no model was compiled yet, ``m`` has other sizes than the last one, or the file can't be written.
+    """
+    check_model("mj_saveLastXML", m)
+    if not _last:
+        raise FatalError("mj_saveLastXML: no XML model was loaded")
+    source = _last[0]
+    if source.sizes != m._memory.sizes:
+        raise FatalError("mj_saveLastXML: the model has other sizes than the XML model that was loaded last")
+    text = _text(m, source)
+    try:
+        replace_text(filename, text)
+    except OSError as error:
+        raise FatalError(f"mj_saveLastXML: {error}") from None
+
+
+# --- binary files ----------------------------------------------------------------------------------------------------
+
+
+def mj_sizeModel(m: MjModel) -> int:
+    """Number of bytes that `mj_saveModel` writes."""
+    check_model("mj_sizeModel", m)
+    return dumped_size(m)
+
+
+def mj_saveModel(m: MjModel, filename: FileName | None = None, buffer: np.ndarray | None = None) -> None:
+    """Save the model in binary form, to a file or into a buffer; the buffer has precedence.
+
+    The format is Cardan's own (`cardan.model.binary`); MuJoCo does not read it.
+
+    Args:
+        m: the model.
+        filename: path of the file, which is written whole or not at all.
+        buffer: writeable uint8 vector of at least ``mj_sizeModel(m)`` bytes.
+
+    Raises:
+        TypeError: neither is given, or the buffer is something else.
+        FatalError: the buffer is too small.
+        OSError: the file can't be written.
+    """
+    check_model("mj_saveModel", m)
+    if buffer is None:
+        if filename is None:
+            raise TypeError("mj_saveModel: give a filename or a buffer")
+        data = dump_model(m)
+        replace_file(Path(os.fspath(filename)), lambda file: file.write(data))
+        return
+    if not isinstance(buffer, np.ndarray) or buffer.dtype != np.uint8 or not buffer.flags.writeable or buffer.ndim > 2:
+        raise TypeError("mj_saveModel: buffer must be a writeable NumPy vector of uint8")
+    data = dump_model(m)
+    if buffer.size < len(data):
+        raise FatalError(f"mj_saveModel: the buffer has {buffer.size} bytes, the model needs {len(data)}")
+    buffer.reshape(-1)[: len(data)] = np.frombuffer(data, np.uint8)
+
+
+def load_binary(filename: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
+    """Read a binary model file; see `MjModel.from_binary_path`."""
+    if assets and filename in assets:
+        return load_model(assets[filename], filename)
+    try:
+        data = Path(filename).read_bytes()
+    except OSError as error:
+        raise MjcfError(f"cannot read the model file: {error.strerror or error}", filename) from None
+    return load_model(data, filename)
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str) -> None:
+    """Write the whole model to a text file.
+
+    Args:
+        m: the model.
+        filename: path of the file.
+        float_format: printf format of one float, such as ``"%.17g"``.
+
+    Raises:
+        ValueError: the format isn't one.
+        OSError: the file can't be written.
+    """
+    check_model("mj_printFormattedModel", m)
+    replace_text(filename, model_text(m, check_format(float_format)))
+
+
+def mj_printModel(m: MjModel, filename: FileName) -> None:
+    """Write the whole model to a text file, numbers with two digits; see `mj_printFormattedModel`."""
+    mj_printFormattedModel(m, filename, DEFAULT_FORMAT)
+
+
+def mj_printFormattedData(m: MjModel, d: MjData, filename: FileName, float_format: str) -> None:
+    """Write the whole data to a text file; arguments and errors as in `mj_printFormattedModel`."""
+    check_pair("mj_printFormattedData", m, d)
+    replace_text(filename, data_text(m, d, check_format(float_format)))
+
+
+def mj_printData(m: MjModel, d: MjData, filename: FileName) -> None:
+    """Write the whole data to a text file, numbers with two digits; see `mj_printFormattedModel`."""
+    mj_printFormattedData(m, d, filename, DEFAULT_FORMAT)
+
+
+def mj_printSchema(flg_html: bool, flg_pad: bool) -> str:
+    """The MJCF language: elements, how often each may stand, attributes.
+
+    Args:
+        flg_html: as a table in HTML, else as plain text.
+        flg_pad: in HTML, indent by padding, not by spaces.
+    """
+    return schema_page(bool(flg_pad)) if flg_html else schema_text()
+
+
+register_reader("binary_path", load_binary)
+register_reader("to_xml", to_xml)
+
+__all__ = [
+    "mj_printData",
+    "mj_printFormattedData",
+    "mj_printFormattedModel",
+    "mj_printModel",
+    "mj_printSchema",
+    "mj_saveLastXML",
+    "mj_saveModel",
+    "mj_sizeModel",
+    "to_xml",
+]

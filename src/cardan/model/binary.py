@@ -1,0 +1,201 @@
+"""Binary model files: every field of an MjModel, in a format of its own.
+
+A file is a preamble of 56 bytes, a header in JSON, and the payload. All numbers are little-endian.
+
+===== ======= =======================================================================================
+start bytes   content
+===== ======= =======================================================================================
+0     8       ``MAGIC``
+8     4       version of the format, unsigned
+12    4       length of the header, unsigned
+16    8       length of the payload, unsigned
+24    32      SHA-256 of the preamble so far, the header and the payload
+56            header: ``{"made_by": ..., "sizes": {name: number}, "fields": [[name, type, shape], ...]}``
+              payload: the fields in the order of the header, scalars as arrays of one, without gaps
+===== ======= =======================================================================================
+
+The checksum finds damage; it is no protection against a forged file, so load files only from where you would also run
+programs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import MjcfError
+from cardan.jit.fields import Field, dimension
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import MODEL, SIZE_NAMES
+
+MAGIC = b"\x89CARDAN\n"
+VERSION = 1
+_START = struct.Struct("<8sIIQ")
+_DIGEST_BYTES = 32
+PREAMBLE = _START.size + _DIGEST_BYTES
+_LARGEST_HEADER = 1 << 20
+_LARGEST_SIZE = 1 << 40
+# first number of MuJoCo's own binary files
+_MJB_START = struct.pack("<i", 54321)
+
+FIELDS: tuple[Field, ...] = tuple(field for field in MODEL.fields if not field.is_attached)
+
+
+def dump_model(m: MjModel) -> bytes:
+    """The model as the bytes of a binary model file."""
+    header = _header(m)
+    payload = b"".join(_bytes_of(m, field) for field in FIELDS)
+    start = _START.pack(MAGIC, VERSION, len(header), len(payload))
+    return start + _digest(start, header, payload) + header + payload
+
+
+def dumped_size(m: MjModel) -> int:
+    """Number of bytes that `dump_model` gives."""
+    return PREAMBLE + len(_header(m)) + _payload_bytes(m._memory.sizes)
+
+
+def load_model(data: bytes | memoryview, source: str) -> MjModel:
+    """The model from the bytes of a binary model file.
+
+    Args:
+        data: content of the file.
+        source: name of the file, for messages.
+
+    Raises:
+        MjcfError: the file is of another kind, of a newer version, truncated or damaged; the message says which.
+    """
+    view = memoryview(data)
+    header_bytes, payload_bytes = _read_preamble(view, source)
+    _check_length(view, PREAMBLE + header_bytes + payload_bytes, source)
+    header = bytes(view[PREAMBLE : PREAMBLE + header_bytes])
+    payload = view[PREAMBLE + header_bytes :]
+    if _digest(view[: _START.size], header, payload) != view[_START.size : PREAMBLE]:
+        raise MjcfError("damaged binary model: the checksum does not fit the content", source)
+    sizes = _read_header(header, source)
+    if payload_bytes != _payload_bytes(sizes):
+        raise MjcfError("damaged binary model: the sizes do not fit the length of the content", source)
+    return _fill(sizes, payload, source)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _header(m: MjModel) -> bytes:
+    """The header of a model's file."""
+    sizes = {name: m._memory.sizes[name] for name in SIZE_NAMES}
+    return json.dumps({"made_by": "cardan", "sizes": sizes, "fields": _field_rows()}, separators=(",", ":")).encode()
+
+
+def _field_rows() -> list[list[Any]]:
+    """The table of fields as the header has it."""
+    return [[field.name, field.dtype, list(field.shape)] for field in FIELDS]
+
+
+def _bytes_of(m: MjModel, field: Field) -> bytes:
+    """Content of one field."""
+    memory = m._memory
+    array = memory.scalars[field.name] if field.is_scalar else memory.arrays[field.name]
+    return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _digest(*parts: bytes | memoryview) -> bytes:
+    """Checksum of everything but itself."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.digest()
+
+
+def _payload_bytes(sizes: dict[str, int]) -> int:
+    """Length of the payload for the sizes of a model."""
+    return sum(field.numpy_dtype.itemsize * prod(dimension(d, sizes) for d in field.shape) for field in FIELDS)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
+    """Lengths of header and payload. Raises for files of another kind or version."""
+    if bytes(view[: len(MAGIC)]) != MAGIC[: len(view)]:
+        raise MjcfError(f"not a binary model of Cardan: {_kind_of(view)}", source)
+    _check_length(view, PREAMBLE, source)
+    _, version, header_bytes, payload_bytes = _START.unpack(view[: _START.size])
+    if version > VERSION:
+        raise MjcfError(f"binary model of format {version}, newer than {VERSION}, which this version reads", source)
+    if version < 1 or header_bytes > _LARGEST_HEADER:
+        raise MjcfError("damaged binary model: the preamble holds impossible numbers", source)
+    return header_bytes, payload_bytes
+
+
+def _kind_of(view: memoryview) -> str:
+    """What a foreign file seems to be."""
+    if bytes(view[:4]) == _MJB_START:
+        return "this is a binary model (MJB) of MuJoCo, which only MuJoCo reads; save the model as XML there"
+    if bytes(view[:256]).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        return "this looks like XML; read it with from_xml_path"
+    return "it does not begin as one"
+
+
+def _check_length(view: memoryview, wanted: int, source: str) -> None:
+    """Raise unless the file has the length that it says."""
+    if len(view) < wanted:
+        raise MjcfError(f"truncated binary model: {len(view)} bytes of {wanted}", source)
+    if len(view) > wanted > PREAMBLE:
+        raise MjcfError(f"damaged binary model: {len(view) - wanted} bytes follow its end", source)
+
+
+def _read_header(header: bytes, source: str) -> dict[str, int]:
+    """The sizes, checked; raises when the file was made with another table of fields."""
+    try:
+        content = json.loads(header)
+        sizes, fields = content["sizes"], content["fields"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise MjcfError("damaged binary model: the header is not readable", source) from None
+    if fields != _field_rows():
+        known = {field.name for field in FIELDS}
+        names = {str(row[0]) for row in fields if isinstance(row, list) and row} if isinstance(fields, list) else set()
+        other = ", ".join(sorted(known ^ names)[:5]) or "the order or the shape of fields"
+        raise MjcfError(f"binary model made by another version of Cardan, which differs in: {other}", source)
+    if not isinstance(sizes, dict) or sizes.keys() != set(SIZE_NAMES):
+        raise MjcfError("damaged binary model: the header does not hold the sizes of a model", source)
+    for name, value in sizes.items():
+        if type(value) is not int or not -1 <= value <= _LARGEST_SIZE or (value < 0 and name not in _MAY_BE_UNSET):
+            raise MjcfError(f"damaged binary model: the size {name} is {value!r}", source)
+    return sizes
+
+
+_MAY_BE_UNSET = ("njmax", "nconmax")
+
+
+def _pieces(sizes: dict[str, int], payload: memoryview) -> Iterator[tuple[Field, np.ndarray]]:
+    """Each field with its values, flat."""
+    at = 0
+    for field in FIELDS:
+        count = prod(dimension(d, sizes) for d in field.shape)
+        dtype = field.numpy_dtype.newbyteorder("<")
+        yield field, np.frombuffer(payload, dtype, count, at) if count else np.empty(0, dtype)
+        at += count * dtype.itemsize
+
+
+def _fill(sizes: dict[str, int], payload: memoryview, source: str) -> MjModel:
+    """A model with the values of the payload."""
+    m = MjModel(sizes)
+    memory = m._memory
+    for field, values in _pieces(sizes, payload):
+        if field.is_scalar:
+            memory.scalars[field.name][0] = values[0]
+        else:
+            memory.arrays[field.name][...] = values.reshape(memory.arrays[field.name].shape)
+    if any(memory.scalars[name][0] != value for name, value in sizes.items()):
+        raise MjcfError("damaged binary model: header and content disagree about the sizes", source)
+    try:
+        m.finalize()
+    except (IndexError, ValueError, OverflowError) as error:
+        raise MjcfError(f"damaged binary model: its tables contradict each other ({error})", source) from None
+    return m

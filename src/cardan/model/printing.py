@@ -1,0 +1,125 @@
+"""Models and data as text, for reading and for comparing: every field, from the tables of fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.jit.fields import Field
+from cardan.model.naming import NAME_FIELDS, read_names
+from cardan.model.tables import DATA, MODEL, SIZE_NAMES
+
+if TYPE_CHECKING:
+    from cardan.jit.struct import StructMemory
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+DEFAULT_FORMAT = "% -9.2g"
+_FORMAT = re.compile(r"%[-+ #0]*\d*(\.\d+)?[fgGeE]")
+_LONGEST_FORMAT = 20
+_INDENT = "  "
+_COLUMN = 22
+# images are listed by their length only
+_NOT_LISTED = ("tex_rgb",)
+_TITLES = {str(MODEL.by_name[name].shape[0]): kind for kind, name in NAME_FIELDS.items()} | {"nv": "dof", "nbvh": "bvh"}
+
+
+def check_format(float_format: str) -> str:
+    """The format, checked to be a printf format of one number.
+
+    Raises:
+        ValueError: it isn't.
+    """
+    if len(float_format) > _LONGEST_FORMAT or not _FORMAT.fullmatch(float_format):
+        raise ValueError(f"{float_format!r} is not a format of one float, such as '% -9.2g' (one of f, g, G, e, E)")
+    return float_format
+
+
+def model_text(m: MjModel, float_format: str = DEFAULT_FORMAT) -> str:
+    """All of a model as text: sizes that are not 0, options, statistics, then the elements one after the other."""
+    style = check_format(float_format)
+    memory = m._memory
+    lines = [f"model name            {m.names.partition(bytes(1))[0].decode()}", ""]
+    lines += [_entry(name, str(memory.sizes[name])) for name in SIZE_NAMES if memory.sizes[name]]
+    fields = [field for field in MODEL.fields if not field.is_attached and field.name not in SIZE_NAMES]
+    for prefix in MODEL.prefixes:
+        members = list(MODEL.members(prefix)) if prefix else []
+        if members:
+            lines += ["", prefix.rstrip(".").upper()]
+            lines += [_entry(f.name.removeprefix(prefix), _value(memory, f, None, style)) for f in members]
+    arrays = [field for field in fields if not field.is_scalar and "." not in field.name]
+    for size, group in groupby(arrays, key=lambda field: str(field.shape[0])):
+        lines += _elements(m, size, list(group), style)
+    return "\n".join([*lines, ""])
+
+
+def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
+    """All of a data as text: counts, then every field that is not empty, a row of the array a line."""
+    style = check_format(float_format)
+    memory = d._memory
+    fields = [field for field in DATA.fields if not field.is_attached and not field.name.startswith("work.")]
+    lines = [_entry(f.name, _value(memory, f, None, style)) for f in fields if f.is_scalar]
+    for field in fields:
+        if not field.is_scalar:
+            lines += _table(field.name, _in_use(d, field), style)
+    return "\n".join([*lines, ""])
+
+
+def _in_use(d: MjData, field: Field) -> np.ndarray:
+    """The part of an array that holds values: of contacts and constraint rows, those that there are."""
+    public = d
+    for part in field.name.split("."):
+        public = getattr(public, part, None)
+    array = d._memory.arrays[field.name]
+    return public if isinstance(public, np.ndarray) and public.dtype == array.dtype else array
+
+
+def _entry(name: str, text: str) -> str:
+    """A name and its value in columns."""
+    return f"{name:<{_COLUMN}}{text}".rstrip()
+
+
+def _value(memory: StructMemory, field: Field, number: int | None, style: str) -> str:
+    """Value of a field, or of one element of it, on one line."""
+    array = memory.scalars[field.name] if field.is_scalar else memory.arrays[field.name]
+    return _numbers(array if number is None else array[number], style)
+
+
+def _numbers(array: np.ndarray, style: str) -> str:
+    """Numbers on one line."""
+    flat = np.ravel(array)
+    return " ".join([style % value for value in flat.tolist()] if flat.dtype.kind == "f" else map(str, flat.tolist()))
+
+
+def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterator[str]:
+    """The fields of one kind of element, an element after the other; of other arrays, row by row."""
+    count = m._memory.sizes.get(size, 0)
+    kind = _TITLES.get(size)
+    if kind is None or size == "nq":
+        for field in fields:
+            yield from _table(field.name, m._memory.arrays[field.name], style)
+        return
+    names = read_names(m, kind) if kind in NAME_FIELDS else [""] * count
+    for number in range(count):
+        yield from ("", f"{kind.upper()} {number}:")
+        if names[number]:
+            yield _INDENT + _entry("name", names[number])
+        for field in fields:
+            yield _INDENT + _entry(field.name, _value(m._memory, field, number, style))
+
+
+def _table(name: str, array: np.ndarray, style: str) -> Iterable[str]:
+    """An array, a row a line."""
+    if not array.size:
+        return []
+    title = ["", name.upper()]
+    if name in _NOT_LISTED:
+        return [*title, f"{_INDENT}({array.size} numbers)"]
+    if array.dtype == np.int8:
+        return [*title, _INDENT + repr(array.tobytes())]
+    rows = array.reshape(len(array), -1)
+    return [*title, *(_INDENT + _numbers(row, style) for row in rows)]
