@@ -17,7 +17,9 @@ app = typer.Typer(
     add_completion=False,
 )
 
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file (MJCF).", show_default=False)]
+ModelPath = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file (MJCF, or binary: .mjb).", show_default=False)
+]
 Keyframe = Annotated[str | None, typer.Option(help="Keyframe to start from: its name or its number.")]
 
 
@@ -52,6 +54,27 @@ def info(model: ModelPath) -> None:
         from cardan.cli.info import run
 
         run(model)
+
+
+@app.command("compile")
+def compile_model(
+    model: ModelPath,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="File to write: .xml (canonical MJCF), .mjb (binary, loads fastest) or .txt (every field as text).",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Compile a model and save it in another form.
+
+    Example: cardan compile humanoid.xml --out humanoid.mjb
+    """
+    with friendly_messages():
+        from cardan.cli.compile import run
+
+        run(model, out)
 
 
 @app.command()

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import cardan
 
+BINARY = ".mjb"
+
 
 def load_model(path: Path) -> cardan.MjModel:
-    """Read and compile a model file.
+    """Read and compile a model file; a file that ends in .mjb is a compiled one.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -16,6 +18,8 @@ def load_model(path: Path) -> cardan.MjModel:
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no model file {path}")
+    if path.suffix.lower() == BINARY:
+        return cardan.MjModel.from_binary_path(path)
     return cardan.MjModel.from_xml_path(path)
 
 

@@ -1,7 +1,7 @@
 """The MJCF language as text, from the table.
 
-``python -m cardan.mjcf.docs > docs/mjcf.md`` makes the reference page; ``schema_text`` and ``schema_page`` give the list
-of elements and attributes in the layout that MuJoCo's ``mj_printSchema`` has.
+``python -m cardan.mjcf.docs > docs/mjcf.md`` makes the reference page; ``schema_text`` and ``schema_page`` list the
+elements and attributes in the layout of MuJoCo's ``mj_printSchema``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,51 @@
+"""``cardan compile``: a model in another form: canonical XML, binary, text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+import cardan
+from cardan.cli.files import check_writable
+from cardan.cli.loading import load_model
+from cardan.model.files import replace_text
+
+FULL_PRECISION = "%.17g"
+
+
+def _save_xml(m: cardan.MjModel, out: Path) -> None:
+    """Canonical MJCF."""
+    replace_text(out, cardan.to_xml(m))
+
+
+def _print_text(m: cardan.MjModel, out: Path) -> None:
+    """Every field as text."""
+    cardan.mj_printFormattedModel(m, out, FULL_PRECISION)
+
+
+FORMS: dict[str, Callable[[cardan.MjModel, Path], None]] = {
+    ".xml": _save_xml,
+    ".mjb": cardan.mj_saveModel,
+    ".txt": _print_text,
+}
+
+
+def run(model: Path, out: Path) -> None:
+    """The command.
+
+    Raises:
+        ValueError: the ending of ``out`` is not one of the forms, the model is wrong, or has no XML form.
+        OSError: a file can't be read or written.
+    """
+    write = FORMS.get(out.suffix.lower())
+    if write is None:
+        raise ValueError(f"{out}: the ending says what to write; give one of {', '.join(FORMS)}")
+    check_writable(out)
+    m = load_model(model)
+    if out.exists() and out.samefile(model):
+        raise ValueError(f"{out} is the model itself; give another file")
+    write(m, out)
+    Console().print(f"{escape(str(out))}: {out.stat().st_size} bytes, {m.nbody} bodies, {m.nv} degrees of freedom")
