@@ -1,0 +1,126 @@
+"""The figure of a geom: pose, sizes, bounds, volume and unit inertia, whatever it is made from (spec: modeling, "geom")."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cardan.compiler.heightfields import hfield_box, hfield_geom_size
+from cardan.compiler.meshes.fitting import fit
+from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
+from cardan.compiler.shapes import SHAPES, check_size, size_from_segment
+from cardan.maths.pose import Pose, Vec3, compose
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.compiler.nodes import Placed
+    from cardan.spec.element import Element
+
+
+class Figure(NamedTuple):
+    """Pose in the body; sizes; centre and half sides of the bounding box and radius of the bounding sphere in its frame.
+
+    ``volume`` and ``inertia`` (principal moments) are those at unit density, ``dataid`` the id of the mesh or height
+    field, or -1.
+    """
+
+    pose: Pose
+    size: Vec3
+    centre: Vec3
+    half: Vec3
+    radius: float
+    volume: float
+    inertia: Vec3
+    dataid: int = -1
+
+
+_ORIGIN = (0.0, 0.0, 0.0)
+
+
+def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
+    """The figure of a geom."""
+    element, word = placed[0], values["type"]
+    for kind in ("mesh", "hfield"):
+        if word == kind and not values[kind]:
+            raise element.error(f"a geom of type {kind} needs the name of a {_NOUNS[kind]}", kind)
+    if values["hfield"]:
+        return _height_field(build, placed, values)
+    if values["mesh"]:
+        return _mesh(build, placed, values) if word == "mesh" else _fitted(build, placed, values)
+    pose, size = placed_shape(build, placed, values)
+    check_size(element, word, size)
+    return _primitive(word, pose, size)
+
+
+_NOUNS = {"mesh": "mesh", "hfield": "height field"}
+
+
+def placed_shape(build: Build, placed: Placed, values: dict[str, Any]) -> tuple[Pose, Any]:
+    """Pose in the body and sizes of a geom or site, from its own attributes or from two points."""
+    element, frames = placed
+    size, fromto = values["size"], values["fromto"]
+    if fromto is None:
+        return element_pose(build, element, values, frames), size
+    pose, half = segment_pose(element, fromto)
+    return compose(frames_pose(build, frames), pose), size_from_segment(element, values["type"], size, half)
+
+
+def _primitive(word: str, pose: Pose, size: Vec3, dataid: int = -1) -> Figure:
+    """A shape that its sizes describe."""
+    shape = SHAPES[word]
+    half = shape.half(size)
+    centre = (0.0, 0.0, -half[2]) if word == "plane" else _ORIGIN
+    return Figure(pose, size, centre, half, shape.radius(size), shape.volume(size), shape.inertia(size), dataid)
+
+
+def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
+    """A height field, which has neither volume nor inertia."""
+    element, frames = placed
+    if values["type"] != "hfield":
+        raise element.error("a height field belongs to a geom of type hfield, and to no other", "hfield")
+    dataid = build.ids["hfield"][values["hfield"]]
+    extent = build.columns["hfield_size"][dataid]
+    pose = element_pose(build, element, values, frames)
+    return Figure(pose, hfield_geom_size(extent), *hfield_box(extent), 0.0, _ORIGIN, dataid)
+
+
+def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
+    """A mesh, in the frame of its principal axes."""
+    element, frames = placed
+    mesh = build.meshes[values["mesh"]]
+    properties = mesh.shell if values["shellinertia"] else mesh.solid
+    mesh.pose = properties.pose
+    mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
+    centre, half = mesh.centre, mesh.half
+    x, y, z = (abs(c) + h for c, h in zip(centre, half, strict=True))
+    pose = compose(element_pose(build, element, values, frames), properties.pose)
+    radius = sqrt(x * x + y * y + z * z)
+    dataid = build.ids["mesh"].get(values["mesh"], -1)
+    return Figure(pose, (x, y, z), centre, half, radius, properties.volume, properties.inertia, dataid)
+
+
+def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
+    """A primitive shape in place of a mesh."""
+    element, frames = placed
+    mesh = build.meshes[values["mesh"]]
+    mesh.pose, size = fit(element, mesh, values, build.settings["fitaabb"])
+    pose = compose(element_pose(build, element, values, frames), mesh.pose)
+    return _primitive(values["type"], pose, size, build.ids["mesh"].get(values["mesh"], -1))
+
+
+def mass_and_inertia(element: Element, values: dict[str, Any], found: Figure, counts: bool) -> tuple[float, Vec3]:
+    """Mass as given or by density, and the principal moments that go with it.
+
+    ``counts``: whether the body's inertia is inferred from this geom.
+    """
+    mass = values["mass"]
+    for name in ("mass", "density"):
+        if values[name] is not None and values[name] < 0.0:
+            raise element.error(f"must not be negative, found {values[name]:g}", name)
+    if not found.volume:
+        if counts and values["type"] == "mesh" and mass != 0.0:
+            raise element.error("the volume of the mesh is too small: set the mass to 0, or use <inertial>", "mesh")
+        return 0.0, _ORIGIN
+    density = values["density"] if mass is None else mass / found.volume
+    x, y, z = found.inertia
+    return found.volume * density if mass is None else mass, (x * density, y * density, z * density)

@@ -1,0 +1,66 @@
+"""Mesh assets of a model: entering them by name, and the fields ``mesh_*``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.compiler.meshes.mesh import Mesh
+from cardan.compiler.meshes.volumes import face_tree
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+
+
+_TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid", "bvh_aabb")
+
+
+def add_meshes(build: Build) -> None:
+    """Read the mesh assets, in the user's order."""
+    for element in build.tree.section("asset").all("mesh"):
+        mesh = build.meshes[element.name or ""] = Mesh(build, element)
+        if not build.dropped(element):
+            build.enter("mesh", element.name)
+            build.put(mesh_path=mesh.path)
+
+
+def put_meshes(build: Build) -> None:
+    """Columns ``mesh_*`` and the trees over the meshes' faces, when all geoms have asked for what they need."""
+    meshes = [mesh for mesh in build.meshes.values() if not build.dropped(mesh.element)]
+    if not meshes:
+        return
+    # the trees of the meshes follow those of the bodies
+    for field in _TREE_FIELDS:
+        rows = build.columns.pop(field, [])
+        if rows:
+            build.add_block(field, np.array(rows))
+    for mesh in meshes:
+        _put_mesh(build, mesh)
+    build.sizes["nbvhstatic"] = build.sizes["nbvh"]
+
+
+def _put_mesh(build: Build, mesh: Mesh) -> None:
+    """One mesh."""
+    tree = face_tree(mesh.vertex, mesh.face)
+    tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]
+    texcoord_adr = build.add_block("mesh_texcoord", mesh.texcoord)
+    graph_adr = build.add_block("mesh_graph", mesh.graph)
+    build.add_block("mesh_facenormal", mesh.face_normal)
+    build.add_block("mesh_facetexcoord", mesh.face_texcoord)
+    build.put(
+        mesh_vertadr=build.add_block("mesh_vert", mesh.vertex),
+        mesh_vertnum=len(mesh.vertex),
+        mesh_normaladr=build.add_block("mesh_normal", mesh.normal),
+        mesh_normalnum=len(mesh.normal),
+        mesh_texcoordadr=texcoord_adr if len(mesh.texcoord) else -1,
+        mesh_texcoordnum=len(mesh.texcoord),
+        mesh_faceadr=build.add_block("mesh_face", mesh.face),
+        mesh_facenum=len(mesh.face),
+        mesh_bvhadr=tree_adr,
+        mesh_bvhnum=len(tree.depth),
+        mesh_graphadr=graph_adr if len(mesh.graph) else -1,
+        mesh_scale=mesh.values["scale"],
+        mesh_pos=mesh.pose[0],
+        mesh_quat=mesh.pose[1],
+    )

@@ -1,0 +1,86 @@
+"""Mesh files: STL, OBJ and the binary MSH format (documentation of MJCF, "mesh")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import PurePath
+
+import numpy as np
+
+from cardan.compiler.meshes.obj import read_obj
+from cardan.compiler.meshes.raw import LARGEST_COUNT, MeshDataError, RawMesh, merge_vertices, only_triangles
+
+_STL_HEADER = 80
+_STL_FACE = np.dtype([("normal", "<f4", 3), ("corner", "<f4", (3, 3)), ("attribute", "<u2")])
+_LARGEST_STL = 200_000  # faces, as in the reference
+_LARGEST_COORDINATE = 2.0**30
+_VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
+
+
+def read_stl(content: bytes) -> RawMesh:
+    """An STL file, binary or text; equal corners of its triangles become one vertex."""
+    count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
+    wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count
+    if len(content) == wanted and count:
+        corners = np.frombuffer(content, _STL_FACE, count, _STL_HEADER + 4)["corner"].reshape(-1, 3)
+    elif content[:5] == b"solid":
+        corners = _text_corners(content)
+    else:
+        found = f"the file has {len(content)} bytes, but a binary STL of {count} faces has {wanted}"
+        raise MeshDataError("truncated or corrupted STL file: " + (found if len(content) > _STL_HEADER else "too short"))
+    if not 1 <= len(corners) // 3 <= _LARGEST_STL:
+        raise MeshDataError(f"an STL file has between 1 and {_LARGEST_STL} faces, found {len(corners) // 3}")
+    finite = np.isfinite(corners)
+    if not finite.all() or np.abs(corners).max() > _LARGEST_COORDINATE:
+        raise MeshDataError("a vertex coordinate of the STL file is not finite or too large (over 2^30)")
+    return only_triangles(*merge_vertices(corners.astype(np.float32)))
+
+
+def _text_corners(content: bytes) -> np.ndarray:
+    """Corners of the triangles of an STL file in text."""
+    found = _VERTEX_LINE.findall(content)
+    if not found or len(found) % 3:
+        raise MeshDataError(f"truncated or corrupted STL file: {len(found)} lines 'vertex x y z' make no whole triangles")
+    try:
+        return np.array(found).astype(np.float64).astype(np.float32)
+    except ValueError as error:
+        raise MeshDataError(f"corrupted STL file: {error}") from None
+
+
+def read_msh(content: bytes) -> RawMesh:
+    """The binary format of MuJoCo: four counts (vertices, normals, texture coordinates, faces), then the numbers."""
+    if len(content) < 16:
+        raise MeshDataError("truncated MSH file: it must begin with four integers")
+    nvertex, nnormal, ntexcoord, nface = (int(n) for n in np.frombuffer(content, "<i4", 4))
+    counts = f"{nvertex} vertices, {nnormal} normals, {ntexcoord} texture coordinates, {nface} faces"
+    if not (4 <= nvertex <= LARGEST_COUNT and 0 <= nface <= LARGEST_COUNT and nnormal >= 0 and ntexcoord >= 0):
+        raise MeshDataError(f"impossible counts in the MSH file: {counts}")
+    if nnormal not in (0, nvertex) or ntexcoord not in (0, nvertex):
+        raise MeshDataError(f"a MSH file has as many normals and texture coordinates as vertices, or none: {counts}")
+    wanted = 16 + 12 * (nvertex + nnormal + nface) + 8 * ntexcoord
+    if len(content) != wanted:
+        raise MeshDataError(f"truncated or corrupted MSH file: {len(content)} bytes, but {counts} take {wanted}")
+    at, parts = 16, []
+    for kind, count, columns in (("<f4", nvertex, 3), ("<f4", nnormal, 3), ("<f4", ntexcoord, 2), ("<i4", nface, 3)):
+        parts.append(np.frombuffer(content, kind, count * columns, at).reshape(-1, columns).copy())
+        at += 4 * count * columns
+    vertex, normal, texcoord, face = parts
+    return RawMesh(vertex, face, normal, texcoord)
+
+
+READERS: dict[str, Callable[[bytes], RawMesh]] = {"stl": read_stl, "obj": read_obj, "msh": read_msh}
+_MEDIA_TYPES = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": "msh"}
+
+
+def reader(name: str, content_type: str | None) -> Callable[[bytes], RawMesh]:
+    """The reader for a file, by its media type or the ending of its name. Raises MeshDataError when there is none."""
+    if content_type:
+        if content_type not in _MEDIA_TYPES:
+            known = ", ".join(_MEDIA_TYPES)
+            raise MeshDataError(f"'{content_type}' is not a media type of meshes: use {known}", "content_type")
+        return READERS[_MEDIA_TYPES[content_type]]
+    ending = PurePath(name).suffix[1:].lower()
+    if ending not in READERS:
+        raise MeshDataError(f"'{name}' is not a mesh file by its name: it must end with .stl, .obj or .msh", "file")
+    return READERS[ending]

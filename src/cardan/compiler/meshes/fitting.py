@@ -1,0 +1,82 @@
+"""Primitive shapes fitted to meshes, and the geoms that meshes make (spec: modeling, "geom", attribute mesh)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.maths.pose import Pose, Vec3
+from cardan.maths.vector import add3
+
+if TYPE_CHECKING:
+    from cardan.compiler.meshes.mesh import Mesh
+    from cardan.spec.element import Element
+
+
+def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> tuple[Pose, Vec3]:
+    """Pose in the file's coordinates and sizes of the primitive shape that stands for a mesh.
+
+    It has the inertia box of the mesh, or, with ``to_box``, is put around its bounding box (compiler fitaabb).
+    """
+    word, scale = values["type"], values["fitscale"]
+    if word not in _BY_INERTIA:
+        raise element.error(f"a {word} cannot be fitted to a mesh: use {', '.join(_BY_INERTIA)}", "type")
+    properties = mesh.shell if values["shellinertia"] else mesh.solid
+    position, quat = properties.pose
+    if to_box:
+        # the shift is not turned, as in the reference
+        position = add3(position, mesh.centre)
+        size = _BY_BOX[word](mesh.vertex.astype(np.float64) - mesh.centre, mesh.half)
+    else:
+        size = _BY_INERTIA[word](_inertia_box(element, properties.volume, properties.inertia))
+    return (position, quat), (size[0] * scale, size[1] * scale, size[2] * scale)
+
+
+def _inertia_box(element: Element, volume: float, inertia: Vec3) -> Vec3:
+    """Half sides of the box with the volume and the moments of inertia."""
+    if volume <= 0.0:
+        raise element.error("the volume of the mesh is too small to fit a shape to it", "mesh")
+    x, y, z = (sqrt(max(0.0, 6.0 * (sum(inertia) - 2.0 * moment) / volume)) / 2.0 for moment in inertia)
+    return (x, y, z)
+
+
+_BY_INERTIA: dict[str, Callable[[Vec3], Vec3]] = {
+    "sphere": lambda box: (sum(box) / 3.0, 0.0, 0.0),
+    "capsule": lambda box: ((box[0] + box[1]) / 2.0, max(0.0, box[2] - (box[0] + box[1]) / 4.0), 0.0),
+    "ellipsoid": lambda box: box,
+    "cylinder": lambda box: ((box[0] + box[1]) / 2.0, box[2], 0.0),
+    "box": lambda box: box,
+}
+
+
+def _around_sphere(vertex: np.ndarray, half: Vec3) -> Vec3:
+    return (float(np.sqrt((vertex * vertex).sum(axis=1).max())), 0.0, 0.0)
+
+
+def _around_capsule(vertex: np.ndarray, half: Vec3) -> Vec3:
+    squares = vertex[:, 0] ** 2 + vertex[:, 1] ** 2
+    radius = float(np.sqrt(squares.max()))
+    # a vertex may stand in one of the two round ends
+    inside = np.sqrt(np.maximum(0.0, radius * radius - squares))
+    return (radius, max(0.0, float((np.abs(vertex[:, 2]) - inside).max())), 0.0)
+
+
+def _around_cylinder(vertex: np.ndarray, half: Vec3) -> Vec3:
+    radius = float(np.sqrt((vertex[:, 0] ** 2 + vertex[:, 1] ** 2).max()))
+    return (radius, float(np.abs(vertex[:, 2]).max()), 0.0)
+
+
+def _half(vertex: np.ndarray, half: Vec3) -> Vec3:
+    return half
+
+
+_BY_BOX: dict[str, Callable[[np.ndarray, Vec3], Vec3]] = {
+    "sphere": _around_sphere,
+    "capsule": _around_capsule,
+    "ellipsoid": _half,
+    "cylinder": _around_cylinder,
+    "box": _half,
+}
