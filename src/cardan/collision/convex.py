@@ -1,30 +1,100 @@
-"""Collisions of convex shapes by their support functions.
+"""Collisions of convex geoms by their support functions.
 
-Spec: computation, collision detection, collision checking.
+One collision function serves all pairs of types that have no analytic one: what differs between types is in the
+support functions (`cardan.collision.support`).
+
+Spec: computation, collision detection, collision checking; modelling, multiccd.
 """
 
 from __future__ import annotations
 
+from math import cos, sin
 from typing import Any
 
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
 from cardan.collision.support import load_geom
-from cardan.jit import collider
-from cardan.maths.vector import get3
+from cardan.collision.surface import smooth_normal
+from cardan.enums import mjtEnableBit
+from cardan.jit import collider, kernel
+from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
+from cardan.maths.vector import add3, column3, get3, get9, norm3, set3, set9, sub3
+
+MULTICCD = int(mjtEnableBit.mjENBL_MULTICCD)
+SPACING = 1e-6
+"""Least distance of contacts, in units of the smaller bounding sphere."""
+TILT = 1e-3
+"""Angle by which geoms are tilted in search of more contacts, rad."""
+
+
+@kernel
+def collide_shapes(m: Any, d: Any, k: int) -> int:
+    """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; returns the number of contacts now.
+
+    Each shape is enlarged by half of the margin; so the distance is the margin less the depth.
+    """
+    d.work.shape_inflate = 0.5 * d.work.near_margin
+    if not portal_refinement(m, d):
+        return k
+    pos = get3(d.work.overlap_pos, 0)
+    dist = d.work.near_margin - d.work.overlap_depth
+    put_contact(d, k, dist, pos, smooth_normal(d, pos, get3(d.work.overlap_normal, 0)))
+    return k + 1
+
+
+@kernel
+def tilt_shape(d: Any, shape: int, geom: int, center: Any, axis: Any, angle: float) -> None:
+    """Put shape `shape` at the pose of a geom turned by `angle` about an axis through `center`."""
+    quat = axis_angle2quat(axis, angle)
+    set3(d.work.shape_pos, shape, add3(center, rot_vec_quat(sub3(get3(d.geom_xpos, geom), center), quat)))
+    xmat = get9(d.geom_xmat, geom)
+    x = rot_vec_quat(column3(xmat, 0), quat)
+    y = rot_vec_quat(column3(xmat, 1), quat)
+    z = rot_vec_quat(column3(xmat, 2), quat)
+    set9(d.work.shape_mat, shape, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+
+
+@kernel
+def is_new(d: Any, k: int, tolerance: float) -> bool:
+    """Whether contact `k` of the pair is farther than `tolerance` from all before it."""
+    for i in range(k):
+        if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, k))) <= tolerance:
+            return False
+    return True
+
+
+@kernel
+def more_contacts(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Find more contacts of two geoms that have one: tilt both, against each other, about the first contact.
+
+    They are tilted to both sides about both tangents; each time, a contact is added that is not at a place of one
+    found before. It keeps the distance of the first one.
+    """
+    ncon = 1
+    center = get3(d.work.near_pos, 0)
+    for trial in range(4):
+        tangent = 3 if trial < 2 else 6
+        axis = (
+            d.work.near_frame[0, tangent],
+            d.work.near_frame[0, tangent + 1],
+            d.work.near_frame[0, tangent + 2],
+        )
+        angle = -TILT if trial % 2 == 0 else TILT
+        tilt_shape(d, 0, geom1, center, axis, angle)
+        tilt_shape(d, 1, geom2, center, axis, -angle)
+        found = collide_shapes(m, d, ncon)
+        if found > ncon and is_new(d, ncon, SPACING * min(m.geom_rbound[geom1], m.geom_rbound[geom2])):
+            d.work.near_dist[ncon] = d.work.near_dist[0]
+            ncon = found
+    return ncon
 
 
 @collider
 def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
-    """Two convex geoms: one contact if they are closer than the margin.
-
-    Each is enlarged by half of the margin; so the distance is the margin less the depth.
-    """
+    """Two convex geoms: one contact, or up to five if ``multiccd`` is enabled."""
     load_geom(m, d, 0, geom1)
     load_geom(m, d, 1, geom2)
-    margin = d.work.near_margin
-    d.work.shape_inflate = 0.5 * margin
-    if not portal_refinement(m, d):
-        return 0
-    put_contact(d, 0, margin - d.work.overlap_depth, get3(d.work.overlap_pos, 0), get3(d.work.overlap_normal, 0))
-    return 1
+    ncon = collide_shapes(m, d, 0)
+    if ncon > 0 and m.opt.enableflags & MULTICCD:
+        return more_contacts(m, d, geom1, geom2)
+    return ncon

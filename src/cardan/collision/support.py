@@ -35,8 +35,8 @@ SCAN_LIMIT = 12
 
 @kernel
 def signed(value: float, sign: float) -> float:
-    """`value` with the sign of `sign`."""
-    return value if sign >= 0.0 else -value
+    """`value` with the sign of `sign`; 0 if that is 0."""
+    return value if sign > 0.0 else (-value if sign < 0.0 else 0.0)
 
 
 @kernel

@@ -16,6 +16,7 @@ import numpy as np
 
 from cardan.collision import capsule, plane
 from cardan.collision.convex import convex_convex
+from cardan.collision.mesh_plane import plane_mesh
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import addresses
 from cardan.model.mjdata import MjData
@@ -31,6 +32,7 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_ELLIPSOID): plane.plane_ellipsoid,
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_CYLINDER): plane.plane_cylinder,
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX): plane.plane_box,
+    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_MESH): plane_mesh,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SPHERE): capsule.sphere_sphere,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE): capsule.sphere_capsule,
     (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CAPSULE): capsule.capsule_capsule,

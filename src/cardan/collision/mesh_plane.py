@@ -1,0 +1,67 @@
+"""Collision of a plane with a mesh.
+
+Spec: computation, collision detection, collision checking.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.capsule import axis_z
+from cardan.collision.plane import plane_height, point_contact
+from cardan.collision.support import load_geom, mesh_vertex, support_mesh
+from cardan.jit import collider, kernel
+from cardan.maths.vector import add3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
+
+MAX_CONTACTS = 3
+SPACING = 0.3
+"""Least distance of a contact from the first one, in units of the radius of the bounding sphere."""
+
+
+@kernel
+def vertex_position(m: Any, d: Any, geom: int, k: int) -> Any:
+    """Vertex `k` of shape 1, which is the mesh `geom`, in the global frame."""
+    return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), mesh_vertex(m, d, 1, k)))
+
+
+@kernel
+def edge_address(m: Any, d: Any, k: int) -> int:
+    """Where the neighbours of vertex `k` of the hull of shape 1 start in ``m.mesh_graph``; they end with -1."""
+    graph = d.work.shape_graphadr[1]
+    nvert = d.work.shape_nvert[1]
+    return graph + 2 + 2 * nvert + m.mesh_graph[graph + 2 + k]
+
+
+@kernel
+def add_spaced(m: Any, d: Any, ncon: int, geom1: int, geom2: int, k: int) -> int:
+    """Add the contact of a vertex if it is not too close to the first one; returns the number of contacts now."""
+    point = vertex_position(m, d, geom2, k)
+    if norm3(sub3(point, get3(d.work.near_pos, 0))) < SPACING * m.geom_rbound[geom2]:
+        return ncon
+    return point_contact(d, ncon, geom1, point)
+
+
+@collider
+def plane_mesh(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A plane and a mesh: up to three contacts.
+
+    The lowest vertex of the hull, and the first of its neighbours within the margin that are not too close to it; for a mesh without
+    hull, the first of all vertices.
+    """
+    load_geom(m, d, 1, geom2)
+    down = scale3(axis_z(d.geom_xmat, geom1), -1.0)
+    support_mesh(m, d, 1, mul_mat_t_vec3(get9(d.geom_xmat, geom2), down))
+    lowest = d.work.shape_vertex[1]
+    ncon = point_contact(d, 0, geom1, vertex_position(m, d, geom2, lowest))
+    if ncon == 0:
+        return 0
+    if d.work.shape_graphadr[1] < 0:
+        for k in range(d.work.shape_nvert[1]):
+            if ncon < MAX_CONTACTS and k != lowest:
+                ncon = add_spaced(m, d, ncon, geom1, geom2, k)
+        return ncon
+    edge = edge_address(m, d, lowest)
+    while m.mesh_graph[edge] >= 0 and ncon < MAX_CONTACTS:
+        ncon = add_spaced(m, d, ncon, geom1, geom2, m.mesh_graph[edge])
+        edge += 1
+    return ncon

@@ -1,0 +1,150 @@
+"""Normals of curved surfaces at a contact, which are smoother than those of a portal.
+
+The normal of a portal is that of a small triangle between support points: on a curved surface it depends on which
+points these are. Where a shape has a normal of its own near the contact, that one is used; the normal of the contact
+is the mean of what the two shapes say.
+
+The closest point of an ellipsoid to a point outside: D. Eberly, Distance from a point to an ellipse, an ellipsoid, or
+a hyperellipsoid (2013), section 3.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MINVAL, SPHERE
+from cardan.jit import kernel
+from cardan.maths.vector import (
+    add3,
+    add_scaled3,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    scale3,
+    sub3,
+)
+
+ITERATIONS = 30
+TOLERANCE = 1e-6
+RIM = 0.95
+"""Share of a cylinder's half-length beyond which its side says nothing about the normal."""
+CAP_SLOPE = 0.25
+"""A point this much closer to a cap than to the side belongs to the cap."""
+NO_NORMAL = (0.0, 0.0, 0.0)
+
+
+@kernel
+def unit_or_none(v: Any) -> Any:
+    """The unit vector along `v`, or 0 if it is too short to have a direction."""
+    length = norm3(v)
+    return scale3(v, 1.0 / length) if length > MINVAL else NO_NORMAL
+
+
+@kernel
+def divide_by_squares(v: Any, size: Any, shift: float) -> Any:
+    """The components of `v` divided by the squares of those of `size` plus `shift`."""
+    return (
+        v[0] / (size[0] * size[0] + shift),
+        v[1] / (size[1] * size[1] + shift),
+        v[2] / (size[2] * size[2] + shift),
+    )
+
+
+@kernel
+def ellipsoid_normal_inside(point: Any, size: Any, normal: Any) -> Any:
+    """Normal of an ellipsoid at the point of its surface that is closest to a point inside.
+
+    From the point, go along the normal found last until the surface, and take the normal there: this ends
+    where the two agree. Starts from `normal`.
+    """
+    for _ in range(ITERATIONS):
+        outward = divide_by_squares(normal, size, 0.0)
+        a = dot3(normal, outward)
+        b = dot3(point, outward)
+        c = dot3(point, divide_by_squares(point, size, 0.0)) - 1.0
+        step = (sqrt(max(b * b - a * c, 0.0)) - b) / a
+        new = unit_or_none(divide_by_squares(add_scaled3(point, normal, step), size, 0.0))
+        change = norm3(sub3(new, normal))
+        normal = new
+        if change < TOLERANCE:
+            break
+    return normal
+
+
+@kernel
+def ellipsoid_normal_outside(point: Any, size: Any) -> Any:
+    """Normal of an ellipsoid at the point of its surface that is closest to a point outside.
+
+    The closest point is size^2 point / (size^2 + t), for the root t > 0 of a convex decreasing function, which
+    Newton's method finds from t = 0 without overshooting.
+    """
+    t = 0.0
+    for _ in range(ITERATIONS):
+        direction = divide_by_squares(point, size, t)
+        scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
+        value = dot3(scaled, scaled) - 1.0
+        slope = 2.0 * dot3(scaled, divide_by_squares(scaled, size, t))
+        if value < 1e-12 or slope < MINVAL:
+            break
+        t += value / slope
+    return unit_or_none(divide_by_squares(point, size, t))
+
+
+@kernel
+def ellipsoid_normal(point: Any, size: Any, normal: Any) -> Any:
+    """Normal of an ellipsoid near a point in its frame; `normal` is a first guess."""
+    if min(size[0], size[1], size[2]) < MINVAL:
+        return NO_NORMAL
+    if dot3(point, divide_by_squares(point, size, 0.0)) < 1.0:
+        return ellipsoid_normal_inside(point, size, normal)
+    return ellipsoid_normal_outside(point, size)
+
+
+@kernel
+def cylinder_normal(point: Any, size: Any) -> Any:
+    """Normal of a cylinder's side near a point in its frame; none if the point is close to a cap."""
+    height = abs(point[2])
+    radius = sqrt(point[0] * point[0] + point[1] * point[1])
+    if height > RIM * size[1] or size[1] - height < CAP_SLOPE * (size[0] - radius):
+        return NO_NORMAL
+    return unit_or_none((point[0], point[1], 0.0))
+
+
+@kernel
+def shape_normal(d: Any, shape: int, pos: Any, normal: Any) -> Any:
+    """Outward normal of a shape near a point; 0 if it has none of its own there.
+
+    Args:
+        d: data with the pair in ``d.work.shape_*``.
+        shape: 0 or 1.
+        pos: the point, global frame, m.
+        normal: outward normal that the collision function found.
+    """
+    kind = d.work.shape_type[shape]
+    if kind != SPHERE and kind != CAPSULE and kind != ELLIPSOID and kind != CYLINDER:
+        return NO_NORMAL
+    xmat = get9(d.work.shape_mat, shape)
+    size = get3(d.work.shape_size, shape)
+    point = mul_mat_t_vec3(xmat, sub3(pos, get3(d.work.shape_pos, shape)))
+    if kind == ELLIPSOID:
+        local = ellipsoid_normal(point, size, mul_mat_t_vec3(xmat, normal))
+    elif kind == CYLINDER:
+        local = cylinder_normal(point, size)
+    elif kind == CAPSULE:
+        local = unit_or_none((point[0], point[1], point[2] - min(max(point[2], -size[1]), size[1])))
+    else:
+        local = unit_or_none(point)
+    return mul_mat_vec3(xmat, local)
+
+
+@kernel
+def smooth_normal(d: Any, pos: Any, normal: Any) -> Any:
+    """The contact normal, from the first to the second shape, that their surfaces have at `pos`; else `normal`."""
+    normal1 = shape_normal(d, 0, pos, normal)
+    normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))
+    mean = unit_or_none(add3(normal1, scale3(normal2, -1.0)))
+    return mean if dot3(mean, mean) > 0.0 else normal
