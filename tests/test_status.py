@@ -131,9 +131,7 @@ def colliding(first: str, second: str) -> Callable[[], object]:
 Use = tuple[str, Callable[[], object], str]
 
 SETTINGS: list[Use] = [
-    ("`compiler`: fusestatic", reading('<compiler fusestatic="true"/>'), "fusing static bodies"),
-    ("`compiler`: fusestatic", reading('<compiler discardvisual="true"/>'), "discarding visual elements"),
-    ("`compiler`: meshdir", reading('<compiler fitaabb="true"/>'), "fitting geoms to meshes"),
+    ("`compiler`: meshes", reading('<compiler fitaabb="true"/>'), "fitting geoms to meshes"),
     ("`compiler/lengthrange`", reading('<compiler><lengthrange mode="all"/></compiler>'), "length ranges"),
     ("`option/flag`", stepping('<option><flag multiccd="enable"/></option>'), "multiccd"),
     ("`option/flag`", stepping('<option><flag island="enable"/></option>'), "island"),
@@ -151,16 +149,10 @@ FILES: list[Use] = [
     ("`mj_printSchema`", name("mj_printSchema"), "printing to text files"),
 ]
 ASSETS: list[Use] = [
-    ("`texture`: PNG", reading('<asset><texture name="t" type="2d" file="t.png"/></asset>'), "image file"),
-    ("`texture`: KTX", reading('<asset><texture name="t" type="cube" file="t.ktx"/></asset>'), "image file"),
     ("`mesh`", reading('<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'), "mesh assets"),
     ("`mesh`", reading(world='<geom size="1" shellinertia="true"/>'), "inertia of shells"),
-    ("`hfield`", reading('<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>'), "height fields"),
-    ("`skin`", reading('<asset><skin name="k"/></asset>'), "skins"),
-    ("`deformable`", reading('<deformable><skin name="k"/></deformable>'), "skins"),
     ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
     ("`geom`: mesh", reading(world='<geom type="mesh" mesh="m"/>'), "mesh geoms"),
-    ("`geom`: mesh", reading(world='<geom type="hfield" hfield="h"/>'), "height fields"),
     ("`geom`: mesh", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
     ("`geom`: mesh", reading(world='<geom type="box" mesh="m"/>'), "mesh geoms"),
     ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
@@ -238,7 +230,14 @@ COLLISIONS: list[Use] = [
         )
     ),
     ("plane or convex geom with mesh", reading(world='<geom type="mesh" mesh="m"/>'), "mesh geoms"),
-    ("height field with", reading(world='<geom type="hfield" hfield="h"/>'), "height fields"),
+    (
+        "height field with",
+        stepping(
+            '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>',
+            world='<geom type="hfield" hfield="h"/><body><freejoint/><geom size="1"/></body>',
+        ),
+        "hfield",
+    ),
     ("signed distance", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
     ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
     ("rays", name("mj_ray"), "ray casting"),

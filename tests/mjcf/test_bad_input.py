@@ -128,8 +128,6 @@ ONLY_HERE: list[tuple[str, tuple[str, ...]]] = [
 
 UNSUPPORTED: list[tuple[str, str]] = [
     ('<asset><mesh name="m" file="m.stl"/></asset>', "<mesh>: mesh assets are not supported yet"),
-    ('<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>', "<hfield>: height fields are"),
-    ('<asset><skin name="s"/></asset>', "<skin>: skins are"),
     ('<extension><plugin plugin="p"/></extension>', "<plugin>: plugins are"),
     ("<deformable><flex/></deformable>", "<flex>: flexes are"),
     (world('<composite type="cable"/>'), "<composite>: composite objects are"),
@@ -140,7 +138,6 @@ UNSUPPORTED: list[tuple[str, str]] = [
     (BODY + '<actuator><general joint="j" dyntype="muscle"/></actuator>', "dyntype: 'muscle': muscles are"),
     (BODY + '<actuator><general site="s"/></actuator>', "site: 's': site transmissions are"),
     (BODY + '<sensor><rangefinder site="s"/></sensor>', "<rangefinder>: rangefinder sensors are"),
-    ('<compiler fusestatic="true"/>', "<compiler> fusestatic: 'true': fusing static bodies"),
 ]
 
 

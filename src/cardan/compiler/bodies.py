@@ -17,18 +17,31 @@ if TYPE_CHECKING:
 
 
 def add_bodies(build: Build) -> None:
-    """Enter all bodies, depth first, in the user's order; their poses in their parents."""
+    """Enter all bodies, depth first, in the user's order; their poses in their parents.
+
+    With ``build.fuses``, a static body is not entered: its parent absorbs it.
+    """
     world = Body(build.tree.worldbody, build.enter("body", WORLD), None)
     build.user("body", world.element, ())
     build.bodies.append(world)
     stack = [(placed, world) for placed in reversed(world.sort_content())]
     while stack:
         (element, frames), parent = stack.pop()
+        if build.fuses and _is_static(element):
+            stack.extend((placed, parent) for placed in reversed(parent.absorb((element, frames))))
+            build.sizes["nuser_body"] = max(build.sizes.get("nuser_body", 0), len(element["user"] or ()))
+            continue
         body = Body(element, build.enter("body", element.name), parent)
         _place(build, body, frames)
         parent.children.append(body)
         build.bodies.append(body)
         stack.extend((placed, body) for placed in reversed(body.sort_content()))
+
+
+def _is_static(element: Element) -> bool:
+    """Whether a body can be fused with its parent: it has no joints and isn't driven from outside."""
+    joints = any(placed[0].row.kind == "joint" for placed in element.content())
+    return not joints and not element["mocap"]
 
 
 def _place(build: Build, body: Body, frames: tuple[Element, ...]) -> None:

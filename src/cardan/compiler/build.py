@@ -6,11 +6,14 @@ from collections import defaultdict
 from math import pi
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cardan.maths.pose import Pose
 from cardan.model.naming import NAME_FIELDS, SHORT_KINDS
 from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
+    from cardan.compiler.meshes.mesh import Mesh
     from cardan.compiler.nodes import Body
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
@@ -34,8 +37,12 @@ class Build:
     columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
     names: names of the objects of each kind, in model order ("" for none).
     ids: id of each named object, by kind and name.
+    blocks: bulk data of each array field, in pieces that follow one another.
     sizes: sizes that no column tells.
     frame_poses: poses of frames that have been composed.
+    meshes: mesh assets by name.
+    fuses: whether bodies without joints become frames of their parents.
+    discarded: elements that the model leaves out.
     """
 
     def __init__(self, tree: ModelTree) -> None:
@@ -48,8 +55,12 @@ class Build:
         self.columns: defaultdict[str, list[Any]] = defaultdict(list)
         self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}
         self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
+        self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)
         self.sizes: dict[str, int] = {}
         self.frame_poses: dict[Element, Pose] = {}
+        self.meshes: dict[str, Mesh] = {}
+        self.fuses = False
+        self.discarded: set[Element] = set()
 
     def enter(self, kind: str, name: str | None) -> int:
         """Give an object the next id of its kind."""
@@ -69,6 +80,22 @@ class Build:
         columns = self.columns
         for field, value in values.items():
             columns[field].append(value)
+
+    def add_block(self, field: str, rows: np.ndarray) -> int:
+        """Append bulk data to a field that no column can hold well; return the address of its first row.
+
+        The size that counts the field's rows follows from its blocks.
+        """
+        size = str(MODEL.by_name[field].shape[0])
+        blocks = self.blocks[field]
+        start = sum(map(len, blocks))
+        blocks.append(rows)
+        self.sizes[size] = start + len(rows)
+        return start
+
+    def dropped(self, element: Element) -> bool:
+        """Whether the compiler leaves the element out, because it is only there to be seen (``discardvisual``)."""
+        return element in self.discarded
 
     def user(self, part: str, element: Element, values: Any) -> None:
         """Append the user values of an element; ``part`` is the field's first word (``body``, ``jnt``, ...)."""

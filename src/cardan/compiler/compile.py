@@ -14,13 +14,17 @@ from cardan.compiler.build import KINDS, Build
 from cardan.compiler.bvh import put_bvh
 from cardan.compiler.constants import complete_constants
 from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
+from cardan.compiler.files import put_paths
 from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
-from cardan.compiler.inertia import check_moving, scale_total_mass, set_inertia
+from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.joints import add_joints
+from cardan.compiler.meshes.columns import put_meshes
 from cardan.compiler.names import put_names
+from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities, add_tendons
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_settings
+from cardan.compiler.skins import add_skins
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
 from cardan.model.mjmodel import MjModel
@@ -38,6 +42,7 @@ _COLUMN_SIZES: dict[str, str] = {
     "ntextdata": "text_data",
     "ntupledata": "tuple_objtype",
     "nnames": "names",
+    "npaths": "paths",
     "nnames_map": "names_map",
 }
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
@@ -50,8 +55,10 @@ def compile_tree(tree: ModelTree) -> MjModel:
         MjcfError: the model breaks a rule; the message says where and what would be right.
     """
     build = Build(tree)
+    plan_reductions(build)
     add_assets(build)
     _build_bodies(build)
+    add_skins(build)
     add_contacts(build)
     add_tendons(build)
     add_equalities(build)
@@ -61,6 +68,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
     add_keyframes(build)
     put_tuples(build)
     put_names(build)
+    put_paths(build)
     put_memory(build, _sizes(build))
     m = _fill(build)
     complete_constants(build, m)
@@ -69,6 +77,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
 
 def _build_bodies(build: Build) -> None:
     """The kinematic tree with all that is attached to it."""
+    whole = inertias_of_whole(build) if build.fuses or build.discarded else None
     add_bodies(build)
     for body in build.bodies:
         add_joints(build, body)
@@ -76,7 +85,9 @@ def _build_bodies(build: Build) -> None:
         add_geoms(build, body)
         add_sites(build, body)
         add_views(build, body)
-        if body.id:
+        if body.id and whole is not None:
+            fuse_inertia(build, body, whole)
+        elif body.id:
             set_inertia(build, body)
     for body in build.bodies:
         check_moving(body)
@@ -87,6 +98,7 @@ def _build_bodies(build: Build) -> None:
         put_sameframes(build, body)
     put_topology(build)
     put_bvh(build)
+    put_meshes(build)
 
 
 def _sizes(build: Build) -> dict[str, int]:
@@ -96,9 +108,9 @@ def _sizes(build: Build) -> dict[str, int]:
     sizes.update({size: build.count(kind) for kind, (size, _) in KINDS.items()})
     for part in _USERS:
         given = build.size[f"nuser_{part}"]
-        sizes[f"nuser_{part}"] = max(map(len, columns[f"{part}_user"]), default=0) if given < 0 else given
+        longest = max(map(len, columns[f"{part}_user"]), default=0)
+        sizes[f"nuser_{part}"] = max(longest, sizes.get(f"nuser_{part}", 0)) if given < 0 else given
     sizes["nuserdata"] = build.size["nuserdata"]
-    sizes["npaths"] = 1
     return sizes
 
 
@@ -115,13 +127,12 @@ def _fill(build: Build) -> MjModel:
     _pad_users(build)
     m = MjModel(build.sizes)
     columns, arrays = build.columns, m._memory.arrays
-    images = columns.pop("tex_image", [])
     for field in MODEL.fields:
         column = columns.get(field.name)
         if column and not field.is_attached and arrays[field.name].size:
             arrays[field.name][...] = np.array(column).reshape(arrays[field.name].shape)
-    if images:
-        np.concatenate([image.ravel() for image in images], out=arrays["tex_rgb"])
+    for name, blocks in build.blocks.items():
+        np.concatenate([block.ravel() for block in blocks], out=arrays[name].reshape(-1), casting="unsafe")
     m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes
     put_settings(build.tree, m)
     m.finalize()

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose
 from cardan.constants import mjMINVAL
 from cardan.maths.eigen import principal_axes, rotate_symmetric
+from cardan.maths.pose import Quat, Vec3, compose
 from cardan.maths.quaternion import neg_quat
 from cardan.maths.vector import add3, scale3, sub3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.compiler.nodes import Body, Geom
+    from cardan.spec.element import Element
+
+
+class Part(NamedTuple):
+    """A solid in a body's frame: mass, principal moments, centre of mass, principal axes."""
+
+    mass: float
+    inertia: Vec3
+    pos: Vec3
+    quat: Quat
 
 
 def set_inertia(build: Build, body: Body) -> None:
@@ -61,22 +72,39 @@ def _inertia_from_geoms(build: Build, body: Body) -> None:
 
 
 def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
-    """Mass, centre of mass and principal axes of several geoms (parallel axis theorem)."""
-    body.mass = sum(g.mass for g in geoms)
-    if body.mass < mjMINVAL:
+    """Mass, centre of mass and principal axes of several geoms."""
+    if sum(g.mass for g in geoms) < mjMINVAL:
         raise body.element.error("the geoms have no mass, and so no centre of mass: give them some, or use <inertial>")
+    _combine(body, [Part(g.mass, g.inertia, g.pos, g.quat) for g in geoms])
+
+
+def _combine(body: Body, parts: list[Part]) -> None:
+    """Mass, centre of mass and principal axes of several solids (parallel axis theorem)."""
+    body.mass = sum(part.mass for part in parts)
     centre: Any = (0.0, 0.0, 0.0)
-    for g in geoms:
-        centre = add3(centre, scale3(g.pos, g.mass / body.mass))
+    for part in parts:
+        centre = add3(centre, scale3(part.pos, part.mass / body.mass))
     total = [0.0] * 6
-    for g in geoms:
-        x, y, z = sub3(g.pos, centre)
-        turned = rotate_symmetric((*g.inertia, 0.0, 0.0, 0.0), neg_quat(g.quat))
+    for part in parts:
+        x, y, z = sub3(part.pos, centre)
+        turned = rotate_symmetric((*part.inertia, 0.0, 0.0, 0.0), neg_quat(part.quat))
         shift = (y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z)
         for k in range(6):
-            total[k] += turned[k] + g.mass * shift[k]
+            total[k] += turned[k] + part.mass * shift[k]
     body.ipos = centre
     body.inertia, body.iquat = principal_axes(tuple(total))
+
+
+def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
+    """Inertia of a body and of those that are fused with it, from what they have in the whole model."""
+    own = whole[body.element]
+    body.mass, body.inertia, body.ipos, body.iquat = own.mass, own.inertia, own.ipos, own.iquat
+    for element, frames in body.fused:
+        part = whole[element]
+        if part.mass < mjMINVAL:
+            continue
+        pose = compose(element_pose(build, element, element.resolved(), frames), (part.ipos, part.iquat))
+        _combine(body, [Part(body.mass, body.inertia, body.ipos, body.iquat), Part(part.mass, part.inertia, *pose)])
 
 
 def _bound(build: Build, body: Body) -> None:

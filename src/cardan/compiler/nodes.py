@@ -49,7 +49,7 @@ class Joint:
 
 @dataclass(slots=True)
 class Body:
-    """One body: place in the tree, inertia, and what is attached to it."""
+    """One body: place in the tree, inertia, what is attached to it, and the bodies that were fused with it."""
 
     element: Element
     id: int
@@ -61,6 +61,7 @@ class Body:
     ipos: Vec3 = (0.0, 0.0, 0.0)
     iquat: Quat = (1.0, 0.0, 0.0, 0.0)
     inertial: Placed | None = None
+    fused: list[Placed] = field(default_factory=list)
     children: list[Body] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     geoms: list[Geom] = field(default_factory=list)
@@ -68,13 +69,24 @@ class Body:
 
     def sort_content(self) -> list[Placed]:
         """Note what belongs to the body by kind; return its child bodies."""
+        return self._sort(self.element, ())
+
+    def absorb(self, placed: Placed) -> list[Placed]:
+        """Take over what belongs to a body that is fused with this one: it counts as a frame. Return its children."""
+        element, frames = placed
+        self.fused.append(placed)
+        return self._sort(element, (*frames, element))
+
+    def _sort(self, element: Element, around: tuple[Element, ...]) -> list[Placed]:
+        """Note the content of an element, which stands in frames of this body; return its child bodies."""
         children: list[Placed] = []
-        for placed in self.element.content():
-            tag = placed[0].row.tag
+        for part, frames in element.content():
+            placed = (part, (*around, *frames))
+            tag = part.row.tag
             if tag == "body":
                 children.append(placed)
-            elif tag == "inertial":
+            elif tag != "inertial":
+                self.content.setdefault(part.row.kind or tag, []).append(placed)
+            elif element is self.element:
                 self.inertial = placed
-            else:
-                self.content.setdefault(placed[0].row.kind or tag, []).append(placed)
         return children

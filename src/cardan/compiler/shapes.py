@@ -116,6 +116,11 @@ SHAPES: dict[str, Shape] = {
         3, _same, lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2), _box_volume,
         lambda s: _solid_inertia(_box_volume(s), 1.0 / 3.0, s), _same,
     ),
+    # a height field weighs what a box weighs that is as thick as its base and half its top
+    "hfield": Shape(
+        3, _same, lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2), _box_volume,
+        lambda s: _solid_inertia(_box_volume(s), 1.0 / 3.0, s), _same,
+    ),
 }  # fmt: skip
 
 _LONG = ("capsule", "cylinder")

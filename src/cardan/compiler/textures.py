@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.compiler.files import asset_name
+from cardan.compiler.images import check_image_size
+from cardan.compiler.texture_files import as_bytes, texture_from_files
+from cardan.spec.schema.keywords import TEXTURE
+
 if TYPE_CHECKING:
+    from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
 Image = np.ndarray  # (height, width, 3) uint8
@@ -21,16 +27,33 @@ _UP, _DOWN = 2, 3  # faces of a cube: right, left, up, down, front, back
 _RANDOM_SEED = 42
 
 
-def make_texture(element: Element, values: dict[str, Any]) -> Image:
+def add_textures(build: Build) -> None:
+    """Columns ``tex_*`` of the textures that are kept, in the user's order."""
+    for element in build.tree.section("asset").all("texture"):
+        if build.dropped(element):
+            continue
+        values = element.resolved()
+        image = _made(element, values) if values["builtin"] != "none" else texture_from_files(build, element, values)
+        build.enter("texture", element.name)
+        build.put(
+            tex_type=TEXTURE[values["type"]],
+            tex_height=image.shape[0],
+            tex_width=image.shape[1],
+            tex_adr=build.add_block("tex_rgb", image.ravel()),
+            tex_path=asset_name(build, element),
+        )
+
+
+def _made(element: Element, values: dict[str, Any]) -> Image:
     """The image of a builtin texture; that of a cube has its six faces one below the other."""
-    if values["builtin"] == "none":
-        raise element.unsupported("a texture from an image file", "file" if element.is_set("file") else "builtin")
     width, height = values["width"], values["height"]
     flat = values["type"] == "2d"
-    if width < 1 or height < 1:
-        raise element.error(f"the size must be positive, found {width} x {height}", "width")
     if not flat:
         height = width
+    try:
+        check_image_size(width, height if flat else 6 * height)
+    except ValueError as error:
+        raise element.error(str(error), "width") from None
     colours = (values["rgb1"], values["rgb2"], values["markrgb"])
     return _image(values["builtin"], values["mark"], flat, width, height, colours, values["random"])
 
@@ -42,20 +65,15 @@ def _image(
     """The image from its parameters; kept, since models are often compiled again."""
     faces = _FLAT_MAKERS[builtin](width, height, *colours[:2]) if flat else _CUBE_MAKERS[builtin](width, *colours[:2])
     if mark != "none":
-        faces[_mark(mark, faces.shape[:3], chance)] = _bytes(colours[2])
+        faces[_mark(mark, faces.shape[:3], chance)] = as_bytes(colours[2])
     image = np.ascontiguousarray(faces.reshape(-1, width, 3))
     image.flags.writeable = False
     return image
 
 
-def _bytes(colour: Any) -> np.ndarray:
-    """A colour between 0 and 1 as bytes."""
-    return (np.asarray(colour) * 255.0).astype(np.uint8)
-
-
 def _uniform(colour: Colour, *shape: int) -> Image:
     image = np.empty((*shape, 3), np.uint8)
-    image[...] = _bytes(colour)
+    image[...] = as_bytes(colour)
     return image
 
 
@@ -69,8 +87,8 @@ def _flat_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
 def _checker(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
     """Four fields: the first colour at upper left and lower right."""
     image = _uniform(rgb1, 1, height, width)
-    image[:, : height // 2, width // 2 :] = _bytes(rgb2)
-    image[:, height // 2 :, : width // 2] = _bytes(rgb2)
+    image[:, : height // 2, width // 2 :] = as_bytes(rgb2)
+    image[:, height // 2 :, : width // 2] = as_bytes(rgb2)
     return image
 
 
@@ -83,7 +101,7 @@ def _blend(position: np.ndarray, rgb1: Colour, rgb2: Colour) -> Image:
     """Colours along a smooth step from the first (at -1) to the second (at 1)."""
     share = 0.5 + 0.5 * position / np.sqrt((1.0 + position * position) / 2.0)
     low, high = np.asarray(rgb1), np.asarray(rgb2)
-    return _bytes(low + share[..., None] * (high - low))
+    return as_bytes(low + share[..., None] * (high - low))
 
 
 def _gradient_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
@@ -95,7 +113,7 @@ def _gradient_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
 def _flat_cube(width: int, rgb1: Colour, rgb2: Colour) -> Image:
     """The second colour below, the first one elsewhere."""
     image = _uniform(rgb1, 6, width, width)
-    image[_DOWN] = _bytes(rgb2)
+    image[_DOWN] = as_bytes(rgb2)
     return image
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from cardan.constants import mjNGROUP
 from cardan.spec.schema.actuator import TARGETS
 from cardan.spec.schema.shared import ORIENTATION
 
@@ -23,6 +24,7 @@ _ORIENTATIONS = tuple(row.name for row in ORIENTATION)
 _LARGEST_GROUP = 30
 _LARGEST_NUMERIC = 500
 _LARGEST_COUNT = 100_000
+_LARGEST_GRID = 12
 
 
 def _given(element: Element, names: tuple[str, ...]) -> list[str]:
@@ -158,9 +160,28 @@ def some_text(element: Element) -> None:
 
 
 def needs_name(element: Element) -> None:
-    """A texture or a material has a name, since it is there to be referred to; a sky box needs none."""
-    if not element.name and element.attributes.get("type") != "skybox":
+    """A material has a name, since it is there to be referred to."""
+    if not element.name:
         raise element.error("required attribute missing", "name")
+
+
+def texture_grid(element: Element) -> None:
+    """A layout has one letter for each cell of the grid."""
+    layout = element.attributes.get("gridlayout")
+    if layout is None:
+        return
+    rows, columns = element.attributes.get("gridsize", (1, 1))
+    if len(layout) > _LARGEST_GRID:
+        raise element.error(f"at most {_LARGEST_GRID} letters, found {len(layout)}", "gridlayout")
+    if len(layout) != rows * columns:
+        raise element.error(f"{len(layout)} letters, but gridsize has {rows * columns} cells", "gridlayout")
+
+
+def skin_group(element: Element) -> None:
+    """Groups of skins are 0 to 5, since the viewer shows no others."""
+    group = element.attributes.get("group", 0)
+    if not 0 <= group < mjNGROUP:
+        raise element.error(f"groups of skins are 0 to {mjNGROUP - 1}, found {group}", "group")
 
 
 def needs_content(element: Element) -> None:
@@ -182,7 +203,8 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "option": (actuator_groups,),
     "numeric": (numeric_size,),
     "text": (some_text,),
-    "texture": (needs_name,),
+    "texture": (texture_grid,),
+    "skin": (skin_group,),
     "material": (needs_name,),
 }
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cardan.errors import MjcfError
+from cardan.spec.asset_names import file_base
 from cardan.spec.defaults import Defaults
 from cardan.spec.element import Element
 from cardan.spec.schema.language import SCHEMA, entry_element
 from cardan.spec.schema.rows import Attribute, ElementRow
 
 WORLD = "world"  # name of the world body
+LARGEST_FILE = 2**28  # bytes of a file that a model may mention
 
 
 class ModelTree:
@@ -28,6 +31,8 @@ class ModelTree:
         self.source = source
         self.folder = folder
         self.assets: dict[str, bytes] = dict(assets or {})
+        _check_assets(self.assets, source)
+        self.include_folders: dict[str, Path] = {}  # folder of an included file, by the source of its elements
         self.root = Element(SCHEMA, self)
         self.defaults = Defaults()
         self._sections: dict[str, Element] = {}
@@ -67,22 +72,23 @@ class ModelTree:
         """The key in ``assets`` of a file: its name, or one whose last part is the same but for case."""
         if name in self.assets:
             return name
-        last = Path(name).name.lower()
-        return next((key for key in self.assets if Path(key).name.lower() == last), None)
+        last = file_base(name).lower()
+        return next((key for key in self.assets if file_base(key).lower() == last), None)
 
     def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
         """Content of a file that the model mentions, and what it was found as: its name in ``assets`` or its path.
 
-        It is looked up in ``assets``, then in the ``folders``, then in the main file's folder (without a main file: the
-        current one). Raises FileNotFoundError that names every place tried, or another OSError.
+        It is looked up in ``assets``, then in the ``folders``. Raises FileNotFoundError that names every place tried, or
+        another OSError; a file of more than ``LARGEST_FILE`` bytes, an empty one, and what is no regular file are
+        refused.
         """
         key = self.asset_key(name)
         if key is not None:
             return self.assets[key], key
-        places = [folder / name for folder in (*folders, self.folder or Path()) if folder is not None]
+        places = [folder / name for folder in folders if folder is not None]
         for path in places:
-            if path.is_file():
-                return path.read_bytes(), path.resolve()
+            if is_file(path):
+                return _content(path), path.resolve()
         tried = ", ".join(dict.fromkeys(str(path) for path in places))
         raise FileNotFoundError(f"file '{name}' not found; tried {tried}")
 
@@ -120,3 +126,32 @@ class ModelTree:
     def entry_attribute(row: ElementRow, name: str) -> Attribute:
         """The row of an attribute that an element has only through its default entry (a motor's ``gaintype``)."""
         return entry_element(row.entry or "").attributes[name]
+
+
+def _check_assets(assets: dict[str, bytes], source: str | None) -> None:
+    """Raise MjcfError unless assets have content, and names that differ in more than folder and case."""
+    names: dict[str, str] = {}
+    for key, content in assets.items():
+        if not content:
+            raise MjcfError(f"the asset '{key}' is empty", source)
+        first = names.setdefault(file_base(key).lower(), key)
+        if first != key:
+            raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
+
+
+def is_file(path: Path) -> bool:
+    """Whether a regular file of this path exists; a path that no system can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _content(path: Path) -> bytes:
+    """Content of a file. Raises OSError when it is empty, or larger than any model needs."""
+    size = path.stat().st_size
+    if not size:
+        raise OSError(f"file '{path}' is empty")
+    if size > LARGEST_FILE:
+        raise OSError(f"file '{path}' has {size} bytes; at most {LARGEST_FILE} are read")
+    return path.read_bytes()

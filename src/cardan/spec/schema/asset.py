@@ -96,7 +96,6 @@ MESH_ROW = element(
     children=[plugin()],
     kind="mesh",
     entry="mesh",
-    later="mesh assets",
 )
 
 HFIELD_ROW = element(
@@ -110,7 +109,6 @@ HFIELD_ROW = element(
     reals("size", 4, None, "radius x, radius y, elevation, base, m", required=True),
     reals("elevation", NUMBERS, None, "elevations"),
     kind="hfield",
-    later="height fields",
 )
 
 
@@ -124,7 +122,6 @@ def skin() -> ElementRow:
         reals("bindquat", 4, None, "orientation at binding", required=True),
         integers("vertid", NUMBERS, None, "vertices that the bone moves", required=True),
         reals("vertweight", NUMBERS, None, "weights of the vertices", required=True),
-        later="skins",
     )
     return element(
         "skin",
@@ -140,7 +137,6 @@ def skin() -> ElementRow:
         integers("face", NUMBERS, None, "vertex numbers of the faces"),
         children=[bone],
         kind="skin",
-        later="skins",
     )
 
 

@@ -1,0 +1,114 @@
+"""Height fields: a grid of elevations from an image, a binary file or the model's text (spec: modeling, "hfield").
+
+Elevations are kept between 0 and 1, row by row from below: an image and the model's text start with the row at the
+largest y.
+"""
+
+from __future__ import annotations
+
+import struct
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.compiler.files import asset_name, media_type, read_asset
+from cardan.compiler.images import png_grey
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+Vec3 = tuple[float, float, float]
+
+LARGEST_GRID = 2**25  # elevations that a height field may have
+_PNG, _BINARY = "image/png", "image/vnd.mujoco.hfield"
+_TYPES = {".png": _PNG, "": _BINARY}
+_HEADER = struct.Struct("<ii")  # rows and columns
+
+
+def add_heightfields(build: Build) -> None:
+    """Columns ``hfield_*`` in the user's order."""
+    for element in build.tree.section("asset").all("hfield"):
+        values = element.resolved()
+        size = values["size"]
+        if min(size) <= 0.0:
+            raise element.error(f"sizes must be positive, found {min(size):g}", "size")
+        heights = _normalized(element, _elevations(build, element, values))
+        build.enter("hfield", element.name)
+        build.put(
+            hfield_size=size,
+            hfield_nrow=heights.shape[0],
+            hfield_ncol=heights.shape[1],
+            hfield_adr=build.add_block("hfield_data", heights.ravel()),
+            hfield_path=asset_name(build, element),
+        )
+
+
+def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.ndarray:
+    """Elevations (rows, columns) as they are given, row 0 at the smallest y; zeros when there are none."""
+    nrow, ncol, given = values["nrow"], values["ncol"], values["elevation"]
+    if given is not None and nrow > 0 and ncol > 0 and len(given) != nrow * ncol:
+        raise element.error(f"{len(given)} numbers, but nrow * ncol is {nrow * ncol}", "elevation")
+    if element.attributes.get("file"):
+        return _from_file(build, element)
+    if nrow < 1 or ncol < 1:
+        raise element.error(f"needs a file, or positive nrow and ncol; found {nrow} and {ncol}", "nrow")
+    _check_grid(element, nrow, ncol, "nrow")
+    if given is None:
+        return np.zeros((nrow, ncol), np.float32)
+    with np.errstate(over="ignore"):
+        return np.array(given).astype(np.float32).reshape(nrow, ncol)[::-1]
+
+
+def _check_grid(element: Element, nrow: int, ncol: int, attribute: str) -> None:
+    if nrow * ncol > LARGEST_GRID:
+        raise element.error(f"{nrow} x {ncol} elevations are more than {LARGEST_GRID}", attribute)
+
+
+def _from_file(build: Build, element: Element) -> np.ndarray:
+    """Elevations from an image or a binary file."""
+    name = element.attributes["file"]
+    kind = media_type(element, name, _TYPES)
+    content = read_asset(build, element)
+    try:
+        if kind == _PNG:
+            return png_grey(content)[::-1].astype(np.float32)
+        return _read_binary(content)
+    except ValueError as error:
+        raise element.error(f"'{name}': {error}", "file") from None
+
+
+def _read_binary(content: bytes) -> np.ndarray:
+    """Elevations from the binary format: rows, columns (int32), then float32 numbers row by row."""
+    if len(content) < _HEADER.size:
+        raise ValueError("the file is too short for a height field's header")
+    nrow, ncol = _HEADER.unpack_from(content)
+    if nrow < 1 or ncol < 1:
+        raise ValueError(f"rows and columns must be positive, found {nrow} and {ncol}")
+    wanted = _HEADER.size + 4 * nrow * ncol
+    if len(content) != wanted:
+        raise ValueError(f"{nrow} x {ncol} elevations take {wanted} bytes, but the file has {len(content)}")
+    return np.frombuffer(content, "<f4", offset=_HEADER.size).reshape(nrow, ncol)
+
+
+def _normalized(element: Element, heights: np.ndarray) -> np.ndarray:
+    """Elevations between 0 and 1, in single precision; zeros when all are equal."""
+    if not np.isfinite(heights).all():
+        attribute = "file" if element.attributes.get("file") else "elevation"
+        raise element.error("every elevation must be a finite number (in single precision)", attribute)
+    low, high = heights.min(), heights.max()
+    heights = heights - low
+    return heights / (high - low) if high > low else heights
+
+
+def hfield_box(size: tuple[float, ...]) -> tuple[Vec3, Vec3, float]:
+    """Centre and half sides of the box around a height field, and radius of the sphere about its origin."""
+    x, y, top, base = size
+    half = (x, y, 0.5 * (top + base))
+    return (0.0, 0.0, 0.5 * (top - base)), half, sqrt(x * x + y * y + max(top, base) ** 2)
+
+
+def hfield_geom_size(size: tuple[float, ...]) -> Vec3:
+    """Sizes of the box that stands for a height field in a geom: half its top and base."""
+    return (size[0], size[1], 0.25 * size[2] + 0.5 * size[3])

@@ -1,0 +1,69 @@
+"""Images in files: PNG, decoded by Pillow to eight bits a channel."""
+
+from __future__ import annotations
+
+import io
+import struct
+import warnings
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+LARGEST_IMAGE = 2**25  # pixels that an image may have, so that a few bytes cannot fill the memory
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HEADER = struct.Struct(">8sI4sII")  # signature, length and name of the first chunk, width, height
+_DEEP = ("I;16", "I;16B", "I;16L", "I")  # modes of images with 16 bits of grey
+_BROKEN = (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError, struct.error, zlib.error)
+
+
+def png_colours(content: bytes) -> np.ndarray:
+    """Colours of a PNG image: (height, width, 3) uint8; opacity is dropped. Raises ValueError for a broken file."""
+    image = _decoded(content)
+    if image.mode in _DEEP:
+        return np.repeat(_high_bytes(image)[..., None], 3, axis=2)
+    return np.array(image.convert("RGB"))
+
+
+def png_grey(content: bytes) -> np.ndarray:
+    """The first channel of a PNG image: (height, width) uint8. Raises ValueError for a broken file."""
+    image = _decoded(content)
+    if image.mode in _DEEP:
+        return _high_bytes(image)
+    return np.array(image.convert("RGB").getchannel(0))
+
+
+def _high_bytes(image: Image) -> np.ndarray:
+    """The upper eight of sixteen bits."""
+    return (np.asarray(image).astype(np.int64) >> 8).astype(np.uint8)
+
+
+def check_image_size(width: int, height: int) -> None:
+    """Raise ValueError for an image that is empty, or larger than any model needs."""
+    if width < 1 or height < 1:
+        raise ValueError(f"the size must be positive, found {width} x {height}")
+    if width * height > LARGEST_IMAGE:
+        raise ValueError(f"{width} x {height} pixels; at most {LARGEST_IMAGE} are read")
+
+
+def _decoded(content: bytes) -> Image:
+    """The image, decoded. Its size is checked first."""
+    from PIL import Image
+
+    if len(content) < _HEADER.size or not content.startswith(_SIGNATURE):
+        raise ValueError("this is no PNG image")
+    _, _, name, width, height = _HEADER.unpack_from(content)
+    if name != b"IHDR":
+        raise ValueError("broken PNG image: the header is missing")
+    check_image_size(width, height)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = Image.open(io.BytesIO(content), formats=["PNG"])
+            image.load()
+    except _BROKEN as error:
+        raise ValueError(f"broken PNG image: {error}") from None
+    return image

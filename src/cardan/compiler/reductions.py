@@ -1,0 +1,87 @@
+"""What the compiler leaves out when asked to: visual elements, and bodies that cannot move in their parents.
+
+Both keep the dynamics. With ``discardvisual``, materials, textures, geoms that never collide and the meshes of no other
+geoms go, unless something refers to them. With ``fusestatic``, a body without joints becomes a frame of its parent
+(spec: modeling, "compiler"). The inertia of each body is that of the whole model in both cases.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from copy import copy
+from typing import TYPE_CHECKING
+
+from cardan.compiler.bodies import add_bodies
+from cardan.compiler.build import KINDS
+from cardan.compiler.geoms import add_geoms
+from cardan.compiler.inertia import set_inertia
+from cardan.compiler.nodes import Body
+from cardan.mjcf.references import resolve
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+# objects that may refer to bodies: with any of them, no body is fused
+_KEEP_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor", "deformable")
+_KEEP_TAGS = ("camera", "light", "skin", "tuple")
+_VISUAL_ASSETS = ("material", "texture")
+_REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality")
+
+
+def plan_reductions(build: Build) -> None:
+    """Decide what is left out: ``build.discarded`` and ``build.fuses``."""
+    build.fuses = build.settings["fusestatic"] and not _has_referring_objects(build)
+    if build.settings["discardvisual"]:
+        build.discarded |= _visual_elements(build)
+
+
+def _has_referring_objects(build: Build) -> bool:
+    """Whether anything stands in the model which could refer to a body; the reference fuses none then."""
+    if any(build.tree.section(section).children for section in _KEEP_SECTIONS):
+        return True
+    return any(element.tag in _KEEP_TAGS for element in build.tree.root.descendants())
+
+
+def _visual_elements(build: Build) -> set[Element]:
+    """Elements that can only be seen."""
+    referred = _referred(build)
+    geoms = {element for element in build.tree.worldbody.descendants() if element.row.kind == "geom"}
+    visual = {geom for geom in geoms - referred if not (geom["contype"] or geom["conaffinity"])}
+    meshes = {build.tree.find("mesh", geom["mesh"] or "") for geom in geoms - visual}
+    for asset in build.tree.section("asset").children:
+        if asset in referred:
+            continue
+        if asset.tag in _VISUAL_ASSETS or (asset.tag == "mesh" and asset not in meshes):
+            visual.add(asset)
+    return visual
+
+
+def _referred(build: Build) -> set[Element]:
+    """What relations, actuators, sensors and tuples refer to, and the textures of materials among that."""
+    found: set[Element] = set()
+    for section in _REFERRING:
+        for element in build.tree.section(section).descendants():
+            for row in element.row.references:
+                name = element.attributes.get(row.name)
+                target = resolve(element, row, name) if name and row.kind != "default" else None
+                if target is not None:
+                    found.add(target)
+    textures = {build.tree.find("texture", element["texture"] or "") for element in found if element.tag == "material"}
+    return found | {texture for texture in textures if texture is not None}
+
+
+def inertias_of_whole(build: Build) -> dict[Element, Body]:
+    """Every body of the whole model, nothing left out, with its mass, inertia and inertial frame."""
+    trial = copy(build)
+    trial.columns = defaultdict(list, {name: list(column) for name, column in build.columns.items()})
+    trial.blocks = defaultdict(list)
+    trial.names = {kind: [] for kind in KINDS}
+    trial.ids = {kind: dict(ids) for kind, ids in build.ids.items()}
+    trial.frame_poses = {}
+    trial.sizes, trial.bodies, trial.fuses, trial.discarded = {}, [], False, set()
+    add_bodies(trial)
+    for body in trial.bodies[1:]:
+        add_geoms(trial, body)
+        set_inertia(trial, body)
+    return {body.element: body for body in trial.bodies}
