@@ -7,24 +7,31 @@ from cardan.dynamics.com import com_pos, com_vel
 from cardan.dynamics.energy import energy_pos, energy_vel
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics
+from cardan.dynamics.muscle import muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.subtree import subtree_vel
-from cardan.dynamics.tendon import tendon, tendon_velocity
+from cardan.dynamics.spatial_tendon import spatial_tendon
+from cardan.dynamics.spatial_transmission import spatial_transmission
+from cardan.dynamics.tendon import tendon_velocity
 from cardan.dynamics.transmission import actuator_velocity, transmission
+from cardan.step.actuator_hooks import user_defaults
 
 STAGE_FIELDS = {
     kinematics: "qpos mocap_quat xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat",
     com_pos: "subtree_com cinert cdof",
     camlight: "cam_xpos cam_xmat light_xpos light_xdir",
-    tendon: "ten_length ten_J ten_J_rownnz ten_J_rowadr ten_J_colind",
+    spatial_tendon: "ten_length ten_wrapadr ten_wrapnum ten_J ten_J_rownnz ten_J_rowadr ten_J_colind",
     crb: "crb qM",
     factor_m: "qLD qLDiagInv qLDiagSqrtInv",
     transmission: "actuator_length actuator_moment",
+    spatial_transmission: "",
     com_vel: "cvel cdof_dot",
     tendon_velocity: "ten_velocity",
     actuator_velocity: "actuator_velocity",
     passive: "qfrc_spring qfrc_damper qfrc_gravcomp qfrc_fluid qfrc_passive",
     rne: "qfrc_bias",
+    muscles: "",
+    user_defaults: "",
     fwd_actuation: "actuator_force act_dot qfrc_actuator",
     fwd_acceleration: "qfrc_smooth qacc_smooth",
     energy_pos: "",

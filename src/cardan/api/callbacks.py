@@ -53,6 +53,39 @@ def get_mjcb_passive() -> Callback:
     return _get("passive")
 
 
+def set_mjcb_act_dyn(function: Callback) -> None:
+    """Install the callback (m, d, actuator) -> rate of change of the activation of user-defined actuators.
+
+    For actuators with more than one activation the result is ignored: the callback writes `d.act_dot` itself.
+    """
+    hooks.set("act_dyn", _checked(function))
+
+
+def get_mjcb_act_dyn() -> Callback:
+    """The callback of activation dynamics, or None."""
+    return _get("act_dyn")
+
+
+def set_mjcb_act_gain(function: Callback) -> None:
+    """Install the callback (m, d, actuator) -> gain of user-defined actuators; without it, gains are 1."""
+    hooks.set("act_gain", _checked(function))
+
+
+def get_mjcb_act_gain() -> Callback:
+    """The callback of gains, or None."""
+    return _get("act_gain")
+
+
+def set_mjcb_act_bias(function: Callback) -> None:
+    """Install the callback (m, d, actuator) -> bias of user-defined actuators; without it, biases are 0."""
+    hooks.set("act_bias", _checked(function))
+
+
+def get_mjcb_act_bias() -> Callback:
+    """The callback of biases, or None."""
+    return _get("act_bias")
+
+
 def _absent(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
     """Setter and getter of a callback that isn't there yet."""
 
@@ -70,9 +103,6 @@ def _absent(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callbac
 
 
 set_mjcb_sensor, get_mjcb_sensor = _absent("mjcb_sensor")
-set_mjcb_act_dyn, get_mjcb_act_dyn = _absent("mjcb_act_dyn")
-set_mjcb_act_gain, get_mjcb_act_gain = _absent("mjcb_act_gain")
-set_mjcb_act_bias, get_mjcb_act_bias = _absent("mjcb_act_bias")
 set_mjcb_contactfilter, get_mjcb_contactfilter = _absent("mjcb_contactfilter")
 set_mjcb_time, get_mjcb_time = _absent("mjcb_time")
 

@@ -6,17 +6,20 @@ is condensed into inverse weights, lengths, anchors and statistics.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.compiler.equalities import set_equality_data
 from cardan.compiler.statistics import set_statistics
-from cardan.compiler.weights import Inertia
+from cardan.compiler.weights import Inertia, tendon_jacobian
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
+from cardan.dynamics.features import has_spatial_tendons, has_spatial_transmissions
 from cardan.dynamics.inertia import crb
 from cardan.dynamics.kinematics import kinematics
+from cardan.dynamics.spatial_tendon import spatial_tendon
+from cardan.dynamics.spatial_transmission import spatial_transmission
 from cardan.dynamics.tendon import tendon
 from cardan.dynamics.transmission import transmission
 from cardan.jit import Program
@@ -27,8 +30,7 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.model.mjmodel import MjModel
 
-_POSITION_STAGES = (kinematics, com_pos, tendon, crb, transmission)
-_PROGRAM: list[Program] = []
+_PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
 
 def set_const(m: MjModel, d: MjData) -> None:
@@ -48,7 +50,7 @@ def set_const(m: MjModel, d: MjData) -> None:
     m.body_invweight0[:] = inertia.body_invweight(m, d)
     if m.ntendon:
         m.tendon_length0[:] = d.ten_length
-        m.tendon_invweight0[:] = inertia.weights(inertia.tendon_jacobian(m, d))
+        m.tendon_invweight0[:] = inertia.weights(tendon_jacobian(m, d))
     if m.nu:
         m.actuator_length0[:] = d.actuator_length
         moment = np.asarray(d.actuator_moment)
@@ -71,9 +73,13 @@ def complete_constants(build: Build, m: MjModel) -> None:
 
 
 def _run_position_stages(m: MjModel, d: MjData) -> None:
-    if not _PROGRAM:
-        _PROGRAM.append(Program(_POSITION_STAGES))
-    _PROGRAM[0].run(m, d)
+    """Kinematics, inertia, tendons and transmissions, as the model needs them."""
+    tendons = spatial_tendon if has_spatial_tendons(m) else tendon
+    transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
+    stages = (kinematics, com_pos, tendons, crb, *transmissions)
+    if stages not in _PROGRAMS:
+        _PROGRAMS[stages] = Program(stages)
+    _PROGRAMS[stages].run(m, d)
 
 
 def _set_tendon_springs(m: MjModel, d: MjData) -> None:

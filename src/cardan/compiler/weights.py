@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.constants import mjMINVAL
+from cardan.dynamics.jacobian import is_sparse
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -95,13 +96,17 @@ class Inertia:
             weight[body, 1] = np.sum((half @ rotation) ** 2) / 3.0
         return weight
 
-    def tendon_jacobian(self, m: MjModel, d: MjData) -> FloatArray:
-        """Jacobian of tendon lengths (ntendon, nv), from the weights of fixed tendons."""
-        rows = np.zeros((m.ntendon, m.nv))
-        for row, (adr, number) in enumerate(zip(m.tendon_adr, m.tendon_num, strict=True)):
-            for wrap in range(adr, adr + number):
-                rows[row, m.jnt_dofadr[m.wrap_objid[wrap]]] += m.wrap_prm[wrap]
-        return rows
+
+def tendon_jacobian(m: MjModel, d: MjData) -> FloatArray:
+    """Jacobian of tendon lengths (ntendon, nv), from either storage of `ten_J`."""
+    jacobian = np.asarray(d.ten_J)
+    if not is_sparse(m):
+        return jacobian.copy()
+    rows = np.zeros((m.ntendon, m.nv))
+    values, cols = jacobian.ravel(), np.asarray(d.ten_J_colind).ravel()
+    for row, adr, number in zip(rows, d.ten_J_rowadr, d.ten_J_rownnz, strict=True):
+        row[cols[adr : adr + number]] = values[adr : adr + number]
+    return rows
 
 
 def _inverse_factor(block: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """Actuators: from controls and activations to forces (spec: computation, actuation model).
 
-Muscle and user-defined dynamics, gains and biases are not part of these stages.
+What muscles and callbacks compute comes from stages before this one (`muscle`, `step.hooks`), which models without
+them don't have: activation rates in `act_dot`, gains and biases in `work.actuator_gain` and `work.actuator_bias`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ FILTER = int(mjtDyn.mjDYN_FILTER)
 FILTEREXACT = int(mjtDyn.mjDYN_FILTEREXACT)
 AFFINE_GAIN = int(mjtGain.mjGAIN_AFFINE)
 FIXED_GAIN = int(mjtGain.mjGAIN_FIXED)
+NO_BIAS = int(mjtBias.mjBIAS_NONE)
 AFFINE_BIAS = int(mjtBias.mjBIAS_AFFINE)
 ACTUATION_OFF = int(mjtDisableBit.mjDSBL_ACTUATION)
 CLAMPCTRL_OFF = int(mjtDisableBit.mjDSBL_CLAMPCTRL)
@@ -51,8 +53,11 @@ def actuator_disabled(m: Any, actuator: int) -> bool:
 
 
 @kernel
-def _read_controls(m: Any, d: Any) -> None:
-    """Copy the controls, limited to their ranges, to `work.ctrl`; all become zero if one of them is bad."""
+def limit_controls(m: Any, d: Any) -> int:
+    """Copy the controls, limited to their ranges, to `work.ctrl`; all become zero if one of them is bad.
+
+    Returns: the first actuator with a bad control, or -1.
+    """
     limit = not m.opt.disableflags & CLAMPCTRL_OFF
     bad = -1
     for i in range(m.nu - 1, -1, -1):
@@ -63,21 +68,28 @@ def _read_controls(m: Any, d: Any) -> None:
             bad = i
         d.work.ctrl[i] = value
     if bad >= 0:
-        d.warning.number[BADCTRL] += 1
-        d.warning.lastinfo[BADCTRL] = bad
         for i in range(m.nu):
             d.work.ctrl[i] = 0.0
+    return bad
 
 
 @kernel
-def _activation_rate(m: Any, d: Any, actuator: int, act: int) -> float:
-    """Rate of change of an activation."""
+def _read_controls(m: Any, d: Any) -> None:
+    """Limit the controls, and warn of a bad one."""
+    bad = limit_controls(m, d)
+    if bad >= 0:
+        d.warning.number[BADCTRL] += 1
+        d.warning.lastinfo[BADCTRL] = bad
+
+
+@kernel
+def _set_activation_rate(m: Any, d: Any, actuator: int, act: int) -> None:
+    """Set the rate of change of an activation, unless a stage before this one did."""
     kind = m.actuator_dyntype[actuator]
     if kind == INTEGRATOR:
-        return d.work.ctrl[actuator]
-    if kind in (FILTER, FILTEREXACT):
-        return (d.work.ctrl[actuator] - d.act[act]) / max(MINVAL, m.actuator_dynprm[actuator, 0])
-    return 0.0
+        d.act_dot[act] = d.work.ctrl[actuator]
+    elif kind in (FILTER, FILTEREXACT):
+        d.act_dot[act] = (d.work.ctrl[actuator] - d.act[act]) / max(MINVAL, m.actuator_dynprm[actuator, 0])
 
 
 @kernel
@@ -115,14 +127,17 @@ def _affine(d: Any, actuator: int, prm: Any) -> float:
 @kernel
 def _force(m: Any, d: Any, actuator: int) -> float:
     """Gain times input plus bias, limited to `forcerange`."""
-    gain = 0.0
     if m.actuator_gaintype[actuator] == FIXED_GAIN:
         gain = m.actuator_gainprm[actuator, 0]
     elif m.actuator_gaintype[actuator] == AFFINE_GAIN:
         gain = _affine(d, actuator, m.actuator_gainprm)
+    else:
+        gain = d.work.actuator_gain[actuator]
     force = gain * actuator_input(m, d, actuator)
     if m.actuator_biastype[actuator] == AFFINE_BIAS:
         force += _affine(d, actuator, m.actuator_biasprm)
+    elif m.actuator_biastype[actuator] != NO_BIAS:
+        force += d.work.actuator_bias[actuator]
     if m.actuator_forcelimited[actuator]:
         force = clamp(force, m.actuator_forcerange[actuator, 0], m.actuator_forcerange[actuator, 1])
     return force
@@ -134,7 +149,7 @@ def _actuator_forces(m: Any, d: Any) -> None:
     for i in range(m.nu):
         first = m.actuator_actadr[i]
         for act in range(first, first + m.actuator_actnum[i]):
-            d.act_dot[act] = _activation_rate(m, d, i, act)
+            _set_activation_rate(m, d, i, act)
         force = 0.0
         if not actuator_disabled(m, i):
             force = _force(m, d, i)

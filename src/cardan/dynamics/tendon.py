@@ -1,7 +1,10 @@
-"""Fixed tendons: length as a linear function of joint positions (spec: computation, tendons; modeling, fixed tendon).
+"""Tendons: lengths, Jacobians, velocities (spec: computation, tendons; modeling, fixed tendon).
 
-The dofs of tendon t are ``m.aux.ten_colind[k]`` for k from ``m.aux.ten_rowadr[t]`` to ``m.aux.ten_rowadr[t + 1]``;
-`tendon_moment` reads the entries of `ten_J` in the same order, dense or sparse.
+The dofs that can change the length of tendon t are ``m.aux.ten_colind[k]`` for k from ``m.aux.ten_rowadr[t]`` to
+``m.aux.ten_rowadr[t + 1]``, ascending; `tendon_moment` reads the entries of `ten_J` in this order, dense or sparse.
+Compressed rows of `ten_J` also store zeros, for dofs that move a segment of the path as a whole.
+
+Spatial tendons have a stage of their own (`spatial_tendon`), which models without them never compile.
 """
 
 from __future__ import annotations
@@ -16,55 +19,113 @@ JOINT = int(mjtWrap.mjWRAP_JOINT)
 
 
 @kernel
+def _stored_moment(m: Any, d: Any, tendon: int, dof: int) -> float:
+    """Entry of a compressed row of `ten_J` at a dof, by bisection; 0 if it isn't stored."""
+    low = d.ten_J_rowadr[tendon]
+    end = low + d.ten_J_rownnz[tendon]
+    high = end
+    while low < high:
+        middle = (low + high) // 2
+        if d.ten_J_colind[middle // m.nv, middle % m.nv] < dof:
+            low = middle + 1
+        else:
+            high = middle
+    if low < end and d.ten_J_colind[low // m.nv, low % m.nv] == dof:
+        return d.ten_J[low // m.nv, low % m.nv]
+    return 0.0
+
+
+@kernel
 def tendon_moment(m: Any, d: Any, tendon: int, k: int) -> float:
     """Derivative of the length of a tendon by the position of the dof ``m.aux.ten_colind[k]``."""
     if is_sparse(m):
-        return d.ten_J[k // m.nv, k % m.nv]
+        return _stored_moment(m, d, tendon, m.aux.ten_colind[k])
     return d.ten_J[tendon, m.aux.ten_colind[k]]
 
 
 @kernel
-def _add_tendon_moment(m: Any, d: Any, tendon: int, k: int, value: float) -> None:
-    if is_sparse(m):
-        d.ten_J[k // m.nv, k % m.nv] += value
-    else:
-        d.ten_J[tendon, m.aux.ten_colind[k]] += value
+def clear_row(m: Any, d: Any, tendon: int) -> None:
+    """Zero the entries of `work.ten_row` that a tendon can write."""
+    for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
+        d.work.ten_row[m.aux.ten_colind[k]] = 0.0
 
 
 @kernel
-def _clear_jacobian(m: Any, d: Any) -> None:
-    """Zero the entries of `ten_J` that are in use, and set the sparse structure if there is one."""
-    if not is_sparse(m):
-        for tendon in range(m.ntendon):
-            for dof in range(m.nv):
-                d.ten_J[tendon, dof] = 0.0
+def store_row(m: Any, d: Any, tendon: int) -> None:
+    """Copy `work.ten_row` to the row of a tendon in `ten_J`, which is zero elsewhere (dense storage)."""
+    for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
+        dof = m.aux.ten_colind[k]
+        d.ten_J[tendon, dof] = d.work.ten_row[dof]
+
+
+@kernel
+def fixed_tendon(m: Any, d: Any, tendon: int) -> float:
+    """Length of a fixed tendon; adds the weights of its joints to `work.ten_row` and marks their dofs."""
+    length = 0.0
+    first = m.tendon_adr[tendon]
+    for wrap in range(first, first + m.tendon_num[tendon]):
+        joint = m.wrap_objid[wrap]
+        coefficient = m.wrap_prm[wrap]
+        length += coefficient * d.qpos[m.jnt_qposadr[joint]]
+        d.work.ten_row[m.jnt_dofadr[joint]] += coefficient
+        d.work.ten_mark[m.jnt_dofadr[joint]] = tendon + 1
+    return length
+
+
+@kernel
+def clear_jacobian(m: Any, d: Any) -> None:
+    """Zero `ten_J` (dense storage), or the marks of dofs."""
+    if is_sparse(m):
+        for dof in range(m.nv):
+            d.work.ten_mark[dof] = 0
         return
     for tendon in range(m.ntendon):
-        start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
-        d.ten_J_rowadr[tendon] = start
-        d.ten_J_rownnz[tendon] = stop - start
-        for k in range(start, stop):
-            d.ten_J_colind[k // m.nv, k % m.nv] = m.aux.ten_colind[k]
-            d.ten_J[k // m.nv, k % m.nv] = 0.0
+        for dof in range(m.nv):
+            d.ten_J[tendon, dof] = 0.0
+
+
+@kernel
+def compress_row(m: Any, d: Any, tendon: int, adr: int) -> int:
+    """Store the marked entries of `work.ten_row` as a compressed row of `ten_J` from `adr` on; returns its end."""
+    d.ten_J_rowadr[tendon] = adr
+    at = m.aux.ten_rowadr[tendon]
+    stop = m.aux.ten_rowadr[tendon + 1]
+    for k in range(m.aux.ten_J_rowadr[tendon], m.aux.ten_J_rowadr[tendon + 1]):
+        dof = m.aux.ten_J_colind[k]
+        value = 0.0
+        if at < stop and m.aux.ten_colind[at] == dof:
+            value = d.work.ten_row[dof]
+            at += 1
+        if d.work.ten_mark[dof] == tendon + 1:
+            d.ten_J_colind[adr // m.nv, adr % m.nv] = dof
+            d.ten_J[adr // m.nv, adr % m.nv] = value
+            adr += 1
+    d.ten_J_rownnz[tendon] = adr - d.ten_J_rowadr[tendon]
+    return adr
+
+
+@kernel
+def finish_row(m: Any, d: Any, tendon: int, adr: int) -> int:
+    """Move `work.ten_row` to `ten_J`, in the storage of the model; returns where the next compressed row starts."""
+    if is_sparse(m):
+        return compress_row(m, d, tendon, adr)
+    store_row(m, d, tendon)
+    return 0
 
 
 @stage
 def tendon(m: Any, d: Any) -> int:
-    """Lengths of tendons and their Jacobians.
+    """Lengths of fixed tendons and their Jacobians.
 
     Reads qpos; writes ten_length (ntendon,), ten_J (dense: (ntendon, nv); sparse: rows packed one after the other, with
     ten_J_rownnz, ten_J_rowadr, ten_J_colind).
     """
-    _clear_jacobian(m, d)
+    clear_jacobian(m, d)
+    adr = 0
     for t in range(m.ntendon):
-        length = 0.0
-        first = m.tendon_adr[t]
-        for wrap in range(first, first + m.tendon_num[t]):
-            if m.wrap_type[wrap] == JOINT:
-                coefficient = m.wrap_prm[wrap]
-                length += coefficient * d.qpos[m.jnt_qposadr[m.wrap_objid[wrap]]]
-                _add_tendon_moment(m, d, t, m.aux.ten_rowadr[t] + m.aux.wrap_entry[wrap], coefficient)
-        d.ten_length[t] = length
+        clear_row(m, d, t)
+        d.ten_length[t] = fixed_tendon(m, d, t)
+        adr = finish_row(m, d, t, adr)
     return OK
 
 

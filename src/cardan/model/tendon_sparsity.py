@@ -5,12 +5,13 @@ As in `sparsity`, all functions take a finished model and return an integer tabl
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from cardan.enums import mjtTrn, mjtWrap
-from cardan.model.sparsity import DOFS_OF_JOINT, as_table, body_lastdof, columns, dof_chain, row_addresses
+from cardan.model.sparsity import DOFS_OF_JOINT, body_lastdof, columns, dof_chain, row_addresses
 
 JOINT = int(mjtWrap.mjWRAP_JOINT)
 PULLEY = int(mjtWrap.mjWRAP_PULLEY)
@@ -35,7 +36,7 @@ def _wrap_body(m: Any, wrap: int) -> int:
 def _body_pairs(m: Any, path: range) -> list[tuple[int, int]]:
     """The different bodies of neighbours on a path."""
     bodies = [_wrap_body(m, wrap) for wrap in path]
-    return [(a, b) for a, b in zip(bodies, bodies[1:], strict=False) if a != b and a >= 0 and b >= 0]
+    return [(a, b) for a, b in pairwise(bodies) if a != b and a >= 0 and b >= 0]
 
 
 def _paths(m: Any) -> list[range]:

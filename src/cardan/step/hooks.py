@@ -18,6 +18,7 @@ from typing import Any
 from cardan.jit import CALLBACK_FAILED, OK, addresses, jit_enabled, stage
 from cardan.jit.pointers import register_function
 from cardan.jit.stage import is_kernel
+from cardan.step.actuator_hooks import ADAPTERS, Adapter
 
 _NATIVE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
@@ -68,7 +69,7 @@ class Hooks:
         if function is None:
             self.installed.pop(place, None)
         else:
-            self.installed[place] = _hook(function)
+            self.installed[place] = _hook(function, *ADAPTERS.get(place, (_same, _same)))
         self.version += 1
 
     def clear(self) -> None:
@@ -80,13 +81,18 @@ class Hooks:
 hooks = Hooks()
 
 
-def _hook(function: Callable[..., Any]) -> Hook:
+def _same(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Most callbacks are functions of (m, d), as stages are."""
+    return function
+
+
+def _hook(function: Callable[..., Any], adapt_compiled: Adapter, adapt_python: Adapter) -> Hook:
     compiled = getattr(function, "py_func", function)
     if compiled is not function or is_kernel_function(function):
-        entry = stage(compiled)
+        entry = stage(adapt_compiled(compiled))
         addresses([entry])
         return Hook(function, entry)
-    return _python_hook(function)
+    return _python_hook(function, adapt_python(function))
 
 
 def is_kernel_function(function: Callable[..., Any]) -> bool:
@@ -94,10 +100,10 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
     return hasattr(function, "__code__") and is_kernel(function)
 
 
-def _python_hook(function: Callable[..., Any]) -> Hook:
+def _python_hook(function: Callable[..., Any], adapted: Callable[..., Any]) -> Hook:
     def call(_m: Any, _d: Any) -> int:
         try:
-            function(*(_running.objects or ()))
+            adapted(*(_running.objects or ()))
         except BaseException as error:
             _running.error = error
             return CALLBACK_FAILED

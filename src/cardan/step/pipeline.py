@@ -25,11 +25,15 @@ from cardan.dynamics.com import com_pos, com_vel
 from cardan.dynamics.coriolis_derivatives import coriolis_derivatives
 from cardan.dynamics.derivatives import implicitfast_derivatives
 from cardan.dynamics.energy import energy_pos, energy_vel
+from cardan.dynamics.features import has_muscles, has_spatial_tendons, has_spatial_transmissions
 from cardan.dynamics.fluid import fluid, has_fluid
 from cardan.dynamics.fluid_derivatives import fluid_derivatives
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import kinematics
+from cardan.dynamics.muscle import muscles
 from cardan.dynamics.passive import passive
+from cardan.dynamics.spatial_tendon import spatial_tendon
+from cardan.dynamics.spatial_transmission import spatial_transmission
 from cardan.dynamics.subtree import subtree_vel
 from cardan.dynamics.tendon import tendon, tendon_velocity
 from cardan.dynamics.transmission import actuator_velocity, transmission
@@ -39,6 +43,7 @@ from cardan.model.reset import reset_data
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.discovery import find_islands
+from cardan.step.actuator_hooks import has_user_actuators, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
 from cardan.step.hooks import hooks
@@ -120,6 +125,10 @@ def _tendons(m: MjModel) -> bool:
     return m.ntendon > 0
 
 
+def _only_fixed_tendons(m: MjModel) -> bool:
+    return m.ntendon > 0 and not has_spatial_tendons(m)
+
+
 def _actuators(m: MjModel) -> bool:
     return m.nu > 0
 
@@ -151,22 +160,25 @@ _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4
 
 
 CONTROL, PASSIVE = Place("control"), Place("passive")
+ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bias")
 
 # forward dynamics ------------------------------------------------------------
 
 MAKE_CONSTRAINT = (Chosen(constraint_stages),)
 PROJECT = when(is_dual, Chosen(projection_stages))
+TENDON = (when(_only_fixed_tendons, tendon), when(has_spatial_tendons, spatial_tendon))
+TRANSMISSION = (when(_actuators, transmission), when(has_spatial_transmissions, spatial_transmission))
 FWD_POSITION = (
     kinematics,
     com_pos,
     when(_cameras_or_lights, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
-    when(_tendons, tendon),
+    *TENDON,
     crb,
     factor_m,
     collision,
     *MAKE_CONSTRAINT,
     when(wants_islands, find_islands),
-    when(_actuators, transmission),
+    *TRANSMISSION,
     PROJECT,
 )
 PASSIVE_FORCES = (passive, when(has_fluid, fluid), when(_passive_on, PASSIVE))
@@ -184,7 +196,12 @@ SENSOR_ACC = (when(_sensed_forces, rne_post_constraint), _sensors(mjtStage.mjSTA
 ENERGY_POS = (when(_energy_on, energy_pos),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
-ACTUATION = (when(_actuation_on, CONTROL), fwd_actuation)
+ACTUATOR_FORCES = (
+    when(_actuation_on, when(has_muscles, muscles)),
+    when(_actuation_on, when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS)),
+    fwd_actuation,
+)
+ACTUATION = (when(_actuation_on, CONTROL), *ACTUATOR_FORCES)
 SOLVE = Chosen(solver_stages)
 
 FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
@@ -228,7 +245,7 @@ INTEGRATE = (
 )
 
 STEP1 = (check_pos, check_vel, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL)
-STEP2 = (fwd_actuation, fwd_acceleration, SOLVE, *SENSOR_ACC, check_acc, when(_fwdinv_on, *COMPARE), *SINGLE_STEP)
+STEP2 = (*ACTUATOR_FORCES, fwd_acceleration, SOLVE, *SENSOR_ACC, check_acc, when(_fwdinv_on, *COMPARE), *SINGLE_STEP)
 STEP = (check_pos, check_vel, *FORWARD, check_acc, when(_fwdinv_on, *COMPARE), *INTEGRATE)
 
 # programs by name: those of the public functions -----------------------------
@@ -241,7 +258,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_inverse": (*FORWARD_POS, *FORWARD_VEL, *INVERSE_ACC),
     "mj_fwdPosition": FWD_POSITION,
     "mj_fwdVelocity": FWD_VELOCITY,
-    "mj_fwdActuation": (fwd_actuation,),
+    "mj_fwdActuation": ACTUATOR_FORCES,
     "mj_fwdAcceleration": (fwd_acceleration,),
     "mj_fwdConstraint": (SOLVE,),
     "mj_invPosition": FWD_POSITION,
@@ -250,8 +267,8 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_kinematics": (kinematics,),
     "mj_comPos": (com_pos,),
     "mj_camlight": (camlight,),
-    "mj_tendon": (tendon,),
-    "mj_transmission": (transmission,),
+    "mj_tendon": TENDON,
+    "mj_transmission": TRANSMISSION,
     "mj_crb": (crb,),
     "mj_factorM": (factor_m,),
     "mj_comVel": (com_vel,),

@@ -10,23 +10,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cardan.collision.detection import collision
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.kinematics import kinematics
 from cardan.dynamics.passive import passive
-from cardan.dynamics.tendon import tendon
-from cardan.dynamics.transmission import transmission
 from cardan.enums import (
-    mjtBias,
-    mjtDyn,
     mjtEnableBit,
-    mjtGain,
     mjtIntegrator,
     mjtSensor,
-    mjtTrn,
-    mjtWrap,
 )
 from cardan.sensor.table import SENSORS
 from cardan.step.inverse import continuous_acc_euler
@@ -55,14 +46,6 @@ class Missing:
     instead: str = ""
 
 
-def _has(field: str, *values: int) -> Callable[[MjModel], bool]:
-    return lambda m: bool(np.isin(getattr(m, field), values).any())
-
-
-def _has_other(field: str, known: Iterable[int]) -> Callable[[MjModel], bool]:
-    return lambda m: not np.isin(getattr(m, field), list(known)).all()
-
-
 def _enabled(bit: int) -> Callable[[MjModel], bool]:
     return lambda m: bool(m.opt.enableflags & bit)
 
@@ -77,18 +60,6 @@ MISSING: tuple[Missing, ...] = (
     Missing("multiple contacts of convex pairs (flag multiccd)", _enabled(mjtEnableBit.mjENBL_MULTICCD), (collision,)),
     Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
     Missing("engine plugins", lambda m: m.nplugin > 0, (passive, fwd_actuation)),
-    Missing("spatial tendons", _has_other("wrap_type", (mjtWrap.mjWRAP_JOINT,)), (tendon,)),
-    Missing(
-        "actuator transmissions other than joints and tendons",
-        _has_other("actuator_trntype", (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT, mjtTrn.mjTRN_TENDON)),
-        (transmission,),
-    ),
-    Missing("muscles", _has("actuator_dyntype", mjtDyn.mjDYN_MUSCLE), (fwd_actuation,)),
-    Missing("muscles", _has("actuator_gaintype", mjtGain.mjGAIN_MUSCLE), (fwd_actuation,)),
-    Missing("muscles", _has("actuator_biastype", mjtBias.mjBIAS_MUSCLE), (fwd_actuation,)),
-    Missing("user-defined actuator dynamics", _has("actuator_dyntype", mjtDyn.mjDYN_USER), (fwd_actuation,)),
-    Missing("user-defined actuator gains", _has("actuator_gaintype", mjtGain.mjGAIN_USER), (fwd_actuation,)),
-    Missing("user-defined actuator biases", _has("actuator_biastype", mjtBias.mjBIAS_USER), (fwd_actuation,)),
     Missing(
         "discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4",
         _discrete_rk4,

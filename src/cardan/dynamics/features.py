@@ -1,0 +1,30 @@
+"""Which of the costlier features of the smooth dynamics a model uses; the stages of the others are left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.enums import mjtBias, mjtDyn, mjtGain, mjtTrn, mjtWrap
+
+_SPATIAL = (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK, mjtTrn.mjTRN_BODY)
+
+
+def has_spatial_tendons(m: Any) -> bool:
+    """Whether any tendon has a path in space."""
+    return bool((m.wrap_type != mjtWrap.mjWRAP_JOINT).any())
+
+
+def has_spatial_transmissions(m: Any) -> bool:
+    """Whether any actuator acts on sites, a slider-crank or a body."""
+    return bool(np.isin(m.actuator_trntype, _SPATIAL).any())
+
+
+def has_muscles(m: Any) -> bool:
+    """Whether any actuator has the activation dynamics, the gain or the bias of a muscle."""
+    return bool(
+        (m.actuator_dyntype == mjtDyn.mjDYN_MUSCLE).any()
+        or (m.actuator_gaintype == mjtGain.mjGAIN_MUSCLE).any()
+        or (m.actuator_biastype == mjtBias.mjBIAS_MUSCLE).any()
+    )

@@ -1,0 +1,191 @@
+"""Muscles: activation dynamics and the force-length-velocity function (spec: modeling, muscles).
+
+The parameters of gain and bias (`actuator_gainprm`, `actuator_biasprm`) are: range (2), force, scale, lmin, lmax, vmax,
+fpmax, fvmax. Lengths are scaled such that `actuator_lengthrange` becomes `range`, velocities by vmax lengths a second.
+
+What the stage computes is handed to `actuation` in `work.actuator_gain`, `work.actuator_bias` and `act_dot`, so that
+models without muscles never compile it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.actuation import clamp, limit_controls
+from cardan.enums import mjtBias, mjtDyn, mjtGain
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import MINVAL
+
+MUSCLE_DYN = int(mjtDyn.mjDYN_MUSCLE)
+MUSCLE_GAIN = int(mjtGain.mjGAIN_MUSCLE)
+MUSCLE_BIAS = int(mjtBias.mjBIAS_MUSCLE)
+
+
+@kernel
+def sigmoid(x: float) -> float:
+    """Polynomial of degree 5 from 0 at x <= 0 to 1 at x >= 1, with two continuous derivatives."""
+    if x <= 0.0:
+        return 0.0
+    if x >= 1.0:
+        return 1.0
+    return x * x * x * (3.0 * x * (2.0 * x - 5.0) + 10.0)
+
+
+@kernel
+def muscle_dynamics(ctrl: float, act: float, timeconst: Any) -> float:
+    """Rate of change of a muscle's activation.
+
+    Args:
+        ctrl: control, limited to [0, 1] here.
+        act: activation, limited to [0, 1] in the time constants.
+        timeconst: time constants of activation and deactivation, s, and width of the transition between them.
+    """
+    clamped = clamp(act, 0.0, 1.0)
+    rising = timeconst[0] * (0.5 + 1.5 * clamped)
+    falling = timeconst[1] / (0.5 + 1.5 * clamped)
+    change = clamp(ctrl, 0.0, 1.0) - act
+    if timeconst[2] < MINVAL:
+        tau = rising if change > 0.0 else falling
+    else:
+        tau = falling + (rising - falling) * sigmoid(change / timeconst[2] + 0.5)
+    return change / max(MINVAL, tau)
+
+
+@kernel
+def _active_length(length: float, low: float, high: float) -> float:
+    """Active force by scaled length: two parabolas up from `low` to 1, two down to `high`."""
+    if length <= low or length >= high:
+        return 0.0
+    end = low if length < 1.0 else high
+    x = (length - end) / max(MINVAL, abs(1.0 - end))
+    x = abs(x)
+    # x runs from 0 at the end to 1 at the optimal length
+    if x < 0.5:
+        return 2.0 * x * x
+    return 1.0 - 2.0 * (1.0 - x) * (1.0 - x)
+
+
+@kernel
+def _active_velocity(velocity: float, largest: float) -> float:
+    """Active force by scaled velocity: 0 below -1, 1 at 0, `largest` from `largest` - 1 on."""
+    y = largest - 1.0
+    if velocity <= -1.0:
+        return 0.0
+    if velocity <= 0.0:
+        return (velocity + 1.0) * (velocity + 1.0)
+    if velocity <= y:
+        return largest - (y - velocity) * (y - velocity) / max(MINVAL, y)
+    return largest
+
+
+@kernel
+def _active_velocity_slope(velocity: float, largest: float) -> float:
+    """Derivative of `_active_velocity`."""
+    y = largest - 1.0
+    if velocity <= -1.0:
+        return 0.0
+    if velocity <= 0.0:
+        return 2.0 * velocity + 2.0
+    if velocity <= y:
+        return 2.0 * (y - velocity) / max(MINVAL, y)
+    return 0.0
+
+
+@kernel
+def _peak_force(prm: Any, acc0: float) -> float:
+    """Active force at the optimal length at rest: as given, or by how easily the muscle moves the model."""
+    return prm[2] if prm[2] >= 0.0 else prm[3] / max(MINVAL, acc0)
+
+
+@kernel
+def _scale(lengthrange: Any, prm: Any) -> float:
+    """Optimal length."""
+    return (lengthrange[1] - lengthrange[0]) / max(MINVAL, prm[1] - prm[0])
+
+
+@kernel
+def _scaled_length(length: float, lengthrange: Any, prm: Any) -> float:
+    return prm[0] + (length - lengthrange[0]) / max(MINVAL, _scale(lengthrange, prm))
+
+
+@kernel
+def _scaled_velocity(velocity: float, lengthrange: Any, prm: Any) -> float:
+    return velocity / max(MINVAL, _scale(lengthrange, prm) * prm[6])
+
+
+@kernel
+def muscle_gain(length: float, velocity: float, lengthrange: Any, acc0: float, prm: Any) -> float:
+    """Force per activation (negative: a muscle pulls).
+
+    Args:
+        length: of the actuator.
+        velocity: its rate of change.
+        lengthrange: smallest and largest length (2,).
+        acc0: acceleration by a unit force at qpos0.
+        prm: parameters (9,), see above.
+    """
+    active = _active_length(_scaled_length(length, lengthrange, prm), prm[4], prm[5])
+    return -_peak_force(prm, acc0) * active * _active_velocity(_scaled_velocity(velocity, lengthrange, prm), prm[8])
+
+
+@kernel
+def muscle_gain_slope(length: float, velocity: float, lengthrange: Any, acc0: float, prm: Any) -> float:
+    """Derivative of `muscle_gain` by the velocity; same arguments."""
+    active = _active_length(_scaled_length(length, lengthrange, prm), prm[4], prm[5])
+    slope = _active_velocity_slope(_scaled_velocity(velocity, lengthrange, prm), prm[8])
+    return -_peak_force(prm, acc0) * active * slope / max(MINVAL, _scale(lengthrange, prm) * prm[6])
+
+
+@kernel
+def muscle_bias(length: float, lengthrange: Any, acc0: float, prm: Any) -> float:
+    """Passive force (negative: it pulls): a parabola from the optimal length, then a line; arguments as above."""
+    scaled = _scaled_length(length, lengthrange, prm)
+    knee = 0.5 * (1.0 + prm[5])
+    if scaled <= 1.0:
+        return 0.0
+    if scaled <= knee:
+        x = (scaled - 1.0) / max(MINVAL, knee - 1.0)
+        return -_peak_force(prm, acc0) * prm[7] * 0.5 * x * x
+    x = (scaled - knee) / max(MINVAL, knee - 1.0)
+    return -_peak_force(prm, acc0) * prm[7] * (0.5 + x)
+
+
+@kernel
+def _nine(prm: Any, actuator: int) -> Any:
+    """The parameters of a muscle, from `actuator_gainprm` or `actuator_biasprm`."""
+    return (
+        prm[actuator, 0],
+        prm[actuator, 1],
+        prm[actuator, 2],
+        prm[actuator, 3],
+        prm[actuator, 4],
+        prm[actuator, 5],
+        prm[actuator, 6],
+        prm[actuator, 7],
+        prm[actuator, 8],
+    )
+
+
+@stage
+def muscles(m: Any, d: Any) -> int:
+    """Activation rates, gains and biases of muscles.
+
+    Reads ctrl, act, actuator_length, actuator_velocity; writes act_dot (na,), work.actuator_gain,
+    work.actuator_gain_slope and work.actuator_bias (nu,) where the types of an actuator say muscle.
+    """
+    limit_controls(m, d)
+    for i in range(m.nu):
+        length, velocity, acc0 = d.actuator_length[i], d.actuator_velocity[i], m.actuator_acc0[i]
+        lengthrange = (m.actuator_lengthrange[i, 0], m.actuator_lengthrange[i, 1])
+        if m.actuator_dyntype[i] == MUSCLE_DYN:
+            prm = m.actuator_dynprm
+            timeconst = (prm[i, 0], prm[i, 1], prm[i, 2])
+            act = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
+            d.act_dot[act] = muscle_dynamics(d.work.ctrl[i], d.act[act], timeconst)
+        if m.actuator_gaintype[i] == MUSCLE_GAIN:
+            nine = _nine(m.actuator_gainprm, i)
+            d.work.actuator_gain[i] = muscle_gain(length, velocity, lengthrange, acc0, nine)
+            d.work.actuator_gain_slope[i] = muscle_gain_slope(length, velocity, lengthrange, acc0, nine)
+        if m.actuator_biastype[i] == MUSCLE_BIAS:
+            d.work.actuator_bias[i] = muscle_bias(length, lengthrange, acc0, _nine(m.actuator_biasprm, i))
+    return OK

@@ -1,0 +1,181 @@
+"""Spatial tendons: paths through sites, past spheres and cylinders, over pulleys (spec: modeling, spatial tendon).
+
+The path is a polygon of points fixed to bodies, with arcs on obstacles in between. Arcs don't contribute to the
+Jacobian: where a shortest path touches an obstacle, moving the point of contact along the surface changes nothing at
+first order. A straight segment from a point of body a to a point of body b, with the direction u, contributes
+``u' (J_b - J_a)``; dofs that move both bodies cancel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.jacobian import arm_of, is_sparse
+from cardan.dynamics.tendon import clear_jacobian, clear_row, finish_row, fixed_tendon
+from cardan.dynamics.wrapping import wrap
+from cardan.enums import mjtWrap
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import (
+    add3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    normalize3,
+    scale3,
+    sub3,
+)
+
+JOINT = int(mjtWrap.mjWRAP_JOINT)
+PULLEY = int(mjtWrap.mjWRAP_PULLEY)
+SITE = int(mjtWrap.mjWRAP_SITE)
+CYLINDER = int(mjtWrap.mjWRAP_CYLINDER)
+# entries of `wrap_obj` that are not geoms
+AT_SITE, AT_PULLEY = -1, -2
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+@kernel
+def _add_point(d: Any, number: int, what: int, point: Any) -> int:
+    """Append a point to the paths; returns the number of points."""
+    d.wrap_obj[number // 2, number % 2] = what
+    d.wrap_xpos[number // 2, 3 * (number % 2)] = point[0]
+    d.wrap_xpos[number // 2, 3 * (number % 2) + 1] = point[1]
+    d.wrap_xpos[number // 2, 3 * (number % 2) + 2] = point[2]
+    return number + 1
+
+
+@kernel
+def dof_rate(d: Any, dof: int, force: Any, torque: Any) -> float:
+    """Power of a force and a torque, as seen at the centre of mass of the tree, per unit velocity of a dof."""
+    angular = (d.cdof[dof, 0], d.cdof[dof, 1], d.cdof[dof, 2])
+    linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
+    return dot3(linear, force) + dot3(angular, torque)
+
+
+@kernel
+def _mark_chain(m: Any, d: Any, body: int, tendon: int) -> None:
+    dof = m.aux.body_lastdof[body]
+    while dof >= 0 and d.work.ten_mark[dof] != tendon + 1:
+        d.work.ten_mark[dof] = tendon + 1
+        dof = m.dof_parentid[dof]
+
+
+@kernel
+def _add_segment(m: Any, d: Any, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> None:
+    """Add the moments of the straight segment from `p`, fixed to body `a`, to `q`, fixed to body `b`."""
+    if a == b:
+        return
+    if is_sparse(m):
+        _mark_chain(m, d, a, tendon)
+        _mark_chain(m, d, b, tendon)
+    direction = scale3(normalize3(sub3(q, p)), 1.0 / divisor)
+    torque_a = cross(arm_of(m, d, p, a), direction)
+    torque_b = cross(arm_of(m, d, q, b), direction)
+    # up both chains until they meet
+    dof_a, dof_b = m.aux.body_lastdof[a], m.aux.body_lastdof[b]
+    while dof_a != dof_b:
+        if dof_a > dof_b:
+            d.work.ten_row[dof_a] -= dof_rate(d, dof_a, direction, torque_a)
+            dof_a = m.dof_parentid[dof_a]
+        else:
+            d.work.ten_row[dof_b] += dof_rate(d, dof_b, direction, torque_b)
+            dof_b = m.dof_parentid[dof_b]
+
+
+@kernel
+def _straight(m: Any, d: Any, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> float:
+    """Length of a straight segment, whose moments are added."""
+    _add_segment(m, d, tendon, a, p, b, q, divisor)
+    return norm3(sub3(q, p)) / divisor
+
+
+@kernel
+def _past_geom(m: Any, d: Any, geom: int, side: int, is_cylinder: bool, p: Any, q: Any) -> Any:
+    """Path from `p` to `q` past a geom, in world coordinates; results as in `wrapping.wrap`."""
+    centre, frame = get3(d.geom_xpos, geom), get9(d.geom_xmat, geom)
+    local_p = mul_mat_t_vec3(frame, sub3(p, centre))
+    local_q = mul_mat_t_vec3(frame, sub3(q, centre))
+    local_side = ORIGIN
+    if side >= 0:
+        local_side = mul_mat_t_vec3(frame, sub3(get3(d.site_xpos, side), centre))
+    length, first, second = wrap(local_p, local_q, local_side, side >= 0, m.geom_size[geom, 0], is_cylinder)
+    first = add3(centre, mul_mat_vec3(frame, first))
+    second = add3(centre, mul_mat_vec3(frame, second))
+    return length, first, second
+
+
+@kernel
+def _from_site(m: Any, d: Any, tendon: int, at: int, divisor: float, number: int) -> Any:
+    """The part of the path from the site at wrap object `at` to the next site, which is left to the next part.
+
+    Returns: its length over the divisor, the number of points so far, the wrap object of the next site.
+    """
+    site = m.wrap_objid[at]
+    a, p = m.site_bodyid[site], get3(d.site_xpos, site)
+    number = _add_point(d, number, AT_SITE, p)
+    last = m.tendon_adr[tendon] + m.tendon_num[tendon] - 1
+    if at == last or m.wrap_type[at + 1] == PULLEY:
+        return 0.0, number, at + 1
+    if m.wrap_type[at + 1] == SITE:
+        site = m.wrap_objid[at + 1]
+        q = get3(d.site_xpos, site)
+        return _straight(m, d, tendon, a, p, m.site_bodyid[site], q, divisor), number, at + 1
+    # an obstacle, and the site behind it
+    geom, side = m.wrap_objid[at + 1], round(m.wrap_prm[at + 1])
+    site = m.wrap_objid[at + 2]
+    b, q = m.site_bodyid[site], get3(d.site_xpos, site)
+    arc, first, second = _past_geom(m, d, geom, side, m.wrap_type[at + 1] == CYLINDER, p, q)
+    if arc < 0.0:
+        return _straight(m, d, tendon, a, p, b, q, divisor), number, at + 2
+    number = _add_point(d, number, geom, first)
+    number = _add_point(d, number, geom, second)
+    body = m.geom_bodyid[geom]
+    length = arc / divisor
+    length += _straight(m, d, tendon, a, p, body, first, divisor)
+    length += _straight(m, d, tendon, body, second, b, q, divisor)
+    return length, number, at + 2
+
+
+@kernel
+def _spatial(m: Any, d: Any, tendon: int, number: int) -> Any:
+    """Length of a spatial tendon and the number of points of all paths so far; adds to `work.ten_row`."""
+    length, divisor = 0.0, 1.0
+    at = m.tendon_adr[tendon]
+    end = at + m.tendon_num[tendon]
+    while at < end:
+        if m.wrap_type[at] == PULLEY:
+            divisor = m.wrap_prm[at]
+            number = _add_point(d, number, AT_PULLEY, ORIGIN)
+            at += 1
+        else:
+            part, number, at = _from_site(m, d, tendon, at, divisor, number)
+            length += part
+    return length, number
+
+
+@stage
+def spatial_tendon(m: Any, d: Any) -> int:
+    """Lengths and Jacobians of all tendons, fixed and spatial, and the paths of spatial ones.
+
+    Reads qpos, site_xpos, geom_xpos, geom_xmat, cdof, subtree_com; writes ten_length (ntendon,), ten_J as `tendon`
+    does, ten_wrapadr and ten_wrapnum (first point of the path and number of points), wrap_obj (geom of each point, -1: site,
+    -2: pulley) and wrap_xpos (world coordinates, m).
+    """
+    clear_jacobian(m, d)
+    adr = 0
+    number = 0
+    for t in range(m.ntendon):
+        clear_row(m, d, t)
+        d.ten_wrapadr[t] = number
+        if m.wrap_type[m.tendon_adr[t]] == JOINT:
+            d.ten_length[t] = fixed_tendon(m, d, t)
+        else:
+            length, number = _spatial(m, d, t, number)
+            d.ten_length[t] = length
+        d.ten_wrapnum[t] = number - d.ten_wrapadr[t]
+        adr = finish_row(m, d, t, adr)
+    return OK

@@ -1,0 +1,169 @@
+"""Transmissions through space: sites, slider-cranks, and the contacts of a body (spec: computation, actuation model).
+
+Like those of joints and tendons, each fills one row of `actuator_moment` where `m.aux.moment_colind` says; see
+`transmission`.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.dynamics.jacobian import arm_of
+from cardan.dynamics.spatial_tendon import dof_rate
+from cardan.enums import mjtTrn
+from cardan.jit import OK, kernel, stage
+from cardan.maths.quaternion import mul_quat, neg_quat, quat2vel
+from cardan.maths.vector import (
+    MINVAL,
+    add3,
+    add_scaled3,
+    cross,
+    dot3,
+    get3,
+    get4,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    scale3,
+    sub3,
+)
+
+SITE = int(mjtTrn.mjTRN_SITE)
+SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
+BODY = int(mjtTrn.mjTRN_BODY)
+
+
+@kernel
+def _clear_moment(m: Any, d: Any, actuator: int) -> None:
+    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
+        d.actuator_moment[actuator, m.aux.moment_colind[k]] = 0.0
+
+
+@kernel
+def _add_difference(
+    m: Any, d: Any, actuator: int, body1: int, body2: int, force: Any, torque1: Any, torque2: Any
+) -> None:
+    """Add the moments of a force and a torque on `body1` and the opposite force with another torque on `body2`.
+
+    Torques are as seen at the centre of mass of each body's tree. Dofs that move both bodies are left out.
+    """
+    dof1, dof2 = m.aux.body_lastdof[body1], m.aux.body_lastdof[body2]
+    while dof1 != dof2:
+        if dof1 > dof2:
+            d.actuator_moment[actuator, dof1] += dof_rate(d, dof1, force, torque1)
+            dof1 = m.dof_parentid[dof1]
+        else:
+            d.actuator_moment[actuator, dof2] -= dof_rate(d, dof2, force, torque2)
+            dof2 = m.dof_parentid[dof2]
+
+
+@kernel
+def _site_transmission(m: Any, d: Any, actuator: int, site: int, refsite: int) -> None:
+    """Force and torque in the frame of the site, or, against a reference site, in that site's frame.
+
+    The length is 0 without a reference site; else the pose of the site in the reference frame, weighted by the gear.
+    """
+    gear = m.actuator_gear
+    linear = (gear[actuator, 0], gear[actuator, 1], gear[actuator, 2])
+    angular = (gear[actuator, 3], gear[actuator, 4], gear[actuator, 5])
+    frame = get9(d.site_xmat, refsite if refsite >= 0 else site)
+    force, torque = mul_mat_vec3(frame, linear), mul_mat_vec3(frame, angular)
+    place, body = get3(d.site_xpos, site), m.site_bodyid[site]
+    torque1 = add3(torque, cross(arm_of(m, d, place, body), force))
+    d.actuator_length[actuator] = 0.0
+    refbody = 0
+    torque2 = torque1
+    if refsite >= 0:
+        refbody = m.site_bodyid[refsite]
+        refplace = get3(d.site_xpos, refsite)
+        torque2 = add3(torque, cross(arm_of(m, d, refplace, refbody), force))
+        turn = mul_quat(neg_quat(_site_quat(m, d, refsite)), _site_quat(m, d, site))
+        offset = mul_mat_t_vec3(frame, sub3(place, refplace))
+        d.actuator_length[actuator] = dot3(linear, offset) + dot3(angular, quat2vel(turn, 1.0))
+    _add_difference(m, d, actuator, body, refbody, force, torque1, torque2)
+
+
+@kernel
+def _site_quat(m: Any, d: Any, site: int) -> Any:
+    """Orientation of a site in the world."""
+    return mul_quat(get4(d.xquat, m.site_bodyid[site]), get4(m.site_quat, site))
+
+
+@kernel
+def _slider_crank(m: Any, d: Any, actuator: int, crank: int, slider: int) -> None:
+    """Position of a slider on the z axis of its site, held by a rod from the crank's site.
+
+    With v from slider to crank, axis a, a'v = p and s = sqrt(p^2 + rod^2 - v'v), the length is p - s; where the rod is
+    too short, s counts as 0.
+    """
+    frame = get9(d.site_xmat, slider)
+    axis = (frame[2], frame[5], frame[8])
+    end, start = get3(d.site_xpos, crank), get3(d.site_xpos, slider)
+    rod, gear = m.actuator_cranklength[actuator], m.actuator_gear[actuator, 0]
+    v = sub3(end, start)
+    p = dot3(axis, v)
+    square = p * p + rod * rod - dot3(v, v)
+    by_axis, force, length = 1.0, axis, p
+    if square > 0.0:
+        s = sqrt(square)
+        length = p - s
+        by_axis = 1.0 - p / max(MINVAL, s)
+        force = add_scaled3(scale3(axis, by_axis), v, 1.0 / max(MINVAL, s))
+    d.actuator_length[actuator] = gear * length
+    # turning the axis counts for the slider alone
+    force, turning = scale3(force, gear), scale3(cross(axis, v), gear * by_axis)
+    body1, body2 = m.site_bodyid[crank], m.site_bodyid[slider]
+    torque1 = cross(arm_of(m, d, end, body1), force)
+    torque2 = sub3(cross(arm_of(m, d, start, body2), force), turning)
+    _add_difference(m, d, actuator, body1, body2, force, torque1, torque2)
+
+
+@kernel
+def _touches(m: Any, d: Any, contact: int, body: int) -> bool:
+    """Whether a contact involves a geom of the body, and is there: active, or within the gap."""
+    if d.contact.exclude[contact] > 1:
+        return False
+    geom1, geom2 = d.contact.geom[contact, 0], d.contact.geom[contact, 1]
+    return (geom1 >= 0 and m.geom_bodyid[geom1] == body) or (geom2 >= 0 and m.geom_bodyid[geom2] == body)
+
+
+@kernel
+def _adhesion(m: Any, d: Any, actuator: int, body: int) -> None:
+    """Minus the mean Jacobian of the distances at the contacts of a body; the length is 0."""
+    d.actuator_length[actuator] = 0.0
+    number = 0
+    for contact in range(d.ncon):
+        if _touches(m, d, contact, body):
+            number += 1
+    for contact in range(d.ncon):
+        if _touches(m, d, contact, body):
+            frame, pos = d.contact.frame, get3(d.contact.pos, contact)
+            normal = (frame[contact, 0], frame[contact, 1], frame[contact, 2])
+            force = scale3(normal, -m.actuator_gear[actuator, 0] / number)
+            body1 = m.geom_bodyid[d.contact.geom[contact, 0]]
+            body2 = m.geom_bodyid[d.contact.geom[contact, 1]]
+            torque1 = cross(arm_of(m, d, pos, body1), force)
+            torque2 = cross(arm_of(m, d, pos, body2), force)
+            _add_difference(m, d, actuator, body2, body1, force, torque2, torque1)
+
+
+@stage
+def spatial_transmission(m: Any, d: Any) -> int:
+    """Lengths and moment arms of the actuators that act on sites, slider-cranks and bodies.
+
+    Reads site_xpos, site_xmat, xquat, cdof, subtree_com, contact; writes actuator_length (nu,), actuator_moment
+    (nu, nv).
+    """
+    for actuator in range(m.nu):
+        kind = m.actuator_trntype[actuator]
+        target, other = m.actuator_trnid[actuator, 0], m.actuator_trnid[actuator, 1]
+        if kind in (SITE, SLIDERCRANK, BODY):
+            _clear_moment(m, d, actuator)
+        if kind == SITE:
+            _site_transmission(m, d, actuator, target, other)
+        elif kind == SLIDERCRANK:
+            _slider_crank(m, d, actuator, target, other)
+        elif kind == BODY:
+            _adhesion(m, d, actuator, target)
+    return OK

@@ -1,0 +1,132 @@
+"""User-defined actuators as stages (spec: computation, actuation model: mjcb_act_dyn, mjcb_act_gain, mjcb_act_bias).
+
+Each callback is a function of model, data and actuator that returns a number. It is called for every actuator whose
+type says "user": an activation rate (which is kept if the actuator has one activation; with more, the callback writes
+`d.act_dot` itself), a gain or a bias (not for actuators of a disabled group). Without callbacks, rates and biases are 0
+and gains 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cardan.dynamics.actuation import actuator_disabled
+from cardan.enums import mjtBias, mjtDyn, mjtGain
+from cardan.jit import OK, kernel, stage
+
+USER_DYN = int(mjtDyn.mjDYN_USER)
+USER_GAIN = int(mjtGain.mjGAIN_USER)
+USER_BIAS = int(mjtBias.mjBIAS_USER)
+
+Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def has_user_actuators(m: Any) -> bool:
+    """Whether any actuator is user-defined."""
+    return bool(
+        (m.actuator_dyntype == USER_DYN).any()
+        or (m.actuator_gaintype == USER_GAIN).any()
+        or (m.actuator_biastype == USER_BIAS).any()
+    )
+
+
+@stage
+def user_defaults(m: Any, d: Any) -> int:
+    """Rates 0, gains 1, biases 0 for user-defined actuators, before callbacks say otherwise.
+
+    Writes act_dot (na,), work.actuator_gain, work.actuator_gain_slope, work.actuator_bias (nu,).
+    """
+    for i in range(m.nu):
+        if m.actuator_dyntype[i] == USER_DYN:
+            for act in range(m.actuator_actadr[i], m.actuator_actadr[i] + m.actuator_actnum[i]):
+                d.act_dot[act] = 0.0
+        if m.actuator_gaintype[i] == USER_GAIN:
+            d.work.actuator_gain[i] = 1.0
+            d.work.actuator_gain_slope[i] = 0.0
+        if m.actuator_biastype[i] == USER_BIAS:
+            d.work.actuator_bias[i] = 0.0
+    return OK
+
+
+# compiled callbacks ----------------------------------------------------------
+
+
+def _native_dyn(callback: Callable[..., Any]) -> Callable[..., Any]:
+    kernel(callback)
+
+    def act_dyn(m: Any, d: Any) -> int:
+        for i in range(m.nu):
+            if m.actuator_dyntype[i] == USER_DYN:
+                rate = callback(m, d, i)
+                if m.actuator_actnum[i] == 1:
+                    d.act_dot[m.actuator_actadr[i]] = rate
+        return OK
+
+    return act_dyn
+
+
+def _native_gain(callback: Callable[..., Any]) -> Callable[..., Any]:
+    kernel(callback)
+
+    def act_gain(m: Any, d: Any) -> int:
+        for i in range(m.nu):
+            if m.actuator_gaintype[i] == USER_GAIN and not actuator_disabled(m, i):
+                d.work.actuator_gain[i] = callback(m, d, i)
+        return OK
+
+    return act_gain
+
+
+def _native_bias(callback: Callable[..., Any]) -> Callable[..., Any]:
+    kernel(callback)
+
+    def act_bias(m: Any, d: Any) -> int:
+        for i in range(m.nu):
+            if m.actuator_biastype[i] == USER_BIAS and not actuator_disabled(m, i):
+                d.work.actuator_bias[i] = callback(m, d, i)
+        return OK
+
+    return act_bias
+
+
+# Python callbacks ------------------------------------------------------------
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"mjcb_{name} callback did not return a number, but {type(value).__name__}") from None
+
+
+def _python_dyn(callback: Callable[..., Any]) -> Callable[..., Any]:
+    def act_dyn(m: Any, d: Any) -> None:
+        for i in np.flatnonzero(m.actuator_dyntype == USER_DYN).tolist():
+            rate = _number("act_dyn", callback(m, d, i))
+            if m.actuator_actnum[i] == 1:
+                d.act_dot[m.actuator_actadr[i]] = rate
+
+    return act_dyn
+
+
+def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
+    def adapt(callback: Callable[..., Any]) -> Callable[..., Any]:
+        def call(m: Any, d: Any) -> None:
+            for i in np.flatnonzero(getattr(m, types) == user).tolist():
+                if not actuator_disabled(m, i):
+                    d._memory.arrays[field][i] = _number(name, callback(m, d, i))
+
+        return call
+
+    return adapt
+
+
+# place: how a compiled callback and how a Python one becomes a function of (m, d)
+ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
+    "act_dyn": (_native_dyn, _python_dyn),
+    "act_gain": (_native_gain, _python_force("act_gain", "actuator_gaintype", USER_GAIN, "work.actuator_gain")),
+    "act_bias": (_native_bias, _python_force("act_bias", "actuator_biastype", USER_BIAS, "work.actuator_bias")),
+}
