@@ -8,12 +8,11 @@ Spec: computation, collision detection, collision checking; modelling, multiccd.
 
 from __future__ import annotations
 
-from math import cos, sin
 from typing import Any
 
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
-from cardan.collision.support import load_geom
+from cardan.collision.support import ELLIPSOID, SPHERE, load_geom
 from cardan.collision.surface import smooth_normal
 from cardan.enums import mjtEnableBit
 from cardan.jit import collider, kernel
@@ -21,7 +20,7 @@ from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
 from cardan.maths.vector import add3, column3, get3, get9, norm3, set3, set9, sub3
 
 MULTICCD = int(mjtEnableBit.mjENBL_MULTICCD)
-SPACING = 1e-6
+SPACING = 1e-3
 """Least distance of contacts, in units of the smaller bounding sphere."""
 TILT = 1e-3
 """Angle by which geoms are tilted in search of more contacts, rad."""
@@ -89,12 +88,18 @@ def more_contacts(m: Any, d: Any, geom1: int, geom2: int) -> int:
     return ncon
 
 
+@kernel
+def is_round(m: Any, geom: int) -> bool:
+    """Whether a geom has no flat part, so that it touches others in one point only."""
+    return m.geom_type[geom] == SPHERE or m.geom_type[geom] == ELLIPSOID
+
+
 @collider
 def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two convex geoms: one contact, or up to five if ``multiccd`` is enabled."""
     load_geom(m, d, 0, geom1)
     load_geom(m, d, 1, geom2)
     ncon = collide_shapes(m, d, 0)
-    if ncon > 0 and m.opt.enableflags & MULTICCD:
+    if ncon > 0 and m.opt.enableflags & MULTICCD and not (is_round(m, geom1) or is_round(m, geom2)):
         return more_contacts(m, d, geom1, geom2)
     return ncon

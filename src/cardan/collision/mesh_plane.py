@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.plane import plane_height, point_contact
+from cardan.collision.plane import point_contact
 from cardan.collision.support import load_geom, mesh_vertex, support_mesh
 from cardan.jit import collider, kernel
 from cardan.maths.vector import add3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
