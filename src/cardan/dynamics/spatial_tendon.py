@@ -162,8 +162,8 @@ def spatial_tendon(m: Any, d: Any) -> int:
     """Lengths and Jacobians of all tendons, fixed and spatial, and the paths of spatial ones.
 
     Reads qpos, site_xpos, geom_xpos, geom_xmat, cdof, subtree_com; writes ten_length (ntendon,), ten_J as `tendon`
-    does, ten_wrapadr and ten_wrapnum (first point of the path and number of points), wrap_obj (geom of each point, -1: site,
-    -2: pulley) and wrap_xpos (world coordinates, m).
+    does, ten_wrapadr and ten_wrapnum (first point of the path and number of points), wrap_obj (geom of each point, -1:
+    site, -2: pulley) and wrap_xpos (world coordinates, m).
     """
     clear_jacobian(m, d)
     adr = 0
