@@ -31,8 +31,8 @@ def _kind(value: Any) -> str:
 
 def _target(name: str, array: Any, dtype: type) -> np.ndarray:
     """An array to write results to, as it is."""
-    fits = isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.writeable
-    require(fits, f"{name} should be a writeable array of {np.dtype(dtype).name}, got {_kind(array)}")
+    if not (isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.writeable):
+        raise TypeError(f"{name} should be a writeable array of {np.dtype(dtype).name}, got {_kind(array)}")
     return array
 
 
@@ -54,9 +54,8 @@ def target_of(name: str, array: Any, size: int, what: str = "") -> np.ndarray:
 def target_matrix(name: str, array: Any) -> np.ndarray:
     """A matrix to write results to: two-dimensional, stored in rows."""
     _target(name, array, np.float64)
-    require(
-        array.ndim == 2 and array.flags.c_contiguous, f"{name} should be a matrix stored in rows, got {_kind(array)}"
-    )
+    if array.ndim != 2 or not array.flags.c_contiguous:
+        raise TypeError(f"{name} should be a matrix stored in rows, got {_kind(array)}")
     return array
 
 

@@ -7,7 +7,8 @@ leave what depends on positions; positions come last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,78 +37,113 @@ from cardan.step.finite_difference import (
     save_start,
     start_size,
 )
-from cardan.step.run import attached, run
+from cardan.step.run import run
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
 NONE, POS, VEL = (int(k) for k in (mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL))
-BASELINE = [(NOTHING, 0, 0, KEEP_BASE, 0)]
+BASELINE = np.array([[NOTHING, 0, 0, KEEP_BASE, 0]], np.int64)
 
-Row = tuple[int, int, int, int, int]
-Group = tuple[int, list[Row]]  # what needn't be computed again (mjtStage), and the evaluations
-
-
-def _evaluations(kind: int, element: int, row: int, above: bool, below: bool) -> list[Row]:
-    """The evaluations of one derivative: both sides, one side, or none."""
-    if above and below:
-        return [(kind, element, 1, KEEP_HIGH, 0), (kind, element, -1, BELOW_HIGH, row)]
-    if above:
-        return [(kind, element, 1, ABOVE_BASE, row)]
-    return [(kind, element, -1, BELOW_BASE, row)] if below else []
+Group = tuple[int, np.ndarray]  # what needn't be computed again (mjtStage), and the evaluations (rows of the plan)
 
 
-def _all(kind: int, n: int, first_row: int, centered: bool) -> list[Row]:
-    """The evaluations of the derivatives by all elements of an input."""
-    return [row for i in range(n) for row in _evaluations(kind, i, first_row + i, True, centered)]
+@lru_cache(maxsize=64)
+def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.ndarray:
+    """The evaluations of the derivatives by all elements of an input: from both sides, from one side, or none.
+
+    Args:
+        kind: the input.
+        first_row: row of the results that belongs to its first element.
+        above: a byte an element, other than 0 if it may be moved up.
+        below: likewise for down.
+    """
+    up, down = (np.frombuffer(side, bool) for side in (above, below))
+    elements = np.repeat(np.arange(len(up)), up.astype(int) + down)
+    plan = np.empty((len(elements), PLAN), np.int64)
+    second = np.zeros(len(elements), bool)
+    second[1:] = elements[1:] == elements[:-1]
+    plan[:, 0] = kind
+    plan[:, 1] = elements
+    plan[:, 2] = np.where(up[elements] & ~second, 1, -1)
+    plan[:, 3] = np.where(up[elements], ABOVE_BASE, BELOW_BASE)
+    plan[(up & down)[elements], 3] = KEEP_HIGH
+    plan[second, 3] = BELOW_HIGH
+    plan[:, 4] = first_row + elements
+    return plan
 
 
-def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> list[Row]:
+def _all(kind: int, n: int, first_row: int, centered: bool) -> np.ndarray:
+    """The same for an input that may be moved anywhere."""
+    return _evaluations(kind, first_row, bytes([1]) * n, bytes([centered]) * n)
+
+
+def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> np.ndarray:
     """The same for controls, which must not leave their ranges: elsewhere they have no effect."""
-    rows = []
-    limited = m.actuator_ctrllimited.astype(bool)
+    free = m.actuator_ctrllimited == 0
+    if free.all():
+        return _all(CONTROL, m.nu, first_row, centered)
     low, high = m.actuator_ctrlrange.T
-    inside = ~limited | ((d.ctrl >= low) & (d.ctrl <= high))
-    above = inside & (~limited | ((d.ctrl + eps >= low) & (d.ctrl + eps <= high)))
-    below = inside & (~limited | ((d.ctrl - eps >= low) & (d.ctrl - eps <= high)))
-    for i in range(m.nu):
-        rows += _evaluations(CONTROL, i, first_row + i, bool(above[i]), bool(below[i] and (centered or not above[i])))
-    return rows
+    ctrl = d.ctrl
+    inside = free | ((ctrl >= low) & (ctrl <= high))
+    above = inside & (free | ((ctrl + eps >= low) & (ctrl + eps <= high)))
+    below = inside & (free | ((ctrl - eps >= low) & (ctrl - eps <= high)))
+    return _evaluations(CONTROL, first_row, above.tobytes(), (below if centered else below & ~above).tobytes())
+
+
+def _scratch(d: MjData, sizes: dict[str, int]) -> None:
+    """Give the private arrays `work.fd_*` these sizes; they stay for the next call."""
+    memory = d._memory
+    for name, size in sizes.items():
+        array = memory.arrays.get(f"work.fd_{name}")
+        if array is None or array.size != size:
+            memory.attach(f"work.fd_{name}", np.zeros(size, memory.struct.by_name[f"work.fd_{name}"].numpy_dtype))
+            d.__dict__.pop("_view", None)
 
 
 def _evaluate(
     m: MjModel,
     d: MjData,
     eps: float,
-    groups: Iterable[Group],
+    groups: list[Group],
     program_after: Callable[[int], Any],
     shape: tuple[int, int],
     value_size: int,
 ) -> np.ndarray:
     """Do all evaluations, and put the state back; returns the differences, a row a perturbed element."""
     groups = [(NONE, BASELINE), *groups]
-    result = np.zeros(shape)
-    rows = {
-        "plan": np.array([row for _, rows in groups for row in rows], np.int64).reshape(-1, PLAN),
-        "start": np.zeros(start_size(m)),
-        "value": np.zeros(3 * value_size),
-        "qpos": np.zeros(m.nq),
-        "qpos_low": np.zeros(m.nq),
-        "result": result,
-    }
-    scalars = d._memory.scalars
+    plan = np.concatenate([plan for _, plan in groups]).reshape(-1)
+    sizes = {"plan": plan.size, "start": start_size(m), "value": 3 * value_size, "result": shape[0] * shape[1]}
+    _scratch(d, {**sizes, "qpos": m.nq, "qpos_low": m.nq})
+    arrays, scalars = d._memory.arrays, d._memory.scalars
+    arrays["work.fd_plan"][:] = plan
+    arrays["work.fd_result"][:] = 0.0
     scalars["work.fd_evaluation"][0] = 0
     scalars["work.fd_eps"][0] = eps
-    with attached(d, {f"work.fd_{name}": array.reshape(-1) for name, array in rows.items()}):
-        run(pipeline.cached_program(m, "save_start", (save_start,)), m, d)
-        try:
-            for skipstage, evaluations in groups:
-                if evaluations:
-                    run(program_after(skipstage), m, d, len(evaluations))
-        finally:
-            run(pipeline.cached_program(m, "restore_start", (restore_start,)), m, d)
-    return result
+    run(pipeline.cached_program(m, "save_start", (save_start,)), m, d)
+    try:
+        for skipstage, rows in groups:
+            if len(rows):
+                run(program_after(skipstage), m, d, len(rows))
+    finally:
+        run(pipeline.cached_program(m, "restore_start", (restore_start,)), m, d)
+    return arrays["work.fd_result"].reshape(shape)
+
+
+@cache
+def _transition_items(skipstage: int, sensors: bool) -> tuple[Any, ...]:
+    """The stages of one evaluation of a step."""
+    checks = (check_pos, check_vel) if skipstage == NONE else ()
+    forward = pipeline.skip_items("mj_forwardSkip", skipstage, not sensors)
+    return (perturb, *checks, *forward, check_acc, *pipeline.INTEGRATE, record_transition)
+
+
+@cache
+def _inverse_items(skipstage: int, sensors: bool, actuation: bool) -> tuple[Any, ...]:
+    """The stages of one evaluation of inverse dynamics."""
+    inverse = pipeline.skip_items("mj_inverseSkip", skipstage, not sensors)
+    return (perturb, *inverse, *((fwd_actuation,) if actuation else ()), record_inverse)
 
 
 def transition_differences(
@@ -141,11 +177,8 @@ def transition_differences(
         groups.append((NONE, _all(POSITION, nv, 0, centered)))
 
     def program_after(skipstage: int) -> Any:
-        key = ("transition", skipstage, sensors)
-        checks = (check_pos, check_vel) if skipstage == NONE else ()
-        forward = pipeline.skip_items("mj_forwardSkip", skipstage, not sensors)
-        items = (perturb, *checks, *forward, check_acc, *pipeline.INTEGRATE, record_transition)
-        return pipeline.cached_program(m, key, items)
+        items = _transition_items(skipstage, sensors)
+        return pipeline.cached_program(m, ("transition", skipstage, sensors), items)
 
     value_size = m.nq + nv + na + m.nsensordata
     return _evaluate(m, d, eps, groups, program_after, (nx + nu, nx + m.nsensordata), value_size)
@@ -173,9 +206,8 @@ def inverse_differences(
     groups = [(skip, _all(kind, nv, k * nv, False)) for skip, kind, k in kinds if inputs[k]]
 
     def program_after(skipstage: int) -> Any:
-        key = ("inverse", skipstage, sensors)
-        inverse = pipeline.skip_items("mj_inverseSkip", skipstage, not sensors)
-        return pipeline.cached_program(m, key, (perturb, *inverse, fwd_actuation, record_inverse))
+        items = _inverse_items(skipstage, sensors, actuation)
+        return pipeline.cached_program(m, ("inverse", skipstage, sensors, actuation), items)
 
     d._memory.scalars["work.fd_actuation"][0] = actuation
     size = nv + m.nsensordata + m.nM
