@@ -10,6 +10,7 @@ from cardan.compiler.meshes.fitting import fit
 from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, check_size, size_from_segment
 from cardan.maths.pose import Pose, Vec3, compose
+from cardan.maths.vector import add3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 class Figure(NamedTuple):
     """Pose in the body; sizes; centre and half sides of the bounding box and radius of the bounding sphere in its frame.
 
-    ``volume`` and ``inertia`` (principal moments) are those at unit density, ``dataid`` the id of the mesh or height
-    field, or -1.
+    ``volume`` and ``inertia`` (principal moments) are those at unit density, ``semiaxes`` those of the ellipsoid that
+    stands for the shape in a fluid, ``dataid`` the id of the mesh or height field, or -1.
     """
 
     pose: Pose
@@ -31,6 +32,7 @@ class Figure(NamedTuple):
     radius: float
     volume: float
     inertia: Vec3
+    semiaxes: Vec3
     dataid: int = -1
 
 
@@ -70,7 +72,8 @@ def _primitive(word: str, pose: Pose, size: Vec3, dataid: int = -1) -> Figure:
     shape = SHAPES[word]
     half = shape.half(size)
     centre = (0.0, 0.0, -half[2]) if word == "plane" else _ORIGIN
-    return Figure(pose, size, centre, half, shape.radius(size), shape.volume(size), shape.inertia(size), dataid)
+    radius, volume, inertia = shape.radius(size), shape.volume(size), shape.inertia(size)
+    return Figure(pose, size, centre, half, radius, volume, inertia, shape.semiaxes(size), dataid)
 
 
 def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -81,7 +84,8 @@ def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figur
     dataid = build.ids["hfield"][values["hfield"]]
     extent = build.columns["hfield_size"][dataid]
     pose = element_pose(build, element, values, frames)
-    return Figure(pose, hfield_geom_size(extent), *hfield_box(extent), 0.0, _ORIGIN, dataid)
+    size = hfield_geom_size(extent)
+    return Figure(pose, size, *hfield_box(extent), 0.0, _ORIGIN, size, dataid)
 
 
 def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -92,11 +96,11 @@ def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     mesh.pose = properties.pose
     mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
     centre, half = mesh.centre, mesh.half
-    x, y, z = (abs(c) + h for c, h in zip(centre, half, strict=True))
+    x, y, z = size = add3((abs(centre[0]), abs(centre[1]), abs(centre[2])), half)
     pose = compose(element_pose(build, element, values, frames), properties.pose)
     radius = sqrt(x * x + y * y + z * z)
     dataid = build.ids["mesh"].get(values["mesh"], -1)
-    return Figure(pose, (x, y, z), centre, half, radius, properties.volume, properties.inertia, dataid)
+    return Figure(pose, size, centre, half, radius, properties.volume, properties.inertia, size, dataid)
 
 
 def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:

@@ -66,7 +66,9 @@ def read_msh(content: bytes) -> RawMesh:
         parts.append(np.frombuffer(content, kind, count * columns, at).reshape(-1, columns).copy())
         at += 4 * count * columns
     vertex, normal, texcoord, face = parts
-    return RawMesh(vertex, face, normal, texcoord)
+    return RawMesh(
+        vertex, face, normal, texcoord, face if nnormal else None, face if ntexcoord else None, mirrored=("face",)
+    )
 
 
 READERS: dict[str, Callable[[bytes], RawMesh]] = {"stl": read_stl, "obj": read_obj, "msh": read_msh}

@@ -14,7 +14,7 @@ from cardan.compiler.meshes.hull import hull_faces, hull_graph
 from cardan.compiler.meshes.raw import MeshDataError, RawMesh, checked, from_lists
 from cardan.constants import mjMINVAL
 from cardan.maths.eigen import principal_axes
-from cardan.maths.pose import IDENTITY, Pose, Vec3
+from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
 
 if TYPE_CHECKING:
@@ -71,53 +71,42 @@ class Mesh:
 
     def _prepare(self, raw: RawMesh) -> None:
         """Faces, normals and texture coordinates; then reference frame and scale."""
+        scale = np.array(self.values["scale"])
+        if scale.prod() < 0.0:
+            _turn_faces(raw)
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
-        self.is_cloud = not len(raw.face)
-        if self.is_cloud:
-            self.face = hull_faces(self.vertex)
-            self._cloud_hull = self.face
-        self.face_normal, self.face_texcoord = raw.face_normal, raw.face_texcoord
+        self.cloud_hull = None if len(raw.face) else hull_faces(raw.vertex)
+        if self.cloud_hull is not None:
+            self.face = self.cloud_hull
+            raw.face_normal = raw.face_texcoord = None
         if not len(self.normal):
             parts = tri.triangles(self.vertex, self.face)
             self.normal = tri.vertex_normals(parts, self.face, len(self.vertex), self.values["smoothnormal"])
-        self._apply_reference()
-        scale = np.array(self.values["scale"])
-        self._apply_scale(scale, raw.mirrors and scale.prod() < 0.0)
-        self.normal = tri.renormalized(self.normal)
-        if self.face_normal is None or self.is_cloud:
-            self.face_normal = self.face
-        if self.face_texcoord is None or self.is_cloud:
-            self.face_texcoord = self.face if len(self.texcoord) else np.zeros_like(self.face)
+        self._transform(np.array(self.values["refpos"]), self.values["refquat"], scale)
+        self.face_normal = self.face if raw.face_normal is None else raw.face_normal
+        no_coordinates = self.face if len(self.texcoord) else np.zeros_like(self.face)
+        self.face_texcoord = no_coordinates if raw.face_texcoord is None else raw.face_texcoord
 
-    def _apply_reference(self) -> None:
-        """Coordinates relative to the reference pose."""
-        position, quat = np.array(self.values["refpos"]), self.values["refquat"]
+    def _transform(self, position: np.ndarray, quat: Quat, scale: np.ndarray) -> None:
+        """Coordinates relative to the reference pose, scaled."""
         if position.any():
-            self.vertex = (self.vertex - position).astype(np.float32)
+            self.vertex = self.vertex - position.astype(np.float32)
         if quat != IDENTITY[1] and any(quat):
             turn = _matrix(neg_quat(normalize4(quat)))
             self.vertex = _turned(self.vertex, turn)[0]
             self.normal = _turned(self.normal, turn)[0]
-
-    def _apply_scale(self, scale: np.ndarray, turn_faces: bool) -> None:
-        """Scaled vertices and normals; a mirrored mesh of a file gets its faces the other way round."""
-        if (scale == 1.0).all():
-            return
-        self.vertex = (self.vertex * scale).astype(np.float32)
-        self.normal = (self.normal * scale).astype(np.float32)
-        if turn_faces:
-            swapped = [0, 2, 1]
-            self.face = self.face[:, swapped]
-            self.face_normal = None if self.face_normal is None else self.face_normal[:, swapped]
-            self.face_texcoord = None if self.face_texcoord is None else self.face_texcoord[:, swapped]
+        if (scale != 1.0).any():
+            self.vertex = (self.vertex * scale).astype(np.float32)
+            self.normal = (self.normal * scale).astype(np.float32)
+        self.normal = tri.renormalized(self.normal)
 
     # --- hull --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def graph(self) -> np.ndarray:
         """Graph of the convex hull; empty when no geom needs it."""
-        if self.is_cloud:
-            return hull_graph(self._cloud_hull)
+        if self.cloud_hull is not None:
+            return hull_graph(self.cloud_hull)
         if not self.needs_hull:
             return np.empty(0, np.int32)
         try:
@@ -191,6 +180,14 @@ class Mesh:
         """Half sides of the bounding box."""
         x, y, z = (0.5 * (self.high - self.low)).tolist()
         return (x, y, z)
+
+
+def _turn_faces(raw: RawMesh) -> None:
+    """Give the faces of a mirrored mesh the other orientation, as far as its format wants that."""
+    for table in raw.mirrored:
+        corners = getattr(raw, table)
+        if corners is not None:
+            setattr(raw, table, corners[:, [0, 2, 1]])
 
 
 def _matrix(quat: Any) -> np.ndarray:

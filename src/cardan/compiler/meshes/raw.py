@@ -35,7 +35,8 @@ class RawMesh:
     face: vertices of the triangles, counter-clockwise; no rows for a cloud of points.
     face_normal, face_texcoord: normals and texture coordinates of the corners, -1 for none; None when the vertices'
         own are meant.
-    mirrors: whether faces turn round when the scale mirrors the mesh.
+    mirrored: which of the tables of corners turn round when the scale mirrors the mesh; as in the reference, this is
+        a matter of the format.
     """
 
     vertex: Floats
@@ -44,7 +45,7 @@ class RawMesh:
     texcoord: Floats
     face_normal: Indices | None = None
     face_texcoord: Indices | None = None
-    mirrors: bool = True
+    mirrored: tuple[str, ...] = ("face", "face_normal", "face_texcoord")
 
 
 def checked(raw: RawMesh) -> RawMesh:
@@ -86,7 +87,7 @@ def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
             raise MeshDataError(f"the number of values must be a multiple of {columns}, found {len(given)}", name)
         with np.errstate(over="ignore"):
             rows[name] = np.array(given, kind).reshape(-1, columns)
-    return RawMesh(**rows, mirrors=False)
+    return RawMesh(**rows, mirrored=())
 
 
 def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:

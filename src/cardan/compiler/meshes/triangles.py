@@ -87,14 +87,15 @@ def _products(d: np.ndarray, e: np.ndarray, f: np.ndarray, a: int, b: int) -> np
 
 
 def vertex_normals(parts: Triangles, face: np.ndarray, count: int, smooth: bool) -> np.ndarray:
-    """Normals of vertices: means of the faces' around, weighted by area; sharp edges are left out unless ``smooth``."""
+    """Normals of vertices: means of the faces' around, weighted by area; sharp edges are taken out unless ``smooth``."""
     corner = face.ravel()
     weighted = np.repeat(parts.area[:, None] * parts.normal, 3, axis=0)
-    normal = _unit(_sum_by_vertex(corner, weighted, count))
+    total = _sum_by_vertex(corner, weighted, count)
+    normal = _unit(total)
     if smooth:
         return normal
-    facing = (np.repeat(parts.normal, 3, axis=0) * normal[corner]).sum(axis=1) >= _SHARP
-    return _unit(_sum_by_vertex(corner[facing], weighted[facing], count))
+    sharp = (np.repeat(parts.normal, 3, axis=0) * normal[corner]).sum(axis=1) < _SHARP
+    return _unit(total - _sum_by_vertex(corner[sharp], weighted[sharp], count))
 
 
 def _sum_by_vertex(corner: np.ndarray, value: np.ndarray, count: int) -> np.ndarray:

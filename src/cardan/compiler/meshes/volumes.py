@@ -1,7 +1,7 @@
 """Bounding volume hierarchy over the faces of a mesh: a binary tree of boxes along the mesh's axes.
 
-A node is split at the median of its faces' boxes along the longest side of its box. All nodes of a level are split at
-once.
+A node is split at the median of its faces' circumcentres along the longest side of its box. All nodes of a level are
+split at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def face_tree(vertex: np.ndarray, face: np.ndarray) -> FaceTree:
     low, high = corner.min(axis=1), corner.max(axis=1)
     flat = high - low < _FLAT
     low, high = np.where(flat, low - _FLAT, low), np.where(flat, high + _FLAT, high)
-    centre = 0.5 * (low + high)
+    centre = _circumcentres(corner)
     count = 2 * len(face) - 1
     tree = FaceTree(
         np.zeros(count, np.int32), np.full((count, 2), -1, np.int32), np.full(count, -1, np.int32), np.zeros((count, 6))
@@ -67,3 +67,14 @@ def _split(tree: FaceTree, node: np.ndarray, size: np.ndarray) -> tuple[np.ndarr
     right = left + 2 * left_size - 1
     tree.child[node] = np.stack([left, right], axis=1)
     return np.stack([left, right], axis=1).ravel(), np.stack([left_size, size - left_size], axis=1).ravel()
+
+
+def _circumcentres(corner: np.ndarray) -> np.ndarray:
+    """Centres of the circles through the corners (m, 3, 3) of triangles; the first corner of those without area."""
+    a = corner[:, 0]
+    u, v = corner[:, 1] - a, corner[:, 2] - a
+    normal = np.cross(u, v)
+    square = (normal * normal).sum(axis=1)
+    square[square == 0.0] = np.inf
+    uu, vv = (u * u).sum(axis=1)[:, None], (v * v).sum(axis=1)[:, None]
+    return a + np.cross(vv * u - uu * v, normal) * (-0.5 / square)[:, None]
