@@ -1,36 +1,30 @@
-"""Materials and textures (spec: modeling, "material" and "texture")."""
+"""Assets: meshes, height fields, textures and materials (spec: modeling, "asset")."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.compiler.textures import make_texture
-from cardan.spec.schema.keywords import TEXTURE
+from cardan.compiler.heightfields import add_heightfields
+from cardan.compiler.meshes.columns import add_meshes
+from cardan.compiler.textures import add_textures
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
 
 
 def add_assets(build: Build) -> None:
-    """Textures and materials, in the user's order."""
-    section = build.tree.section("asset")
-    adr = 0
-    nameless = [element for element in section.all("texture") if not element.name]
-    for element in section.all("texture"):
-        values = element.resolved()
-        image = make_texture(element, values)
-        build.enter("texture", element.name or (f"_{nameless.index(element)}" if len(nameless) > 1 else None))
-        build.put(
-            tex_type=TEXTURE[values["type"]],
-            tex_height=image.shape[0],
-            tex_width=image.shape[1],
-            tex_adr=adr,
-            tex_pathadr=-1,
-            tex_image=image,
-        )
-        adr += image.size
-    build.sizes["ntexdata"] = adr
-    for element in section.all("material"):
+    """Meshes, height fields, textures and materials, in the user's order."""
+    add_meshes(build)
+    add_heightfields(build)
+    add_textures(build)
+    _add_materials(build)
+
+
+def _add_materials(build: Build) -> None:
+    """Columns ``mat_*`` of the materials that are kept."""
+    for element in build.tree.section("asset").all("material"):
+        if build.dropped(element):
+            continue
         values = element.resolved()
         build.enter("material", element.name)
         build.put(

@@ -45,6 +45,8 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     for kind in ("mesh", "hfield"):
         if word == kind and not values[kind]:
             raise element.error(f"a geom of type {kind} needs the name of a {_NOUNS[kind]}", kind)
+    if values["shellinertia"] and word != "mesh":
+        raise element.error(f"only meshes can have their mass on the surface, not a {word}", "shellinertia")
     if values["hfield"]:
         return _height_field(build, placed, values)
     if values["mesh"]:

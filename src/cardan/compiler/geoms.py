@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardan.compiler.figures import figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
 from cardan.compiler.nodes import Geom
-from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
-from cardan.compiler.shapes import SHAPES, check_size, size_from_segment
-from cardan.maths.pose import IDENTITY, Pose, compose
+from cardan.compiler.shapes import check_size
+from cardan.maths.pose import IDENTITY, Pose
 from cardan.spec.schema.keywords import GEOM
 
 if TYPE_CHECKING:
@@ -30,32 +30,8 @@ def check_condim(element: Element, condim: int) -> int:
 def add_geoms(build: Build, body: Body) -> None:
     """Enter the geoms of a body."""
     for placed in body.content.get("geom", ()):
-        _add_geom(build, body, placed)
-
-
-def _placed_shape(build: Build, placed: Placed, values: dict[str, Any]) -> tuple[Pose, Any]:
-    """Pose in the body and sizes of a geom or site, from its own attributes or from two points."""
-    element, frames = placed
-    size, fromto = values["size"], values["fromto"]
-    if fromto is None:
-        return element_pose(build, element, values, frames), size
-    pose, half = segment_pose(element, fromto)
-    return compose(frames_pose(build, frames), pose), size_from_segment(element, values["type"], size, half)
-
-
-def _mass_and_inertia(element: Element, word: str, values: dict[str, Any], size: Any) -> tuple[float, Any]:
-    """Mass as given or by density, and the principal moments that go with it."""
-    shape = SHAPES[word]
-    volume = shape.volume(size)
-    mass = values["mass"]
-    for name in ("mass", "density"):
-        if values[name] is not None and values[name] < 0.0:
-            raise element.error(f"must not be negative, found {values[name]:g}", name)
-    if not volume:
-        return 0.0, (0.0, 0.0, 0.0)
-    density = values["density"] if mass is None else mass / volume
-    x, y, z = shape.inertia(size)
-    return volume * density if mass is None else mass, (x * density, y * density, z * density)
+        if not build.dropped(placed[0]):
+            _add_geom(build, body, placed)
 
 
 def _add_geom(build: Build, body: Body, placed: Placed) -> None:
@@ -65,14 +41,10 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
     word = values["type"]
     if word == "plane" and any(part.content.get("joint") for part in _chain(body)):
         raise element.error("a plane may stand only in a body that does not move", "type")
-    pose, size = _placed_shape(build, placed, values)
-    check_size(element, word, size)
-    mass, inertia = _mass_and_inertia(element, word, values, size)
-    shape = SHAPES[word]
-    centre = (0.0, 0.0, -shape.half(size)[2]) if word == "plane" else (0.0, 0.0, 0.0)
-    half = shape.half(size)
+    found = figure(build, placed, values)
+    mass, inertia = mass_and_inertia(element, values, found, _counts(build, body, values["group"]))
     geom = Geom(
-        build.enter("geom", element.name), values["group"], *pose, mass, inertia, centre, half,
+        build.enter("geom", element.name), values["group"], *found.pose, mass, inertia, found.centre, found.half,
         values["contype"], values["conaffinity"], values["margin"],
     )  # fmt: skip
     body.geoms.append(geom)
@@ -82,27 +54,35 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
         geom_conaffinity=values["conaffinity"],
         geom_condim=check_condim(element, values["condim"]),
         geom_bodyid=body.id,
-        geom_dataid=-1,
+        geom_dataid=found.dataid,
         geom_group=values["group"],
         geom_priority=values["priority"],
         geom_plugin=-1,
         geom_solmix=values["solmix"],
         geom_solref=values["solref"],
         geom_solimp=values["solimp"],
-        geom_size=size,
-        geom_aabb=(*centre, *half),
-        geom_rbound=shape.radius(size),
+        geom_size=found.size,
+        geom_aabb=(*found.centre, *found.half),
+        geom_rbound=found.radius,
         geom_pos=geom.pos,
         geom_quat=geom.quat,
         geom_friction=values["friction"],
         geom_margin=values["margin"],
         geom_gap=values["gap"],
-        geom_fluid=fluid_coefficients(shape.semiaxes(size), values["fluidcoef"])
+        geom_fluid=fluid_coefficients(found.semiaxes, values["fluidcoef"])
         if values["fluidshape"] == "ellipsoid"
         else _NO_FLUID,
     )
     _put_appearance(build, "geom", values)
     build.user("geom", element, values["user"])
+
+
+def _counts(build: Build, body: Body, group: int) -> bool:
+    """Whether the body's inertia is inferred from its geoms of this group."""
+    source = build.settings["inertiafromgeom"]
+    low, high = build.settings["inertiagrouprange"]
+    inferred = source == "true" or (source == "auto" and body.inertial is None)
+    return bool(body.id) and inferred and low <= group <= high
 
 
 def _chain(body: Body) -> list[Body]:
@@ -141,7 +121,7 @@ def add_sites(build: Build, body: Body) -> None:
     for placed in body.content.get("site", ()):
         element = placed[0]
         values = element.resolved()
-        pose, size = _placed_shape(build, placed, values)
+        pose, size = placed_shape(build, placed, values)
         check_size(element, values["type"], size)
         build.enter("site", element.name)
         build.put(

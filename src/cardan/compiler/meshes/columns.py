@@ -41,7 +41,8 @@ def put_meshes(build: Build) -> None:
 
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:
-    """One mesh."""
+    """One mesh, in its own frame even when no geom uses it."""
+    mesh.place()
     tree = face_tree(mesh.vertex, mesh.face)
     tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]
     texcoord_adr = build.add_block("mesh_texcoord", mesh.texcoord)

@@ -24,14 +24,13 @@ def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> t
     word, scale = values["type"], values["fitscale"]
     if word not in _BY_INERTIA:
         raise element.error(f"a {word} cannot be fitted to a mesh: use {', '.join(_BY_INERTIA)}", "type")
-    properties = mesh.shell if values["shellinertia"] else mesh.solid
-    position, quat = properties.pose
+    position, quat = mesh.solid.pose
     if to_box:
         # the shift is not turned, as in the reference
         position = add3(position, mesh.centre)
         size = _BY_BOX[word](mesh.vertex.astype(np.float64) - mesh.centre, mesh.half)
     else:
-        size = _BY_INERTIA[word](_inertia_box(element, properties.volume, properties.inertia))
+        size = _BY_INERTIA[word](_inertia_box(element, mesh.solid.volume, mesh.solid.inertia))
     return (position, quat), (size[0] * scale, size[1] * scale, size[2] * scale)
 
 

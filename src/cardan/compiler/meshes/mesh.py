@@ -136,6 +136,10 @@ class Mesh:
             20.0,
         )
 
+    def place(self) -> None:
+        """Put the vertices into the mesh's frame, if no geom has asked for that."""
+        _ = self.solid
+
     def _check_orientation(self) -> None:
         """For the exact volume all faces must look to the same side."""
         found = tri.turned_edge(self.face)
