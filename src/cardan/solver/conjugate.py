@@ -63,12 +63,13 @@ def solve_conjugate(m: Any, d: Any) -> int:
                 return status
             if apart:
                 open_slot(d, island)
-            descend(m, d, island)
+            descend(m, d, island, island_scale(m, d, island) if apart else problem_scale(m))
             scatter(d, island)
             if apart:
                 close_slot(d)
         if apart:
-            d.solver_nisland = count
+            # without the rows that touch no dof
+            d.solver_nisland = count if d.work.tree_island[m.ntree] < 0 else count - 1
         else:
             close_slot(d)
     for i in range(m.nv):
@@ -89,9 +90,24 @@ def place_island(m: Any, d: Any, island: int) -> int:
 
 
 @kernel
-def descend(m: Any, d: Any, island: int) -> None:
-    """Minimise the cost of one island."""
-    scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
+def problem_scale(m: Any) -> float:
+    """What makes costs and gradients of the whole problem comparable with `opt.tolerance`."""
+    return 1.0 / (m.stat.meaninertia * max(1, m.nv))
+
+
+@kernel
+def island_scale(m: Any, d: Any, island: int) -> float:
+    """The same for one island: 1 over the sum of its dofs' inertias."""
+    first, n = dof_range(d, island)
+    total = 0.0
+    for p in range(first, first + n):
+        total += d.qM[m.aux.M_rowadr[d.work.dof_at[p]]]
+    return 1.0 / max(total, MINVAL)
+
+
+@kernel
+def descend(m: Any, d: Any, island: int, scale: float) -> None:
+    """Minimise the cost of one island; `scale` makes it comparable with `opt.tolerance`."""
     first, n = dof_range(d, island)
     cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
     squared = update_gradient(d, island) * scale * scale

@@ -7,7 +7,6 @@ iteration lands on the minimum.
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 from cardan.constraint.rows import is_sparse
@@ -97,6 +96,9 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
     scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
     cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
     squared = update_gradient(d, island) * scale * scale
+    # the island's share of what the whole problem may leave undone
+    share = d.work.island_ndof[island] / max(1, m.nv)
+    tolerance = m.opt.tolerance * share
     count = 0
     for k in range(m.opt.iterations):
         # search direction
@@ -114,7 +116,7 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
         record_iteration(d, k, improvement, scale * slope, neval)
         record_state(d, island, k, squared, 1)
         count = k + 1
-        if not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance):
+        if not (improvement >= tolerance and squared >= tolerance * m.opt.tolerance):
             break
     close_island(d, island, count, squared)
     return OK
