@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import pi
 from typing import TYPE_CHECKING, Any
 
 from cardan.constants import mjMINVAL
@@ -37,6 +38,13 @@ def _from_quat(element: Element, value: Quat) -> Quat:
     return normalize4(value)
 
 
+def _radians(build: Build, angles: Vec3) -> Vec3:
+    """Angles of the file in radians, rounded as in the reference, since ties between geoms depend on it."""
+    if build.settings["angle"] != "degree":
+        return angles
+    return (angles[0] / 180.0 * pi, angles[1] / 180.0 * pi, angles[2] / 180.0 * pi)
+
+
 def orientation(build: Build, element: Element, values: Mapping[str, Any]) -> Quat:
     """Orientation of an element from whichever of the five formats its (resolved) values give."""
     if values.get("axisangle") is not None:
@@ -47,7 +55,7 @@ def orientation(build: Build, element: Element, values: Mapping[str, Any]) -> Qu
     if values.get("zaxis") is not None:
         return z2quat(_unit(element, values["zaxis"], "zaxis"))
     if values.get("euler") is not None:
-        return normalize4(euler2quat(scale3(values["euler"], build.angle), build.eulerseq))
+        return normalize4(euler2quat(_radians(build, values["euler"]), build.eulerseq))
     quat = values["quat"]
     return quat if quat == IDENTITY[1] else normalize4(quat)
 

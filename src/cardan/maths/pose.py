@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from math import atan2, sqrt
 
-from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, rot_vec_quat
-from cardan.maths.vector import MINVAL, add3
+from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat
+from cardan.maths.vector import MINVAL, add3, mul_mat_vec3
 
 Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
@@ -54,4 +54,4 @@ def compose(outer: Pose, inner: Pose) -> Pose:
     """The pose `inner`, given in the frame `outer`, in the frame in which `outer` is given."""
     if outer is IDENTITY:
         return inner
-    return add3(outer[0], rot_vec_quat(inner[0], outer[1])), normalize4(mul_quat(outer[1], inner[1]))
+    return add3(outer[0], mul_mat_vec3(quat2mat(outer[1]), inner[0])), normalize4(mul_quat(outer[1], inner[1]))

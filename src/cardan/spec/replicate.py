@@ -1,7 +1,7 @@
 """The macro ``<replicate>``: copies of a part of the kinematic tree, and of what refers to it.
 
 Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by ``i`` times the offset and
-turned ``i`` times by the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
+turned by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
 digits as the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are
 copied along, at the end of their section. What happens in which order was found by asking the reference; where it drops
 or refuses a relation between a copy and something outside, the relation is kept here, once a copy.
@@ -9,11 +9,8 @@ or refuses a relation between a copy and something outside, the relation is kept
 
 from __future__ import annotations
 
-from math import radians
 from typing import TYPE_CHECKING, Any
 
-from cardan.maths.pose import IDENTITY, euler2quat
-from cardan.maths.quaternion import mul_quat
 from cardan.maths.vector import scale3
 from cardan.spec.element import Element
 from cardan.spec.schema.body import FRAME
@@ -56,23 +53,16 @@ def _expand(macro: Element) -> None:
     names = _names_inside(macro)
     suffixes = [f"{values['sep'] or ''}{i:0{len(str(count))}d}" for i in range(count)]
     frames = [_copied_frame(macro, parent, pose, names, suffix)
-              for pose, suffix in zip(_poses(macro, values), suffixes, strict=True)]  # fmt: skip
+              for pose, suffix in zip(_poses(values), suffixes, strict=True)]  # fmt: skip
     at = parent.children.index(macro)
     parent.children[at : at + 1] = frames
     _copy_relations(macro.tree, names, suffixes)
 
 
-def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Position and orientation of each copy."""
-    compiler = macro.tree.section("compiler")
-    unit = radians(1.0) if compiler["angle"] == "degree" else 1.0
-    step = euler2quat(scale3(values["euler"], unit), compiler["eulerseq"])
-    offset, quat = values["offset"], IDENTITY[1]
-    poses = []
-    for i in range(values["count"]):
-        poses.append({"pos": tuple(i * x for x in offset), "quat": quat})
-        quat = mul_quat(quat, step)
-    return poses
+def _poses(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Position and orientation of each copy, as attributes of a frame."""
+    offset, euler = values["offset"], values["euler"]
+    return [{"pos": scale3(offset, float(i)), "euler": scale3(euler, float(i))} for i in range(values["count"])]
 
 
 def _names_inside(macro: Element) -> Names:
