@@ -14,12 +14,14 @@ from __future__ import annotations
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
-from xml.parsers import expat
 
 from cardan.errors import MjcfError, UnsupportedFeature, suggestion
+from cardan.mjcf.events import make_parser, run_parser
 from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import CLOSING_RULES, rules_of
+from cardan.mjcf.urdf import URDF_ROOT, read_urdf
 from cardan.mjcf.values import parse_value
+from cardan.spec.asset_names import name_assets
 from cardan.spec.element import Element
 from cardan.spec.replicate import expand_replicates
 from cardan.spec.schema.language import INCLUDE, SCHEMA
@@ -29,6 +31,12 @@ from cardan.spec.tree import ModelTree
 FROM_STRING = "XML string"  # how messages call a model that has no file
 
 _NAMES = (Type.REFERENCE, Type.STRING)
+
+
+def _must_name(row: ElementRow, attribute: Attribute) -> bool:
+    """Whether an empty text is an error to be found later: elsewhere, an empty name is no name."""
+    reference = attribute.type is Type.REFERENCE
+    return attribute.required or (reference and (attribute.kind == "default" or row.kind == "actuator"))
 
 
 def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None) -> ModelTree:
@@ -62,10 +70,18 @@ def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> Mod
 def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
     """Read the main document into the tree and check the whole."""
     files: set[str | Path] = {path} if path is not None else set()
-    _Document(tree, files, source, path.parent if path else None).parse(text)
+    try:
+        _Document(tree, files, source, path.parent if path else None).parse(text)
+    except _IsUrdf:
+        read_urdf(tree, text, source)
     expand_replicates(tree)
+    name_assets(tree)
     check_references(tree)
     return tree
+
+
+class _IsUrdf(Exception):
+    """The root element of the main document is that of a URDF model."""
 
 
 class _Open:
@@ -97,17 +113,8 @@ class _Document:
 
     def parse(self, text: str | bytes) -> None:
         """Read the whole document into the tree. Raises MjcfError."""
-        self.parser = parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.StartDoctypeDeclHandler = self._refuse_doctype
-        try:
-            parser.Parse(text.encode() if isinstance(text, str) else text, True)
-        except expat.ExpatError as error:
-            reason = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
-            raise MjcfError(reason, self.source, error.lineno) from None
-        except (UnicodeError, LookupError) as error:
-            raise MjcfError(f"not readable as text: {error}", self.source) from None
+        self.parser = make_parser(text, self.source, self._start, self._end)
+        run_parser(self.parser, text, self.source)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -138,16 +145,12 @@ class _Document:
         if tag == "default" and element.parent is self.tree.root:
             self.tree.defaults.define(element)
 
-    def _refuse_doctype(self, name: str, system: str | None, public: str | None, subset: bool) -> None:
-        """Document types could define entities, and fetch files."""
-        self._fail("document type declarations and entities are not accepted", "!DOCTYPE")
-
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def _root(self, tag: str, attributes: dict[str, str]) -> _Open:
         """The root of the main document."""
-        if tag == "robot":
-            self._fail("URDF models are not supported yet", tag, kind=UnsupportedFeature)
+        if tag == URDF_ROOT:
+            raise _IsUrdf
         if tag != SCHEMA.tag:
             self._fail(f"the root element must be <{SCHEMA.tag}>", tag)
         root = self.tree.root
@@ -186,7 +189,7 @@ class _Document:
             if attribute is None:
                 note = "the world body has no attributes" if row.tag == "worldbody" else "unknown attribute"
                 self._fail(note + suggestion(name, rows), row.tag, name)
-            if not text and attribute.type in _NAMES and not attribute.required:
+            if not text and attribute.type in _NAMES and not _must_name(row, attribute):
                 continue
             try:
                 values[name] = parse_value(attribute, text)
@@ -211,13 +214,15 @@ class _Document:
         """Read another file as content of the open element."""
         name = self._attributes(INCLUDE, attributes)["file"]
         try:
-            text, found = self.tree.read_file(name, self.folder)
+            text, found = self.tree.read_file(name, self.folder, self.tree.folder or Path())
         except OSError as error:
             self._fail(str(error), INCLUDE.tag, "file")
         if found in self.files:
             self._fail(f"'{name}' is already included: a file can be read only once", INCLUDE.tag, "file")
         self.files.add(found)
         folder = found.parent if isinstance(found, Path) else None
+        if folder is not None:
+            self.tree.include_folders[str(name)] = folder
         document = _Document(self.tree, self.files, str(name), folder, top)
         document.parse(text)
         if document.empty:

@@ -1,0 +1,347 @@
+"""URDF text to model tree, with the extension element ``<mujoco>`` (spec: modeling, "URDF extensions").
+
+Links become bodies, each inside the body of its parent link; a link called ``world`` is the world itself. The compiler
+settings have other defaults than in MJCF: radians, ``strippath``, ``fusestatic`` and ``discardvisual`` are on.
+Inertia matrices are turned by the orientation of the inertial frame, as the URDF standard says. Joints that mimic
+another one become equality constraints, with a warning, since URDF means an exact relation. Of shapes with the same
+name, the first keeps it. A shape without a material has the colour of the one before in its link, as in the reference.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from os.path import basename, splitext
+from typing import TYPE_CHECKING, Any
+
+from cardan.errors import MjcfError, suggestion
+from cardan.maths.eigen import rotate_symmetric
+from cardan.maths.pose import euler2quat, z2quat
+from cardan.maths.quaternion import neg_quat, rot_vec_quat
+from cardan.maths.vector import norm3, scale3
+from cardan.mjcf.rules import rules_of
+from cardan.mjcf.urdf_language import ROBOT
+from cardan.mjcf.urdf_nodes import Node, read_nodes
+from cardan.spec.element import Element
+from cardan.spec.tree import WORLD
+
+if TYPE_CHECKING:
+    from cardan.spec.tree import ModelTree
+
+URDF_ROOT = ROBOT.tag
+
+_COMPILER = {"strippath": True, "fusestatic": True, "discardvisual": True}
+_PACKAGE = "package://"
+_UNDEFINED_COLOUR = (0.5, 0.5, 0.5, 1.0)
+_VISUAL = {"contype": 0, "conaffinity": 0, "group": 1, "density": 0.0}
+_JOINT_WORD = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "floating": "free"}
+
+
+@dataclass
+class _Robot:
+    """What is known of the robot while its links are taken up."""
+
+    tree: ModelTree
+    links: dict[str, Node]
+    joints: list[Node]
+    compiler: dict[str, Any]
+    colours: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    meshes: dict[tuple[str, tuple[float, ...]], str] = field(default_factory=dict)
+    shape_names: set[str] = field(default_factory=set)
+    mesh_names: set[str] = field(default_factory=set)
+
+
+def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
+    """Read URDF text into an empty model tree. Raises MjcfError with file and line where the text breaks a rule."""
+    root = read_nodes(text, source, ROBOT)
+    _take_settings(tree, root)
+    compiler = tree.section("compiler").resolved()
+    # shapes that are dropped need not even make sense
+    root.check(skip=("visual", "geometry") if compiler["discardvisual"] else ("", ""))
+    if root.values["name"]:
+        tree.root.attributes["model"] = root.values["name"]
+    links: dict[str, Node] = {}
+    for link in root.all("link"):
+        if link.values["name"] in links:
+            raise link.error(f"repeated link '{link.values['name']}'", "name")
+        links[link.values["name"]] = link
+    robot = _Robot(tree, links, list(root.all("joint")), compiler)
+    for material in root.all("material"):
+        colour = material.child("color")
+        if colour is not None:
+            robot.colours.setdefault(material.values["name"], colour.values["rgba"])
+    _add_links(robot)
+    _add_mimics(robot)
+    tree.changed()
+
+
+def _take_settings(tree: ModelTree, root: Node) -> None:
+    """The extension element: compiler settings, options and sizes."""
+    tree.section("compiler").attributes.update(_COMPILER)
+    extension = root.child("mujoco")
+    if extension:
+        extension.check()
+    for node in extension.children if extension else ():
+        stack = [(node, tree.section(node.row.tag))]
+        while stack:
+            inner, element = stack.pop()
+            element.source, element.line = inner.source, inner.line
+            element.attributes.update(inner.given)
+            for rule in rules_of(element.row):
+                rule(element)
+            for child in inner.children:
+                part = element.child(child.row.tag)
+                assert part is not None
+                stack.append((child, part))
+    # limits and rotations of URDF are in radians, whatever the settings say
+    tree.section("compiler").attributes["angle"] = "radian"
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+def _add_links(robot: _Robot) -> None:
+    """All links as bodies, each after its parent; joints in the order of the file."""
+    joint_of: dict[str, Node] = {}
+    children: dict[str, list[Node]] = {name: [] for name in robot.links}
+    for joint in robot.joints:
+        parent, child = (_link_name(robot, joint, tag) for tag in ("parent", "child"))
+        if child in joint_of:
+            first = joint_of[child].values["name"]
+            raise joint.error(f"link '{child}' has several parents: joint '{first}' moves it already")
+        joint_of[child] = joint
+        children[parent].append(joint)
+    # a world that hangs on a joint stays the world, and the joint has no meaning
+    roots = [name for name in robot.links if name not in joint_of or name == WORLD]
+    stack: list[tuple[str, Element]] = [(name, robot.tree.worldbody) for name in roots[::-1]]
+    reached = set()
+    while stack:
+        name, parent = stack.pop()
+        reached.add(name)
+        body = _add_link(robot, robot.links[name], joint_of.get(name), parent)
+        below = [joint.child("child").values["link"] for joint in children[name]]  # type: ignore[union-attr]
+        stack.extend((child, body) for child in below[::-1] if child != WORLD)
+    lost = next((link for name, link in robot.links.items() if name not in reached), None)
+    if lost is not None:
+        raise lost.error(f"link '{lost.values['name']}' stands in a loop of joints: no root leads to it")
+
+
+def _link_name(robot: _Robot, joint: Node, tag: str) -> str:
+    """Name of the link that a joint calls its parent or child."""
+    node = joint.child(tag)
+    assert node is not None
+    name = node.values["link"]
+    if name not in robot.links:
+        raise node.error(f"there is no link '{name}'" + suggestion(name, robot.links), "link")
+    return name
+
+
+def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) -> Element:
+    """One link with all that belongs to it; returns its body."""
+    if link.values["name"] == WORLD:
+        body = robot.tree.worldbody
+        if joint is not None:
+            _warn(
+                joint, f"link '{WORLD}' is the world, which no joint moves; joint '{joint.values['name']}' is ignored"
+            )
+    else:
+        body = _element(parent, "body", joint or link, **_pose(joint))
+        body.source, body.line = link.source, link.line
+        if link.values["name"]:
+            body.attributes["name"] = link.values["name"]
+        inertial = link.child("inertial")
+        if inertial is not None:
+            _add_inertial(body, inertial)
+        if joint is not None:
+            _add_joint(body, joint)
+    colour = _UNDEFINED_COLOUR
+    for shape in link.all("visual", "collision"):
+        colour = _colour(robot, shape, colour)
+        if shape.row.tag == "collision" or not robot.compiler["discardvisual"]:
+            _add_shape(robot, body, shape, colour)
+    return body
+
+
+def _element(parent: Element, tag: str, node: Node, **values: Any) -> Element:
+    """A new element that stems from a place in the file."""
+    element = parent.add(tag, **{name: value for name, value in values.items() if value is not None})
+    element.source, element.line = node.source, node.line
+    return element
+
+
+def _pose(node: Node | None) -> dict[str, Any]:
+    """Position and orientation from the ``origin`` of an element."""
+    origin = node.child("origin") if node else None
+    if origin is None:
+        return {}
+    return {"pos": origin.values["xyz"], "quat": _rpy(origin.values["rpy"])}
+
+
+def _rpy(angles: tuple[float, ...]) -> Any:
+    """Quaternion of roll, pitch and yaw: rotations about fixed axes x, y, z, one after the other."""
+    return euler2quat((angles[0], angles[1], angles[2]), "XYZ")
+
+
+def _add_inertial(body: Element, node: Node) -> None:
+    """Mass and inertia. The matrix is turned into the body's frame; a negative mass counts as none."""
+    mass, matrix = node.child("mass"), node.child("inertia")
+    assert mass is not None and matrix is not None
+    pose = _pose(node)
+    full = tuple(matrix.values[name] for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
+    if "quat" in pose:
+        full = rotate_symmetric(full, neg_quat(pose["quat"])) if pose["quat"] != (1.0, 0.0, 0.0, 0.0) else full
+    inertia = {"fullinertia": full} if any(full) else {"diaginertia": full[:3]}
+    pos = pose.get("pos", (0.0, 0.0, 0.0))
+    _element(body, "inertial", node, pos=pos, mass=max(0.0, mass.values["value"]), **inertia)
+
+
+# --- joints ----------------------------------------------------------------------------------------------------------
+
+
+def _add_joint(body: Element, node: Node) -> None:
+    """The joint between a link and its parent, as one joint or three."""
+    kind, name = node.values["type"], node.values["name"]
+    axis_node = node.child("axis")
+    axis = axis_node.values["xyz"] if axis_node else (1.0, 0.0, 0.0)
+    passive, limits = _passive(node), _limits(node)
+    if kind == "planar":
+        # two slides in the plane and a rotation about its normal; the limits are those of the first
+        turn = z2quat(scale3(axis, 1.0 / _length(node, axis)))
+        along = [rot_vec_quat(direction, turn) for direction in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))]
+        _element(body, "joint", node, name=f"{name}_TX", type="slide", axis=along[0], **passive, **limits)
+        _element(body, "joint", node, name=f"{name}_TY", type="slide", axis=along[1], **passive)
+        _element(body, "joint", node, name=f"{name}_RZ", type="hinge", axis=axis, **passive)
+    elif kind == "floating":
+        free = {**limits, "limited": "false", "actuatorfrclimited": "false"}
+        _element(body, "joint", node, name=name or None, type="free", **passive, **free)
+    elif kind != "fixed":
+        _element(body, "joint", node, name=name or None, type=_JOINT_WORD[kind], axis=axis, **passive, **limits)
+
+
+def _length(node: Node, axis: Any) -> float:
+    """Length of an axis, which must not be zero."""
+    length = norm3(axis)
+    if not length > 0.0:
+        raise node.error("an axis of zero length has no direction", "axis")
+    return length
+
+
+def _passive(node: Node) -> dict[str, Any]:
+    """Damping and dry friction."""
+    dynamics = node.child("dynamics")
+    if dynamics is None:
+        return {}
+    return {"damping": dynamics.values["damping"], "frictionloss": dynamics.values["friction"]}
+
+
+def _limits(node: Node) -> dict[str, Any]:
+    """Range of the position and of the actuator force."""
+    limit = node.child("limit")
+    if limit is None:
+        return {}
+    values, found = limit.values, {}
+    if values["lower"] or values["upper"]:
+        found["range"] = (values["lower"], values["upper"])
+        # limits hold when both are written
+        if len(limit.given.keys() & {"lower", "upper"}) == 1:
+            found["limited"] = "false"
+    if values["effort"]:
+        effort = abs(values["effort"])
+        found["actuatorfrcrange"] = (-effort, effort)
+    return found
+
+
+def _add_mimics(robot: _Robot) -> None:
+    """Equality constraints for joints that follow others."""
+    names = {joint.values["name"]: joint for joint in robot.joints}
+    scalar = ("revolute", "continuous", "prismatic")
+    for joint in robot.joints:
+        mimic = joint.child("mimic")
+        if mimic is None:
+            continue
+        name, other = joint.values["name"], mimic.values["joint"]
+        if other not in names:
+            raise mimic.error(f"there is no joint '{other}'" + suggestion(other, names), "joint")
+        if joint.values["type"] not in scalar or names[other].values["type"] not in scalar:
+            _warn(mimic, f"joint '{name}' can't mimic '{other}': both need one degree of freedom; mimic is ignored")
+            continue
+        coefficients = (mimic.values["offset"], mimic.values["multiplier"], 0.0, 0.0, 0.0)
+        _element(robot.tree.section("equality"), "joint", mimic, joint1=name, joint2=other, polycoef=coefficients)
+        _warn(mimic, f"joint '{name}' mimics '{other}' by a soft equality constraint")
+
+
+def _warn(node: Node, message: str) -> None:
+    """Tell the user something about a place in the file."""
+    warnings.warn(str(MjcfError(message, node.source, node.line, node.row.tag)), stacklevel=2)
+
+
+# --- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def _colour(robot: _Robot, shape: Node, before: tuple[float, ...]) -> tuple[float, ...]:
+    """Colour of a shape: its material's own, that of the material of this name, else that of the shape before."""
+    material = shape.child("material")
+    if material is None:
+        return before
+    name, colour = material.values["name"], material.child("color")
+    if colour is not None:
+        robot.colours.setdefault(name, colour.values["rgba"])
+        return colour.values["rgba"]
+    return robot.colours.get(name, before)
+
+
+def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, ...]) -> None:
+    """A visual or collision shape as a geom."""
+    geometry = shape.child("geometry")
+    assert geometry is not None
+    kinds = {child.row.tag: child for child in geometry.children}
+    tag = next((tag for tag in geometry.row.children if tag in kinds), None)
+    if tag is None:
+        known = ", ".join(geometry.row.children)
+        raise geometry.error(f"no shape: one of {known} must stand inside")
+    values = _SHAPES[tag](robot, kinds[tag])
+    name = shape.values["name"]
+    if name:
+        if name in robot.shape_names:
+            _warn(shape, f"another shape is called '{name}': this one goes without a name")
+        else:
+            values["name"] = name
+            robot.shape_names.add(name)
+    if shape.row.tag == "visual":
+        values.update(_VISUAL)
+    _element(body, "geom", shape, **_pose(shape), rgba=colour, **values)
+
+
+def _box(robot: _Robot, node: Node) -> dict[str, Any]:
+    x, y, z = node.values["size"]
+    return {"type": "box", "size": (0.5 * x, 0.5 * y, 0.5 * z)}
+
+
+def _sphere(robot: _Robot, node: Node) -> dict[str, Any]:
+    return {"type": "sphere", "size": (node.values["radius"],)}
+
+
+def _round(robot: _Robot, node: Node) -> dict[str, Any]:
+    """A cylinder or a capsule."""
+    return {"type": node.row.tag, "size": (node.values["radius"], 0.5 * node.values["length"])}
+
+
+def _mesh(robot: _Robot, node: Node) -> dict[str, Any]:
+    """A mesh; the same file in the same scale is one mesh."""
+    file = node.values["filename"].removeprefix(_PACKAGE)
+    if robot.compiler["strippath"]:
+        file = basename(file)
+    key = (file, node.values["scale"])
+    if key not in robot.meshes:
+        stem = splitext(basename(file))[0]
+        numbered = (f"{stem}{number or ''}" for number in range(len(robot.mesh_names) + 1))
+        name = next(name for name in numbered if name not in robot.mesh_names)
+        robot.meshes[key] = name
+        robot.mesh_names.add(name)
+        mesh = _element(robot.tree.section("asset"), "mesh", node, name=name, file=file)
+        if node.values["scale"] != (1.0, 1.0, 1.0):
+            mesh.attributes["scale"] = node.values["scale"]
+    return {"type": "mesh", "mesh": robot.meshes[key]}
+
+
+_SHAPES = {"box": _box, "cylinder": _round, "sphere": _sphere, "capsule": _round, "mesh": _mesh}

@@ -1,0 +1,112 @@
+"""URDF text to nodes: the elements that the table of the language knows, with typed values; all else is skipped."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from cardan.errors import MjcfError, suggestion
+from cardan.mjcf.events import make_parser, run_parser
+from cardan.mjcf.values import parse_value
+from cardan.spec.schema.rows import ElementRow, Type
+
+_SETTINGS = ("compiler", "option", "size")
+
+
+@dataclass
+class Node:
+    """One element: its row of the table, its attributes as ``texts``, its place; once checked, the values given."""
+
+    row: ElementRow
+    texts: dict[str, str]
+    source: str
+    line: int
+    given: dict[str, Any] = field(default_factory=dict)
+    children: list[Node] = field(default_factory=list)
+    checked: bool = False
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Value of every attribute, given or default."""
+        return {**self.row.defaults, **self.given}
+
+    def child(self, tag: str) -> Node | None:
+        """The first child with a tag, None when there is none."""
+        return next(self.all(tag), None)
+
+    def all(self, *tags: str) -> Iterator[Node]:
+        """The children with one of the tags."""
+        return (child for child in self.children if child.row.tag in tags)
+
+    def error(self, message: str, attribute: str | None = None) -> MjcfError:
+        """An error about this element, to be raised by the caller."""
+        return MjcfError(message, self.source, self.line, self.row.tag, attribute)
+
+    def check(self, skip: tuple[str, str] = ("", "")) -> None:
+        """Check and type the attributes of this element and of all inside it.
+
+        Elements whose parent's tag and own tag are ``skip`` are left alone. Raises MjcfError.
+        """
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if node.checked:
+                continue
+            node.checked = True
+            node._check_values()
+            node._check_children(skip)
+            stack.extend(child for child in node.children[::-1] if (node.row.tag, child.row.tag) != skip)
+
+    def _check_values(self) -> None:
+        """Type the attributes."""
+        for name, text in self.texts.items():
+            attribute = self.row.attributes.get(name)
+            if attribute is None:
+                if self.row.tag in _SETTINGS:
+                    hint = suggestion(name, self.row.attributes)
+                    warnings.warn(f"{self.error('unknown attribute is ignored' + hint, name)}", stacklevel=2)
+                continue
+            try:
+                self.given[name] = parse_value(attribute, text)
+            except ValueError as error:
+                raise self.error(str(error), name) from None
+            if attribute.type is Type.FILE and not text:
+                raise self.error("the file name must not be empty", name)
+        for name in self.row.required:
+            if name not in self.given:
+                raise self.error("required attribute missing", name)
+
+    def _check_children(self, skip: tuple[str, str]) -> None:
+        """Every element stands as often as it may and must."""
+        for tag, row in self.row.children.items():
+            found = list(self.all(tag))
+            if (row.multiplicity in "!?" or row.merged) and len(found) > 1:
+                raise found[1].error(f"may stand only once inside <{self.row.tag}>")
+            if row.multiplicity == "!" and not found and (self.row.tag, tag) != skip:
+                raise self.error(f"required element <{tag}> missing")
+
+
+def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
+    """The nodes of a document, not checked yet. Raises MjcfError where the text is not well-formed."""
+    top = Node(root, {}, source, 1)
+    stack: list[Node | None] = []  # None stands for an element that is skipped
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        around = stack[-1] if stack else None
+        row = (around.row.children.get(tag) if around else None) if stack else root
+        node = Node(row, attributes, source, parser.CurrentLineNumber) if row else None
+        if around is not None and node is not None:
+            around.children.append(node)
+        elif not stack and node is not None:
+            top.texts, top.line = node.texts, node.line
+            node = top
+        stack.append(node)
+
+    def end(tag: str) -> None:
+        stack.pop()
+
+    parser = make_parser(text, source, start, end)
+    run_parser(parser, text, source)
+    return top
