@@ -192,8 +192,6 @@ def _fill(sizes: dict[str, int], payload: memoryview, source: str) -> MjModel:
             memory.scalars[field.name][0] = values[0]
         else:
             memory.arrays[field.name][...] = values.reshape(memory.arrays[field.name].shape)
-    if any(memory.scalars[name][0] != value for name, value in sizes.items()):
-        raise MjcfError("damaged binary model: header and content disagree about the sizes", source)
     try:
         m.finalize()
     except (IndexError, ValueError, OverflowError) as error:

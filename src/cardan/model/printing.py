@@ -23,6 +23,7 @@ _FORMAT = re.compile(r"%[-+ #0]*\d*(\.\d+)?[fgGeE]")
 _LONGEST_FORMAT = 20
 _INDENT = "  "
 _COLUMN = 22
+_FOLD = 10
 # images are listed by their length only
 _NOT_LISTED = ("tex_rgb",)
 _TITLES = {str(MODEL.by_name[name].shape[0]): kind for kind, name in NAME_FIELDS.items()} | {"nv": "dof", "nbvh": "bvh"}
@@ -113,7 +114,7 @@ def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterato
 
 
 def _table(name: str, array: np.ndarray, style: str) -> Iterable[str]:
-    """An array, a row a line."""
+    """An array, a row a line; a vector is folded."""
     if not array.size:
         return []
     title = ["", name.upper()]
@@ -121,5 +122,5 @@ def _table(name: str, array: np.ndarray, style: str) -> Iterable[str]:
         return [*title, f"{_INDENT}({array.size} numbers)"]
     if array.dtype == np.int8:
         return [*title, _INDENT + repr(array.tobytes())]
-    rows = array.reshape(len(array), -1)
+    rows = array.reshape(len(array), -1) if array.ndim > 1 else np.split(array, range(_FOLD, len(array), _FOLD))
     return [*title, *(_INDENT + _numbers(row, style) for row in rows)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from cardan.enums import mjtGeom, mjtJoint
-from cardan.maths.pose import Pose, Quat, compose
+from cardan.maths.pose import Pose, compose
 from cardan.maths.quaternion import neg_quat, normalize4, rot_vec_quat
-from cardan.maths.vector import scale3
+from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain
 from cardan.spec.element import Element
 from cardan.spec.schema.body import BODY, CAMERA_ROW, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
@@ -84,7 +85,7 @@ _LIGHT = {
                      "ambient", "diffuse", "specular", "bulbradius")
     },
 }  # fmt: skip
-_QUAT_STEPS, _EPSILON = 40, 2.0**-52
+_STEPS, _EPSILON = 40, 2.0**-52
 _SCALAR_JOINTS = ("hinge", "slide")
 _FREE, _PLANE_LIKE = int(mjtJoint.mjJNT_FREE), (int(mjtGeom.mjGEOM_MESH), int(mjtGeom.mjGEOM_SDF))
 
@@ -110,17 +111,22 @@ def _by_body(bodyid: Any) -> dict[int, list[int]]:
     return found
 
 
-def _written(quat: Quat) -> Quat:
-    """The quaternion which, normalised by the reader, is this one to the last bit, if there is one near.
+def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = normalize4) -> tuple[float, ...]:
+    """The quaternion or axis which, normalised by the reader, is this one to the last bit, if there is one near.
 
     Equal boxes must stay equal: otherwise trees of bounding volumes come out in another order.
     """
-    for step in range(_QUAT_STEPS):
+    for step in range(_STEPS):
         for scale in (1.0 + step * _EPSILON, 1.0 - 0.5 * step * _EPSILON):
-            scaled = tuple(value * scale for value in quat)
-            if normalize4(scaled) == quat:
+            scaled = tuple(component * scale for component in value)
+            if unit(scaled) == value:
                 return scaled
-    return quat
+    return value
+
+
+def _unit3(axis: tuple[float, float, float]) -> tuple[float, float, float]:
+    """The unit vector along an axis, as the reader computes it."""
+    return scale3(axis, 1.0 / norm3(axis)) if any(axis) else axis
 
 
 def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
@@ -147,7 +153,7 @@ def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
     m = scribe.m
     dof, adr = int(m.jnt_dofadr[joint]), int(m.jnt_qposadr[joint])
     values = scribe.read(JOINT_ROW, _JOINT, joint) | scribe.read(JOINT_ROW, _DOF, dof)
-    values["name"] = scribe.name("joint", joint)
+    values |= {"name": scribe.name("joint", joint), "axis": _written(values["axis"], _unit3)}
     scribe.put_user(values, "jnt_user", joint)
     origin = scribe.origins.find("joint", joint)
     if values["type"] in _SCALAR_JOINTS:
@@ -225,7 +231,7 @@ def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
 def _put_light(scribe: Scribe, body: Element, light: int) -> None:
     """One light."""
     values = scribe.read(LIGHT_ROW, _LIGHT, light)
-    values["name"] = scribe.name("light", light)
+    values |= {"name": scribe.name("light", light), "dir": _written(values["dir"], _unit3)}
     scribe.put(body, "light", values, scribe.origins.find("light", light))
 
 
