@@ -1,4 +1,4 @@
-"""The figure of a geom: pose, sizes, bounds, volume and unit inertia, whatever it is made from (spec: modeling, "geom")."""
+"""Figures of geoms: pose, sizes, bounds, volume, unit inertia, whatever they are made of (spec: modeling, "geom")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """Pose in the body; sizes; centre and half sides of the bounding box and radius of the bounding sphere in its frame.
+    """Pose in the body; sizes; centre and half sides of the bounding box, radius of the bounding sphere, in its frame.
 
     ``volume`` and ``inertia`` (principal moments) are those at unit density, ``semiaxes`` those of the ellipsoid that
     stands for the shape in a fluid, ``dataid`` the id of the mesh or height field, or -1.

@@ -28,7 +28,9 @@ def read_stl(content: bytes) -> RawMesh:
         corners = _text_corners(content)
     else:
         found = f"the file has {len(content)} bytes, but a binary STL of {count} faces has {wanted}"
-        raise MeshDataError("truncated or corrupted STL file: " + (found if len(content) > _STL_HEADER else "too short"))
+        raise MeshDataError(
+            "truncated or corrupted STL file: " + (found if len(content) > _STL_HEADER else "too short")
+        )
     if not 1 <= len(corners) // 3 <= _LARGEST_STL:
         raise MeshDataError(f"an STL file has between 1 and {_LARGEST_STL} faces, found {len(corners) // 3}")
     finite = np.isfinite(corners)
@@ -41,7 +43,9 @@ def _text_corners(content: bytes) -> np.ndarray:
     """Corners of the triangles of an STL file in text."""
     found = _VERTEX_LINE.findall(content)
     if not found or len(found) % 3:
-        raise MeshDataError(f"truncated or corrupted STL file: {len(found)} lines 'vertex x y z' make no whole triangles")
+        raise MeshDataError(
+            f"truncated or corrupted STL file: {len(found)} lines 'vertex x y z' make no whole triangles"
+        )
     try:
         return np.array(found).astype(np.float64).astype(np.float32)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,9 @@ from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+
+
+Weigh = Callable[[tri.Triangles], np.ndarray]
 
 
 class MassProperties(NamedTuple):
@@ -50,6 +54,7 @@ class Mesh:
         self.values = element.resolved()
         self.exact: bool = build.settings["exactmeshinertia"]
         self.needs_hull = False
+        self._flat: MassProperties | None = None
         self.pose: Pose = IDENTITY
         self.path = asset_name(build, element)
         try:
@@ -120,21 +125,26 @@ class Mesh:
     def solid(self) -> MassProperties:
         """Mass properties of the mesh as a solid; puts the vertices into the mesh's frame.
 
-        Without volume they are those of nothing, and the surface gives the frame.
+        Without volume they are those of nothing, and the surface gives the frame. A mesh that is turned inside out is
+        taken as the other meshes are when compiler exactmeshinertia is not set.
         """
         parts = tri.triangles(self.vertex, self.face)
         self._centroid = tri.face_centroid(parts)
-        if self.exact:
+        signed = self.exact
+        if signed:
             self._check_orientation()
-        volumes = tri.pyramid_volumes(parts, self._centroid, self.exact)
-        if abs(volumes.sum()) < mjMINVAL:
-            self._place(tri.weighted_centre(parts, self._centroid, parts.area), lambda parts: parts.area / 12.0)
+        volumes = tri.pyramid_volumes(parts, self._centroid, signed)
+        if signed and volumes.sum() < mjMINVAL:
+            signed = False
+            volumes = tri.pyramid_volumes(parts, self._centroid, signed)
+        if volumes.sum() < mjMINVAL:
+            self._flat = self._turn(tri.weighted_centre(parts, self._centroid, parts.area), _surface_weights, 12.0)
             return MassProperties(0.0, IDENTITY, (0.0, 0.0, 0.0))
-        return self._place(
-            tri.weighted_centre(parts, self._centroid, volumes),
-            lambda parts: tri.pyramid_volumes(parts, np.zeros(3), self.exact) / 20.0,
-            20.0,
-        )
+
+        def weights(parts: tri.Triangles) -> np.ndarray:
+            return tri.pyramid_volumes(parts, np.zeros(3), signed) / 20.0
+
+        return self._turn(tri.weighted_centre(parts, self._centroid, volumes), weights, 20.0)
 
     def place(self) -> None:
         """Put the vertices into the mesh's frame, if no geom has asked for that."""
@@ -147,8 +157,11 @@ class Mesh:
             where = f"check the faces with vertices {found[0]} and {found[1]}"
             raise self.element.error(f"the faces have inconsistent orientation: {where}")
 
-    def _place(self, centre: np.ndarray, weigh: Any, factor: float = 12.0) -> MassProperties:
-        """Centre the vertices, turn them to the principal axes, and note the box around them."""
+    def _turn(self, centre: np.ndarray, weigh: Weigh, share: float) -> MassProperties:
+        """Centre the vertices, turn them to the principal axes, and note the box around them.
+
+        ``weigh`` gives the weights of the triangles in the second moments, which are volume or area over ``share``.
+        """
         self.vertex = (self.vertex - centre).astype(np.float32)
         weight = weigh(tri.triangles(self.vertex, self.face))
         inertia, quat = principal_axes(tri.second_moments(self.vertex, self.face, weight))
@@ -156,8 +169,7 @@ class Mesh:
         self.vertex, exact = _turned(self.vertex, turn)
         self.normal = _turned(self.normal, turn)[0]
         self.low, self.high = exact.min(axis=0), exact.max(axis=0)
-        position = (float(centre[0]), float(centre[1]), float(centre[2]))
-        return MassProperties(float(weight.sum()) * factor, (position, quat), inertia)
+        return MassProperties(float(weight.sum()) * share, (_vector(centre), quat), inertia)
 
     @cached_property
     def shell(self) -> MassProperties:
@@ -167,23 +179,31 @@ class Mesh:
         file's coordinates; its frame has the orientation of the solid's.
         """
         solid = self.solid
+        if self._flat is not None:
+            return self._flat
         parts = tri.triangles(self.vertex, self.face)
         centre = tri.weighted_centre(parts, self._centroid, parts.area)
-        inertia, _ = principal_axes(tri.second_moments(self.vertex, self.face, parts.area / 12.0))
-        position = (float(centre[0]), float(centre[1]), float(centre[2]))
-        return MassProperties(float(parts.area.sum()), (position, solid.pose[1]), inertia)
+        inertia, _ = principal_axes(tri.second_moments(self.vertex, self.face, _surface_weights(parts)))
+        return MassProperties(float(parts.area.sum()), (_vector(centre), solid.pose[1]), inertia)
 
     @property
     def centre(self) -> Vec3:
         """Centre of the bounding box in the mesh's frame."""
-        x, y, z = (0.5 * (self.low + self.high)).tolist()
-        return (x, y, z)
+        return _vector(0.5 * (self.low + self.high))
 
     @property
     def half(self) -> Vec3:
         """Half sides of the bounding box."""
-        x, y, z = (0.5 * (self.high - self.low)).tolist()
-        return (x, y, z)
+        return _vector(0.5 * (self.high - self.low))
+
+
+def _surface_weights(parts: tri.Triangles) -> np.ndarray:
+    """Weights of triangles in the second moments of a surface."""
+    return parts.area / 12.0
+
+
+def _vector(row: np.ndarray) -> Vec3:
+    return (float(row[0]), float(row[1]), float(row[2]))
 
 
 def _turn_faces(raw: RawMesh) -> None:

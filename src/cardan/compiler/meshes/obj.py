@@ -12,7 +12,9 @@ import numpy as np
 
 from cardan.compiler.meshes.raw import MeshDataError, RawMesh
 
-_LINE = {word: re.compile(rb"^[ \t]*" + word + rb"[ \t]+([^\r\n#]*)", re.MULTILINE) for word in (b"v", b"vn", b"vt", b"f")}
+_LINE = {
+    word: re.compile(rb"^[ \t]*" + word + rb"[ \t]+([^\r\n#]*)", re.MULTILINE) for word in (b"v", b"vn", b"vt", b"f")
+}
 _CONTINUED = re.compile(rb"\\\r?\n")
 _CORNER = re.compile(rb"(-?\d+)(?:/(-?\d*)(?:/(-?\d*))?)?$")
 

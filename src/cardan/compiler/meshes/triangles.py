@@ -87,7 +87,7 @@ def _products(d: np.ndarray, e: np.ndarray, f: np.ndarray, a: int, b: int) -> np
 
 
 def vertex_normals(parts: Triangles, face: np.ndarray, count: int, smooth: bool) -> np.ndarray:
-    """Normals of vertices: means of the faces' around, weighted by area; sharp edges are taken out unless ``smooth``."""
+    """Normals of vertices: means of the faces around, weighted by area; sharp edges don't count unless ``smooth``."""
     corner = face.ravel()
     weighted = np.repeat(parts.area[:, None] * parts.normal, 3, axis=0)
     total = _sum_by_vertex(corner, weighted, count)
