@@ -45,8 +45,8 @@ def add_spaced(m: Any, d: Any, ncon: int, geom1: int, geom2: int, k: int) -> int
 def plane_mesh(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and a mesh: up to three contacts.
 
-    The lowest vertex of the hull, and the first of its neighbours within the margin that are not too close to it; for a mesh without
-    hull, the first of all vertices.
+    The lowest vertex of the hull, and the first of its neighbours within the margin that are not too close to it; for
+    a mesh without hull, the first of all vertices.
     """
     load_geom(m, d, 1, geom2)
     down = scale3(axis_z(d.geom_xmat, geom1), -1.0)

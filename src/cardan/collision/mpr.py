@@ -1,15 +1,16 @@
 """Minkowski portal refinement: whether two convex shapes overlap, how deep, and where.
 
-The *portal* is a triangle of points on the surface of the Minkowski difference through which the ray from an interior point of the
-difference to the origin leaves it. It is first discovered, then moved outwards until either the origin lies within it (the shapes overlap) or no
-point of the difference lies beyond the plane of the portal through the origin (they don't). Where they overlap, the portal is refined further until
-it lies on the surface, up to ``opt.mpr_tolerance``: its distance from the origin is the depth.
+The *portal* is a triangle of points on the surface of the Minkowski difference through which the ray from an interior
+point of the difference to the origin leaves it. It is first discovered, then moved outwards until either the origin
+lies within it (the shapes overlap) or no point of the difference lies beyond the plane of the portal through the
+origin (they don't). Where they overlap, the portal is refined further until it lies on the surface, up to
+``opt.mpr_tolerance``: its distance from the origin is the depth.
 
-The vertices are rows of ``d.work.simplex``: row 0 is the interior point, rows 1 to 3 are the portal, row 4 is the newest point.
+The vertices are rows of ``d.work.simplex``: row 0 is the interior point, rows 1 to 3 are the portal, row 4 is the
+newest point.
 
 Sources: G. Snethen, XenoCollide: complex collision made simple, in Game Programming Gems 7 (2008), section 2.5;
-spec: computation, collision detection, collision checking. The closest point of a triangle: C. Ericson, Real-Time Collision Detection (2005),
-section 5.1.5.
+spec: computation, collision detection, collision checking.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.collision.simplex import copy_vertex, triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
@@ -35,15 +37,6 @@ def unit(v: Any) -> Any:
     if length == 0.0:
         return v
     return scale3(v, 1.0 / length)
-
-
-@kernel
-def copy_vertex(d: Any, source: int, target: int) -> None:
-    """Copy a vertex of the simplex to another row."""
-    for i in range(3):
-        d.work.simplex[target, i] = d.work.simplex[source, i]
-        d.work.simplex1[target, i] = d.work.simplex1[source, i]
-        d.work.simplex2[target, i] = d.work.simplex2[source, i]
 
 
 @kernel
@@ -169,32 +162,6 @@ def refine_to_surface(m: Any, d: Any) -> None:
 
 
 @kernel
-def closest_on_triangle(a: Any, b: Any, c: Any) -> Any:
-    """The point of the triangle a, b, c that is closest to the origin."""
-    ab, ac = sub3(b, a), sub3(c, a)
-    a1, a2 = -dot3(ab, a), -dot3(ac, a)
-    if a1 <= 0.0 and a2 <= 0.0:
-        return a
-    b1, b2 = -dot3(ab, b), -dot3(ac, b)
-    if b1 >= 0.0 and b2 <= b1:
-        return b
-    vc = a1 * b2 - b1 * a2
-    if vc <= 0.0 and a1 >= 0.0 and b1 <= 0.0:
-        return add_scaled3(a, ab, a1 / (a1 - b1))
-    c1, c2 = -dot3(ab, c), -dot3(ac, c)
-    if c2 >= 0.0 and c1 <= c2:
-        return c
-    vb = c1 * a2 - a1 * c2
-    if vb <= 0.0 and a2 >= 0.0 and c2 <= 0.0:
-        return add_scaled3(a, ac, a2 / (a2 - c2))
-    va = b1 * c2 - c1 * b2
-    if va <= 0.0 and b2 - b1 >= 0.0 and c1 - c2 >= 0.0:
-        return add_scaled3(b, sub3(c, b), (b2 - b1) / ((b2 - b1) + (c1 - c2)))
-    total = va + vb + vc
-    return add3(a, add3(scale3(ab, vb / total), scale3(ac, vc / total)))
-
-
-@kernel
 def middle(d: Any, row: int) -> Any:
     """The point midway between those of both shapes that belong to a vertex."""
     return scale3(add3(get3(d.work.simplex1, row), get3(d.work.simplex2, row)), 0.5)
@@ -231,8 +198,8 @@ def portal_middle(d: Any) -> Any:
 def portal_refinement(m: Any, d: Any) -> bool:
     """Whether the two shapes in ``d.work.shape_*`` overlap.
 
-    If so, writes depth, contact position and direction (``d.work.overlap_*``): the first shape has to move by depth against the
-    direction, to touch the second.
+    If so, writes depth, contact position and normal (``d.work.overlap_*``): the first shape has to move by the depth
+    against the normal, to touch the second.
     """
     found = discover_portal(m, d)
     if found == APART:
@@ -241,7 +208,8 @@ def portal_refinement(m: Any, d: Any) -> bool:
         if not refine_portal(m, d):
             return False
         refine_to_surface(m, d)
-        direction = closest_on_triangle(get3(d.work.simplex, 1), get3(d.work.simplex, 2), get3(d.work.simplex, 3))
+        v1, v2, v3 = get3(d.work.simplex, 1), get3(d.work.simplex, 2), get3(d.work.simplex, 3)
+        direction = weighted_sum(v1, v2, v3, triangle_weights(v1, v2, v3))
         point = portal_middle(d)
     else:
         direction = get3(d.work.simplex, 1)

@@ -4,8 +4,8 @@ The support function of a convex shape gives, for a direction, the point of the 
 that the convex algorithms (`mpr`, `gjk`, `epa`) know of a pair of shapes is the support function of their Minkowski
 difference, the set of all p1 - p2: it contains the origin where the shapes overlap.
 
-The two shapes of the pair stand in ``d.work.shape_*``, row 0 and row 1: type, pose, sizes, and of a mesh its vertices and
-the graph of its hull. Each is enlarged by ``d.work.shape_inflate`` in all directions.
+The two shapes of the pair stand in ``d.work.shape_*``, row 0 and row 1: type, pose, sizes, and of a mesh
+its vertices and the graph of its hull. Each is enlarged by ``d.work.shape_inflate`` in all directions.
 
 Sources: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (support
 functions and hill climbing); spec: computation, collision detection, collision checking.

@@ -187,4 +187,13 @@ WORK: tuple[Field, ...] = (
     Field("work.actuator_gain", "f8", ("nu",), "actuation: gains of muscles and of user-defined actuators"),
     Field("work.actuator_bias", "f8", ("nu",), "actuation: biases of muscles and of user-defined actuators"),
     Field("work.actuator_gain_slope", "f8", ("nu",), "actuation: derivative of these gains by the velocity"),
+    Field("work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at its point closest to the origin"),
+    Field("work.witness", "f8", (2, 3), "collision: closest points of two shapes, or deepest ones where they overlap"),
+    Field("work.epa_vertex", "f8", (100, 3), "collision: vertices of the expanding polytope"),
+    Field("work.epa_vertex1", "f8", (100, 3), "collision: the points of the first shape that they belong to"),
+    Field("work.epa_vertex2", "f8", (100, 3), "collision: the points of the second shape that they belong to"),
+    Field("work.epa_face", "i8", (200, 3), "collision: vertices of each face of the expanding polytope"),
+    Field("work.epa_normal", "f8", (200, 3), "collision: outward normal of each face"),
+    Field("work.epa_height", "f8", (200,), "collision: height of each face above the origin; infinite if removed"),
+    Field("work.epa_edge", "i8", (300, 2), "collision: edges around the faces that are being removed"),
 )

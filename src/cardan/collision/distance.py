@@ -1,0 +1,129 @@
+"""Distances of geoms: exact, with the points where they are closest, or deepest where they overlap.
+
+A sphere is a point with a radius, a capsule a segment with a radius: while these cores are apart, the distance is
+theirs less the radii. Else the shapes themselves are taken.
+
+Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``normal``, ``fromto``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.capsule import axis_z
+from cardan.collision.epa import find_deepest
+from cardan.collision.gjk import FAR, SEPARATED, find_closest
+from cardan.collision.near import put_contact
+from cardan.collision.plane import plane_height
+from cardan.collision.support import CAPSULE, MESH, MINVAL, SPHERE, load_geom, support
+from cardan.enums import mjtGeom
+from cardan.jit import collider, kernel
+from cardan.maths.vector import add3, add_scaled3, get3, norm3, scale3, set3, sub3
+
+PLANE = int(mjtGeom.mjGEOM_PLANE)
+HFIELD = int(mjtGeom.mjGEOM_HFIELD)
+
+
+@kernel
+def load_core(m: Any, d: Any, shape: int, geom: int) -> float:
+    """Make the core of a geom shape `shape` of the pair; returns the radius around it."""
+    load_geom(m, d, shape, geom)
+    if m.geom_type[geom] == SPHERE or m.geom_type[geom] == CAPSULE:
+        d.work.shape_size[shape, 0] = 0.0
+        return m.geom_size[geom, 0]
+    return 0.0
+
+
+@kernel
+def convex_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> float:
+    """Signed distance of two convex geoms; more than `limit` if they are farther apart.
+
+    Writes ``d.work.witness`` (closest points) and ``d.work.overlap_normal`` (from the first to the second geom), unless
+    they are farther apart.
+    """
+    d.work.shape_inflate = 0.0
+    radius1 = load_core(m, d, 0, geom1)
+    radius2 = load_core(m, d, 1, geom2)
+    found, n = find_closest(m, d, limit + radius1 + radius2)
+    if found == FAR:
+        return 2.0 * abs(limit) + 1.0
+    between = sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))
+    length = norm3(between)
+    if found == SEPARATED and length > MINVAL:
+        normal = scale3(between, 1.0 / length)
+        set3(d.work.overlap_normal, 0, normal)
+        set3(d.work.witness, 0, add_scaled3(get3(d.work.witness, 0), normal, radius1))
+        set3(d.work.witness, 1, add_scaled3(get3(d.work.witness, 1), normal, -radius2))
+        return length - radius1 - radius2
+
+    # the cores overlap
+    if radius1 + radius2 > 0.0:
+        load_geom(m, d, 0, geom1)
+        load_geom(m, d, 1, geom2)
+        n = 0
+    find_deepest(m, d, n)
+    return -d.work.overlap_depth
+
+
+@kernel
+def plane_distance(m: Any, d: Any, plane: int, geom: int) -> float:
+    """Signed distance of a convex geom above a plane; writes ``d.work.witness``, the plane's point first."""
+    normal = axis_z(d.geom_xmat, plane)
+    load_geom(m, d, 1, geom)
+    d.work.shape_inflate = 0.0
+    lowest = support(m, d, 1, scale3(normal, -1.0))
+    dist = plane_height(d, plane, lowest)
+    set3(d.work.witness, 0, add_scaled3(lowest, normal, -dist))
+    set3(d.work.witness, 1, lowest)
+    return dist
+
+
+@kernel
+def has_distance(m: Any, geom1: int, geom2: int) -> bool:
+    """Whether two geoms have a distance: all but two planes, height fields and signed-distance shapes."""
+    type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
+    if type1 == HFIELD or type2 == HFIELD or max(type1, type2) > MESH:
+        return False
+    return type1 != PLANE or type2 != PLANE
+
+
+@kernel
+def swap_witnesses(d: Any) -> None:
+    """Exchange the points of the first and the second shape."""
+    first = get3(d.work.witness, 0)
+    set3(d.work.witness, 0, get3(d.work.witness, 1))
+    set3(d.work.witness, 1, first)
+
+
+@kernel
+def geom_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> float:
+    """Signed distance of two geoms, at most `limit`.
+
+    Writes the points where they are closest to ``d.work.witness``: zeros if they are farther apart than `limit`, or
+    have no distance.
+    """
+    dist = limit + 1.0
+    if has_distance(m, geom1, geom2):
+        if m.geom_type[geom1] == PLANE:
+            dist = plane_distance(m, d, geom1, geom2)
+        elif m.geom_type[geom2] == PLANE:
+            dist = plane_distance(m, d, geom2, geom1)
+            swap_witnesses(d)
+        else:
+            dist = convex_distance(m, d, geom1, geom2, limit)
+    if dist <= limit:
+        return dist
+    set3(d.work.witness, 0, (0.0, 0.0, 0.0))
+    set3(d.work.witness, 1, (0.0, 0.0, 0.0))
+    return limit
+
+
+@collider
+def exact_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Two convex geoms: one contact at their closest or deepest points (``nativeccd``)."""
+    dist = convex_distance(m, d, geom1, geom2, d.work.near_margin)
+    if dist > d.work.near_margin:
+        return 0
+    middle = scale3(add3(get3(d.work.witness, 0), get3(d.work.witness, 1)), 0.5)
+    put_contact(d, 0, dist, middle, get3(d.work.overlap_normal, 0))
+    return 1

@@ -1,0 +1,255 @@
+"""Depth of two overlapping convex shapes: the expanding polytope algorithm.
+
+The depth is the distance of the origin from the surface of the Minkowski difference. A polytope of support points,
+at first a tetrahedron, is expanded at the face that is closest to the origin, until that lies on the surface. Faces
+know on which side of them the origin is; so it need not be inside the first tetrahedron.
+
+Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.8.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.simplex import triangle_weights, weighted_sum
+from cardan.collision.support import support_difference
+from cardan.jit import kernel
+from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3, sub3
+
+MAX_VERTEX = 100
+MAX_FACE = 200
+MAX_EDGE = 300
+TOLERANCE = 1e-10
+"""Distance of a face from the surface, relative to the size of the difference, at which the search ends."""
+VISIBLE = 1e-12
+"""Height above a face, relative to the size of the difference, from which a point sees the face."""
+FLAT = 1e-9
+"""Relative height at which a point counts as lying on a line or plane."""
+REMOVED = 1e300
+
+
+@kernel
+def try_direction(m: Any, d: Any, n: int, direction: Any) -> bool:
+    """Make the support point in a direction vertex `n` of the simplex; whether it is off what the others span."""
+    point = support_difference(m, d, n, direction)
+    a = get3(d.work.simplex, 0)
+    size = norm3(point) + norm3(a)
+    offset = sub3(point, a)
+    if n == 1:
+        return norm3(offset) > FLAT * size
+    ab = sub3(get3(d.work.simplex, 1), a)
+    normal = cross(ab, offset)
+    if n == 2:
+        return norm3(normal) > FLAT * size * norm3(ab)
+    normal = cross(ab, sub3(get3(d.work.simplex, 2), a))
+    return abs(dot3(normal, offset)) > FLAT * size * norm3(normal)
+
+
+@kernel
+def try_both(m: Any, d: Any, n: int, direction: Any) -> bool:
+    """As `try_direction`, for the direction and its opposite."""
+    length = norm3(direction)
+    if length == 0.0:
+        return False
+    unit = scale3(direction, 1.0 / length)
+    return try_direction(m, d, n, unit) or try_direction(m, d, n, scale3(unit, -1.0))
+
+
+@kernel
+def add_vertex(m: Any, d: Any, n: int) -> bool:
+    """Add a vertex to a simplex of `n` < 4; false if the Minkowski difference is flat."""
+    x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    if n == 0:
+        support_difference(m, d, 0, x)
+        return True
+    if n == 1:
+        return try_both(m, d, 1, x) or try_both(m, d, 1, y) or try_both(m, d, 1, z)
+    ab = sub3(get3(d.work.simplex, 1), get3(d.work.simplex, 0))
+    if n == 2:
+        return try_both(m, d, 2, cross(ab, x)) or try_both(m, d, 2, cross(ab, y)) or try_both(m, d, 2, cross(ab, z))
+    return try_both(m, d, 3, cross(ab, sub3(get3(d.work.simplex, 2), get3(d.work.simplex, 0))))
+
+
+@kernel
+def store_vertex(d: Any, row: int, vertex: int) -> None:
+    """Copy row `row` of the simplex to a vertex of the polytope."""
+    set3(d.work.epa_vertex, vertex, get3(d.work.simplex, row))
+    set3(d.work.epa_vertex1, vertex, get3(d.work.simplex1, row))
+    set3(d.work.epa_vertex2, vertex, get3(d.work.simplex2, row))
+
+
+@kernel
+def put_face(d: Any, face: int, i: int, j: int, k: int) -> None:
+    """Write a face with the vertices i, j, k, counter-clockwise from outside; one without area is never closest."""
+    d.work.epa_face[face, 0] = i
+    d.work.epa_face[face, 1] = j
+    d.work.epa_face[face, 2] = k
+    a = get3(d.work.epa_vertex, i)
+    normal = cross(sub3(get3(d.work.epa_vertex, j), a), sub3(get3(d.work.epa_vertex, k), a))
+    length = norm3(normal)
+    if length > 0.0:
+        normal = scale3(normal, 1.0 / length)
+        d.work.epa_height[face] = dot3(normal, a)
+    else:
+        d.work.epa_height[face] = 0.5 * REMOVED
+    set3(d.work.epa_normal, face, normal)
+
+
+@kernel
+def put_tetrahedron(d: Any) -> None:
+    """Make the simplex of four vertices the polytope."""
+    for vertex in range(4):
+        store_vertex(d, vertex, vertex)
+    a = get3(d.work.simplex, 0)
+    ab = sub3(get3(d.work.simplex, 1), a)
+    ac = sub3(get3(d.work.simplex, 2), a)
+    outward = dot3(cross(ab, ac), sub3(get3(d.work.simplex, 3), a)) < 0.0
+    one, two = (1, 2) if outward else (2, 1)
+    put_face(d, 0, 0, one, two)
+    put_face(d, 1, 0, 3, one)
+    put_face(d, 2, one, 3, two)
+    put_face(d, 3, two, 3, 0)
+    for face in range(4, MAX_FACE):
+        d.work.epa_height[face] = REMOVED
+
+
+@kernel
+def lowest_face(d: Any, nface: int) -> int:
+    """The face that is closest to the origin."""
+    best = 0
+    for face in range(1, nface):
+        if d.work.epa_height[face] < d.work.epa_height[best]:
+            best = face
+    return best
+
+
+@kernel
+def toggle_edge(d: Any, nedge: int, start: int, end: int) -> int:
+    """Add an edge of a removed face to the list, or take out its opposite; returns the number of edges now."""
+    for edge in range(nedge):
+        if d.work.epa_edge[edge, 0] == end and d.work.epa_edge[edge, 1] == start:
+            d.work.epa_edge[edge, 0] = d.work.epa_edge[nedge - 1, 0]
+            d.work.epa_edge[edge, 1] = d.work.epa_edge[nedge - 1, 1]
+            return nedge - 1
+    if nedge < MAX_EDGE:
+        d.work.epa_edge[nedge, 0] = start
+        d.work.epa_edge[nedge, 1] = end
+    return nedge + 1
+
+
+@kernel
+def remove_visible(d: Any, nface: int, lowest: int, point: Any) -> int:
+    """Remove the faces that a point sees, `lowest` among them; returns the number of edges around the hole."""
+    nedge = 0
+    slack = VISIBLE * norm3(point)
+    for face in range(nface):
+        height = d.work.epa_height[face]
+        if face == lowest or (height < REMOVED and dot3(get3(d.work.epa_normal, face), point) - height > slack):
+            d.work.epa_height[face] = REMOVED
+            for corner in range(3):
+                following = corner + 1 if corner < 2 else 0
+                nedge = toggle_edge(d, nedge, d.work.epa_face[face, corner], d.work.epa_face[face, following])
+                if nedge > MAX_EDGE:
+                    return nedge
+    return nedge
+
+
+@kernel
+def fill_hole(d: Any, nface: int, nedge: int, vertex: int) -> int:
+    """Connect the edges around the hole with the new vertex; returns the number of rows of faces in use now."""
+    face = 0
+    for edge in range(nedge):
+        while face < MAX_FACE and d.work.epa_height[face] < REMOVED:
+            face += 1
+        if face == MAX_FACE:
+            return MAX_FACE + 1
+        put_face(d, face, d.work.epa_edge[edge, 0], d.work.epa_edge[edge, 1], vertex)
+        nface = max(nface, face + 1)
+    return nface
+
+
+@kernel
+def face_weights(d: Any, face: int) -> Any:
+    """Barycentric coordinates of the point of a face that is closest to the origin."""
+    a = get3(d.work.epa_vertex, d.work.epa_face[face, 0])
+    b = get3(d.work.epa_vertex, d.work.epa_face[face, 1])
+    c = get3(d.work.epa_vertex, d.work.epa_face[face, 2])
+    return triangle_weights(a, b, c)
+
+
+@kernel
+def face_point(d: Any, points: Any, face: int, weights: Any) -> Any:
+    """The point of a face that has the given barycentric coordinates, made of rows of `points`."""
+    a = get3(points, d.work.epa_face[face, 0])
+    b = get3(points, d.work.epa_face[face, 1])
+    c = get3(points, d.work.epa_face[face, 2])
+    return weighted_sum(a, b, c, weights)
+
+
+@kernel
+def nearest_of_plane(d: Any, nface: int, lowest: int) -> int:
+    """Of the faces in the plane of the lowest one, that whose own points come closest to the origin."""
+    best = lowest
+    shortest = REMOVED
+    for face in range(nface):
+        slack = FLAT * norm3(get3(d.work.epa_vertex, d.work.epa_face[face, 0]))
+        if d.work.epa_height[face] <= d.work.epa_height[lowest] + slack:
+            length = norm3(face_point(d, d.work.epa_vertex, face, face_weights(d, face)))
+            if length < shortest:
+                shortest = length
+                best = face
+    return best
+
+
+@kernel
+def set_overlap(d: Any, face: int) -> None:
+    """Write depth, normal and deepest points from a face."""
+    weights = face_weights(d, face)
+    d.work.overlap_depth = d.work.epa_height[face]
+    set3(d.work.overlap_normal, 0, get3(d.work.epa_normal, face))
+    set3(d.work.witness, 0, face_point(d, d.work.epa_vertex1, face, weights))
+    set3(d.work.witness, 1, face_point(d, d.work.epa_vertex2, face, weights))
+
+
+@kernel
+def set_flat_overlap(d: Any) -> None:
+    """Write depth 0, at vertex 0 of the simplex."""
+    d.work.overlap_depth = 0.0
+    set3(d.work.overlap_normal, 0, (1.0, 0.0, 0.0))
+    set3(d.work.witness, 0, get3(d.work.simplex1, 0))
+    set3(d.work.witness, 1, get3(d.work.simplex1, 0))
+
+
+@kernel
+def find_deepest(m: Any, d: Any, n: int) -> None:
+    """Find the depth of two shapes that overlap, from a simplex of `n` vertices of their difference around the origin.
+
+    Writes ``d.work.overlap_depth`` (the least translation that separates them), ``overlap_normal`` (against which the
+    first shape has to move) and ``witness`` (the points that would touch then). Of a flat difference the depth is 0.
+    """
+    while n < 4:
+        if not add_vertex(m, d, n):
+            set_flat_overlap(d)
+            return
+        n += 1
+    put_tetrahedron(d)
+    nface = 4
+    nvertex = 4
+    searching = True
+    while searching:
+        # the closest face, and how far the surface is beyond it
+        lowest = lowest_face(d, nface)
+        normal = get3(d.work.epa_normal, lowest)
+        height = d.work.epa_height[lowest]
+        set_overlap(d, nearest_of_plane(d, nface, lowest))
+        point = support_difference(m, d, 4, normal)
+        searching = dot3(point, normal) - height > TOLERANCE * norm3(point) and nvertex < MAX_VERTEX
+
+        # expand the polytope by this point
+        if searching:
+            store_vertex(d, 4, nvertex)
+            nedge = remove_visible(d, nface, lowest, point)
+            if nedge <= MAX_EDGE:
+                nface = fill_hole(d, nface, nedge, nvertex)
+            searching = 3 <= nedge <= MAX_EDGE and nface <= MAX_FACE
+            nvertex += 1
