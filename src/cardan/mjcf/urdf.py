@@ -114,16 +114,18 @@ def _add_links(robot: _Robot) -> None:
     # a world that hangs on a joint stays the world, and the joint has no meaning
     roots = [name for name in robot.links if name not in joint_of or name == WORLD]
     stack: list[tuple[str, Element]] = [(name, robot.tree.worldbody) for name in roots[::-1]]
-    reached = set()
+    bodies: dict[str, Element] = {}
     while stack:
         name, parent = stack.pop()
-        reached.add(name)
-        body = _add_link(robot, robot.links[name], joint_of.get(name), parent)
+        body = bodies[name] = _add_link(robot, robot.links[name], joint_of.get(name), parent)
         below = [joint.child("child").values["link"] for joint in children[name]]  # type: ignore[union-attr]
         stack.extend((child, body) for child in below[::-1] if child != WORLD)
-    lost = next((link for name, link in robot.links.items() if name not in reached), None)
+    lost = next((link for name, link in robot.links.items() if name not in bodies), None)
     if lost is not None:
         raise lost.error(f"link '{lost.values['name']}' stands in a loop of joints: no root leads to it")
+    # shapes come in the order of the file, which decides about materials and names
+    for name, link in robot.links.items():
+        _add_shapes(robot, bodies[name], link)
 
 
 def _link_name(robot: _Robot, joint: Node, tag: str) -> str:
@@ -137,7 +139,7 @@ def _link_name(robot: _Robot, joint: Node, tag: str) -> str:
 
 
 def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) -> Element:
-    """One link with all that belongs to it; returns its body."""
+    """The body of one link, with inertia and joint."""
     if link.values["name"] == WORLD:
         body = robot.tree.worldbody
         if joint is not None:
@@ -154,11 +156,6 @@ def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) ->
             _add_inertial(body, inertial)
         if joint is not None:
             _add_joint(body, joint)
-    colour = _UNDEFINED_COLOUR
-    for shape in link.all("visual", "collision"):
-        colour = _colour(robot, shape, colour)
-        if shape.row.tag == "collision" or not robot.compiler["discardvisual"]:
-            _add_shape(robot, body, shape, colour)
     return body
 
 
@@ -288,6 +285,15 @@ def _colour(robot: _Robot, shape: Node, before: tuple[float, ...]) -> tuple[floa
         robot.colours.setdefault(name, colour.values["rgba"])
         return colour.values["rgba"]
     return robot.colours.get(name, before)
+
+
+def _add_shapes(robot: _Robot, body: Element, link: Node) -> None:
+    """The shapes of a link."""
+    colour = _UNDEFINED_COLOUR
+    for shape in link.all("visual", "collision"):
+        colour = _colour(robot, shape, colour)
+        if shape.row.tag == "collision" or not robot.compiler["discardvisual"]:
+            _add_shape(robot, body, shape, colour)
 
 
 def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, ...]) -> None:
