@@ -134,7 +134,6 @@ SETTINGS: list[Use] = [
     ("`compiler`: meshes", reading('<compiler fitaabb="true"/>'), "fitting geoms to meshes"),
     ("`compiler/lengthrange`", reading('<compiler><lengthrange mode="all"/></compiler>'), "length ranges"),
     ("`option/flag`", stepping('<option><flag multiccd="enable"/></option>'), "multiccd"),
-    ("`option/flag`", stepping('<option><flag island="enable"/></option>'), "island"),
     ("`extension`", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", name("mj_loadPluginLibrary"), "engine plugins"),
@@ -196,19 +195,6 @@ SENSORS: list[Use] = [
     ("Sensors: `plugin`", sensor('<plugin plugin="mujoco.sensor.touch_grid"/>'), "plugins"),
 ]
 FORCES: list[Use] = [
-    ("fluid forces: inertia", stepping('<option density="1"/>'), "fluid forces"),
-    ("fluid forces: inertia", stepping('<option viscosity="1"/>'), "fluid forces"),
-    (
-        "fluid forces: ellipsoid",
-        stepping('<option density="1"/>', '<body><freejoint/><geom size="1" fluidshape="ellipsoid"/></body>'),
-        "fluid forces",
-    ),
-    ("derivatives by finite", name("mjd_transitionFD"), "derivatives"),
-    ("conjugate gradient", stepping('<option solver="CG"/>'), "solver CG"),
-    ("projected Gauss-Seidel", stepping('<option solver="PGS"/>'), "solver PGS"),
-    ("no-slip solver", stepping('<option noslip_iterations="1"/>'), "no-slip solver"),
-    ("constraint islands", name("mj_island"), "constraint islands"),
-    ("implicit", stepping('<option integrator="implicit"/>'), "integrator implicit"),
     ("timers", callback("mjcb_time"), "mjcb_time"),
 ]
 COLLISIONS: list[Use] = [
@@ -287,21 +273,6 @@ def test_missing_feature_is_named(start: str, use: Callable[[], object], words: 
     with pytest.raises((ValueError, AttributeError)) as caught:
         use()
     assert words in str(caught.value)
-
-
-@pytest.mark.parametrize("solver", ["PGS", "CG"])
-@pytest.mark.parametrize("function", ["mj_forward", "mj_fwdConstraint", "mj_projectConstraint"])
-def test_missing_solver_is_named_by_each_function(solver: str, function: str) -> None:
-    m = cardan.MjModel.from_xml_string(model(f'<option solver="{solver}"/>'))
-    with pytest.raises(ValueError, match=f"solver {solver}"):
-        getattr(cardan, function)(m, cardan.MjData(m))
-
-
-def test_missing_integrator_is_named_by_inverse_dynamics() -> None:
-    option = '<option integrator="implicit"><flag invdiscrete="enable"/></option>'
-    m = cardan.MjModel.from_xml_string(model(option))
-    with pytest.raises(ValueError, match="integrator implicit"):
-        cardan.mj_inverse(m, cardan.MjData(m))
 
 
 @pytest.mark.parametrize("word", NAMES["works"])

@@ -1,13 +1,19 @@
-"""The Newton solver against the reference's, from the same constraint problem (level 2: forward)."""
+"""The solvers against the reference: from one constraint problem (level 2: forward), and step by step (level 3)."""
 
 from __future__ import annotations
+
+import itertools
 
 import mujoco
 import numpy as np
 import pytest
 from models import SHARED_MODELS
+from reference import copy_state, model_from_reference
 from solver.problems import problems, solve_problem
 from solver.row_models import ROWS, pile
+
+from cardan.api import pipeline
+from cardan.model import MjData
 
 HUMANOID = "mujoco/humanoid/humanoid.xml"
 FILES = {
@@ -85,3 +91,133 @@ def test_cone_hessian(cone):
             if rd.efc_state[rd.contact.efc_address[k]] == state_cone:
                 n = rd.contact.dim[k] ** 2
                 np.testing.assert_allclose(d.contact.H[k][:n], rd.contact.H[k][:n], rtol=1e-6, atol=1e-9)
+
+
+# all solvers, one step from every state of a trajectory (level 3: step) ----------------------------------------------
+
+SOLVERS = {"PGS": 0, "CG": 1, "Newton": 2}
+COMBINATIONS = list(itertools.product(CONES, JACOBIANS))
+
+
+def step_pairs(ref: mujoco.MjModel, steps: int, noise: float = 0.3):
+    """Step the reference and Cardan from each state of the reference's trajectory; yields both data after the step."""
+    m = model_from_reference(ref)
+    rd, d = mujoco.MjData(ref), MjData(m)
+    rng = np.random.default_rng(3)
+    for _ in range(steps):
+        rd.ctrl[:] = rng.uniform(-0.5, 0.5, ref.nu)
+        rd.qfrc_applied[:] = noise * rng.normal(size=ref.nv)
+        copy_state(rd, d)
+        mujoco.mj_step(ref, rd)
+        pipeline.mj_step(m, d)
+        assert d.nefc == rd.nefc
+        yield d, rd
+
+
+def relative(d, rd, name: str) -> float:
+    expected = getattr(rd, name)
+    return np.abs(getattr(d, name) - expected).max(initial=0) / max(1.0, np.abs(expected).max(initial=0))
+
+
+def rows_model(solver: str, cone: str, jacobian: str, condim: int) -> mujoco.MjModel:
+    ref = mujoco.MjModel.from_xml_string(ROWS.format(cone=cone, jacobian=jacobian, condim=condim))
+    ref.opt.solver = SOLVERS[solver]
+    return ref
+
+
+def check_projection(ref: mujoco.MjModel, d, rd) -> None:
+    """efc_AR and its pattern."""
+    count = rd.nefc**2
+    if mujoco.mj_isSparse(ref):
+        for name in ("efc_AR_rownnz", "efc_AR_rowadr"):
+            np.testing.assert_array_equal(getattr(d, name), getattr(rd, name), err_msg=name)
+        count = int(rd.efc_AR_rownnz.sum())
+        np.testing.assert_array_equal(d.efc_AR_colind.ravel()[:count], rd.efc_AR_colind.ravel()[:count])
+    expected = rd.efc_AR.ravel()[:count]
+    np.testing.assert_allclose(d.efc_AR.ravel()[:count], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("condim", [1, 3, 4, 6])
+@pytest.mark.parametrize(("cone", "jacobian"), COMBINATIONS)
+@pytest.mark.parametrize("noslip", [0, 3])
+def test_gauss_seidel_steps(cone, jacobian, condim, noslip):
+    """PGS at its default settings: the same iterations, the same numbers."""
+    ref = rows_model("PGS", cone, jacobian, condim)
+    ref.opt.noslip_iterations = noslip
+    for d, rd in step_pairs(ref, 60):
+        check_projection(ref, d, rd)
+        assert d.solver_niter[0] == rd.solver_niter[0]
+        assert d.solver_nnz[0] == rd.solver_nnz[0]
+        assert relative(d, rd, "efc_force") < 1e-10
+        assert relative(d, rd, "qacc_warmstart") < 1e-10
+        assert relative(d, rd, "qvel") < 1e-10
+        for k in range(min(5, rd.solver_niter[0])):
+            expected = rd.solver[k].improvement
+            assert d.solver.improvement[k] == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["CG", "Newton"])
+@pytest.mark.parametrize(("cone", "jacobian"), COMBINATIONS)
+def test_noslip_steps(solver, cone, jacobian):
+    """No-slip after a primal solver."""
+    ref = rows_model(solver, cone, jacobian, 4)
+    ref.opt.noslip_iterations = 3
+    for d, rd in step_pairs(ref, 60):
+        check_projection(ref, d, rd)
+        assert relative(d, rd, "qvel") < 1e-6
+
+
+@pytest.mark.parametrize("condim", [1, 3, 4, 6])
+@pytest.mark.parametrize(("cone", "jacobian"), COMBINATIONS)
+def test_conjugate_gradient_steps(cone, jacobian, condim):
+    """CG at its default settings: the same iterations, as far as rounding, which they amplify, doesn't part them.
+
+    The reference with dense storage differs from itself with sparse storage by up to 1e-6.
+    """
+    errors, counts = [], []
+    for d, rd in step_pairs(rows_model("CG", cone, jacobian, condim), 60):
+        errors.append(relative(d, rd, "qvel"))
+        counts.append(int(d.solver_niter[0]) - int(rd.solver_niter[0]))
+        assert d.solver_nnz[0] == rd.solver_nnz[0]
+        for k in range(min(6, rd.solver_niter[0])):
+            assert d.solver.improvement[k] == pytest.approx(rd.solver[k].improvement, rel=1e-4, abs=1e-7)
+    assert np.median(errors) < 1e-10
+    assert np.max(errors) < 1e-5
+    assert np.median(np.abs(counts)) == 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("path", list(FILES)[:2])
+@pytest.mark.parametrize("cone", CONES)
+def test_file_steps(solver, path, cone):
+    """Models of real size, every solver at its default settings."""
+    ref = mujoco.MjModel.from_xml_path(str(SHARED_MODELS / path))
+    ref.opt.solver, ref.opt.cone = SOLVERS[solver], CONES[cone]
+    bar = {"PGS": 1e-9, "CG": 1e-5, "Newton": 5e-7 if cone == "elliptic" else 1e-8}
+    for d, rd in step_pairs(ref, 250 if path == HUMANOID else 60, 0.0):
+        assert relative(d, rd, "qvel") < bar[solver]
+        if solver == "PGS":
+            assert d.solver_niter[0] == rd.solver_niter[0]
+
+
+ISLAND_ARRAYS = (
+    *("nisland", "dof_island", "island_dofnum", "island_dofadr", "island_dofind", "dof_islandind"),
+    *("efc_island", "island_efcnum", "island_efcadr", "island_efcind", "solver_nisland"),
+)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("jacobian", JACOBIANS)
+def test_islands(solver, jacobian):
+    """The flag `island`: the arrays, and CG island by island."""
+    ref = rows_model(solver, "elliptic", jacobian, 3)
+    ref.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ISLAND)
+    found = set()
+    for d, rd in step_pairs(ref, 60, 0.0):
+        for name in ISLAND_ARRAYS:
+            np.testing.assert_array_equal(getattr(d, name), getattr(rd, name), err_msg=name)
+        assert relative(d, rd, "qvel") < 1e-8
+        found.add(int(rd.nisland))
+        if solver == "CG":
+            np.testing.assert_allclose(d.solver_niter, rd.solver_niter, atol=1)
+    assert len(found) > 1

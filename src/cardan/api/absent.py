@@ -14,8 +14,6 @@ ABSENT: tuple[tuple[str, str], ...] = (
     (r"mj_load\w*Plugin\w*|PLUGIN\w+", "engine plugins"),
     (r"mj_setLengthRange|MjLROpt|mj_defaultLROpt", "automatic actuator length ranges"),
     (r"mj_flex", "flexes"),
-    (r"mj_island", "constraint islands"),
-    (r"mj_geomDistance", "distances between geoms"),
     (r"mju_muscle\w+", "muscles"),
     (r"mj_addContact", "contacts added by the user"),
     (r"mju_boxQP|mju_\w*[bB]and\w*", "box-constrained quadratic programs and band matrices"),

@@ -105,9 +105,10 @@ mj_rnePostConstraint = _function(
 mj_subtreeVel = _function("mj_subtreeVel", "Velocities and angular momenta of the subtrees.")
 mj_collision = _function("mj_collision", "Collision detection: the list of contacts.")
 mj_makeConstraint = _function("mj_makeConstraint", "Rows of all active constraints.")
+mj_island = _function("mj_island", "Constraint islands: `nisland`, `dof_island`, `efc_island`, `island_*`.")
 mj_referenceConstraint = _function("mj_referenceConstraint", "`efc_vel` and `efc_aref`.")
 mj_projectConstraint = _function(
-    "mj_projectConstraint", "Inverse inertia of the constraints; the Newton solver needs none."
+    "mj_projectConstraint", "Inverse inertia of the constraints, `efc_AR`, for PGS and no-slip (nothing for others)."
 )
 mj_Euler = _function("mj_Euler", "Advance the state with the semi-implicit Euler integrator.")
 mj_checkPos = _function("mj_checkPos", "Reset the data if `qpos` has a bad number.")
@@ -228,6 +229,7 @@ __all__ = [
     "mj_invVelocity",
     "mj_inverse",
     "mj_inverseSkip",
+    "mj_island",
     "mj_kinematics",
     "mj_makeConstraint",
     "mj_passive",

@@ -28,6 +28,7 @@ def clear_constraint(m: Any, d: Any) -> int:
     d.nl = 0
     d.nefc = 0
     d.nnzJ = 0
+    d.nisland = 0
     d.work.rows_full = 0
     for tendon in range(m.ntendon):
         d.tendon_efcadr[tendon] = -1
