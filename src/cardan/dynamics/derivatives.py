@@ -14,6 +14,7 @@ from cardan.enums import mjtBias, mjtDisableBit, mjtGain
 from cardan.jit import OK, kernel, stage
 
 AFFINE_GAIN = int(mjtGain.mjGAIN_AFFINE)
+MUSCLE_GAIN = int(mjtGain.mjGAIN_MUSCLE)
 AFFINE_BIAS = int(mjtBias.mjBIAS_AFFINE)
 ACTUATION_OFF = int(mjtDisableBit.mjDSBL_ACTUATION)
 PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
@@ -26,34 +27,41 @@ def _diagonal(m: Any, dof: int) -> int:
 
 
 @kernel
-def _add_entry(m: Any, d: Any, row: int, column: int, value: float) -> None:
-    """Add to an entry of qDeriv if its pattern has it."""
-    for k in range(m.aux.D_rowadr[row], m.aux.D_rowadr[row + 1]):
-        if m.aux.D_colind[k] == column:
-            d.qDeriv[k] += value
+def _next_entry(m: Any, row: int, column: int, k: int) -> int:
+    """First entry of a row of qDeriv, from `k` on, whose column is not before `column`; the row's end if none is."""
+    while k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] < column:
+        k += 1
+    return k
 
 
 @kernel
 def _add_actuator(m: Any, d: Any, actuator: int, slope: float) -> None:
-    """Add moment' slope moment."""
+    """Add moment' slope moment, where the pattern of qDeriv has entries."""
     start, stop = m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]
     for i in range(start, stop):
         row = m.aux.moment_colind[i]
         scaled = slope * d.actuator_moment[actuator, row]
+        k = m.aux.D_rowadr[row]
         for j in range(start, stop):
             column = m.aux.moment_colind[j]
-            _add_entry(m, d, row, column, scaled * d.actuator_moment[actuator, column])
+            k = _next_entry(m, row, column, k)
+            if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
+                d.qDeriv[k] += scaled * d.actuator_moment[actuator, column]
 
 
 @kernel
 def _add_tendon(m: Any, d: Any, tendon: int, slope: float) -> None:
-    """Add J' slope J."""
+    """Add J' slope J, where the pattern of qDeriv has entries."""
     start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
     for i in range(start, stop):
+        row = m.aux.ten_colind[i]
         scaled = slope * tendon_moment(m, d, tendon, i)
+        k = m.aux.D_rowadr[row]
         for j in range(start, stop):
-            value = scaled * tendon_moment(m, d, tendon, j)
-            _add_entry(m, d, m.aux.ten_colind[i], m.aux.ten_colind[j], value)
+            column = m.aux.ten_colind[j]
+            k = _next_entry(m, row, column, k)
+            if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
+                d.qDeriv[k] += scaled * tendon_moment(m, d, tendon, j)
 
 
 @kernel
@@ -75,6 +83,8 @@ def _force_slope(m: Any, d: Any, actuator: int) -> float:
         slope += m.actuator_biasprm[actuator, 2]
     if m.actuator_gaintype[actuator] == AFFINE_GAIN:
         slope += m.actuator_gainprm[actuator, 2] * _gain_input(m, d, actuator)
+    elif m.actuator_gaintype[actuator] == MUSCLE_GAIN:
+        slope += d.work.actuator_gain_slope[actuator] * _gain_input(m, d, actuator)
     return slope
 
 
