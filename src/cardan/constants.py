@@ -182,3 +182,6 @@ mjRNDSTRING: tuple[tuple[str, str, str], ...] = (
     ("Cull Face", "1", ""),
 )
 """Name, default (0 or 1) and key of each flag of `mjtRndFlag`."""
+mjENBL_NATIVECCD: int = 1 << 6
+"""Bit of ``opt.enableflags``: exact convex collisions (GJK and EPA) in place of portal refinement. Newer versions of
+MuJoCo have a flag of this name; 3.1.6 does not use the bit."""

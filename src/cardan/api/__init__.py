@@ -2,6 +2,7 @@
 
 from cardan.api.callbacks import *
 from cardan.api.derivatives import *
+from cardan.api.distance import *
 from cardan.api.loading import *
 from cardan.api.mjspec import *
 from cardan.api.mju_matrices import *

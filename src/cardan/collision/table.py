@@ -16,7 +16,9 @@ import numpy as np
 
 from cardan.collision import capsule, plane
 from cardan.collision.convex import convex_convex
+from cardan.collision.distance import exact_convex
 from cardan.collision.mesh_plane import plane_mesh
+from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import addresses
 from cardan.model.mjdata import MjData
@@ -53,6 +55,9 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
 }
 """Collision functions by the types of the first and the second geom, the lower type first."""
 
+EXACT = {convex_convex: exact_convex}
+"""What takes the place of collision functions when the flag ``nativeccd`` is set in ``opt.enableflags``."""
+
 
 def attach_colliders(m: MjModel) -> None:
     """Load or compile the collision functions for all pairs of geom types that can collide in `m`.
@@ -82,6 +87,8 @@ def _attach(m: MjModel, types: tuple[int, int], geoms: tuple[int, int]) -> None:
     if function is None:
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
         raise ValueError(f"collision between {first} and {second} is not supported yet")
+    if m.opt.enableflags & mjENBL_NATIVECCD:
+        function = EXACT.get(function, function)
     (address,) = addresses([function])
     m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
 

@@ -19,7 +19,8 @@ _POS, _VEL, _ACC = int(mjtStage.mjSTAGE_POS), int(mjtStage.mjSTAGE_VEL), int(mjt
 class SensorRow(NamedTuple):
     """What is fixed about a sensor: its type, how many numbers of which type, after which stage, about what.
 
-    ``about`` is the attribute that names the object, "objname" for a frame of any kind, "" for none.
+    ``about`` is the attribute that names the object, "objname" for a frame of any kind, "geom1" for a geom or
+    body, "" for none.
     """
 
     type: mjtSensor
@@ -66,6 +67,9 @@ SENSORS: dict[str, SensorRow] = {
     "subtreecom": SensorRow(mjtSensor.mjSENS_SUBTREECOM, 3, _REAL, _POS, "body"),
     "subtreelinvel": SensorRow(mjtSensor.mjSENS_SUBTREELINVEL, 3, _REAL, _VEL, "body"),
     "subtreeangmom": SensorRow(mjtSensor.mjSENS_SUBTREEANGMOM, 3, _REAL, _VEL, "body"),
+    "distance": SensorRow(mjtSensor.mjSENS_GEOMDIST, 1, _POSITIVE, _POS, "geom1"),
+    "normal": SensorRow(mjtSensor.mjSENS_GEOMNORMAL, 3, _AXIS, _POS, "geom1"),
+    "fromto": SensorRow(mjtSensor.mjSENS_GEOMFROMTO, 6, _REAL, _POS, "geom1"),
     "clock": SensorRow(mjtSensor.mjSENS_CLOCK, 1, _REAL, _POS, ""),
 }
 
@@ -83,6 +87,7 @@ _JOINT_TYPES: dict[str, tuple[str, ...]] = {
 }
 _LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
+_DISTANCES = ("distance", "normal", "fromto")
 _UNBOUNDED = (_AXIS, _QUAT)  # data types that no cutoff can bound
 
 
@@ -95,7 +100,7 @@ def add_sensors(build: Build) -> None:
         values = element.resolved()
         objtype, objid = _object(build, row, element)
         _check(build, element, objid, types)
-        if values["cutoff"] > 0.0 and row.datatype in _UNBOUNDED:
+        if values["cutoff"] > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
             raise element.error("axes and quaternions have no cutoff", "cutoff")
         for name in ("cutoff", "noise"):
             if values[name] < 0.0:
@@ -130,14 +135,26 @@ def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
     """Type and id of the object that the sensor is about."""
     if not row.about:
         return 0, -1
+    if row.about == "geom1":
+        return _geom_or_body(build, element, 1)
     word = element.attributes["objtype"] if row.about == "objname" else row.about
     return _named(build, word, element.attributes[row.about])
+
+
+def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int]:
+    """Type and id of the first or second geom or body between which a distance is measured."""
+    given = [kind for kind in ("geom", "body") if f"{kind}{number}" in element.attributes]
+    if len(given) != 1:
+        raise element.error(f"needs either geom{number} or body{number}")
+    return _named(build, given[0], element.attributes[f"{given[0]}{number}"])
 
 
 def _reference(build: Build, element: Element) -> tuple[int, int]:
     """Type and id of the object in whose frame the value is given, or the camera of a projection."""
     if element.tag == "camprojection":
         return _named(build, "camera", element.attributes["camera"])
+    if element.tag in _DISTANCES:
+        return _geom_or_body(build, element, 2)
     word = element.attributes.get("reftype")
     return _named(build, word, element.attributes["refname"]) if word else (0, -1)
 
@@ -148,6 +165,8 @@ def _check(build: Build, element: Element, objid: int, types: dict[int, str]) ->
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:
         raise element.error(f"works on joints of type {', '.join(allowed)}, not {types[objid]}", "joint")
+    if tag in _DISTANCES and _geom_or_body(build, element, 1) == _geom_or_body(build, element, 2):
+        raise element.error("measures the distance of something from itself: the two must be different")
     if tag in _LIMITED_JOINT and not build.columns["jnt_limited"][objid]:
         raise element.error("the joint has no limits", "joint")
     if tag in _LIMITED_TENDON and not build.columns["tendon_limited"][objid]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
-from cardan.sensor import acceleration, position, velocity
+from cardan.sensor import acceleration, distance, position, velocity
 from cardan.sensor.touch import touch
 
 _REAL, _POSITIVE = mjtDataType.mjDATATYPE_REAL, mjtDataType.mjDATATYPE_POSITIVE
@@ -57,6 +57,9 @@ SENSORS: tuple[SensorKind, ...] = (
     _kind("FRAMEYAXIS", _POS, 3, position.frameyaxis, _AXIS),
     _kind("FRAMEZAXIS", _POS, 3, position.framezaxis, _AXIS),
     _kind("SUBTREECOM", _POS, 3, position.subtreecom),
+    _kind("GEOMDIST", _POS, 1, distance.distance, _POSITIVE),
+    _kind("GEOMNORMAL", _POS, 3, distance.normal, _AXIS),
+    _kind("GEOMFROMTO", _POS, 6, distance.fromto),
     _kind("CLOCK", _POS, 1, position.clock),
     _kind("VELOCIMETER", _VEL, 3, velocity.velocimeter),
     _kind("GYRO", _VEL, 3, velocity.gyro),

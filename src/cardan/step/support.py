@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardan.collision.detection import collision
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.kinematics import kinematics
 from cardan.dynamics.passive import passive
 from cardan.enums import (
-    mjtEnableBit,
     mjtIntegrator,
     mjtSensor,
 )
@@ -57,7 +55,6 @@ def _discrete_rk4(m: MjModel) -> bool:
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
 
 MISSING: tuple[Missing, ...] = (
-    Missing("multiple contacts of convex pairs (flag multiccd)", _enabled(mjtEnableBit.mjENBL_MULTICCD), (collision,)),
     Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
     Missing("engine plugins", lambda m: m.nplugin > 0, (passive, fwd_actuation)),
     Missing(

@@ -17,9 +17,6 @@ LATER: dict[str, str] = {
     "rangefinder": "rangefinder sensors",
     "user": "user sensors",
     "plugin": PLUGIN_LATER,
-    "distance": "geom distance sensors",
-    "normal": "geom distance sensors",
-    "fromto": "geom distance sensors",
 }
 
 

@@ -1,0 +1,72 @@
+"""Sensors of distances between geoms, or between all geoms of two bodies (spec: modeling, sensor).
+
+Geoms farther apart than the cutoff count as that far apart, without direction and end points.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.distance import geom_distance
+from cardan.enums import mjtObj
+from cardan.jit import kernel
+from cardan.maths.vector import get3, norm3, scale3, sub3
+from cardan.sensor.output import put1, put3
+
+GEOM = int(mjtObj.mjOBJ_GEOM)
+
+
+@kernel
+def _first_geom(m: Any, kind: int, id: int) -> int:
+    """The geom, or the first one of the body."""
+    return id if kind == GEOM else m.body_geomadr[id]
+
+
+@kernel
+def _geom_count(m: Any, kind: int, id: int) -> int:
+    """1 for a geom; the number of a body's geoms."""
+    return 1 if kind == GEOM else m.body_geomnum[id]
+
+
+@kernel
+def closest_geoms(m: Any, d: Any, i: int) -> Any:
+    """Find the smallest distance between the geoms of sensor `i`; returns it and the two end points."""
+    best = m.sensor_cutoff[i]
+    start = (0.0, 0.0, 0.0)
+    end = (0.0, 0.0, 0.0)
+    first1 = _first_geom(m, m.sensor_objtype[i], m.sensor_objid[i])
+    first2 = _first_geom(m, m.sensor_reftype[i], m.sensor_refid[i])
+    for geom1 in range(first1, first1 + _geom_count(m, m.sensor_objtype[i], m.sensor_objid[i])):
+        for geom2 in range(first2, first2 + _geom_count(m, m.sensor_reftype[i], m.sensor_refid[i])):
+            dist = geom_distance(m, d, geom1, geom2, best)
+            if dist < best:
+                best = dist
+                start = get3(d.work.witness, 0)
+                end = get3(d.work.witness, 1)
+    return best, start, end
+
+
+@kernel
+def distance(m: Any, d: Any, i: int) -> None:
+    """Signed distance, at most the cutoff."""
+    best, _, _ = closest_geoms(m, d, i)
+    put1(m, d, i, best)
+
+
+@kernel
+def normal(m: Any, d: Any, i: int) -> None:
+    """Unit vector from the first to the second geom along the distance; 0 beyond the cutoff."""
+    _, start, end = closest_geoms(m, d, i)
+    between = sub3(end, start)
+    length = norm3(between)
+    put3(m, d, i, scale3(between, 1.0 / length if length > 0.0 else 0.0))
+
+
+@kernel
+def fromto(m: Any, d: Any, i: int) -> None:
+    """The two end points of the distance, global frame; 0 beyond the cutoff."""
+    _, start, end = closest_geoms(m, d, i)
+    put3(m, d, i, start)
+    adr = m.sensor_adr[i] + 3
+    for k in range(3):
+        d.sensordata[adr + k] = end[k]
