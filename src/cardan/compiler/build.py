@@ -105,14 +105,19 @@ class Build:
             raise element.error(f"{len(user)} values are more than <size nuser_{part}>, which is {allowed}", "user")
         self.columns[f"{part}_user"].append(user)
 
-    def is_limited(self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str) -> bool:
-        """Whether a range holds: as the tri-state says, or, by autolimits, if it is a range."""
+    def is_limited(
+        self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True
+    ) -> bool:
+        """Whether a range holds: as the tri-state says, or, by autolimits, if it is a range.
+
+        Raises MjcfError when a range that holds is empty, unless its bounds aren't ``ordered``.
+        """
         if word == "auto":
             if any(bounds) and not self.settings["autolimits"]:
                 raise element.error(f"{attribute} is given, but not {flag}: set {flag} or compiler autolimits", flag)
             return bounds[0] < bounds[1]
         limited = word == "true"
-        if limited and not bounds[0] < bounds[1]:
+        if limited and ordered and not bounds[0] < bounds[1]:
             found = f"{bounds[0]:g} {bounds[1]:g}"
             raise element.error(f"the lower bound must be below the upper bound, found {found}", attribute)
         return limited

@@ -65,6 +65,8 @@ def placed_shape(build: Build, placed: Placed, values: dict[str, Any]) -> tuple[
     size, fromto = values["size"], values["fromto"]
     if fromto is None:
         return element_pose(build, element, values, frames), size
+    if any(values["pos"]):
+        raise element.error("pos and fromto exclude each other", "fromto")
     pose, half = segment_pose(element, fromto)
     return compose(frames_pose(build, frames), pose), size_from_segment(element, values["type"], size, half)
 

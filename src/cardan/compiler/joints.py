@@ -83,8 +83,9 @@ def _add_joint(build: Build, body: Body, placed: Placed, values: dict[str, Any])
 def _force_limited(build: Build, element: Element, word: str, values: dict[str, Any]) -> bool:
     """Whether the total actuator force is limited: only forces of scalar joints can be."""
     limited, bounds = values["actuatorfrclimited"], values["actuatorfrcrange"]
-    asked = build.is_limited(element, limited, bounds, "actuatorfrcrange", "actuatorfrclimited")
-    return asked and word in ("slide", "hinge")
+    scalar = word in ("slide", "hinge")
+    asked = build.is_limited(element, limited, bounds, "actuatorfrcrange", "actuatorfrclimited", ordered=scalar)
+    return asked and scalar
 
 
 def _place(build: Build, element: Element, frames: tuple[Element, ...], values: dict[str, Any]) -> tuple[Vec3, Vec3]:
@@ -105,7 +106,7 @@ def _limited(build: Build, element: Element, word: str, values: dict[str, Any]) 
     """Whether the joint has limits; a free joint never has, those of a ball are an angle from zero."""
     if word == "free":
         return False
-    limited = build.is_limited(element, values["limited"], values["range"], "range", "limited")
+    limited = build.is_limited(element, values["limited"], values["range"], "range", "limited", ordered=word != "ball")
     if limited and word == "ball" and values["range"][0] != 0.0:
         raise element.error("the range of a ball joint must start at 0", "range")
     return limited

@@ -47,10 +47,10 @@ def _check_element(element: Element) -> None:
     for row in element.row.references:
         name = element.attributes.get(row.name)
         if row.kind == "default":
-            if name and name not in element.tree.defaults:
+            if name is not None and name not in element.tree.defaults:
                 known = element.tree.defaults.names()
                 raise element.error(f"unknown default class '{name}'" + suggestion(name, known), row.name)
-        elif name:
+        elif name or (name is not None and row.required):
             _check_name(element, row, name)
         elif inherited.get(row.name):
             _check_name(element, row, inherited[row.name], f" (from default class '{element.default_class.name}')")
