@@ -11,52 +11,91 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-# transmissions: attribute with the target's name, number, kind of the target
-_TRANSMISSIONS: tuple[tuple[str, int, str], ...] = (
-    ("joint", int(mjtTrn.mjTRN_JOINT), "joint"),
-    ("jointinparent", int(mjtTrn.mjTRN_JOINTINPARENT), "joint"),
-    ("tendon", int(mjtTrn.mjTRN_TENDON), "tendon"),
+SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
+
+# transmissions: attribute with the target's name, number, kind of the target, attribute with a second target
+_TRANSMISSIONS: tuple[tuple[str, int, str, str | None], ...] = (
+    ("joint", int(mjtTrn.mjTRN_JOINT), "joint", None),
+    ("jointinparent", int(mjtTrn.mjTRN_JOINTINPARENT), "joint", None),
+    ("tendon", int(mjtTrn.mjTRN_TENDON), "tendon", None),
+    ("cranksite", SLIDERCRANK, "site", "slidersite"),
+    ("site", int(mjtTrn.mjTRN_SITE), "site", "refsite"),
+    ("body", int(mjtTrn.mjTRN_BODY), "body", None),
 )
 _SCALAR_JOINTS = (2, 3)  # slide, hinge
-_NOT_NEGATIVE = ("kv", "dampratio", "timeconst", "inheritrange")
+_JOINTS = (int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT))
+_NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
 
 def add_actuators(build: Build) -> None:
     """Actuators, in the user's order: columns ``actuator_*``."""
     for element in build.tree.section("actuator").children:
-        for name in _NOT_NEGATIVE:
-            if element.tag != "velocity" and element.attributes.get(name, 0.0) < 0.0:
-                raise element.error(f"must not be negative, found {element.attributes[name]:g}", name)
         _add_actuator(build, element, element.resolved())
 
 
-def _transmission(build: Build, element: Element, values: dict[str, Any]) -> tuple[int, int]:
-    """Number of the transmission and id of its target."""
-    for attribute, code, kind in _TRANSMISSIONS:
+def _transmission(build: Build, element: Element, values: dict[str, Any]) -> tuple[int, int, int]:
+    """Number of the transmission, id of its target, id of its second target or -1."""
+    for attribute, code, kind, other in _TRANSMISSIONS:
         name = values.get(attribute)
         if name:
-            return code, build.ids[kind][name]
+            second = values.get(other) if other else None
+            if code == SLIDERCRANK:
+                _check_crank(element, values)
+            return code, build.ids[kind][name], build.ids[kind][second] if second else -1
     raise element.error("no target: give one of " + ", ".join(row[0] for row in _TRANSMISSIONS))
+
+
+def _check_crank(element: Element, values: dict[str, Any]) -> None:
+    """A slider-crank has a slider and a rod."""
+    if not values["slidersite"]:
+        raise element.error("required attribute missing: a slider-crank needs slidersite", "slidersite")
+    if not values["cranklength"] > 0.0:
+        raise element.error(f"must be positive, found {values['cranklength']:g}", "cranklength")
+
+
+def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> None:
+    """The parameters of a muscle make sense."""
+    low, high, _, scale, lmin, lmax, vmax, fpmax, fvmax = prm[:9]
+    if not low < high:
+        raise element.error(f"range of a muscle: the first must be below the second, found {low:g} {high:g}", attribute)
+    if not lmin < 1.0 < lmax:
+        raise element.error(f"a muscle needs lmin < 1 < lmax, found {lmin:g} and {lmax:g}", attribute)
+    for name, value in (("scale", scale), ("vmax", vmax), ("fpmax", fpmax), ("fvmax", fvmax)):
+        if not value > 0.0:
+            raise element.error(f"{name} of a muscle must be positive, found {value:g}", attribute)
+
+
+def _check_parameters(element: Element, values: dict[str, Any]) -> None:
+    """Muscles have a muscle's parameters; dampers and adhesion have no negative controls."""
+    for which in ("gain", "bias"):
+        if values[f"{which}type"] == "muscle":
+            _check_muscle(element, values[f"{which}prm"], f"{which}prm")
+    if element.tag in _NOT_NEGATIVE_CONTROLS and min(values["ctrlrange"]) < 0.0:
+        raise element.error("must not be negative", "ctrlrange")
 
 
 def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> None:
     """One actuator."""
-    code, target = _transmission(build, element, values)
+    code, target, other = _transmission(build, element, values)
+    _check_parameters(element, values)
     actnum = _activations(element, values)
     na = build.sizes.get("na", 0)
     build.sizes["na"] = na + actnum
-    ctrlrange = _control_range(build, element, values, code, target)
+    inherits = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
+    values[inherits] = _inherited_range(build, element, values, inherits, code, target)
     build.enter("actuator", element.name)
     build.put(
         actuator_trntype=code,
         actuator_dyntype=DYN[values["dyntype"]],
         actuator_gaintype=GAIN[values["gaintype"]],
         actuator_biastype=BIAS[values["biastype"]],
-        actuator_trnid=(target, -1),
+        actuator_trnid=(target, other),
         actuator_actadr=na if actnum else -1,
         actuator_actnum=actnum,
         actuator_group=values["group"],
-        actuator_ctrllimited=build.is_limited(element, values["ctrllimited"], ctrlrange, "ctrlrange", "ctrllimited"),
+        actuator_ctrllimited=build.is_limited(
+            element, values["ctrllimited"], values["ctrlrange"], "ctrlrange", "ctrllimited"
+        ),
         actuator_forcelimited=build.is_limited(
             element, values["forcelimited"], values["forcerange"], "forcerange", "forcelimited"
         ),
@@ -65,12 +104,12 @@ def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> Non
         actuator_gainprm=values["gainprm"],
         actuator_biasprm=values["biasprm"],
         actuator_actearly=values["actearly"],
-        actuator_ctrlrange=ctrlrange,
+        actuator_ctrlrange=values["ctrlrange"],
         actuator_forcerange=values["forcerange"],
         actuator_actrange=values["actrange"],
         actuator_gear=values["gear"],
-        actuator_cranklength=0.0,
-        actuator_lengthrange=values["lengthrange"],
+        actuator_cranklength=values["cranklength"],
+        actuator_lengthrange=values.get("lengthrange", (0.0, 0.0)),
         actuator_plugin=-1,
     )
     build.user("actuator", element, values["user"])
@@ -78,40 +117,50 @@ def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> Non
 
 def _activations(element: Element, values: dict[str, Any]) -> int:
     """How many activation variables the dynamics have."""
-    stateful = values["dyntype"] != "none"
-    given = values["actdim"]
-    if given > 1:
+    kind, given = values["dyntype"], values["actdim"]
+    stateful = kind != "none"
+    if given > 1 and kind != "user":
         raise element.error(f"more than one activation needs dyntype 'user', found {given}", "actdim")
     if given >= 0 and bool(given) != stateful:
-        raise element.error(f"must be {int(stateful)} for dyntype '{values['dyntype']}', found {given}", "actdim")
-    return int(stateful)
+        raise element.error(f"must {'not be 0' if stateful else 'be 0'} for dyntype '{kind}', found {given}", "actdim")
+    return given if given > 1 else int(stateful)
+
+
+def _is_limited(build: Build, element: Element, values: dict[str, Any], what: str) -> bool:
+    """Whether the range of the control, the force or the activation holds."""
+    limited, bounds = f"{what}limited", f"{what}range"
+    return build.is_limited(element, values[limited], values[bounds], bounds, limited)
 
 
 def _activation_limited(build: Build, element: Element, values: dict[str, Any]) -> bool:
     """Whether the activation has a range, which needs an activation."""
-    limited = build.is_limited(element, values["actlimited"], values["actrange"], "actrange", "actlimited")
+    limited = _is_limited(build, element, values, "act")
     if limited and values["dyntype"] == "none":
         raise element.error("a range of activations needs activation dynamics: set dyntype", "actrange")
     return limited
 
 
-def _control_range(
-    build: Build, element: Element, values: dict[str, Any], code: int, target: int
+def _inherited_range(
+    build: Build, element: Element, values: dict[str, Any], attribute: str, code: int, target: int
 ) -> tuple[float, float]:
-    """Range of the control: given, or the target's range widened by ``inheritrange`` about its middle."""
+    """A range of the control or the activation: given, or the target's scaled by ``inheritrange``."""
     factor = values.get("inheritrange") or 0.0
     if factor <= 0.0:
-        return values["ctrlrange"]
-    if any(values["ctrlrange"]):
-        raise element.error("inheritrange and ctrlrange exclude each other", "inheritrange")
-    columns = build.columns
-    if code == int(mjtTrn.mjTRN_TENDON):
-        low, high = columns["tendon_range"][target]
-    elif columns["jnt_type"][target] in _SCALAR_JOINTS:
-        low, high = columns["jnt_range"][target]
-    else:
-        raise element.error("only hinge and slide joints and tendons have a range to inherit", "inheritrange")
+        return values[attribute]
+    if any(values[attribute]):
+        raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
+    low, high = _target_range(build, element, code, target)
     if not low < high:
         raise element.error("the target has no range to inherit", "inheritrange")
     middle, reach = 0.5 * (low + high), 0.5 * (high - low) * factor
     return (middle - reach, middle + reach)
+
+
+def _target_range(build: Build, element: Element, code: int, target: int) -> tuple[float, float]:
+    """Range of a tendon or of a hinge or slide joint."""
+    columns = build.columns
+    if code == int(mjtTrn.mjTRN_TENDON):
+        return columns["tendon_range"][target]
+    if code in _JOINTS and columns["jnt_type"][target] in _SCALAR_JOINTS:
+        return columns["jnt_range"][target]
+    raise element.error("only hinge and slide joints and tendons have a range to inherit", "inheritrange")

@@ -21,10 +21,11 @@ from cardan.compiler.joints import add_joints
 from cardan.compiler.meshes.columns import put_meshes
 from cardan.compiler.names import put_names
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
-from cardan.compiler.relations import add_contacts, add_equalities, add_tendons
+from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_settings
 from cardan.compiler.skins import add_skins
+from cardan.compiler.tendons import add_tendons
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
 from cardan.model.mjmodel import MjModel

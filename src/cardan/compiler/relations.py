@@ -1,11 +1,11 @@
-"""Relations between objects: contact pairs and exclusions, equality constraints, tendons (spec: modeling)."""
+"""Relations between objects: contact pairs and exclusions, equality constraints (spec: modeling)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.geoms import check_condim
-from cardan.enums import mjtEq, mjtWrap
+from cardan.enums import mjtEq
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -117,47 +117,3 @@ def _check_scalar(build: Build, element: Element, values: dict[str, Any], names:
     for name in names:
         if values[name] and types[build.ids["joint"][values[name]]] not in _SCALAR_JOINTS:
             raise element.error("only hinge and slide joints can be constrained", name)
-
-
-# --- tendons ---------------------------------------------------------------------------------------------------------
-
-
-def add_tendons(build: Build) -> None:
-    """Fixed tendons: weighted sums of joint positions, in the user's order."""
-    for element in build.tree.section("tendon").children:
-        values = element.resolved()
-        _put_tendon(build, element, values)
-        for part in element.children:
-            build.put(
-                wrap_type=int(mjtWrap.mjWRAP_JOINT),
-                wrap_objid=build.ids["joint"][part.attributes["joint"]],
-                wrap_prm=part.attributes["coef"],
-            )
-
-
-def _put_tendon(build: Build, element: Element, values: dict[str, Any]) -> None:
-    """Columns ``tendon_*`` of one tendon."""
-    low, high = values["springlength"]
-    if high < low:
-        raise element.error(f"the lower length must not be above the upper one, found {low:g} {high:g}", "springlength")
-    build.enter("tendon", element.name)
-    build.put(
-        tendon_adr=len(build.columns["wrap_type"]),
-        tendon_num=len(element.children),
-        tendon_matid=build.ids["material"].get(values.get("material") or "", -1),
-        tendon_group=values["group"],
-        tendon_limited=build.is_limited(element, values["limited"], values["range"], "range", "limited"),
-        tendon_width=values["width"],
-        tendon_solref_lim=values["solreflimit"],
-        tendon_solimp_lim=values["solimplimit"],
-        tendon_solref_fri=values["solreffriction"],
-        tendon_solimp_fri=values["solimpfriction"],
-        tendon_range=values["range"],
-        tendon_margin=values["margin"],
-        tendon_stiffness=values["stiffness"],
-        tendon_damping=values["damping"],
-        tendon_frictionloss=values["frictionloss"],
-        tendon_lengthspring=(low, high),
-        tendon_rgba=values["rgba"],
-    )
-    build.user("tendon", element, values["user"])

@@ -25,6 +25,7 @@ _LARGEST_GROUP = 30
 _LARGEST_NUMERIC = 500
 _LARGEST_COUNT = 100_000
 _LARGEST_GRID = 12
+_LEAST_MEMORY = 1024
 
 
 def _given(element: Element, names: tuple[str, ...]) -> list[str]:
@@ -68,6 +69,33 @@ def one_target(element: Element) -> None:
         raise element.error(f"no target: give one of {', '.join(t for t in TARGETS if t in element.row.attributes)}")
 
 
+def transmission_parts(element: Element) -> None:
+    """A reference site belongs to a site, slider and rod to a crank."""
+    if "refsite" in element.attributes and "site" not in element.attributes:
+        raise element.error("refsite needs site", "refsite")
+    for name in _given(element, ("slidersite", "cranklength")):
+        if "cranksite" not in element.attributes:
+            raise element.error(f"{name} needs cranksite", name)
+
+
+# parameters of actuator shortcuts that must not be negative
+_NOT_NEGATIVE: dict[str, tuple[str, ...]] = {
+    "position": ("kv", "dampratio", "timeconst"),
+    "intvelocity": ("kv", "dampratio"),
+    "damper": ("kv", "ctrlrange"),
+    "adhesion": ("gain", "ctrlrange"),
+    "muscle": ("tausmooth",),
+}
+
+
+def shortcut_bounds(element: Element) -> None:
+    """Some parameters of actuator shortcuts must not be negative."""
+    for name in _given(element, _NOT_NEGATIVE.get(element.tag, ())):
+        value = element.attributes[name]
+        if min(value if isinstance(value, tuple) else (value,)) < 0.0:
+            raise element.error("must not be negative", name)
+
+
 def one_damping(element: Element) -> None:
     """Damping of a servo is given in one way."""
     if len(_given(element, ("kv", "dampratio"))) > 1:
@@ -98,11 +126,15 @@ def _need(element: Element, name: str, reason: str) -> None:
         raise element.error(f"required attribute missing ({reason} need it)", name)
 
 
-def positive_extent(element: Element) -> None:
-    """The model's extent is positive."""
-    extent = element.attributes.get("extent")
-    if extent is not None and not extent > 0:
-        raise element.error(f"must be positive, found {extent:g}", "extent")
+def positive(name: str) -> Rule:
+    """The rule that a number is positive where it is given."""
+
+    def rule(element: Element) -> None:
+        value = element.attributes.get(name)
+        if value is not None and not value > 0:
+            raise element.error(f"must be positive, found {value:g}", name)
+
+    return rule
 
 
 def euler_sequence(element: Element) -> None:
@@ -131,6 +163,8 @@ def bounded_sizes(element: Element) -> None:
         least = min(element.row.defaults[name], 0)
         if value < least:
             raise element.error(f"must be at least {least}, found {value}", name)
+    if 0 <= element.attributes.get("memory", -1) < _LEAST_MEMORY:
+        raise element.error(f"less than {_LEAST_MEMORY} bytes leave no room for a single contact", "memory")
     old = _given(element, ("njmax", "nconmax", "nstack"))
     if element.attributes.get("memory", -1) >= 0 and any(element.attributes[name] >= 0 for name in old):
         raise element.error(f"memory and {old[0]} exclude each other: give memory alone", old[0])
@@ -196,7 +230,9 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "joint": (in_moving_body,),
     "freejoint": (in_moving_body,),
     "camera": (camera_intrinsics,),
-    "statistic": (positive_extent,),
+    "statistic": (positive("extent"),),
+    "global": (positive("realtime"),),
+    "map": (positive("znear"),),
     "compiler": (euler_sequence, local_coordinates),
     "size": (bounded_sizes,),
     "replicate": (bounded_count,),
@@ -213,6 +249,7 @@ _BY_ATTRIBUTE: dict[str, Rule] = {
     "axisangle": one_orientation,
     "dampratio": one_damping,
     "reftype": reference_frame,
+    "ctrlrange": shortcut_bounds,
 }
 
 CLOSING_RULES: dict[str, Rule] = {"tuple": needs_content, "fixed": needs_content}
@@ -225,4 +262,4 @@ def rules_of(row: ElementRow) -> tuple[Rule, ...]:
     for attribute, rule in _BY_ATTRIBUTE.items():
         if attribute in row.attributes:
             rules = (*rules, rule)
-    return (*rules, one_target) if row.kind == "actuator" else rules
+    return (*rules, one_target, transmission_parts) if row.kind == "actuator" else rules

@@ -1,4 +1,4 @@
-"""Actuator shortcuts: how ``motor``, ``position`` and ``velocity`` become a ``general`` actuator.
+"""Actuator shortcuts: how ``motor``, ``position``, ``muscle`` and so on become a ``general`` actuator.
 
 All actuators share one default entry, in the form of ``general``. A shortcut sets some of the general attributes over
 what the default class holds, both in ``<default>`` and in ``<actuator>`` (spec: modeling, "Actuator shortcuts"; which
@@ -8,12 +8,31 @@ attribute a shortcut touches, and which it leaves, was found by asking the refer
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import pi
 from typing import Any
 
 Values = dict[str, Any]
 
 # attributes of shortcuts that have no counterpart of the same name in <general>
-SHORTCUT_ATTRIBUTES = frozenset({"kp", "kv", "dampratio", "timeconst"})
+SHORTCUT_ATTRIBUTES = frozenset(
+    {"kp", "kv", "dampratio", "timeconst", "area", "diameter", "bias", "gain", "tausmooth"}
+    | {"range", "force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"}
+)
+
+# parameters of a muscle where a general actuator's default still stands: place, that default, the muscle's default
+_MUSCLE_DYNAMICS = ((0, 1.0, 0.01), (1, 0.0, 0.04))
+_MUSCLE_GAIN = (
+    (0, 1.0, 0.75),
+    (1, 0.0, 1.05),
+    (2, 0.0, -1.0),
+    (3, 0.0, 200.0),
+    (4, 0.0, 0.5),
+    (5, 0.0, 1.6),
+    (6, 0.0, 1.5),
+    (7, 0.0, 1.3),
+    (8, 0.0, 1.2),
+)
+_MUSCLE_SCALARS = ("force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax")
 
 
 def _with_first(vector: tuple[float, ...], **values: float | None) -> tuple[float, ...]:
@@ -22,6 +41,17 @@ def _with_first(vector: tuple[float, ...], **values: float | None) -> tuple[floa
     for key, value in values.items():
         if value is not None:
             changed[int(key[1:])] = value
+    return tuple(changed)
+
+
+def _filled(vector: tuple[float, ...], given: dict[int, float], defaults: tuple[tuple[int, float, float], ...]) -> Any:
+    """The vector with what is given, and other defaults where it still holds those of a general actuator."""
+    changed = list(vector)
+    for place, unset, value in defaults:
+        if changed[place] == unset:
+            changed[place] = value
+    for place, value in given.items():
+        changed[place] = value
     return tuple(changed)
 
 
@@ -35,8 +65,8 @@ def _motor(values: Values, given: Mapping[str, Any]) -> None:
     values.update(gaintype="fixed", dyntype="none", biastype="none")
 
 
-def _position(values: Values, given: Mapping[str, Any]) -> None:
-    """Position servo: force = kp (ctrl - length) - kv velocity, filtered when a time constant is given.
+def _servo(values: Values, given: Mapping[str, Any]) -> None:
+    """Gain and bias of a position servo.
 
     A damping ratio is kept as a positive ``biasprm[2]`` until the compiler knows the inertia.
     """
@@ -45,6 +75,11 @@ def _position(values: Values, given: Mapping[str, Any]) -> None:
     damping = given.get("dampratio", None if kv is None else -kv)
     values["biasprm"] = _with_first(values["biasprm"], i1=-values["gainprm"][0], i2=damping)
     values.update(gaintype="fixed", biastype="affine")
+
+
+def _position(values: Values, given: Mapping[str, Any]) -> None:
+    """Position servo: force = kp (ctrl - length) - kv velocity, filtered when a time constant is given."""
+    _servo(values, given)
     timeconst = given.get("timeconst")
     if timeconst is not None:
         values["dynprm"] = _with_first(values["dynprm"], i0=timeconst)
@@ -58,11 +93,57 @@ def _velocity(values: Values, given: Mapping[str, Any]) -> None:
     values.update(gaintype="fixed", dyntype="none", biastype="affine")
 
 
+def _intvelocity(values: Values, given: Mapping[str, Any]) -> None:
+    """Position servo whose reference is the integral of the control, kept within ``actrange``."""
+    _servo(values, given)
+    values.update(dyntype="integrator", actlimited="true")
+
+
+def _damper(values: Values, given: Mapping[str, Any]) -> None:
+    """Damper: force = -kv velocity ctrl."""
+    values["gainprm"] = (0.0, 0.0, -given.get("kv", 0.0), *[0.0] * (len(values["gainprm"]) - 3))
+    values.update(gaintype="affine", dyntype="none", biastype="none", ctrllimited="true")
+
+
+def _cylinder(values: Values, given: Mapping[str, Any]) -> None:
+    """Cylinder: force = area act + bias, with a filtered pressure ``act``."""
+    values["dynprm"] = _with_first(values["dynprm"], i0=given.get("timeconst"))
+    area, diameter = given.get("area"), given.get("diameter")
+    values["gainprm"] = _with_first(values["gainprm"], i0=area if diameter is None else 0.25 * pi * diameter**2)
+    bias = given.get("bias", (None, None, None))
+    values["biasprm"] = _with_first(values["biasprm"], i0=bias[0], i1=bias[1], i2=bias[2])
+    values.update(dyntype="filter", gaintype="fixed", biastype="affine")
+
+
+def _muscle(values: Values, given: Mapping[str, Any]) -> None:
+    """Muscle: the parameters of gain and bias are the same."""
+    dynamics = dict(enumerate(given.get("timeconst", ())))
+    if "tausmooth" in given:
+        dynamics[2] = given["tausmooth"]
+    values["dynprm"] = _filled(values["dynprm"], dynamics, _MUSCLE_DYNAMICS)
+    gain = dict(enumerate(given.get("range", ())))
+    gain |= {place: given[name] for place, name in enumerate(_MUSCLE_SCALARS, start=2) if name in given}
+    values["gainprm"] = _filled(values["gainprm"], gain, _MUSCLE_GAIN)
+    values["biasprm"] = (*values["gainprm"][: len(_MUSCLE_GAIN)], *values["biasprm"][len(_MUSCLE_GAIN) :])
+    values.update(dyntype="muscle", gaintype="muscle", biastype="muscle")
+
+
+def _adhesion(values: Values, given: Mapping[str, Any]) -> None:
+    """Adhesion: the control times the gain pulls at the contacts of a body."""
+    values["gainprm"] = _with_first(values["gainprm"], i0=given.get("gain"))
+    values.update(gaintype="fixed", biastype="none", ctrllimited="true")
+
+
 SHORTCUTS: dict[str, Callable[[Values, Mapping[str, Any]], None]] = {
     "general": _general,
     "motor": _motor,
     "position": _position,
     "velocity": _velocity,
+    "intvelocity": _intvelocity,
+    "damper": _damper,
+    "cylinder": _cylinder,
+    "muscle": _muscle,
+    "adhesion": _adhesion,
 }
 
 

@@ -17,24 +17,18 @@ from cardan.spec.schema.rows import (
 )
 from cardan.spec.schema.shared import CLASS, GROUP, PLUGIN_LATER, USER, config, name
 
-MUSCLE = "muscles"
-CALLBACK = "user-defined actuators"
-SLIDERCRANK = "slider-crank transmissions"
-SITE_TRANSMISSION = "site transmissions"
-BODY_TRANSMISSION = "body transmissions"
-
 TRANSMISSION: tuple[Attribute, ...] = (
     reference("joint", "joint", "joint that the actuator acts on"),
     reference("jointinparent", "joint", "joint that the actuator acts on, with the axis in the parent's frame"),
     reference("tendon", "tendon", "tendon that the actuator acts on"),
-    reference("slidersite", "site", "site of the slider", later=SLIDERCRANK),
-    reference("cranksite", "site", "site of the crank's pin", later=SLIDERCRANK),
-    reference("site", "site", "site that the actuator acts on", later=SITE_TRANSMISSION),
+    reference("slidersite", "site", "site of the slider"),
+    reference("cranksite", "site", "site of the crank's pin"),
+    reference("site", "site", "site that the actuator acts on"),
 )
 TARGETS: tuple[str, ...] = ("joint", "jointinparent", "tendon", "cranksite", "site", "body")
 
-_REFSITE = reference("refsite", "site", "site relative to which forces act", later=SITE_TRANSMISSION)
-_BODY = reference("body", "body", "body that the actuator acts on", later=BODY_TRANSMISSION)
+_REFSITE = reference("refsite", "site", "site relative to which forces act")
+_BODY = reference("body", "body", "body that the actuator acts on")
 _NAMES: tuple[Attribute, ...] = (name("actuator"), CLASS)
 _LENGTHRANGE = reals("lengthrange", 2, (0.0, 0.0), "range of lengths of the transmission")
 _GEAR = reals("gear", (1, 6), (1.0, 0.0, 0.0, 0.0, 0.0, 0.0), "scale of length and force, or axes of them")
@@ -61,9 +55,9 @@ def _parameters(which: str, first: float) -> Attribute:
 _COMMON: tuple[Attribute, ...] = (*_NAMES, GROUP, *TRANSMISSION, _GEAR, _CRANKLENGTH, _LENGTHRANGE, USER)
 
 DYNAMICS: tuple[Attribute, ...] = (
-    keyword("dyntype", DYN, "none", "activation dynamics", later_keywords={"muscle": MUSCLE, "user": CALLBACK}),
-    keyword("gaintype", GAIN, "fixed", "gain", later_keywords={"muscle": MUSCLE, "user": CALLBACK}),
-    keyword("biastype", BIAS, "none", "bias", later_keywords={"muscle": MUSCLE, "user": CALLBACK}),
+    keyword("dyntype", DYN, "none", "activation dynamics"),
+    keyword("gaintype", GAIN, "fixed", "gain"),
+    keyword("biastype", BIAS, "none", "bias"),
     _parameters("dyn", 1.0),
     _parameters("gain", 1.0),
     _parameters("bias", 0.0),
@@ -85,9 +79,9 @@ GENERAL = element(
 )
 
 
-def _shortcut(tag: str, meaning: str, *rows: Attribute, later: str | None = None) -> ElementRow:
+def _shortcut(tag: str, meaning: str, *rows: Attribute) -> ElementRow:
     """Row of an actuator that is short for a ``general`` one."""
-    return element(tag, meaning, rows, kind="actuator", entry="general", later=later)
+    return element(tag, meaning, rows, kind="actuator", entry="general")
 
 
 _SERVO: tuple[Attribute, ...] = (
@@ -114,13 +108,11 @@ SHORTCUTS: tuple[ElementRow, ...] = (
         "intvelocity",
         "integrated velocity servo",
         *_COMMON, *_FORCE, _CTRLLIMITED, _CTRLRANGE, _ACTRANGE, _REFSITE, *_SERVO, _INHERITRANGE,
-        later="integrated velocity servos",
     ),
     _shortcut(
         "damper",
         "damper whose coefficient is the control",
-        *_COMMON, *_FORCE, _CTRLRANGE, _REFSITE, real("kv", 1.0, "velocity gain"),
-        later="damper actuators",
+        *_COMMON, *_FORCE, _CTRLRANGE, _REFSITE, real("kv", None, "damping per unit of control; undefined: 0"),
     ),
     _shortcut(
         "cylinder",
@@ -130,7 +122,6 @@ SHORTCUTS: tuple[ElementRow, ...] = (
         real("area", 1.0, "area of the piston, m^2"),
         real("diameter", None, "diameter of the piston, m"),
         reals("bias", 3, (0.0, 0.0, 0.0), "bias parameters"),
-        later="cylinder actuators",
     ),
     _shortcut(
         "muscle",
@@ -146,13 +137,11 @@ SHORTCUTS: tuple[ElementRow, ...] = (
         real("vmax", 1.5, "velocity at which the force vanishes"),
         real("fpmax", 1.3, "passive force at lmax"),
         real("fvmax", 1.2, "active force at saturated lengthening"),
-        later=MUSCLE,
     ),
     _shortcut(
         "adhesion",
         "adhesion at contacts of a body",
         *_NAMES, GROUP, USER, *_FORCE, _CTRLRANGE, _BODY, real("gain", 1.0, "gain"),
-        later="adhesion actuators",
     ),
 )  # fmt: skip
 

@@ -38,8 +38,6 @@ def _default_section() -> ElementRow:
     section = element("default", "default class: values of attributes that elements leave out",
                       text("class", "name of the class; required inside another class"),
                       children=entries, multiplicity="R")  # fmt: skip
-    # what an entry can hold does not need the feature itself
-    section.children["tendon"].later = None
     section.children["default"] = section
     return section
 

@@ -106,7 +106,6 @@ TENDON_SHARED: tuple[Attribute, ...] = (
     USER,
 )  # fmt: skip
 
-SPATIAL_LATER = "spatial tendons"
 SPATIAL = element(
     "spatial",
     "tendon along a path in space",
@@ -122,7 +121,6 @@ SPATIAL = element(
     ],
     kind="tendon",
     entry="tendon",
-    later=SPATIAL_LATER,
 )  # fmt: skip
 
 FIXED = element(

@@ -1,0 +1,113 @@
+"""Tendons (spec: modeling, tendons): weighted sums of joint positions, and paths in space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from cardan.enums import mjtGeom, mjtWrap
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+# obstacles by the type of their geom
+_OBSTACLES: dict[int, int] = {
+    int(mjtGeom.mjGEOM_SPHERE): int(mjtWrap.mjWRAP_SPHERE),
+    int(mjtGeom.mjGEOM_CYLINDER): int(mjtWrap.mjWRAP_CYLINDER),
+}
+
+
+def add_tendons(build: Build) -> None:
+    """Tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths."""
+    for element in build.tree.section("tendon").children:
+        values = element.resolved()
+        if element.tag == "spatial":
+            _check_path(element)
+            if not values["width"] > 0.0:
+                raise element.error(f"must be positive, found {values['width']:g}", "width")
+        _put_tendon(build, element, values)
+        for part in element.children:
+            kind, target, parameter = _PARTS[part.tag](build, part)
+            build.put(wrap_type=kind, wrap_objid=target, wrap_prm=parameter)
+
+
+# what each part of a path is: type (mjtWrap), id of the object, parameter ------------------------------------------
+
+Part = tuple[int, int, float]
+
+
+def _joint(build: Build, part: Element) -> Part:
+    return int(mjtWrap.mjWRAP_JOINT), build.ids["joint"][part.attributes["joint"]], part.attributes["coef"]
+
+
+def _site(build: Build, part: Element) -> Part:
+    return int(mjtWrap.mjWRAP_SITE), build.ids["site"][part.attributes["site"]], 0.0
+
+
+def _geom(build: Build, part: Element) -> Part:
+    geom = build.ids["geom"][part.attributes["geom"]]
+    kind = _OBSTACLES.get(int(build.columns["geom_type"][geom]))
+    if kind is None:
+        raise part.error("tendons wrap around spheres and cylinders only", "geom")
+    side = part.attributes.get("sidesite")
+    return kind, geom, build.ids["site"][side] if side else -1
+
+
+def _pulley(build: Build, part: Element) -> Part:
+    divisor = part.attributes["divisor"]
+    if not divisor > 0.0:
+        raise part.error(f"must be positive, found {divisor:g}", "divisor")
+    return int(mjtWrap.mjWRAP_PULLEY), -1, divisor
+
+
+_PARTS: dict[str, Callable[[Build, Element], Part]] = {"joint": _joint, "site": _site, "geom": _geom, "pulley": _pulley}
+
+
+def _check_path(element: Element) -> None:
+    """Obstacles stand between sites, branches have two sites at least, and no site follows itself."""
+    parts = element.children
+    if len(parts) < 2:
+        raise element.error("the path needs two sites at least")
+    if parts[-1].tag == "pulley":
+        raise parts[-1].error("the path must not end with a pulley")
+    tags = ["pulley", *(part.tag for part in parts), "pulley"]
+    for part, before, after in zip(parts, tags, tags[2:], strict=False):
+        if part.tag == "geom" and (before, after) != ("site", "site"):
+            raise part.error("a geom must stand between two sites")
+        if part.tag == "pulley" and before == "pulley" and part is not parts[0]:
+            raise part.error("two pulleys in a row: a branch has two sites at least")
+        if part.tag == "site" and before == after == "pulley":
+            raise part.error("a branch has two sites at least")
+    for part, other in pairwise(parts):
+        if part.tag == other.tag == "site" and part.attributes["site"] == other.attributes["site"]:
+            raise other.error("a site must not follow itself", "site")
+
+
+def _put_tendon(build: Build, element: Element, values: dict[str, Any]) -> None:
+    """Columns ``tendon_*`` of one tendon."""
+    low, high = values["springlength"]
+    if high < low:
+        raise element.error(f"the lower length must not be above the upper one, found {low:g} {high:g}", "springlength")
+    build.enter("tendon", element.name)
+    build.put(
+        tendon_adr=len(build.columns["wrap_type"]),
+        tendon_num=len(element.children),
+        tendon_matid=build.ids["material"].get(values.get("material") or "", -1),
+        tendon_group=values["group"],
+        tendon_limited=build.is_limited(element, values["limited"], values["range"], "range", "limited"),
+        tendon_width=values["width"],
+        tendon_solref_lim=values["solreflimit"],
+        tendon_solimp_lim=values["solimplimit"],
+        tendon_solref_fri=values["solreffriction"],
+        tendon_solimp_fri=values["solimpfriction"],
+        tendon_range=values["range"],
+        tendon_margin=values["margin"],
+        tendon_stiffness=values["stiffness"],
+        tendon_damping=values["damping"],
+        tendon_frictionloss=values["frictionloss"],
+        tendon_lengthspring=(low, high),
+        tendon_rgba=values["rgba"],
+    )
+    build.user("tendon", element, values["user"])
