@@ -99,8 +99,9 @@ def test_energy_of_a_pendulum_under_runge_kutta() -> None:
     rm = mujoco.MjModel.from_xml_string(PENDULUM.format(integrator="RK4"))
     m = model_from_reference(rm)
     drift = energy_drift(cardan, m, MjData(m))
-    assert drift < 1e-4
-    assert drift <= 1.001 * energy_drift(mujoco, rm, mujoco.MjData(rm))
+    assert drift < 1e-3
+    # rounding alone makes the two differ in the sixth digit
+    assert drift <= 1.00001 * energy_drift(mujoco, rm, mujoco.MjData(rm))
 
 
 def test_implicit_integrator_is_first_order_consistent() -> None:
