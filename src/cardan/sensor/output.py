@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.enums import mjtConstraint, mjtDataType
+from cardan.enums import mjtConstraint, mjtDataType, mjtSensor
 from cardan.jit import kernel
 
 REAL = int(mjtDataType.mjDATATYPE_REAL)
 POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
+FROMTO = int(mjtSensor.mjSENS_GEOMFROMTO)
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
 LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 
@@ -39,11 +40,13 @@ def put4(m: Any, d: Any, i: int, v: Any) -> None:
 def apply_cutoff(m: Any, d: Any, i: int) -> None:
     """Bound the values of sensor `i` by its cutoff: real values on both sides, positive ones from above.
 
+    The end points of a distance aren't bounded: their sensor's cutoff is that of the distance.
+
     Spec: modeling, sensor, cutoff.
     """
     cutoff = m.sensor_cutoff[i]
     kind = m.sensor_datatype[i]
-    if cutoff > 0.0 and kind in (REAL, POSITIVE):
+    if cutoff > 0.0 and kind in (REAL, POSITIVE) and m.sensor_type[i] != FROMTO:
         for k in range(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]):
             value = d.sensordata[k]
             if value > cutoff:
