@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 
+_DENSITY = 1000.0  # kg/m^3
 Weigh = Callable[[tri.Triangles], np.ndarray]
 
 
@@ -164,7 +165,7 @@ class Mesh:
         """
         self.vertex = (self.vertex - centre).astype(np.float32)
         weight = weigh(tri.triangles(self.vertex, self.face))
-        inertia, quat = principal_axes(tri.second_moments(self.vertex, self.face, weight))
+        inertia, quat = _principal(tri.second_moments(self.vertex, self.face, weight))
         turn = _matrix(neg_quat(quat))
         self.vertex, exact = _turned(self.vertex, turn)
         self.normal = _turned(self.normal, turn)[0]
@@ -183,7 +184,7 @@ class Mesh:
             return self._flat
         parts = tri.triangles(self.vertex, self.face)
         centre = tri.weighted_centre(parts, self._centroid, parts.area)
-        inertia, _ = principal_axes(tri.second_moments(self.vertex, self.face, _surface_weights(parts)))
+        inertia, _ = _principal(tri.second_moments(self.vertex, self.face, _surface_weights(parts)))
         return MassProperties(float(parts.area.sum()), (_vector(centre), solid.pose[1]), inertia)
 
     @property
@@ -195,6 +196,12 @@ class Mesh:
     def half(self) -> Vec3:
         """Half sides of the bounding box."""
         return _vector(0.5 * (self.high - self.low))
+
+
+def _principal(moments: tuple[float, ...]) -> tuple[Vec3, Quat]:
+    """Principal moments and axes, found at a usual density, since the search ends at an absolute precision."""
+    (x, y, z), quat = principal_axes(tuple(_DENSITY * moment for moment in moments))
+    return (x / _DENSITY, y / _DENSITY, z / _DENSITY), quat
 
 
 def _surface_weights(parts: tri.Triangles) -> np.ndarray:
