@@ -41,6 +41,7 @@ class Build:
     sizes: sizes that no column tells.
     frame_poses: poses of frames that have been composed.
     meshes: mesh assets by name.
+    mesh_poses: pose of its mesh that each geom with a mesh took.
     fuses: whether bodies without joints become frames of their parents.
     discarded: elements that the model leaves out.
     """
@@ -59,6 +60,7 @@ class Build:
         self.sizes: dict[str, int] = {}
         self.frame_poses: dict[Element, Pose] = {}
         self.meshes: dict[str, Mesh] = {}
+        self.mesh_poses: dict[int, Pose] = {}
         self.fuses = False
         self.discarded: set[Element] = set()
 

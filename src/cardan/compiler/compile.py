@@ -73,6 +73,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
     put_memory(build, _sizes(build))
     m = _fill(build)
     complete_constants(build, m)
+    m._mesh_poses = build.mesh_poses
     return m
 
 

@@ -81,7 +81,7 @@ def _primitive(word: str, pose: Pose, size: Vec3, dataid: int = -1) -> Figure:
 
 
 def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
-    """A height field, which has neither volume nor inertia."""
+    """A height field, which weighs what the box of its geom's sizes weighs."""
     element, frames = placed
     if values["type"] != "hfield":
         raise element.error("a height field belongs to a geom of type hfield, and to no other", "hfield")
@@ -89,7 +89,8 @@ def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figur
     extent = build.columns["hfield_size"][dataid]
     pose = element_pose(build, element, values, frames)
     size = hfield_geom_size(extent)
-    return Figure(pose, size, *hfield_box(extent), 0.0, _ORIGIN, size, dataid)
+    box = SHAPES["box"]
+    return Figure(pose, size, *hfield_box(extent), box.volume(size), box.inertia(size), size, dataid)
 
 
 def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -97,7 +98,7 @@ def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     element, frames = placed
     mesh = build.meshes[values["mesh"]]
     properties = mesh.shell if values["shellinertia"] else mesh.solid
-    mesh.pose = properties.pose
+    mesh.pose = build.mesh_poses[build.count("geom")] = properties.pose
     mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
     centre, half = mesh.centre, mesh.half
     x, y, z = size = add3((abs(centre[0]), abs(centre[1]), abs(centre[2])), half)
@@ -112,6 +113,7 @@ def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     element, frames = placed
     mesh = build.meshes[values["mesh"]]
     mesh.pose, size = fit(element, mesh, values, build.settings["fitaabb"])
+    build.mesh_poses[build.count("geom")] = mesh.pose
     pose = compose(element_pose(build, element, values, frames), mesh.pose)
     return _primitive(values["type"], pose, size, build.ids["mesh"].get(values["mesh"], -1))
 

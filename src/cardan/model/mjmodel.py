@@ -84,6 +84,7 @@ class MjModel(ModelNames):
     _memory: StructMemory
     _programs: dict[Any, Any]
     _source: Any  # what it was compiled from, for writing it as XML
+    _mesh_poses: dict[int, Any]  # pose of its mesh that each geom took, for the same purpose
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         if not isinstance(sizes, Mapping):
@@ -102,6 +103,7 @@ class MjModel(ModelNames):
         attributes["_programs"] = {}
         attributes["_finalized"] = False
         attributes["_source"] = None
+        attributes["_mesh_poses"] = {}
         attributes["address"] = memory.address
         for field in MODEL.members(""):
             if not field.is_scalar and field.name not in TEXT_FIELDS:
@@ -178,6 +180,7 @@ class MjModel(ModelNames):
         new = MjModel(self._memory.sizes)
         new._memory.copy_from(self._memory)
         new._source = self._source
+        new._mesh_poses = self._mesh_poses
         new.finalize()
         return new
 

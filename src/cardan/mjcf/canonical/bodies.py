@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cardan.enums import mjtGeom, mjtJoint
 from cardan.maths.pose import Pose, compose
 from cardan.maths.quaternion import neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import norm3, scale3
@@ -57,7 +56,7 @@ _GEOM = {
     "rgba": "geom_rgba",
 }
 # what gives the inertia: a compiled model has the result only
-_MASS = ("mass", "density", "shellinertia")
+_MASS = ("mass", "density", "shellinertia", "fitscale")
 _SITE = {
     "type": "site_type",
     "group": "site_group",
@@ -87,7 +86,6 @@ _LIGHT = {
 }  # fmt: skip
 _STEPS, _EPSILON = 40, 2.0**-52
 _SCALAR_JOINTS = ("hinge", "slide")
-_FREE, _PLANE_LIKE = int(mjtJoint.mjJNT_FREE), (int(mjtGeom.mjGEOM_MESH), int(mjtGeom.mjGEOM_SDF))
 
 
 def put_bodies(scribe: Scribe) -> None:
@@ -172,16 +170,27 @@ def _is_plain(values: Values) -> bool:
     return all(value == defaults[name] or value is False for name, value in given.items())
 
 
-def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
-    """Pose of a mesh geom as written: without the offset from the mesh's own frame to its inertial frame."""
-    m, mesh = scribe.m, int(scribe.m.geom_dataid[geom])
-    pose = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
-    back = neg_quat(plain(m.mesh_quat[mesh]))
-    return compose(pose, (rot_vec_quat(scale3(plain(m.mesh_pos[mesh]), -1.0), back), back))
+def _mesh_frame_undone(scribe: Scribe, geom: int, origin: Element | None) -> Pose:
+    """Pose of a geom with a mesh as written: without the pose of the mesh's frame, which the compiler adds.
+
+    That of the source is taken if it gives the model's pose to the last bit.
+    """
+    m = scribe.m
+    wanted = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
+    mesh = m._mesh_poses.get(geom)
+    if mesh is None:
+        return wanted
+    if origin is not None:
+        given = origin.resolved()
+        pose = (given["pos"], normalize4(given["quat"]))
+        if compose(pose, mesh) == wanted:
+            return pose
+    back = neg_quat(mesh[1])
+    return compose(wanted, (rot_vec_quat(scale3(mesh[0], -1.0), back), back))
 
 
 def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
-    """One geom. Sizes of meshes and height fields follow from their data."""
+    """One geom. Sizes of meshes and height fields, and of what is fitted to a mesh, follow from their data."""
     m, origin = scribe.m, scribe.origins.find("geom", geom)
     values = scribe.read(GEOM_ROW, _GEOM, geom)
     values["name"] = scribe.name("geom", geom)
@@ -192,10 +201,9 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
     if data >= 0:
         kind = "hfield" if values["type"] == "hfield" else "mesh"
         values |= {kind: scribe.name(kind, data)}
-        if values["type"] in ("mesh", "hfield", "sdf"):
-            values["size"] = None
-        if m.geom_type[geom] in _PLANE_LIKE:
-            values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom)
+        values["size"] = None
+        if kind == "mesh":
+            values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom, origin)
     values["quat"] = _written(values["quat"])
     scribe.put_user(values, "geom_user", geom)
     if origin is not None:

@@ -14,7 +14,7 @@ from cardan.spec.schema.rows import ElementRow, Type
 from cardan.spec.schema.shared import ORIENTATION
 
 # settings of the compiler that have not acted once the model is compiled: those on files, and which lengths to search
-_KEPT = ("meshdir", "texturedir", "assetdir", "strippath", "convexhull", "exactmeshinertia")
+_KEPT = ("meshdir", "texturedir", "assetdir", "strippath", "convexhull", "exactmeshinertia", "fitaabb")
 # values of default classes that the compiler turns into others, so that elements give the result
 _TURNED = {row.name for row in ORIENTATION} | {
     "fromto", "springdamper", "mesh", "hfield", "fitscale", "inheritrange",
