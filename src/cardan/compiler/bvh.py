@@ -1,7 +1,8 @@
 """Bounding volume hierarchies of bodies (spec: computation, "Collision detection", mid phase).
 
 The tree of a body is binary and axis-aligned in the body's inertial frame. A node is split at the median of its geoms'
-positions along the longest side of its box.
+centres along the longest side of its box. Among equal centres the user's order holds; where centres differ by rounding
+errors only, as in rings of copies, the order is arbitrary.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cardan.compiler.shapes import PLANE_HALF
 from cardan.maths.pose import IDENTITY
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat
-from cardan.maths.vector import add3, sub3
+from cardan.maths.vector import add3, scale3, sub3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 
 
 class Box(NamedTuple):
-    """A geom's position and its bounding box, centre and half sides, in its body's inertial frame."""
+    """A geom's bounding box, centre and half sides, in its body's inertial frame."""
 
     geom: int
-    pos: Vec3
     centre: Vec3
     half: Vec3
 
@@ -43,16 +43,21 @@ def put_bvh(build: Build) -> None:
 def _box(body: Body, geom: Geom) -> Box:
     """The box around a geom's own bounding box, with sides along the axes of the body's inertial frame."""
     back = neg_quat(body.iquat)
-    pos = rot_vec_quat(sub3(geom.pos, body.ipos), back)
     centre = add3(geom.pos, rot_vec_quat(geom.centre, geom.quat))
     centre = rot_vec_quat(sub3(centre, body.ipos), back)
     turn = mul_quat(back, geom.quat)
     if turn == IDENTITY[1]:
-        return Box(geom.id, pos, centre, geom.half)
+        return _between(geom.id, centre, geom.half)
     r = [abs(value) for value in quat2mat(turn)]
     x, y, z = geom.half
     half = (r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z, r[6] * x + r[7] * y + r[8] * z)
-    return Box(geom.id, pos, centre, half)
+    return _between(geom.id, centre, half)
+
+
+def _between(geom: int, centre: Vec3, half: Vec3) -> Box:
+    """The box between its two corners: endless boxes lose there what rounding takes from their centres."""
+    low, high = sub3(centre, half), add3(centre, half)
+    return Box(geom, scale3(add3(low, high), 0.5), scale3(sub3(high, low), 0.5))
 
 
 def _bounds(boxes: list[Box]) -> tuple[Vec3, Vec3]:
@@ -82,7 +87,7 @@ def _add_node(build: Build, start: int, boxes: list[Box], depth: int) -> int:
     build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=-1, bvh_aabb=(*centre, *half))
     # split at the median along the longest side
     axis = _longest(half)
-    ordered = sorted(boxes, key=lambda box: box.pos[axis])
+    ordered = sorted(boxes, key=lambda box: box.centre[axis])
     middle = len(ordered) // 2
     left = _add_node(build, start, ordered[:middle], depth + 1)
     right = _add_node(build, start, ordered[middle:], depth + 1)

@@ -33,7 +33,7 @@ def set_inertia(build: Build, body: Body) -> None:
         _given_inertia(build, body)
     elif source != "false":
         _inertia_from_geoms(build, body)
-    if not body.geoms and body.inertial is None:
+    if not _counted(build, body) and body.inertial is None:
         # a quirk of the reference, without effect on the dynamics
         body.ipos, body.iquat = body.pos, body.quat
     _bound(build, body)
@@ -60,10 +60,15 @@ def _given_inertia(build: Build, body: Body) -> None:
         raise element.error("moments of inertia must not be negative", "diaginertia")
 
 
+def _counted(build: Build, body: Body) -> list[Geom]:
+    """The body's geoms whose group counts for inertias."""
+    low, high = build.settings["inertiagrouprange"]
+    return [g for g in body.geoms if low <= g.group <= high]
+
+
 def _inertia_from_geoms(build: Build, body: Body) -> None:
     """Sum over the geoms whose group counts: one geom's own frame, or the principal axes of several."""
-    low, high = build.settings["inertiagrouprange"]
-    geoms = [g for g in body.geoms if low <= g.group <= high]
+    geoms = _counted(build, body)
     if len(geoms) == 1 and geoms[0].mass > mjMINVAL:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat

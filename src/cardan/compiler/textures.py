@@ -48,9 +48,9 @@ def _made(element: Element, values: dict[str, Any]) -> Image:
     """The image of a builtin texture; that of a cube has its six faces one below the other."""
     width, height = values["width"], values["height"]
     flat = values["type"] == "2d"
-    if not flat:
-        height = width
     try:
+        check_image_size(width, height)
+        height = height if flat else width
         check_image_size(width, height if flat else 6 * height)
     except ValueError as error:
         raise element.error(str(error), "width") from None

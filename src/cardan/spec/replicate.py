@@ -1,7 +1,7 @@
 """The macro ``<replicate>``: copies of a part of the kinematic tree, and of what refers to it.
 
-Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by ``i`` times the offset and
-turned by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
+Each copy becomes a ``frame`` element in the place of the macro: copy ``i`` is moved by the offset from the one before,
+and turned by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
 digits as the count has. Elements outside the tree that refer to something copied (actuators, tendons, sensors, ...) are
 copied along, at the end of their section. What happens in which order was found by asking the reference; where it drops
 or refuses a relation between a copy and something outside, the relation is kept here, once a copy.
@@ -9,9 +9,12 @@ or refuses a relation between a copy and something outside, the relation is kept
 
 from __future__ import annotations
 
+from math import radians
 from typing import TYPE_CHECKING, Any
 
-from cardan.maths.vector import scale3
+from cardan.maths.pose import euler2quat
+from cardan.maths.quaternion import rot_vec_quat
+from cardan.maths.vector import add3, scale3
 from cardan.spec.element import Element
 from cardan.spec.schema.body import FRAME
 from cardan.spec.schema.keywords import OBJECT_KIND
@@ -53,16 +56,27 @@ def _expand(macro: Element) -> None:
     names = _names_inside(macro)
     suffixes = [f"{values['sep'] or ''}{i:0{len(str(count))}d}" for i in range(count)]
     frames = [_copied_frame(macro, parent, pose, names, suffix)
-              for pose, suffix in zip(_poses(values), suffixes, strict=True)]  # fmt: skip
+              for pose, suffix in zip(_poses(macro, values), suffixes, strict=True)]  # fmt: skip
     at = parent.children.index(macro)
     parent.children[at : at + 1] = frames
     _copy_relations(macro.tree, names, suffixes)
 
 
-def _poses(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Position and orientation of each copy, as attributes of a frame."""
-    offset, euler = values["offset"], values["euler"]
-    return [{"pos": scale3(offset, float(i)), "euler": scale3(euler, float(i))} for i in range(values["count"])]
+def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Position and orientation of each copy, as attributes of a frame.
+
+    From one copy to the next, the offset is turned as the copy before the first of them is, as in the reference.
+    """
+    compiler = macro.tree.section("compiler")
+    unit = radians(1.0) if compiler["angle"] == "degree" else 1.0
+    pos, euler = (0.0, 0.0, 0.0), values["euler"]
+    poses = []
+    for i in range(values["count"]):
+        if i:
+            turn = euler2quat(scale3(euler, max(i - 2, 0) * unit), compiler["eulerseq"])
+            pos = add3(pos, rot_vec_quat(values["offset"], turn))
+        poses.append({"pos": pos, "euler": scale3(euler, float(i))})
+    return poses
 
 
 def _names_inside(macro: Element) -> Names:
