@@ -1,0 +1,91 @@
+"""Mesh files and data that the compiler refuses, and what the message must say."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from cardan.api.loading import load_string
+from cardan.compiler.meshes.files import read_stl
+from cardan.compiler.meshes.hull import hull_faces, hull_graph
+from cardan.errors import MjcfError
+
+TETRA = "0 0 0 1 0 0 0 1 0 0 0 1"
+OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+
+
+def load(mesh: str, assets: dict[str, bytes] | None = None, geom: str = 'type="mesh"') -> None:
+    load_string(
+        f'<mujoco><asset><mesh name="a" {mesh}/></asset>'
+        f'<worldbody><body><geom mesh="a" {geom}/></body></worldbody></mujoco>',
+        assets,
+    )
+
+
+@pytest.mark.parametrize(
+    ("mesh", "words"),
+    [
+        ("", "4 vertices"),
+        ('vertex="0 0 0 1 0 0"', "4 vertices"),
+        (f'vertex="{TETRA} 1"', "multiple of 3"),
+        (f'vertex="{TETRA}" face="0 1"', "multiple of 3"),
+        (f'vertex="{TETRA}" face="0 1 9"', "vertex 9"),
+        (f'vertex="{TETRA}" face="0 1 -1"', "vertex -1"),
+        (f'vertex="{TETRA}" texcoord="0 1"', "texcoord"),
+        ('vertex="0 0 0 1 0 0 0 1 0 1 1 0"', "plane"),
+        ('file="nothere.obj"', "not found"),
+        ('file="a.xyz"', ".stl, .obj or .msh"),
+    ],
+)
+def test_refused(mesh: str, words: str) -> None:
+    with pytest.raises(MjcfError, match="<mesh") as caught:
+        load(mesh)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.stl", b"x" * 20, "truncated"),
+        ("a.stl", bytes(80) + struct.pack("<I", 2**32 - 1) + bytes(50), "truncated"),
+        ("a.stl", bytes(84), "truncated"),
+        ("a.stl", b"solid x\nvertex 1 2 3\n", "truncated"),
+        ("a.msh", b"x" * 10, "four integers"),
+        ("a.msh", struct.pack("<4i", 2**31 - 1, 0, 0, 0), "impossible counts"),
+        ("a.msh", struct.pack("<4i", 4, 0, 0, 4), "truncated"),
+        ("a.obj", b"\x00\xff", "no vertices"),
+        ("a.obj", b"v 1 2\n", "no 3 numbers"),
+        ("a.obj", (OBJ + "f 1 2\n").encode(), "2 corners"),
+        ("a.obj", (OBJ + "f 1 2 9\n").encode(), "vertex 9"),
+        ("a.obj", (OBJ + "f a b c\n").encode(), "v/vt/vn"),
+        ("a.obj", OBJ.replace("1\n", "nan\n", 1).encode() + b"v 0 0 nan\nf 1 2 3\n", "not finite"),
+    ],
+)
+def test_broken_file(name: str, content: bytes, words: str) -> None:
+    with pytest.raises(MjcfError) as caught:
+        load(f'file="{name}"', {name: content})
+    assert words in str(caught.value)
+
+
+def test_text_stl() -> None:
+    rows = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1e0 0\nendloop\nendfacet\n"
+    raw = read_stl(f"solid x\n{rows}{rows}endsolid x\n".encode())
+    assert raw.vertex.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    assert raw.face.tolist() == [[0, 1, 2], [0, 1, 2]]
+
+
+def test_hull_graph_of_cube() -> None:
+    corner = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)] + [[0.5] * 3], np.float32)
+    face = hull_faces(corner)
+    graph = hull_graph(face)
+    assert graph[:2].tolist() == [8, 12]
+    assert len(graph) == 2 + 3 * 8 + 6 * 12
+    a, b, c = (corner[face[:, k]].astype(float) - 0.5 for k in range(3))
+    assert (np.einsum("ij,ij->i", np.cross(b - a, c - a), a) > 0).all()
+
+
+def test_primitive_has_no_shell() -> None:
+    with pytest.raises(MjcfError, match="shellinertia"):
+        load(f'vertex="{TETRA}"', geom='type="box" shellinertia="true"')

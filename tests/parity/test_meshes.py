@@ -1,0 +1,159 @@
+"""Parity, level 1 (compile): meshes of all formats, transformed, as geoms and as shapes fitted to them, to 1e-9.
+
+Vertices and normals are single precision, so that they must agree to the last bit. The hull graph is compared by its
+meaning: the same vertices and the same edges.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import product
+
+import mujoco
+import numpy as np
+import pytest
+from reference import UNREADABLE
+
+from cardan.api.loading import load_string
+from cardan.model.tables import MODEL
+
+TOLERANCE = 1e-9
+NOT_COMPARED = {"narena", "nbuffer", "mesh_graph", *UNREADABLE}
+RNG = np.random.default_rng(0)
+RINGS, SECTIONS = 9, 6
+
+
+def torus() -> tuple[np.ndarray, np.ndarray]:
+    """An uneven torus off the origin: not convex, without symmetry."""
+    u, v = np.meshgrid(np.arange(RINGS) * 2 * np.pi / RINGS, np.arange(SECTIONS) * 2 * np.pi / SECTIONS, indexing="ij")
+    radius = 1.0 + 0.3 * np.cos(v)
+    vertex = np.stack([radius * np.cos(u), 0.7 * radius * np.sin(u), 0.3 * np.sin(v)], axis=-1).reshape(-1, 3)
+    vertex = vertex * (1.0 + 0.2 * RNG.random((len(vertex), 1))) + (0.3, 0.1, 0.2)
+    i, j = (k.ravel() for k in np.meshgrid(np.arange(RINGS), np.arange(SECTIONS), indexing="ij"))
+    right, up = (i + 1) % RINGS * SECTIONS, (j + 1) % SECTIONS
+    a, b, c, d = i * SECTIONS + j, right + j, right + up, i * SECTIONS + up
+    return vertex.astype(np.float32), np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
+
+
+VERTEX, FACE = torus()
+NORMAL, TEXCOORD = RNG.normal(size=VERTEX.shape), RNG.random((len(VERTEX), 2))
+
+
+def stl(vertex: np.ndarray, face: np.ndarray) -> bytes:
+    rows = b"".join(struct.pack("<12fH", 0, 0, 0, *vertex[corners].ravel(), 0) for corners in face)
+    return bytes(80) + struct.pack("<I", len(face)) + rows
+
+
+def lines(word: str, rows: np.ndarray) -> str:
+    return "".join(f"{word} {' '.join(map(repr, row))}\n" for row in np.asarray(rows, float).tolist())
+
+
+def obj(full: bool) -> bytes:
+    corner = "{0}/{0}/{0}" if full else "{0}"
+    faces = "".join(f"f {' '.join(corner.format(k + 1) for k in row)}\n" for row in FACE.tolist())
+    rest = lines("vn", NORMAL) + lines("vt", TEXCOORD) if full else ""
+    return (lines("v", VERTEX) + rest + faces).encode()
+
+
+def msh(full: bool) -> bytes:
+    more = len(VERTEX) if full else 0
+    parts = [np.array([len(VERTEX), more, more, len(FACE)], "<i4"), VERTEX.astype("<f4")]
+    parts += [NORMAL.astype("<f4"), TEXCOORD.astype("<f4")] if full else []
+    return b"".join(part.tobytes() for part in [*parts, FACE.astype("<i4")])
+
+
+def numbers(rows: np.ndarray) -> str:
+    return " ".join(map(repr, np.asarray(rows, float).ravel().tolist()))
+
+
+FILES = {"a.stl": stl(VERTEX, FACE), "a.obj": obj(False), "n.obj": obj(True), "a.msh": msh(False), "n.msh": msh(True)}
+INLINE = f'vertex="{numbers(VERTEX)}" face="{" ".join(map(str, FACE.ravel()))}"'
+CLOUD = f'vertex="{numbers(VERTEX)}"'
+FULL = f'{INLINE} normal="{numbers(NORMAL)}" texcoord="{numbers(TEXCOORD)}"'
+FLAT = 'vertex="0 0 0 1 0 0 0 1 0 1 1 0" face="0 1 2 1 3 2"'
+CHANGES = (
+    "", 'scale="-1 1 1"', 'scale="2 -.5 -1.3"', 'refpos=".1 -.2 .3"', 'refquat="1 2 -.3 .4"', 'scale=".01 .01 .01"',
+    'refpos=".1 -.2 .3" refquat="1 2 -.3 .4" scale=".7 -1.3 2"', 'smoothnormal="true"',
+)  # fmt: skip
+
+
+def edges(m: object, mesh: int) -> set[tuple[int, int]] | None:
+    """Edges of a mesh's hull graph between vertices of the mesh, None when there is no graph."""
+    adr = m.mesh_graphadr[mesh]
+    if adr < 0:
+        return None
+    nvert, nface = m.mesh_graph[adr : adr + 2]
+    start, ids, local = np.split(m.mesh_graph[adr + 2 : adr + 2 + 3 * nvert + 3 * nface], [nvert, 2 * nvert])
+    found = set()
+    for vertex in range(nvert):
+        at = start[vertex]
+        while local[at] >= 0:
+            found.add((int(ids[vertex]), int(ids[local[at]])))
+            at += 1
+    return found
+
+
+def check(xml: str, assets: dict[str, bytes] | None = None) -> None:
+    """Both compile the model to the same fields."""
+    expected, found = mujoco.MjModel.from_xml_string(xml, assets or {}), load_string(xml, assets)
+    for field in MODEL.fields:
+        if field.is_attached or field.name in NOT_COMPARED:
+            continue
+        left, right = expected, found
+        for part in field.name.split("."):
+            left, right = getattr(left, part), getattr(right, part)
+        if isinstance(left, bytes):
+            assert left == right, field.name
+            continue
+        left, right = np.asarray(left, float).ravel(), np.asarray(right, float).ravel()
+        assert left.size == right.size, field.name
+        worst = np.max(np.abs(left - right) / np.maximum(1.0, np.abs(left)), initial=0.0)
+        assert worst <= TOLERANCE, f"{field.name}: {worst:g}"
+    for mesh in range(expected.nmesh):
+        assert edges(expected, mesh) == edges(found, mesh)
+
+
+def model(mesh: str, geom: str = 'type="mesh"', compiler: str = "") -> str:
+    return (
+        f'<mujoco><compiler {compiler}/><asset><mesh name="a" {mesh}/></asset>'
+        f'<worldbody><body><geom mesh="a" {geom}/></body></worldbody></mujoco>'
+    )
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", FILES)
+def test_files(name: str, change: str) -> None:
+    check(model(f'file="{name}" {change}'), {name: FILES[name]})
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("mesh", [INLINE, CLOUD, FULL], ids=["faces", "cloud", "full"])
+def test_inline(mesh: str, change: str) -> None:
+    check(model(f"{mesh} {change}"))
+
+
+@pytest.mark.parametrize("compiler", ["", 'exactmeshinertia="true"', 'convexhull="false"'])
+@pytest.mark.parametrize(
+    "geom",
+    ["", 'mass="2"', 'density="10"', 'contype="0" conaffinity="0"', 'shellinertia="true" pos="1 2 3" quat="1 1 0 0"'],
+)
+def test_mass(geom: str, compiler: str) -> None:
+    check(model(INLINE, f'type="mesh" {geom}', compiler))
+    check(model('file="a.stl"', f'type="mesh" {geom}', compiler), {"a.stl": stl(VERTEX, FACE[:, ::-1])})
+
+
+SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box")
+
+
+@pytest.mark.parametrize(
+    ("shape", "compiler"), list(product(SHAPES, ("", 'exactmeshinertia="true"', 'fitaabb="true"')))
+)
+def test_fitted(shape: str, compiler: str) -> None:
+    check(model(INLINE, f'type="{shape}" fitscale="1.3" pos=".1 .2 .3" quat="1 2 3 4"', compiler))
+
+
+def test_flat_and_unused() -> None:
+    visual = 'type="mesh" contype="0" conaffinity="0"'
+    check(model(FLAT, f'{visual} mass="0"'))
+    check(model(FLAT, f'{visual} shellinertia="true"'))
+    check(f'<mujoco><asset><mesh name="a" {INLINE}/></asset></mujoco>')
