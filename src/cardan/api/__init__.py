@@ -9,6 +9,7 @@ from cardan.api.mju_matrices import *
 from cardan.api.mju_quaternions import *
 from cardan.api.mju_scalars import *
 from cardan.api.mju_vectors import *
+from cardan.api.muscles import *
 from cardan.api.names import *
 from cardan.api.pipeline import *
 from cardan.api.saving import *

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.equalities import set_equality_data
+from cardan.compiler.lengthrange import set_length_ranges
 from cardan.compiler.statistics import set_statistics
 from cardan.compiler.weights import Inertia, tendon_jacobian
 from cardan.constants import mjMINVAL
@@ -70,6 +71,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
             setattr(m.stat, name, value)
     _apply_springdampers(build, m)
     _apply_damping_ratios(m, d)
+    set_length_ranges(build, m)
 
 
 def _run_position_stages(m: MjModel, d: MjData) -> None:

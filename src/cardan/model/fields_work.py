@@ -196,4 +196,8 @@ WORK: tuple[Field, ...] = (
     Field("work.epa_normal", "f8", (200, 3), "collision: outward normal of each face"),
     Field("work.epa_height", "f8", (200,), "collision: height of each face above the origin; infinite if removed"),
     Field("work.epa_edge", "i8", (300, 2), "collision: edges around the faces that are being removed"),
+    Field("work.range_actuator", "i8", (), "length range: actuator that is searched"),
+    Field("work.range_setting", "f8", (4,), "length range: acceleration, bound on the force, velocity factor, start"),
+    Field("work.range_found", "f8", (2,), "length range: smallest and largest length"),
+    Field("work.range_row", "f8", ("nv",), "length range: acceleration by a unit force"),
 )

@@ -30,13 +30,7 @@ from cardan.spec.schema.rows import Type as T
 LENGTH_RANGE_ROW = element(
     "lengthrange",
     "how length ranges of actuators are computed",
-    keyword(
-        "mode",
-        LENGTH_RANGE,
-        "muscle",
-        "actuators for which length ranges are computed",
-        later_keywords={"all": "computing length ranges"},
-    ),
+    keyword("mode", LENGTH_RANGE, "muscle", "actuators for which length ranges are computed"),
     boolean("useexisting", True, "keep length ranges that the model already gives"),
     boolean("uselimit", False, "take joint and tendon limits as length ranges"),
     real("accel", 20.0, "target acceleration of the search"),

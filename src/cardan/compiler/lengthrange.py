@@ -1,0 +1,131 @@
+"""Ranges of the lengths of actuators (spec: modeling, length range; MJCF element ``compiler/lengthrange``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cardan.enums import mjtBias, mjtGain, mjtLRMode, mjtTrn
+from cardan.step.lengthrange import LengthSearch, Search
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.model.mjmodel import MjModel
+
+_JOINTS = (int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT))
+_MUSCLE = (int(mjtGain.mjGAIN_MUSCLE), int(mjtBias.mjBIAS_MUSCLE))
+_USER = (int(mjtGain.mjGAIN_USER), int(mjtBias.mjBIAS_USER))
+
+
+@dataclass(slots=True)
+class MjLROpt:
+    """Options of `mj_setLengthRange`; all zero at first, see `mj_defaultLROpt`.
+
+    Attributes:
+        mode: which actuators are processed (`mjtLRMode`).
+        useexisting: keep a range that is there already (the first number below the second).
+        uselimit: take the limits of joints and tendons.
+        accel: norm of the joint acceleration by which actuators are pulled.
+        maxforce: bound on the force; 0: none.
+        timeconst: time constant by which velocities decay, s; at least 0.01.
+        timestep: time step of the simulation, s; 0: that of the model.
+        inttotal: length of the simulation, s.
+        interval: time at its end in which lengths are measured, s.
+        tolrange: largest variation in that time, relative to the range.
+    """
+
+    mode: int = 0
+    useexisting: int = 0
+    uselimit: int = 0
+    accel: float = 0.0
+    maxforce: float = 0.0
+    timeconst: float = 0.0
+    timestep: float = 0.0
+    inttotal: float = 0.0
+    interval: float = 0.0
+    tolrange: float = 0.0
+
+
+class LengthRangeError(ValueError):
+    """The range of an actuator's lengths can't be found."""
+
+
+def is_processed(m: MjModel, actuator: int, mode: int) -> bool:
+    """Whether the length range of an actuator is computed in a mode."""
+    kinds = (int(m.actuator_gaintype[actuator]), int(m.actuator_biastype[actuator]))
+    muscle = any(kind == code for kind, code in zip(kinds, _MUSCLE, strict=True))
+    user = any(kind == code for kind, code in zip(kinds, _USER, strict=True))
+    return (
+        mode == mjtLRMode.mjLRMODE_ALL
+        or (muscle and mode in (mjtLRMode.mjLRMODE_MUSCLE, mjtLRMode.mjLRMODE_MUSCLEUSER))
+        or (user and mode == mjtLRMode.mjLRMODE_MUSCLEUSER)
+    )
+
+
+def _limits(m: MjModel, actuator: int) -> tuple[float, float] | None:
+    """Limits of the joint or tendon that the actuator acts on."""
+    kind, target = int(m.actuator_trntype[actuator]), int(m.actuator_trnid[actuator, 0])
+    if kind in _JOINTS and m.jnt_limited[target]:
+        return tuple(m.jnt_range[target])
+    if kind == mjtTrn.mjTRN_TENDON and m.tendon_limited[target]:
+        return tuple(m.tendon_range[target])
+    return None
+
+
+class LengthRanges:
+    """Sets the length ranges of a model, one actuator after the other; simulates only if it must."""
+
+    def __init__(self, m: MjModel, opt: MjLROpt) -> None:
+        self.m, self.opt = m, opt
+        self._search: LengthSearch | None = None
+
+    def set(self, actuator: int) -> None:
+        """Set ``actuator_lengthrange`` of an actuator, if the options say so.
+
+        Raises:
+            LengthRangeError: the search finds no range, or doesn't settle.
+        """
+        m, opt = self.m, self.opt
+        low, high = m.actuator_lengthrange[actuator]
+        if not is_processed(m, actuator, opt.mode) or (opt.useexisting and low < high):
+            return
+        limits = _limits(m, actuator) if opt.uselimit else None
+        m.actuator_lengthrange[actuator] = limits or self._find(actuator)
+
+    def _find(self, actuator: int) -> tuple[float, float]:
+        opt = self.opt
+        if self._search is None:
+            how = Search(opt.accel, opt.maxforce, opt.timeconst, opt.timestep, opt.inttotal, opt.interval)
+            try:
+                self._search = LengthSearch(self.m, how)
+            except ValueError as error:
+                raise LengthRangeError(str(error)) from None
+        (low, change_low), (high, change_high) = (self._search.extreme(actuator, side) for side in (0, 1))
+        if not low < high:
+            raise LengthRangeError(f"no range of lengths: the search ended at {low:g} and {high:g}")
+        if not max(change_low, change_high) <= opt.tolrange * (high - low):
+            raise LengthRangeError(
+                f"the search for the range of lengths didn't settle: at its end the length still changed by "
+                f"{max(change_low, change_high):g}, and the range is {low:g} to {high:g}; is the length limited by "
+                "joints, tendons or geometry? Else give lengthrange"
+            )
+        return low, high
+
+
+def set_length_ranges(build: Build, m: MjModel) -> None:
+    """The length ranges of a model that was just compiled.
+
+    Raises:
+        MjcfError: a range can't be found.
+    """
+    compiler = build.tree.section("compiler")
+    row = compiler.row.children["lengthrange"]
+    given = compiler.child("lengthrange")
+    values = given.resolved() if given is not None else dict(row.defaults)
+    mode = row.attributes["mode"].keywords[values.pop("mode")]
+    ranges = LengthRanges(m, MjLROpt(mode=mode, **values))
+    for actuator, element in enumerate(build.tree.section("actuator").children):
+        try:
+            ranges.set(actuator)
+        except LengthRangeError as error:
+            raise element.error(str(error), "lengthrange") from None

@@ -1,0 +1,133 @@
+"""Search for the range of an actuator's lengths by simulation (spec: modeling, length range).
+
+A force pulls at the transmission while velocities decay; when all has settled, the length is measured. Contacts, passive
+forces, gravity, friction loss and actuators are off, so that limits and geometry alone decide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, exp
+from typing import TYPE_CHECKING, Any
+
+from cardan.dynamics.acceleration import fwd_acceleration
+from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.inertia import solve_m
+from cardan.enums import mjtDisableBit, mjtIntegrator
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import MINVAL
+from cardan.model.mjdata import MjData
+from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, SINGLE_STEP, SOLVE, resolve
+from cardan.step.run import StepProgram, run
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+_OFF = (
+    mjtDisableBit.mjDSBL_CONTACT
+    | mjtDisableBit.mjDSBL_PASSIVE
+    | mjtDisableBit.mjDSBL_GRAVITY
+    | mjtDisableBit.mjDSBL_FRICTIONLOSS
+    | mjtDisableBit.mjDSBL_ACTUATION
+)
+_SHORTEST_TIMECONST = 0.01
+_MOST_STEPS = 10_000_000
+# places in work.range_setting
+ACCEL, MAXFORCE, DECAY, START = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How to search; see the attributes of the same names of ``compiler/lengthrange``."""
+
+    accel: float
+    maxforce: float
+    timeconst: float
+    timestep: float
+    inttotal: float
+    interval: float
+
+
+@kernel
+def _pull(m: Any, d: Any, actuator: int) -> float:
+    """Set `work.range_row` to M^-1 times the moments of an actuator; returns its norm."""
+    for dof in range(m.nv):
+        d.work.range_row[dof] = 0.0
+    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
+        dof = m.aux.moment_colind[k]
+        d.work.range_row[dof] = d.actuator_moment[actuator, dof]
+    solve_m(m, d, d.work.range_row)
+    total = 0.0
+    for dof in range(m.nv):
+        total += d.work.range_row[dof] * d.work.range_row[dof]
+    return total**0.5
+
+
+@stage
+def decay_velocity(m: Any, d: Any) -> int:
+    """Scale all velocities down."""
+    for dof in range(m.nv):
+        d.qvel[dof] *= d.work.range_setting[DECAY]
+    return OK
+
+
+@stage
+def pull_actuator(m: Any, d: Any) -> int:
+    """Measure the length of the actuator that is searched, and pull at it.
+
+    Reads actuator_length, actuator_moment, qLD; writes work.range_found (2,): smallest and largest length from the time
+    `work.range_setting[START]` on; qfrc_applied (nv,): a force that gives the norm `work.range_setting[ACCEL]` to the
+    acceleration.
+    """
+    actuator = d.work.range_actuator
+    if d.time > d.work.range_setting[START]:
+        length = d.actuator_length[actuator]
+        d.work.range_found[0] = min(d.work.range_found[0], length)
+        d.work.range_found[1] = max(d.work.range_found[1], length)
+    force = d.work.range_setting[ACCEL] / max(MINVAL, _pull(m, d, actuator))
+    most = d.work.range_setting[MAXFORCE]
+    if most > 0.0:
+        force = min(most, max(-most, force))
+    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
+        dof = m.aux.moment_colind[k]
+        d.qfrc_applied[dof] = force * d.actuator_moment[actuator, dof]
+    return OK
+
+
+class LengthSearch:
+    """Searches the range of lengths of actuators of one model, on a copy of it."""
+
+    def __init__(self, m: MjModel, how: Search) -> None:
+        """Prepare the simulation.
+
+        Raises:
+            ValueError: it would take more than ten million steps.
+        """
+        self.how = how
+        self.m = m = m.__copy__()
+        m.opt.disableflags |= int(_OFF)
+        if how.timestep > 0.0:
+            m.opt.timestep = how.timestep
+        if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+            m.opt.integrator = int(mjtIntegrator.mjINT_EULER)
+        if not how.inttotal <= _MOST_STEPS * m.opt.timestep:
+            raise ValueError(f"inttotal {how.inttotal:g} s would take too many steps of {m.opt.timestep:g} s")
+        self.steps = max(0, ceil(how.inttotal / m.opt.timestep - 1e-9))
+        simulation = (*FWD_POSITION, *FWD_VELOCITY, pull_actuator, fwd_actuation, fwd_acceleration, SOLVE, *SINGLE_STEP)
+        self.program = StepProgram([decay_velocity, *resolve(m, simulation)])
+
+    def extreme(self, actuator: int, side: int) -> tuple[float, float]:
+        """Smallest (side 0) or largest (side 1) length of an actuator, and how much it still varied at the end."""
+        if self.steps == 0 or self.how.interval < 0.0:
+            return 0.0, 0.0
+        m, how = self.m, self.how
+        d = MjData(m)
+        arrays = d._memory.arrays
+        decay = exp(-m.opt.timestep / max(_SHORTEST_TIMECONST, how.timeconst))
+        accel = how.accel if side else -how.accel
+        arrays["work.range_setting"][:] = accel, how.maxforce, decay, how.inttotal - how.interval
+        arrays["work.range_found"][:] = float("inf"), -float("inf")
+        d._memory.scalars["work.range_actuator"][0] = actuator
+        run(self.program, m, d, self.steps)
+        low, high = arrays["work.range_found"].tolist()
+        return (high if side else low), high - low
