@@ -131,9 +131,7 @@ def colliding(first: str, second: str) -> Callable[[], object]:
 Use = tuple[str, Callable[[], object], str]
 
 SETTINGS: list[Use] = [
-    ("`compiler`: meshes", reading('<compiler fitaabb="true"/>'), "fitting geoms to meshes"),
     ("`compiler/lengthrange`", reading('<compiler><lengthrange mode="all"/></compiler>'), "length ranges"),
-    ("`option/flag`", stepping('<option><flag multiccd="enable"/></option>'), "multiccd"),
     ("`extension`", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", name("mj_loadPluginLibrary"), "engine plugins"),
@@ -148,12 +146,8 @@ FILES: list[Use] = [
     ("`mj_printSchema`", name("mj_printSchema"), "printing to text files"),
 ]
 ASSETS: list[Use] = [
-    ("`mesh`", reading('<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'), "mesh assets"),
-    ("`mesh`", reading(world='<geom size="1" shellinertia="true"/>'), "inertia of shells"),
     ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
-    ("`geom`: mesh", reading(world='<geom type="mesh" mesh="m"/>'), "mesh geoms"),
-    ("`geom`: mesh", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
-    ("`geom`: mesh", reading(world='<geom type="box" mesh="m"/>'), "mesh geoms"),
+    ("`geom`: signed distance", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
     ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
     ("`flexcomp`", reading(world='<flexcomp name="f"/>'), "flexes"),
     ("`equality/flex`", reading('<equality><flex flex="f"/></equality>'), "flexes"),
