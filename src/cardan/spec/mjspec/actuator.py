@@ -51,7 +51,7 @@ class MjsActuator(Named):
     def _reach(self, attribute: str) -> None:
         """Make sure that the element can hold an attribute of a general actuator."""
         if attribute not in self.element.row.attributes and attribute in GENERAL.attributes:
-            self._generalize(attribute)
+            self._generalize()
 
     @property
     def trntype(self) -> mjtTrn:
@@ -89,14 +89,22 @@ class MjsActuator(Named):
             self._reach(row.name)
         super().write(row, name, value)
 
-    def _generalize(self, wanted: str) -> None:
+    @property
+    def inheritrange(self) -> float:
+        """Take the range of the target as range of the control, scaled by this; 0: don't."""
+        return self.element.resolved()["inheritrange"]
+
+    @inheritrange.setter
+    def inheritrange(self, value: float) -> None:
+        # the language has it only for some shortcuts, the general form can hold it
+        self.element.attributes["inheritrange"] = float(value)
+
+    def _generalize(self) -> None:
         """Turn a shortcut into the general actuator that it is short for."""
         tree_element: Any = self.element
         values = tree_element.resolved()
-        if values.get("inheritrange"):
-            raise tree_element.error("inheritrange needs a position or intvelocity actuator", wanted)
         given = {name: value for name, value in tree_element.attributes.items() if name in GENERAL.attributes}
-        given.update({name: values[name] for name in _FORM if name in values})
+        given.update({name: values[name] for name in (*_FORM, "inheritrange") if name in values})
         tree_element.attributes.clear()
         tree_element.attributes.update(given)
         tree_element.row = GENERAL

@@ -8,7 +8,7 @@ from cardan.errors import MjcfError, UnsupportedFeature
 from cardan.spec.mjspec.actuator import MjsActuator
 from cardan.spec.mjspec.assets import MjsMaterial, MjsMesh
 from cardan.spec.mjspec.placed import MjsCamera, MjsGeom, MjsJoint, MjsLight, MjsSite
-from cardan.spec.mjspec.relations import MjsEquality, MjsPair, MjsTendon
+from cardan.spec.mjspec.relations import EqualityDefault, MjsPair, MjsTendon
 from cardan.spec.mjspec.struct import Struct
 from cardan.spec.schema.language import DEFAULT
 
@@ -27,7 +27,7 @@ _STRUCTS: dict[str, tuple[str, type[Struct]]] = {
     "mesh": ("mesh", MjsMesh),
     "material": ("material", MjsMaterial),
     "pair": ("pair", MjsPair),
-    "equality": ("equality", MjsEquality),
+    "equality": ("equality", EqualityDefault),
     "tendon": ("tendon", MjsTendon),
     "actuator": ("general", MjsActuator),
 }
@@ -95,8 +95,14 @@ class MjsDefault:
 
     @property
     def name(self) -> str:
-        """Name of the class."""
+        """Name of the class; that of the global one can be changed."""
         return self.cls.name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        if self.cls.parent is not None:
+            raise MjcfError(f"default class '{self.cls.name}' is in use: only the global class can be renamed")
+        self.spec.tree.defaults.rename_main(value)
 
 
 def _entry(name: str) -> property:

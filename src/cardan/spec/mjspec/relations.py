@@ -50,7 +50,11 @@ def _objects(row: ElementRow) -> list[Attribute]:
 
 
 @fields(element("equality", "", EQUALITY_SHARED))
-class MjsEquality(Named):
+class EqualityDefault(Named):
+    """What all equality constraints share, and a default class can hold."""
+
+
+class MjsEquality(EqualityDefault):
     """An equality constraint; ``data`` holds what is particular to its type, as in ``mjModel.eq_data``."""
 
     @property
