@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import cardan
 from cardan.mjcf.docs import page
 from cardan.spec.schema.language import SCHEMA, walk
 from cardan.spec.schema.rows import ElementRow, Type
@@ -114,3 +115,10 @@ def test_keyword_numbers_equal_the_reference() -> None:
 def test_reference_page_is_up_to_date() -> None:
     committed = Path(__file__).parents[2] / "docs" / "mjcf.md"
     assert committed.read_text() == page(), "run: python -m cardan.mjcf.docs > docs/mjcf.md"
+
+
+def test_printed_schema_has_the_lines_of_the_reference() -> None:
+    for html, pad in [(False, False), (True, False), (True, True)]:
+        own, theirs = cardan.mj_printSchema(html, pad), mujoco.mj_printSchema(html, pad)
+        # sensors stand in another order
+        assert sorted(own.splitlines()) == sorted(theirs.splitlines())

@@ -1,0 +1,40 @@
+"""Models and data as text: every field is there; formats are checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from models import SHARED_MODELS
+
+import cardan
+from cardan.model.tables import DATA, MODEL
+
+HUMANOID = SHARED_MODELS / "mujoco" / "humanoid" / "humanoid.xml"
+
+
+def test_all_fields_are_printed(tmp_path: Path) -> None:
+    m = cardan.MjModel.from_xml_path(HUMANOID)
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    cardan.mj_printModel(m, tmp_path / "m.txt")
+    cardan.mj_printData(m, d, tmp_path / "d.txt")
+    model, data = (tmp_path / "m.txt").read_text().lower(), (tmp_path / "d.txt").read_text().lower()
+    for field in MODEL.members(""):
+        if not (field.is_scalar or field.is_attached) and m._memory.arrays[field.name].size:
+            assert field.name.lower() in model, field.name
+    for field in DATA.members(""):
+        if not (field.is_scalar or field.is_attached) and getattr(d, field.name).size:
+            assert field.name.lower() in data, field.name
+
+
+def test_formats(tmp_path: Path) -> None:
+    m = cardan.MjModel.from_xml_path(HUMANOID)
+    cardan.mj_printFormattedModel(m, tmp_path / "m.txt", "%.17g")
+    assert repr(float(m.body_mass[1])) in (tmp_path / "m.txt").read_text()
+    for wrong in ("%s", "%d", "%f %f", "", "%*f", "%999999999f", "%n"):
+        with pytest.raises(ValueError, match="not a format of one float"):
+            cardan.mj_printFormattedModel(m, tmp_path / "w.txt", wrong)
+    with pytest.raises(OSError, match="can't write"):
+        cardan.mj_printModel(m, tmp_path / "no" / "m.txt")
+    assert not (tmp_path / "w.txt").exists()
