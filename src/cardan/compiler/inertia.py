@@ -34,8 +34,8 @@ def set_inertia(build: Build, body: Body) -> None:
     elif source != "false":
         _inertia_from_geoms(build, body)
     if not _counted(build, body) and body.inertial is None:
-        # a quirk of the reference, without effect on the dynamics
-        body.ipos, body.iquat = body.pos, body.quat
+        # a quirk of the reference: the body's own pose, without the frames around it
+        body.ipos, body.iquat = element_pose(build, body.element, body.element.resolved(), ())
     _bound(build, body)
     _check(build, body)
 
@@ -69,7 +69,7 @@ def _counted(build: Build, body: Body) -> list[Geom]:
 def _inertia_from_geoms(build: Build, body: Body) -> None:
     """Sum over the geoms whose group counts: one geom's own frame, or the principal axes of several."""
     geoms = _counted(build, body)
-    if len(geoms) == 1 and geoms[0].mass > mjMINVAL:
+    if len(geoms) == 1:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat
     elif len(geoms) > 1:
