@@ -10,14 +10,14 @@ from pathlib import Path
 from cardan.jit import jit_enabled
 
 TESTS = Path(__file__).resolve().parents[1]
-SELECTION = "elliptic-dense-3 or pyramidal-sparse-4 or no_constraints or statistics or not_a_number"
+SELECTION = "elliptic-dense-3 or pyramidal-sparse-4 or no_constraints or statistics or not_a_number or no_iterations"
 
 
 def test_solver_runs_in_the_interpreter() -> None:
     if not jit_enabled:
         return
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", SELECTION]
-    files = [str(TESTS / "solver" / "test_newton.py")]
+    files = [str(TESTS / "solver" / name) for name in ("test_newton.py", "test_solvers.py")]
     environment = os.environ | {"CARDAN_JIT": "0"}
     done = subprocess.run(
         [*command, *files], env=environment, cwd=TESTS.parent, capture_output=True, text=True, timeout=300, check=False

@@ -92,7 +92,7 @@ def test_fixed_bodies_do_not_disturb(solver):
         exact = {"tolerance": 0.0, "iterations": 2000}
         d, other = forward(with_pair, rd, solver, **exact), forward(without, rd, solver, **exact)
         assert d.nefc > other.nefc
-        np.testing.assert_allclose(d.qacc, other.qacc, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(d.qacc, other.qacc, rtol=1e-6, atol=1e-6)
         assert d.efc_force.max() > 1e15
 
 
