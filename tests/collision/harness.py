@@ -48,6 +48,10 @@ class Pair:
             attach_colliders(self.model)
         self.program = Program([collision])
 
+    def refresh_colliders(self) -> None:
+        """Choose the collision functions of our model again, after its flags were edited."""
+        attach_colliders(self.model)
+
     def set_pose(self, body: int, pos, quat) -> None:
         """Place a free or mocap body."""
         mocap = self.ref.body_mocapid[body]

@@ -1,7 +1,7 @@
 """Distances of geoms: exact, with the points where they are closest, or deepest where they overlap.
 
-A sphere is a point with a radius, a capsule a segment with a radius: while these cores are apart, the distance is
-theirs less the radii. Else the shapes themselves are taken.
+A sphere is a point with a radius, a capsule a segment with a radius: the distance is that of these cores less the
+radii, and the depth is theirs plus the radii.
 
 Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``normal``, ``fromto``.
 """
@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.epa import find_deepest
+from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
 from cardan.collision.near import put_contact
 from cardan.collision.plane import plane_height
-from cardan.collision.support import CAPSULE, MESH, MINVAL, SPHERE, load_geom, support
+from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MESH, MINVAL, SPHERE, load_geom, support
 from cardan.enums import mjtGeom
 from cardan.jit import collider, kernel
 from cardan.maths.vector import add3, add_scaled3, get3, norm3, scale3, set3, sub3
@@ -35,6 +35,12 @@ def load_core(m: Any, d: Any, shape: int, geom: int) -> float:
 
 
 @kernel
+def is_curved(m: Any, geom: int) -> bool:
+    """Whether the core of a geom has a curved surface."""
+    return m.geom_type[geom] == ELLIPSOID or m.geom_type[geom] == CYLINDER
+
+
+@kernel
 def convex_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of two convex geoms; more than `limit` if they are farther apart.
 
@@ -50,19 +56,18 @@ def convex_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> flo
     between = sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))
     length = norm3(between)
     if found == SEPARATED and length > MINVAL:
-        normal = scale3(between, 1.0 / length)
-        set3(d.work.overlap_normal, 0, normal)
-        set3(d.work.witness, 0, add_scaled3(get3(d.work.witness, 0), normal, radius1))
-        set3(d.work.witness, 1, add_scaled3(get3(d.work.witness, 1), normal, -radius2))
-        return length - radius1 - radius2
+        d.work.overlap_depth = -length
+        set3(d.work.overlap_normal, 0, scale3(between, 1.0 / length))
+        if is_curved(m, geom1) or is_curved(m, geom2):
+            polish(m, d, get3(d.work.overlap_normal, 0))
+    else:
+        find_deepest(m, d, n)
 
-    # the cores overlap
-    if radius1 + radius2 > 0.0:
-        load_geom(m, d, 0, geom1)
-        load_geom(m, d, 1, geom2)
-        n = 0
-    find_deepest(m, d, n)
-    return -d.work.overlap_depth
+    # from the cores to their surfaces
+    normal = get3(d.work.overlap_normal, 0)
+    set3(d.work.witness, 0, add_scaled3(get3(d.work.witness, 0), normal, radius1))
+    set3(d.work.witness, 1, add_scaled3(get3(d.work.witness, 1), normal, -radius2))
+    return -d.work.overlap_depth - radius1 - radius2
 
 
 @kernel

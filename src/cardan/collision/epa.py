@@ -14,7 +14,7 @@ from typing import Any
 from cardan.collision.simplex import triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
-from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3, sub3
+from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 
 MAX_VERTEX = 100
 MAX_FACE = 200
@@ -26,6 +26,10 @@ VISIBLE = 1e-12
 FLAT = 1e-9
 """Relative height at which a point counts as lying on a line or plane."""
 REMOVED = 1e300
+POLISHING = 100
+"""Number of steps of the descent on curved surfaces."""
+ALONG = 1e-9
+"""Relative size of the component across the normal at which a support point lies along it."""
 
 
 @kernel
@@ -212,12 +216,57 @@ def set_overlap(d: Any, face: int) -> None:
 
 
 @kernel
-def set_flat_overlap(d: Any) -> None:
-    """Write depth 0, at vertex 0 of the simplex."""
+def across(v: Any) -> Any:
+    """A vector across `v`, which may be 0."""
+    if abs(v[0]) <= abs(v[1]) and abs(v[0]) <= abs(v[2]):
+        return cross(v, (1.0, 0.0, 0.0)) if norm3(v) > 0.0 else (1.0, 0.0, 0.0)
+    return cross(v, (0.0, 1.0, 0.0)) if abs(v[1]) <= abs(v[2]) else cross(v, (0.0, 0.0, 1.0))
+
+
+@kernel
+def set_flat_overlap(d: Any, n: int) -> None:
+    """Write depth 0, and a normal across the flat difference, which the first `n` < 4 vertices of the simplex span."""
+    a = get3(d.work.simplex, 0)
+    normal = (1.0, 0.0, 0.0)
+    if n == 2:
+        normal = across(sub3(get3(d.work.simplex, 1), a))
+    elif n == 3:
+        normal = cross(sub3(get3(d.work.simplex, 1), a), sub3(get3(d.work.simplex, 2), a))
+    length = norm3(normal)
     d.work.overlap_depth = 0.0
-    set3(d.work.overlap_normal, 0, (1.0, 0.0, 0.0))
-    set3(d.work.witness, 0, get3(d.work.simplex1, 0))
-    set3(d.work.witness, 1, get3(d.work.simplex1, 0))
+    set3(d.work.overlap_normal, 0, scale3(normal, 1.0 / length) if length > 0.0 else (1.0, 0.0, 0.0))
+
+
+@kernel
+def polish(m: Any, d: Any, normal: Any) -> None:
+    """Improve depth and normal where the surface of the difference is curved, by descent.
+
+    The depth (of shapes that are apart, minus their distance) is the least value of the support function over all
+    unit vectors; across the vector, its gradient is the support point. The step is doubled while it succeeds and
+    halved when it fails. What is found is taken if the support point lies along the vector: on flat faces it does not.
+    """
+    point = support_difference(m, d, 4, normal)
+    reach = dot3(point, normal)
+    size = norm3(point)
+    step = 1.0
+    for _ in range(POLISHING):
+        slope = add_scaled3(point, normal, -reach)
+        if norm3(slope) <= ALONG * size or size == 0.0:
+            break
+        tried = add_scaled3(normal, slope, -step / size)
+        tried = scale3(tried, 1.0 / norm3(tried))
+        new = support_difference(m, d, 4, tried)
+        if dot3(new, tried) < reach:
+            normal, point, reach = tried, new, dot3(new, tried)
+            step *= 2.0
+        else:
+            step *= 0.5
+    point = support_difference(m, d, 4, normal)
+    if norm3(add_scaled3(point, normal, -dot3(point, normal))) <= 100.0 * ALONG * size and size > 0.0:
+        d.work.overlap_depth = dot3(point, normal)
+        set3(d.work.overlap_normal, 0, normal)
+        set3(d.work.witness, 0, get3(d.work.simplex1, 4))
+        set3(d.work.witness, 1, get3(d.work.simplex2, 4))
 
 
 @kernel
@@ -225,17 +274,19 @@ def find_deepest(m: Any, d: Any, n: int) -> None:
     """Find the depth of two shapes that overlap, from a simplex of `n` vertices of their difference around the origin.
 
     Writes ``d.work.overlap_depth`` (the least translation that separates them), ``overlap_normal`` (against which the
-    first shape has to move) and ``witness`` (the points that would touch then). Of a flat difference the depth is 0.
+    first shape has to move) and ``witness`` (the points that would touch then). Of a flat difference the depth is 0,
+    and the witnesses stay.
     """
     while n < 4:
         if not add_vertex(m, d, n):
-            set_flat_overlap(d)
+            set_flat_overlap(d, n)
             return
         n += 1
     put_tetrahedron(d)
     nface = 4
     nvertex = 4
     searching = True
+    gap = 0.0
     while searching:
         # the closest face, and how far the surface is beyond it
         lowest = lowest_face(d, nface)
@@ -243,7 +294,8 @@ def find_deepest(m: Any, d: Any, n: int) -> None:
         height = d.work.epa_height[lowest]
         set_overlap(d, nearest_of_plane(d, nface, lowest))
         point = support_difference(m, d, 4, normal)
-        searching = dot3(point, normal) - height > TOLERANCE * norm3(point) and nvertex < MAX_VERTEX
+        gap = dot3(point, normal) - height
+        searching = gap > TOLERANCE * norm3(point) and nvertex < MAX_VERTEX
 
         # expand the polytope by this point
         if searching:
@@ -253,3 +305,5 @@ def find_deepest(m: Any, d: Any, n: int) -> None:
                 nface = fill_hole(d, nface, nedge, nvertex)
             searching = 3 <= nedge <= MAX_EDGE and nface <= MAX_FACE
             nvertex += 1
+    if gap > TOLERANCE * norm3(get3(d.work.simplex, 4)):
+        polish(m, d, get3(d.work.overlap_normal, 0))

@@ -1,0 +1,118 @@
+"""Exact distances of geoms: bounds by sampling, witness points, the public function."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from collision.harness import Pair, run
+from collision.shapes import KINDS, extents, place_randomly, two_geoms
+
+import cardan
+from cardan.jit.mode import jit_enabled
+
+PAIRS = list(itertools.combinations_with_replacement(KINDS, 2))
+CURVED = {"ellipsoid", "cylinder"}
+POSES = 40 if jit_enabled else 3
+
+
+def place(pair: Pair, rng: np.random.Generator, spread: float = 0.3) -> None:
+    """Random poses, in our data."""
+    import mujoco
+
+    place_randomly(pair, rng, spread)
+    mujoco.mj_kinematics(pair.ref, pair.ref_data)
+    pair.data.geom_xpos[:] = pair.ref_data.geom_xpos
+    pair.data.geom_xmat[:] = pair.ref_data.geom_xmat
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_distance_is_the_largest_separation(kinds):
+    """Along any direction shapes are separated by at most their distance, and along the right one by just that."""
+    pair = Pair(two_geoms(*kinds), attach=False)
+    rng = np.random.default_rng(2)
+    for _ in range(POSES):
+        place(pair, rng)
+        ends = np.zeros(6)
+        dist = cardan.mj_geomDistance(pair.model, pair.data, 0, 1, 10.0, ends)
+        between = ends[3:] - ends[:3]
+        assert abs(np.linalg.norm(between) - abs(dist)) < 1e-9
+        directions = np.vstack([rng.normal(size=(1000, 3)), between + 0.01 * rng.normal(size=(1000, 3))])
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+        separation = -(extents(pair, 0, kinds[0], directions) + extents(pair, 1, kinds[1], -directions))
+        assert separation.max() <= dist + 1e-10
+        right = (np.sign(dist) * between / np.linalg.norm(between))[None]
+        reached = -(extents(pair, 0, kinds[0], right) + extents(pair, 1, kinds[1], -right))[0]
+        assert abs(reached - dist) < (1e-9 if not CURVED.intersection(kinds) else (1e-5 if dist > 1e-3 else 1e-4))
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_witness_points_lie_on_the_shapes(kinds):
+    pair = Pair(two_geoms(*kinds), attach=False)
+    rng = np.random.default_rng(3)
+    directions = rng.normal(size=(2000, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    for _ in range(POSES):
+        place(pair, rng)
+        ends = np.zeros(6)
+        cardan.mj_geomDistance(pair.model, pair.data, 0, 1, 10.0, ends)
+        for id, point in ((0, ends[:3]), (1, ends[3:])):
+            assert (directions @ point <= extents(pair, id, kinds[id], directions) + 1e-9).all()
+
+
+def test_swapping_the_geoms_swaps_the_points():
+    pair = Pair(two_geoms("mesh", "cylinder"), attach=False)
+    rng = np.random.default_rng(4)
+    for _ in range(POSES):
+        place(pair, rng, 0.5)
+        first, second = np.zeros(6), np.zeros(6)
+        dist = cardan.mj_geomDistance(pair.model, pair.data, 0, 1, 10.0, first)
+        assert cardan.mj_geomDistance(pair.model, pair.data, 1, 0, 10.0, second) == pytest.approx(dist, abs=1e-5)
+        if dist > 0.01:
+            np.testing.assert_allclose(first[:3] - first[3:], second[3:] - second[:3], atol=1e-5)
+
+
+PLANES = """
+<mujoco><worldbody><geom type="plane" size="1 1 1"/><geom type="plane" size="1 1 1"/>
+<body pos="0 0 1"><geom size=".1"/></body></worldbody></mujoco>"""
+
+
+def test_planes_and_limits():
+    m = cardan.MjModel.from_xml_string(PLANES)
+    d = cardan.MjData(m)
+    cardan.mj_kinematics(m, d)
+    ends = np.ones(6)
+    assert cardan.mj_geomDistance(m, d, 0, 2, 10.0, ends) == pytest.approx(0.9)
+    np.testing.assert_allclose(ends, [0, 0, 0, 0, 0, 0.9], atol=1e-12)
+    assert cardan.mj_geomDistance(m, d, 2, 0, 10.0, ends) == pytest.approx(0.9)
+    np.testing.assert_allclose(ends, [0, 0, 0.9, 0, 0, 0], atol=1e-12)
+    assert cardan.mj_geomDistance(m, d, 2, 0, 0.5, ends) == 0.5
+    assert not ends.any()
+    assert cardan.mj_geomDistance(m, d, 0, 1, 3.0) == 3.0
+    assert cardan.mj_geomDistance(m, d, 2, 2, 1.0) == pytest.approx(-0.2)
+
+
+@pytest.mark.parametrize(
+    ("geoms", "fromto", "error"), [((0, 3), None, IndexError), ((-1, 0), None, IndexError), ((0, 2), 5, TypeError)]
+)
+def test_bad_arguments(geoms, fromto, error):
+    m = cardan.MjModel.from_xml_string(PLANES)
+    d = cardan.MjData(m)
+    with pytest.raises(error):
+        cardan.mj_geomDistance(m, d, *geoms, 1.0, None if fromto is None else np.zeros(fromto))
+
+
+@pytest.mark.parametrize("kinds", [("ellipsoid", "ellipsoid"), ("cylinder", "box"), ("mesh", "mesh")], ids="-".join)
+def test_exact_collisions_agree_with_the_distance(kinds):
+    pair = Pair(two_geoms(*kinds, 'margin="0.1"'), attach=False)
+    pair.model.opt.enableflags |= cardan.mjENBL_NATIVECCD
+    pair.refresh_colliders()
+    rng = np.random.default_rng(5)
+    for _ in range(POSES):
+        place(pair, rng)
+        dist = cardan.mj_geomDistance(pair.model, pair.data, 0, 1, 0.1)
+        run(pair.program, pair.model, pair.data)
+        assert pair.data.ncon == (dist < 0.1)
+        if pair.data.ncon:
+            assert pair.data.contact.dist[0] == pytest.approx(dist, abs=1e-9)

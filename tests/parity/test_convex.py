@@ -1,0 +1,132 @@
+"""Convex collisions against the reference: random poses of every pair of types, multiccd, plane and mesh.
+
+Ties: on shapes with flat faces and without margin, the support point of a direction across a face is decided by the last
+bit of the direction. The triangle that the depth is measured to then differs, and with it depth and normal. These
+poses are counted apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from collision.harness import Pair, random_quat
+from collision.shapes import ASSET, KINDS, place_randomly, two_geoms
+
+from cardan.collision.convex import convex_convex
+from cardan.collision.table import COLLIDERS
+from cardan.jit.mode import jit_enabled
+
+POSES = 1000 if jit_enabled else 15
+TYPES = {kind: getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}") for kind in KINDS}
+PAIRS = [
+    pair
+    for pair in itertools.combinations_with_replacement(KINDS, 2)
+    if COLLIDERS.get((TYPES[pair[0]], TYPES[pair[1]])) is convex_convex
+]
+FLAT = {("cylinder", "box"), ("cylinder", "mesh"), ("box", "mesh"), ("mesh", "mesh")}
+MULTICCD = '<option><flag multiccd="enable"/></option>'
+
+
+def errors(pair: Pair) -> tuple[float, float, float]:
+    """Largest differences of distance, position and frame."""
+    ours, theirs = pair.data.contact, pair.ref_data.contact
+    n = pair.data.ncon
+    return (
+        np.abs(ours.dist - theirs.dist[:n]).max(),
+        np.abs(ours.pos - theirs.pos[:n]).max(),
+        np.abs(ours.frame - theirs.frame[:n]).max(),
+    )
+
+
+def compare(xml: str, seed: int, poses: int) -> tuple[np.ndarray, int]:
+    """Differences of all poses with contacts, and the number of poses where the numbers of contacts differ."""
+    pair = Pair(xml)
+    rng = np.random.default_rng(seed)
+    found, unequal = [], 0
+    for _ in range(poses):
+        place_randomly(pair, rng)
+        pair.collide()
+        if pair.data.ncon != pair.ref_data.ncon:
+            unequal += 1
+        elif pair.data.ncon:
+            found.append(errors(pair))
+    return np.array(found), unequal
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_random_poses_within_margin(kinds):
+    found, unequal = compare(two_geoms(*kinds, 'margin="0.1" gap="0.03"'), 1, POSES)
+    assert unequal == 0
+    assert len(found) > POSES / 2
+    assert (found < 1e-5).mean() >= 0.999
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_random_poses(kinds):
+    found, unequal = compare(two_geoms(*kinds), 2, POSES)
+    assert unequal == 0
+    assert len(found) > POSES / 3
+    if kinds in FLAT:
+        assert np.median(found, axis=0).max() < 1e-12
+        assert (found[:, 1] < 1e-5).mean() >= 0.98
+        assert found[:, 0].max() < 0.05
+    else:
+        assert (found < 1e-5).all(axis=1).mean() >= 0.99
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kinds", [("ellipsoid", "cylinder"), ("capsule", "cylinder"), ("cylinder", "cylinder")])
+def test_random_sizes(kinds, seed):
+    rng = np.random.default_rng(seed)
+    sizes = [" ".join(map(str, rng.uniform(0.02, 0.5, size=3))) for _ in range(2)]
+    found, unequal = compare(
+        two_geoms(*kinds, f'size="{sizes[0]}"', attributes2=f'size="{sizes[1]}"'), seed, POSES // 5
+    )
+    assert unequal == 0
+    assert (found < 1e-5).all(axis=1).mean() >= 0.98
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
+def test_multiccd_finds_as_many_contacts(kinds, margin):
+    found, unequal = compare(two_geoms(*kinds, f'margin="{margin}"', MULTICCD), 3, max(POSES // 5, 5))
+    assert unequal == 0
+    assert np.median(found, axis=0).max() < 1e-10
+    if margin > 0 or kinds not in FLAT:
+        assert (found < 1e-5).all(axis=1).mean() >= 0.98
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+def test_plane_and_random_hulls(margin):
+    rng = np.random.default_rng(0)
+    poses = 60 if jit_enabled else 5
+    for _ in range(10 if jit_enabled else 2):
+        vertices = rng.normal(size=(rng.integers(6, 40), 3)) * rng.uniform(0.05, 0.5, size=3)
+        asset = f'<asset><mesh name="m" vertex="{" ".join(map(str, vertices.ravel()))}"/></asset>'
+        pair = Pair(
+            f'<mujoco>{asset}<worldbody><geom type="plane" size="1 1 1" margin="{margin}"/>'
+            '<body><freejoint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+        )
+        for _ in range(poses):
+            pair.set_pose(1, [0, 0, rng.uniform(-0.2, 0.3)], random_quat(rng))
+            pair.check()
+
+
+def test_mesh_without_hull():
+    pair = Pair(
+        f'<mujoco>{ASSET}<worldbody><geom type="plane" size="1 1 1"/><body><freejoint/>'
+        '<geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+    )
+    pair.ref.mesh_graphadr[:] = -1
+    pair.refresh()
+    rng = np.random.default_rng(0)
+    for _ in range(50 if jit_enabled else 5):
+        pair.set_pose(1, [0, 0, rng.uniform(-0.2, 0.2)], random_quat(rng))
+        pair.check()
