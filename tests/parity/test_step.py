@@ -92,7 +92,7 @@ def test_one_step_along_a_trajectory(model, steps):
         assert_close(rd, d, ("time", "qpos", "qvel"), 1e-8)
 
 
-@pytest.mark.parametrize("integrator", [0, 1, 3])
+@pytest.mark.parametrize("integrator", [0, 1, 2, 3])
 @pytest.mark.parametrize("disable", [0, mujoco.mjtDisableBit.mjDSBL_EULERDAMP, mujoco.mjtDisableBit.mjDSBL_ACTUATION])
 @pytest.mark.parametrize("enable", [0, mujoco.mjtEnableBit.mjENBL_ENERGY])
 def test_open_loop_integrators(integrator, disable, enable):
@@ -105,7 +105,7 @@ def test_open_loop_integrators(integrator, disable, enable):
         assert_close(rd, d, tolerance=1e-8)
 
 
-@pytest.mark.parametrize("integrator", [0, 1, 3])
+@pytest.mark.parametrize("integrator", [0, 1, 2, 3])
 def test_two_part_step(integrator):
     rm, rd, m, d = pair(ARM, integrator=integrator, disableactuator=4)
     excite(rm, rd)
@@ -127,7 +127,7 @@ def test_implicit_integrator_alone():
     assert_close(rd, d)
 
 
-@pytest.mark.parametrize(("integrator", "enable"), [(0, 0), (0, 8), (3, 8), (1, 0)])
+@pytest.mark.parametrize(("integrator", "enable"), [(0, 0), (0, 8), (2, 8), (3, 8), (1, 0)])
 def test_inverse(integrator, enable):
     rm, rd, m, d = pair(ARM, integrator=integrator, enableflags=enable)
     excite(rm, rd)

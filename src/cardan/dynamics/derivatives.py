@@ -1,5 +1,7 @@
 """Derivatives of smooth forces by velocity, for the implicit integrators (spec: computation, numerical integration).
 
+Here are those of dampers and actuators; `fluid_derivatives` and `coriolis_derivatives` add theirs.
+
 `qDeriv` is stored in compressed rows; row i has the dofs above and below dof i in the tree (`D_rownnz`, `D_rowadr`,
 `D_colind`). Forces that couple dofs of different branches have entries outside this pattern, which are left out.
 """

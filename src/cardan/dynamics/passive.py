@@ -1,6 +1,6 @@
 """Passive forces: springs and dampers of joints and tendons, gravity compensation (spec: computation, passive forces).
 
-Forces of a surrounding fluid are not computed here: `qfrc_fluid` stays zero.
+Forces of the medium are added by a stage of their own (`cardan.dynamics.fluid`); here `qfrc_fluid` becomes zero.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Single-step integrators (spec: computation, numerical integration).
 
 All are of the form ``v(t + h) = v + h (M - h D)^-1 (M a)``, followed by ``q(t + h) = q + h v(t + h)``, where D is an
-approximation of the derivative of the forces by velocity: zero or joint damping (Euler), dampers and actuators
-(implicitfast). ``M a = qfrc_smooth + qfrc_constraint``.
+approximation of the derivative of the forces by velocity: zero or joint damping (Euler), dampers, actuators and fluid
+(implicitfast). ``M a = qfrc_smooth + qfrc_constraint``. The integrator implicit is in `cardan.step.implicit`.
 """
 
 from __future__ import annotations
