@@ -56,7 +56,6 @@ def test_data_of_another_model():
         ("integrator", 2, "implicit"),
         ("solver", 7, "opt.solver is 7"),
         ("density", 1.0, "fluid"),
-        ("enableflags", 16, "multiccd"),
     ],
 )
 def test_missing_features_are_named(option, value, feature):
