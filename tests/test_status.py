@@ -135,15 +135,6 @@ SETTINGS: list[Use] = [
     ("`extension`", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", name("mj_loadPluginLibrary"), "engine plugins"),
-    ("URDF", lambda: cardan.MjModel.from_xml_string('<robot name="r"><link name="a"/></robot>'), "URDF"),
-]
-FILES: list[Use] = [
-    ("binary model", lambda: cardan.MjModel.from_binary_path("m.mjb"), "binary model files"),
-    ("binary model", name("mj_saveModel"), "binary model files"),
-    ("writer", name("mj_saveLastXML"), "saving models as XML"),
-    ("`mj_printModel`", name("mj_printModel"), "printing to text files"),
-    ("`mj_printModel`", name("mj_printFormattedData"), "printing to text files"),
-    ("`mj_printSchema`", name("mj_printSchema"), "printing to text files"),
 ]
 ASSETS: list[Use] = [
     ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
@@ -232,7 +223,7 @@ TOOLS: list[Use] = [
     ("renderer", name("Renderer"), "rendering"),
     ("renderer", name("mjr_render"), "rendering"),
 ]
-REFUSED = [*SETTINGS, *FILES, *ASSETS, *ACTUATORS, *SENSORS, *FORCES, *COLLISIONS, *TOOLS]
+REFUSED = [*SETTINGS, *ASSETS, *ACTUATORS, *SENSORS, *FORCES, *COLLISIONS, *TOOLS]
 WITHOUT_A_NAME = ("editing a model as a tree", "own collision functions", "many worlds on CUDA", "several machines")
 
 

@@ -172,7 +172,7 @@ def test_missing_feature_is_named(content: str, message: str) -> None:
         ("", "not well-formed"),
         ("<Mujoco/>", "root element must be <mujoco>"),
         ("<mujocoinclude/>", "root element must be <mujoco>"),
-        ("<robot/>", "URDF"),
+        ("<robot><link/></robot>", "required attribute missing"),
         ('<mujoco x="1"/>', "unknown attribute"),
         ('<!DOCTYPE m [<!ENTITY a "1">]><mujoco/>', "document type"),
         ('<!DOCTYPE m [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><mujoco model="&b;"/>', "document type"),

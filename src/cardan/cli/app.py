@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 ModelPath = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file (MJCF, or binary: .mjb).", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="Model file (MJCF, URDF, or binary: .mjb).", show_default=False)
 ]
 Keyframe = Annotated[str | None, typer.Option(help="Keyframe to start from: its name or its number.")]
 

@@ -113,7 +113,15 @@ class Specification:
     # --- adding ------------------------------------------------------------------------------------------------------
 
     def add_to(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
-        """Add an element with attributes by name; nothing is added when one of them is wrong."""
+        """Add an element with attributes by name; nothing is added when one of them is wrong.
+
+        Keyframes get the initial values of what is new.
+        """
+        with KeysKept(self.tree):
+            return self._add(parent, tag, default, values)
+
+    def _add(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
+        """As ``add_to``; keyframes are the caller's."""
         element = parent.add(tag)
         if element.row.later and element.row.kind not in _UNDECIDED:
             parent.children.remove(element)

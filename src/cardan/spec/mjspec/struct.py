@@ -39,7 +39,7 @@ class Field:
 
 
 def fields(row: ElementRow, drop: tuple[str, ...] = (), **names: str) -> Callable[[type], type]:
-    """Class decorator: give a struct a field for each attribute of ``row`` that the class doesn't define itself.
+    """Class decorator: give a struct a field for each attribute of ``row`` that the class doesn't have yet.
 
     ``names`` maps names of the language to names of MuJoCo's struct, ``drop`` are attributes shown in another way.
     """
@@ -48,7 +48,7 @@ def fields(row: ElementRow, drop: tuple[str, ...] = (), **names: str) -> Callabl
     def decorate(cls: type) -> type:
         for attribute in row.attributes.values():
             name = names.get(attribute.name, attribute.name)
-            if attribute.name not in _HANDLED and attribute.name not in drop and name not in vars(cls):
+            if attribute.name not in _HANDLED and attribute.name not in drop and not hasattr(cls, name):
                 setattr(cls, name, Field(attribute, name))
         return cls
 
