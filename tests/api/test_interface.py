@@ -98,11 +98,6 @@ def test_objects_have_the_attributes_of_the_reference(part):
     assert [name for name in values if not hasattr(own, name)] == []
 
 
-def test_binary_models_are_refused():
-    with pytest.raises(cardan.errors.UnsupportedFeature, match=r"m\.mjb: binary model files are not supported yet"):
-        cardan.MjModel.from_binary_path("m.mjb")
-
-
 @pytest.mark.parametrize("name", [name for name in dir(cardan) if not name.startswith("_")])
 def test_nothing_but_the_interface_is_public(name):
     own = getattr(cardan, name)

@@ -149,3 +149,28 @@ def test_interrupted_write_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         replace_file(tmp_path / "t", write)
     assert [p.name for p in tmp_path.iterdir()] == ["t"] and (tmp_path / "t").read_text() == "old"
+
+
+@pytest.mark.parametrize(("ending", "start"), [(".xml", b"<mujoco"), (".mjb", b"\x89CARDAN"), (".txt", b"model name")])
+def test_compile_writes_other_forms(slider: str, tmp_path: Path, ending: str, start: bytes) -> None:
+    out = tmp_path / "new" / f"model{ending}"
+    status, text = run("compile", slider, "--out", str(out))
+    assert status == 0 and "2 bodies" in text
+    assert out.read_bytes().startswith(start)
+    if ending != ".txt":
+        assert run("info", str(out))[0] == 0
+
+
+def test_compile_says_what_is_wrong(slider: str, tmp_path: Path) -> None:
+    assert ".xml, .mjb, .txt" in run("compile", slider, "--out", str(tmp_path / "m.urdf"))[1]
+    assert "is the model itself" in run("compile", slider, "--out", slider)[1]
+    (tmp_path / "bad.mjb").write_bytes(b"\x89CARDAN\n12")
+    status, text = run("info", str(tmp_path / "bad.mjb"))
+    assert status == 1 and "truncated" in text
+    assert "not compiled from XML" in run("compile", _binary(slider, tmp_path), "--out", str(tmp_path / "m.xml"))[1]
+
+
+def _binary(model: str, folder: Path) -> str:
+    """A binary copy of a model."""
+    assert run("compile", model, "--out", str(folder / "m.mjb"))[0] == 0
+    return str(folder / "m.mjb")

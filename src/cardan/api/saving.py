@@ -204,5 +204,4 @@ __all__ = [
     "mj_saveLastXML",
     "mj_saveModel",
     "mj_sizeModel",
-    "to_xml",
 ]

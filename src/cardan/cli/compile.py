@@ -18,7 +18,7 @@ FULL_PRECISION = "%.17g"
 
 def _save_xml(m: cardan.MjModel, out: Path) -> None:
     """Canonical MJCF."""
-    replace_text(out, cardan.to_xml(m))
+    replace_text(out, m.to_xml())
 
 
 def _print_text(m: cardan.MjModel, out: Path) -> None:

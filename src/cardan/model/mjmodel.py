@@ -170,7 +170,11 @@ class MjModel(ModelNames):
         return _READERS["binary_path"](os.fspath(filename), assets)
 
     def to_xml(self) -> str:
-        """The model as MJCF text; see `cardan.to_xml`."""
+        """The model as MJCF text, in the canonical subset; numbers are those that it has now.
+
+        Raises:
+            ValueError: it was not compiled from XML, or holds a NaN.
+        """
         return _READERS["to_xml"](self)
 
     def __copy__(self) -> MjModel:
