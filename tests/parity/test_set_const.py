@@ -1,0 +1,47 @@
+"""Parity, level 1 (compile): `mj_setConst` after changes at run time gives every field that the reference gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from models import SHARED_MODELS
+from round_trip import TESTS, differences
+
+import cardan
+
+CHANGES = {
+    "masses": lambda m: (m.body_mass.__imul__(1.7), m.body_inertia.__imul__(1.3)),
+    "positions": lambda m: (m.body_pos.__setitem__(slice(1, None), m.body_pos[1:] * 1.1 + 0.01),),
+    "inertial frames": lambda m: (m.body_ipos.__setitem__(slice(1, None), m.body_ipos[1:] + 0.02),),
+    "qpos0": lambda m: (_turn(m),),
+    "gear": lambda m: (m.actuator_gear.__imul__(2.5),),
+    "sizes": lambda m: (m.geom_size.__imul__(1.2), m.geom_rbound.__imul__(1.2)),
+    "armature": lambda m: (m.dof_armature.__iadd__(0.1),),
+}
+MODELS = [
+    SHARED_MODELS / "mujoco" / "humanoid" / "humanoid.xml",
+    *(TESTS / "models" / f"{name}.xml" for name in ("actuators", "tendons", "equality", "mocap", "views", "trees")),
+]
+
+
+def _turn(m) -> None:
+    """Move all hinges and slides of the initial configuration."""
+    for joint in range(m.njnt):
+        if m.jnt_type[joint] >= 2:
+            m.qpos0[m.jnt_qposadr[joint]] += 0.1
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_set_const(path: Path, change: str) -> None:
+    theirs, own = mujoco.MjModel.from_xml_path(str(path)), cardan.MjModel.from_xml_path(path)
+    CHANGES[change](theirs)
+    CHANGES[change](own)
+    mujoco.mj_setConst(theirs, mujoco.MjData(theirs))
+    cardan.mj_setConst(own, cardan.MjData(own))
+    before = differences(mujoco.MjModel.from_xml_path(str(path)), cardan.MjModel.from_xml_path(path))
+    assert [name for name in differences(theirs, own) if name.partition(":")[0] not in str(before)] == []
+    assert np.isfinite(own.body_invweight0).all()
