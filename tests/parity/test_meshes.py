@@ -15,6 +15,7 @@ import pytest
 from reference import UNREADABLE
 
 from cardan.api.loading import load_string
+from cardan.compiler.meshes.files import read_stl
 from cardan.model.tables import MODEL
 
 TOLERANCE = 1e-9
@@ -157,3 +158,17 @@ def test_flat_and_unused() -> None:
     check(model(FLAT, f'{visual} mass="0"'))
     check(model(FLAT, f'{visual} shellinertia="true"'))
     check(f'<mujoco><asset><mesh name="a" {INLINE}/></asset></mujoco>')
+
+
+def test_repeated_corners_of_stl() -> None:
+    # many different corners share a number x + y / 100 + z / 10000 in single precision
+    rng = np.random.default_rng(1)
+    pool = rng.normal(size=(300, 3)) * (1e-8, 1e-6, 1e-4) + (0.1, 0.05, 0.02)
+    corner = pool[rng.integers(0, len(pool), 1200)].astype(np.float32)
+    corner[:12] = rng.normal(size=(12, 3))
+    expected = mujoco.MjModel.from_xml_string(
+        model('file="a.stl"', 'type="box" size="1 1 1"'), {"a.stl": stl(corner, np.arange(1200).reshape(-1, 3))}
+    )
+    assert expected.nmeshvert > len(np.unique(corner, axis=0))
+    found = read_stl(stl(corner, np.arange(1200).reshape(-1, 3)))
+    np.testing.assert_array_equal(found.face, expected.mesh_face)
