@@ -63,29 +63,14 @@ def is_new(d: Any, k: int, tolerance: float) -> bool:
 
 
 @kernel
-def more_contacts(m: Any, d: Any, geom1: int, geom2: int) -> int:
-    """Find more contacts of two geoms that have one: tilt both, against each other, about the first contact.
-
-    They are tilted to both sides about both tangents; each time, a contact is added that is not at a place of one
-    found before. It keeps the distance of the first one.
-    """
-    ncon = 1
+def tilt_pair(d: Any, geom1: int, geom2: int, trial: int) -> None:
+    """Tilt two geoms against each other about their first contact: trials 1 to 4, both sides, both tangents."""
+    tangent = 3 if trial <= 2 else 6
+    axis = (d.work.near_frame[0, tangent], d.work.near_frame[0, tangent + 1], d.work.near_frame[0, tangent + 2])
     center = get3(d.work.near_pos, 0)
-    for trial in range(4):
-        tangent = 3 if trial < 2 else 6
-        axis = (
-            d.work.near_frame[0, tangent],
-            d.work.near_frame[0, tangent + 1],
-            d.work.near_frame[0, tangent + 2],
-        )
-        angle = -TILT if trial % 2 == 0 else TILT
-        tilt_shape(d, 0, geom1, center, axis, angle)
-        tilt_shape(d, 1, geom2, center, axis, -angle)
-        found = collide_shapes(m, d, ncon)
-        if found > ncon and is_new(d, ncon, SPACING * min(m.geom_rbound[geom1], m.geom_rbound[geom2])):
-            d.work.near_dist[ncon] = d.work.near_dist[0]
-            ncon = found
-    return ncon
+    angle = -TILT if trial % 2 == 1 else TILT
+    tilt_shape(d, 0, geom1, center, axis, angle)
+    tilt_shape(d, 1, geom2, center, axis, -angle)
 
 
 @kernel
@@ -96,10 +81,22 @@ def is_round(m: Any, geom: int) -> bool:
 
 @collider
 def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
-    """Two convex geoms: one contact, or up to five if ``multiccd`` is enabled."""
+    """Two convex geoms: one contact, or up to five if ``multiccd`` is enabled.
+
+    Then geoms that have a contact and are not round are tilted against each other, and a contact that this gives is
+    added if it is not at the place of one found before. It keeps the distance of the first one.
+    """
     load_geom(m, d, 0, geom1)
     load_geom(m, d, 1, geom2)
-    ncon = collide_shapes(m, d, 0)
-    if ncon > 0 and m.opt.enableflags & MULTICCD and not (is_round(m, geom1) or is_round(m, geom2)):
-        return more_contacts(m, d, geom1, geom2)
+    several = (m.opt.enableflags & MULTICCD) != 0 and not (is_round(m, geom1) or is_round(m, geom2))
+    spacing = SPACING * min(m.geom_rbound[geom1], m.geom_rbound[geom2])
+    ncon = 0
+    for trial in range(5 if several else 1):
+        if trial == 0 or ncon > 0:
+            if trial > 0:
+                tilt_pair(d, geom1, geom2, trial)
+            found = collide_shapes(m, d, ncon)
+            if found > ncon and is_new(d, ncon, spacing):
+                d.work.near_dist[ncon] = d.work.near_dist[0]
+                ncon = found
     return ncon

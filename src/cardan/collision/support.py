@@ -19,9 +19,10 @@ from typing import Any
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
-from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 
 MINVAL = mjMINVAL
+HFIELD = int(mjtGeom.mjGEOM_HFIELD)
 SPHERE = int(mjtGeom.mjGEOM_SPHERE)
 CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
 ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
@@ -152,12 +153,28 @@ def support_cylinder(size: Any, direction: Any) -> Any:
 
 
 @kernel
+def support_prism(d: Any, direction: Any) -> Any:
+    """Support point of a prism of a height field: a vertex of its top, or of its base for directions below."""
+    first = 0 if direction[2] > 0.0 else 3
+    best = first
+    farthest = dot3(get3(d.work.prism, first), direction)
+    for k in range(first + 1, first + 3):
+        reach = dot3(get3(d.work.prism, k), direction)
+        if reach > farthest:
+            farthest = reach
+            best = k
+    return get3(d.work.prism, best)
+
+
+@kernel
 def support_local(m: Any, d: Any, shape: int, direction: Any) -> Any:
     """Support point in the frame of the shape, for a unit direction in this frame."""
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
     if kind == MESH:
         return support_mesh(m, d, shape, direction)
+    if kind == HFIELD:
+        return support_prism(d, direction)
     if kind == BOX:
         return (signed(size[0], direction[0]), signed(size[1], direction[1]), signed(size[2], direction[2]))
     if kind == ELLIPSOID:
@@ -192,10 +209,12 @@ def support_difference(m: Any, d: Any, row: int, direction: Any) -> Any:
 
     Writes ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``, and returns the difference.
     """
-    point1 = support(m, d, 0, direction)
-    point2 = support(m, d, 1, scale3(direction, -1.0))
-    difference = sub3(point1, point2)
-    set3(d.work.simplex1, row, point1)
-    set3(d.work.simplex2, row, point2)
+    for shape in range(2):
+        point = support(m, d, shape, direction if shape == 0 else scale3(direction, -1.0))
+        if shape == 0:
+            set3(d.work.simplex1, row, point)
+        else:
+            set3(d.work.simplex2, row, point)
+    difference = sub3(get3(d.work.simplex1, row), get3(d.work.simplex2, row))
     set3(d.work.simplex, row, difference)
     return difference
