@@ -6,6 +6,8 @@ skipped, as the reference does.
 
 from __future__ import annotations
 
+from typing import Any
+
 from cardan.spec.schema.rows import ElementRow, element, file, keyword, real, reals, text
 from cardan.spec.schema.settings import COMPILER, OPTION, SIZE
 
@@ -13,7 +15,7 @@ JOINT_TYPES = {
     "revolute": 0, "continuous": 1, "prismatic": 2, "fixed": 3, "floating": 4, "planar": 5,
 }  # fmt: skip
 
-_ONE = {"multiplicity": "?"}
+_ONE: dict[str, Any] = {"multiplicity": "?"}
 _ORIGIN = element(
     "origin",
     "pose of the frame",
@@ -38,7 +40,7 @@ _GEOMETRY = element(
 )  # fmt: skip
 
 
-def _material(**more: str) -> ElementRow:
+def _material(**more: Any) -> ElementRow:
     """Row of a material, which may stand beside links and in visuals."""
     colour = element("color", "colour", reals("rgba", 4, None, "colour and opacity", required=True), **_ONE)
     return element("material", "colour of a shape", text("name", "name of the material", required=True),

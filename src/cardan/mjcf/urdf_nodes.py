@@ -49,7 +49,7 @@ class Node:
 
         Elements whose parent's tag and own tag are ``skip`` are left alone. Raises MjcfError.
         """
-        stack = [self]
+        stack: list[Node] = [self]
         while stack:
             node = stack.pop()
             if node.checked:

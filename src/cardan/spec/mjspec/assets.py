@@ -49,7 +49,7 @@ class MjsMaterial(Named):
     @property
     def textures(self) -> LiveList:
         """Names of the textures by role; only the colour (1) is known."""
-        names = [""] * _ROLES
+        names: list[Any] = [""] * _ROLES
         names[_RGB_ROLE] = self.texture
         return LiveList(names, lambda new: setattr(self, "textures", new))
 

@@ -116,7 +116,7 @@ class MjsBody(Container):
     @property
     def inertial(self) -> Element | None:
         """The tree's element of the inertial frame, None when inertia follows from geoms."""
-        return next((element for element, _ in self.element.content("inertial")), None)  # type: ignore[union-attr]
+        return next((element for element, _ in self.element.content("inertial")), None)
 
     @property
     def inertial_struct(self) -> MjsOrientation:
@@ -128,7 +128,7 @@ class MjsBody(Container):
     def make_inertial(self) -> None:
         """Give the body an inertial frame at its origin, unless it has one."""
         if self.inertial is None:
-            self.element.add("inertial", pos=(0.0, 0.0, 0.0))  # type: ignore[union-attr]
+            self.element.add("inertial", pos=(0.0, 0.0, 0.0))
 
     @property
     def ialt(self) -> MjsOrientation:
@@ -154,7 +154,7 @@ class MjsBody(Container):
     @property
     def frames(self) -> list[MjsFrame]:
         """The frames of this body, also those inside frames."""
-        found, stack = [], list(self.element.children[::-1])  # type: ignore[union-attr]
+        found, stack = [], list(self.element.children[::-1])
         while stack:
             element = stack.pop()
             if element.tag == "frame":
@@ -168,7 +168,7 @@ class MjsBody(Container):
         known = ("body", "joint", "geom", "site", "camera", "light", "frame")
         if word not in known:
             raise ValueError(f"bodies hold no '{word}'" + suggestion(word, known))
-        inside = self.element.descendants()  # type: ignore[union-attr]
+        inside = self.element.descendants()
         return [self.spec.struct(element) for element in inside if element.row.kind == word]
 
     def find_child(self, name: str) -> MjsBody | None:
@@ -184,7 +184,7 @@ def _listing(tags: tuple[str, ...], doc: str) -> property:
     """A property that lists the content of a body by tag."""
 
     def get(self: MjsBody) -> list[Any]:
-        return [self.spec.struct(element) for element, _ in self.element.content(*tags)]  # type: ignore[union-attr]
+        return [self.spec.struct(element) for element, _ in self.element.content(*tags)]
 
     return property(get, doc=doc)
 

@@ -69,7 +69,7 @@ class InBody(Named):
         """Move the element into a frame of the same body. Raises MjcfError when the frame belongs to another one."""
         if frame.spec is not self.spec or frame.parent is not self.parent:
             raise self.element.error("the frame must belong to the same body")
-        element: Element = self.element  # type: ignore[assignment]
+        element: Element = self.element
         if element in (frame.element, *_around(frame.element)):
             raise self.element.error("a frame cannot stand inside itself")
         assert element.parent is not None

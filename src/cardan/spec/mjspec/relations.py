@@ -165,7 +165,7 @@ class MjsTendon(Named):
     @property
     def path(self) -> list[MjsWrap]:
         """The elements of the path, in order."""
-        return [MjsWrap(self.spec, part) for part in self.element.children]  # type: ignore[union-attr]
+        return [MjsWrap(self.spec, part) for part in self.element.children]
 
     def _wrap(self, tag: str, **values: Any) -> MjsWrap:
         """Add one element to the path; the first one decides which kind of tendon it is."""

@@ -94,7 +94,7 @@ class MjsSensor(Named):
                 self.write(row.attributes[aim[1]], side + "name", name)
                 if "@" in attributes:
                     self.write(row.attributes[side + "type"], side + "type", aim[0])
-        self.element.tree.changed()  # type: ignore[union-attr]
+        self.element.tree.changed()
 
     def pending(self) -> Any:
         """An error while object or reference don't fit the type."""

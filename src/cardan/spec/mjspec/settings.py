@@ -19,14 +19,14 @@ class MjsOption(Struct):
 
     def _flags(self, bits: dict[str, Any], value: bool) -> int:
         """Bits of the flags that have the value."""
-        flags = self.element.child("flag").resolved()  # type: ignore[union-attr]
+        flags = self.element.child("flag").resolved()
         return sum(int(bit) for name, bit in bits.items() if bit is not None and flags[name] is value)
 
     def _set_flags(self, bits: dict[str, Any], value: bool, number: int, attribute: str) -> None:
         known = sum(int(bit) for bit in bits.values() if bit is not None)
         if int(number) & ~known:
             raise self.element.error(f"unknown bits in {int(number):#x}", attribute)
-        flags = self.element.child("flag")  # type: ignore[union-attr]
+        flags = self.element.child("flag")
         for name, bit in bits.items():
             if bit is not None:
                 Struct(self.spec, flags).write(FLAG.attributes[name], attribute, (int(number) & bit != 0) is value)
@@ -91,7 +91,7 @@ class MjsCompiler(Struct):
     @property
     def LRopt(self) -> MjsLROpt:
         """How length ranges of actuators are computed."""
-        return MjsLROpt(self.spec, self.element.child("lengthrange"))  # type: ignore[union-attr, arg-type]
+        return MjsLROpt(self.spec, self.element.child("lengthrange"))
 
 
 @fields(STATISTIC)
@@ -109,7 +109,7 @@ def _visual_group(tag: str) -> property:
     struct = fields(row)(type("MjsVisual" + tag.capitalize(), (Struct,), {"__doc__": row.meaning}))
 
     def get(self: MjsVisual) -> Struct:
-        return struct(self.spec, self.element.child(tag))  # type: ignore[union-attr]
+        return struct(self.spec, self.element.child(tag))
 
     return property(get, doc=row.meaning)
 

@@ -181,7 +181,7 @@ class Specification:
         if element.element is self.tree.worldbody:
             raise self.tree.worldbody.error("the world body can't be deleted")
         with KeysKept(self.tree):
-            remove(element.element)  # type: ignore[arg-type]
+            remove(element.element)
 
     def _delete_default(self, default: MjsDefault) -> None:
         """Remove a default class without users, and those inside it."""
@@ -233,7 +233,7 @@ class Specification:
         """Attach a copy of a body or frame inside a body or frame; see ``attach``. Returns the copy."""
         part.spec.check_pending()
         attachment = Attachment(self.tree, part.spec.tree, prefix, suffix)
-        return self.struct(attachment.run([part.element], where.element, whole=False)[0])  # type: ignore[arg-type]
+        return self.struct(attachment.run([part.element], where.element, whole=False)[0])
 
     def attach_at_site(self, site: MjsSite, body: MjsBody, prefix: str, suffix: str) -> Any:
         """Attach a copy of a body at a site; see ``attach``. Returns the copy."""

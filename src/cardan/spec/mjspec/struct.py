@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.mjspec.values import to_tree, to_user
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from cardan.spec.mjspec.defaults import DefaultEntry
     from cardan.spec.mjspec.specification import Specification
     from cardan.spec.schema.rows import Attribute, ElementRow
+
+AnyStruct = TypeVar("AnyStruct")
 
 # attributes of the language that structs show in another way
 _HANDLED = frozenset({"name", "class", "axisangle", "xyaxes", "zaxis", "euler"})
@@ -38,14 +40,14 @@ class Field:
         struct.write(self.row, self.name, value)
 
 
-def fields(row: ElementRow, drop: tuple[str, ...] = (), **names: str) -> Callable[[type], type]:
+def fields(row: ElementRow, drop: tuple[str, ...] = (), **names: str) -> Callable[[type[AnyStruct]], type[AnyStruct]]:
     """Class decorator: give a struct a field for each attribute of ``row`` that the class doesn't have yet.
 
     ``names`` maps names of the language to names of MuJoCo's struct, ``drop`` are attributes shown in another way.
     """
     names.setdefault("user", "userdata")
 
-    def decorate(cls: type) -> type:
+    def decorate(cls: type[AnyStruct]) -> type[AnyStruct]:
         for attribute in row.attributes.values():
             name = names.get(attribute.name, attribute.name)
             if attribute.name not in _HANDLED and attribute.name not in drop and not hasattr(cls, name):
@@ -61,7 +63,7 @@ class Struct:
     ``element`` is the element of the tree behind it, ``spec`` the specification that it belongs to.
     """
 
-    element: Element | DefaultEntry
+    element: Any  # the tree's Element, or a DefaultEntry
     spec: Specification
 
     def __init__(self, spec: Specification, element: Element | DefaultEntry) -> None:
@@ -145,7 +147,7 @@ class Named(Struct):
     @property
     def classname(self) -> Any:
         """The default class in force (``MjsDefault``); may be set to another one or its name."""
-        return self.spec.find_default(self.element.default_class.name)  # type: ignore[union-attr]
+        return self.spec.find_default(self.element.default_class.name)
 
     @classname.setter
     def classname(self, value: Any) -> None:
@@ -164,4 +166,4 @@ class Named(Struct):
     @property
     def id(self) -> int:
         """Number of the element in the model compiled last, -1 before, and when it is not in that model."""
-        return self.spec.id_of(self.element)  # type: ignore[arg-type]
+        return self.spec.id_of(self.element)
