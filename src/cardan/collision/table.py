@@ -17,6 +17,7 @@ import numpy as np
 from cardan.collision import capsule, plane
 from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
+from cardan.collision.hfield import hfield_convex
 from cardan.collision.mesh_plane import plane_mesh
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtDisableBit, mjtGeom
@@ -35,6 +36,12 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_CYLINDER): plane.plane_cylinder,
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX): plane.plane_box,
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_MESH): plane_mesh,
+    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SPHERE): hfield_convex,
+    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_CAPSULE): hfield_convex,
+    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_ELLIPSOID): hfield_convex,
+    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_CYLINDER): hfield_convex,
+    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_BOX): hfield_convex,
+    (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_MESH): hfield_convex,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SPHERE): capsule.sphere_sphere,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE): capsule.sphere_capsule,
     (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CAPSULE): capsule.capsule_capsule,

@@ -200,4 +200,5 @@ WORK: tuple[Field, ...] = (
     Field("work.range_setting", "f8", (4,), "length range: acceleration, bound on the force, velocity factor, start"),
     Field("work.range_found", "f8", (2,), "length range: smallest and largest length"),
     Field("work.range_row", "f8", ("nv",), "length range: acceleration by a unit force"),
+    Field("work.prism", "f8", (6, 3), "collision: vertices of a prism of a height field from its centre, top first"),
 )
