@@ -174,7 +174,7 @@ def _wrap_sphere(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
     arc = _wrap_circle((dot3(x, p0), dot3(y, p0)), (dot3(x, p1), dot3(y, p1)), flat_side, has_side, radius)
     first = add_scaled3(scale3(x, arc[1]), y, arc[2])
     second = add_scaled3(scale3(x, arc[3]), y, arc[4])
-    return arc[0] * radius, first, second
+    return arc[0] * radius if arc[0] >= 0.0 else -1.0, first, second
 
 
 @kernel
