@@ -21,6 +21,7 @@ def copy_into(source: Element, target: Element) -> None:
 def copied_tree(tree: ModelTree) -> ModelTree:
     """A copy of a model tree that shares no element with it."""
     made = ModelTree(tree.source, tree.folder, tree.assets)
+    made.include_folders = dict(tree.include_folders)
     copy_into(tree.root, made.root)
     made.adopt_sections()
     _copy_defaults(tree, made)
