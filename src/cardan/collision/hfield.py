@@ -13,8 +13,8 @@ from __future__ import annotations
 from math import floor
 from typing import Any
 
-from cardan.collision.mpr import portal_refinement
-from cardan.collision.near import MAXCONPAIR, put_contact
+from cardan.collision.convex import collide_shapes
+from cardan.collision.near import MAXCONPAIR
 from cardan.collision.support import HFIELD, load_geom, support
 from cardan.jit import collider, kernel
 from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_vec3, scale3, set3, set9, sub3
@@ -106,15 +106,11 @@ def hfield_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
         return 0
 
     # prisms that reach up to it
-    d.work.shape_inflate = 0.5 * d.work.near_margin
     ncon = 0
     for row in range(first_row, end_row):
         for half_col in range(2 * first_col, 2 * end_col):
             top = prism_top(m, hfield, row, half_col // 2, half_col % 2)
             if ncon < MAXCONPAIR and max(top[0][2], top[1][2], top[2][2]) >= lowest:
                 load_prism(m, d, geom1, top)
-                if portal_refinement(m, d):
-                    dist = d.work.near_margin - d.work.overlap_depth
-                    put_contact(d, ncon, dist, get3(d.work.overlap_pos, 0), get3(d.work.overlap_normal, 0))
-                    ncon += 1
+                ncon = collide_shapes(m, d, ncon)
     return ncon
