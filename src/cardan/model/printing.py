@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 DEFAULT_FORMAT = "% -9.2g"
-_FORMAT = re.compile(r"%[-+ #0]*\d*(\.\d+)?[fgGeE]")
-_LONGEST_FORMAT = 20
+_FORMAT = re.compile(r"%[-+ #0]*\d{0,2}(\.\d{1,2})?[fgGeE]")
 _INDENT = "  "
 _COLUMN = 22
 _FOLD = 10
@@ -35,7 +34,7 @@ def check_format(float_format: str) -> str:
     Raises:
         ValueError: it isn't.
     """
-    if len(float_format) > _LONGEST_FORMAT or not _FORMAT.fullmatch(float_format):
+    if not _FORMAT.fullmatch(float_format):
         raise ValueError(f"{float_format!r} is not a format of one float, such as '% -9.2g' (one of f, g, G, e, E)")
     return float_format
 
