@@ -29,6 +29,11 @@ def test_models_come_back(name: str, tmp_path: Path) -> None:
     again = cardan.MjModel.from_binary_path(tmp_path / "m.mjb")
     assert differences(m, again, ()) == [] and again.body_mass[1] == 1 / 3
     assert dump_model(again) == dump_model(m)
+
+
+def test_a_loaded_model_runs_the_same() -> None:
+    m = cardan.MjModel.from_xml_path(SHARED_MODELS / "mujoco" / "humanoid" / "humanoid.xml")
+    again = load_model(dump_model(m), "file")
     d, e = cardan.MjData(m), cardan.MjData(again)
     for _ in range(3):
         cardan.mj_step(m, d)
