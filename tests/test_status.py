@@ -172,9 +172,6 @@ ACTUATORS: list[Use] = [
 ]
 SENSORS: list[Use] = [
     ("`rangefinder`", sensor('<rangefinder site="s"/>'), "rangefinder sensors"),
-    ("`distance`", sensor('<distance geom1="g" geom2="h"/>'), "geom distance sensors"),
-    ("`distance`", sensor('<normal geom1="g" geom2="h"/>'), "geom distance sensors"),
-    ("`distance`", sensor('<fromto geom1="g" geom2="h"/>'), "geom distance sensors"),
     ("`user` with", sensor('<user dim="3" needstage="vel"/>'), "user sensors"),
     ("`user` with", callback("mjcb_sensor"), "mjcb_sensor"),
     ("Sensors: `plugin`", sensor('<plugin plugin="mujoco.sensor.touch_grid"/>'), "plugins"),
@@ -187,20 +184,6 @@ COLLISIONS: list[Use] = [
     ("sphere with box", colliding("sphere", "cylinder"), "sphere of id 0 and cylinder"),
     ("capsule with box", colliding("capsule", "box"), "capsule of id 0 and box"),
     ("box with box", colliding("box", "box"), "box of id 0 and box"),
-    *(
-        ("ellipsoid or cylinder", colliding(first, second), f"{first} of id 0 and {second}")
-        for first, second in (
-            ("sphere", "ellipsoid"),
-            ("capsule", "ellipsoid"),
-            ("capsule", "cylinder"),
-            ("ellipsoid", "ellipsoid"),
-            ("ellipsoid", "cylinder"),
-            ("ellipsoid", "box"),
-            ("cylinder", "cylinder"),
-            ("cylinder", "box"),
-        )
-    ),
-    ("plane or convex geom with mesh", reading(world='<geom type="mesh" mesh="m"/>'), "mesh geoms"),
     (
         "height field with",
         stepping(
@@ -213,7 +196,6 @@ COLLISIONS: list[Use] = [
     ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
     ("rays", name("mj_ray"), "ray casting"),
     ("rays", name("mj_multiRay"), "ray casting"),
-    ("distance between", name("mj_geomDistance"), "distances between geoms"),
     ("`mjcb_contactfilter`", callback("mjcb_contactfilter"), "mjcb_contactfilter"),
 ]
 TOOLS: list[Use] = [

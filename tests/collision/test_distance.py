@@ -89,8 +89,8 @@ def test_planes_and_limits():
     np.testing.assert_allclose(ends, [0, 0, 0.9, 0, 0, 0], atol=1e-12)
     assert cardan.mj_geomDistance(m, d, 2, 0, 0.5, ends) == 0.5
     assert not ends.any()
-    assert cardan.mj_geomDistance(m, d, 0, 1, 3.0) == 3.0
-    assert cardan.mj_geomDistance(m, d, 2, 2, 1.0) == pytest.approx(-0.2)
+    assert cardan.mj_geomDistance(m, d, 0, 1, 3.0, None) == 3.0
+    assert cardan.mj_geomDistance(m, d, 2, 2, 1.0, None) == pytest.approx(-0.2)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_exact_collisions_agree_with_the_distance(kinds):
     rng = np.random.default_rng(5)
     for _ in range(POSES):
         place(pair, rng)
-        dist = cardan.mj_geomDistance(pair.model, pair.data, 0, 1, 0.1)
+        dist = cardan.mj_geomDistance(pair.model, pair.data, 0, 1, 0.1, None)
         run(pair.program, pair.model, pair.data)
         assert pair.data.ncon == (dist < 0.1)
         if pair.data.ncon:

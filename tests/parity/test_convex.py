@@ -1,8 +1,8 @@
 """Convex collisions against the reference: random poses of every pair of types, multiccd, plane and mesh.
 
-Ties: on shapes with flat faces and without margin, the support point of a direction across a face is decided by the last
-bit of the direction. The triangle that the depth is measured to then differs, and with it depth and normal. These
-poses are counted apart.
+Ties: on shapes with flat faces and without margin, the support point of a direction across a face is decided by the
+last bit of the direction. The triangle that the depth is measured to then differs, and with it depth and normal. These
+pairs are held to the position, which does not depend on it, and to the median.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def test_random_poses(kinds):
 @pytest.mark.parametrize("kinds", [("ellipsoid", "cylinder"), ("capsule", "cylinder"), ("cylinder", "cylinder")])
 def test_random_sizes(kinds, seed):
     rng = np.random.default_rng(seed)
-    sizes = [" ".join(map(str, rng.uniform(0.02, 0.5, size=3))) for _ in range(2)]
+    sizes = [" ".join(map(str, rng.uniform(0.15, 0.5, size=3))) for _ in range(2)]
     found, unequal = compare(
-        two_geoms(*kinds, f'size="{sizes[0]}"', attributes2=f'size="{sizes[1]}"'), seed, POSES // 5
+        two_geoms(*kinds, f'size="{sizes[0]}"', attributes2=f'size="{sizes[1]}"'), seed, max(POSES // 5, 25)
     )
     assert unequal == 0
     assert (found < 1e-5).all(axis=1).mean() >= 0.98

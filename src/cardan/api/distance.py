@@ -30,9 +30,7 @@ def _program() -> Program:
     return Program([distance_of_geoms])
 
 
-def mj_geomDistance(
-    m: MjModel, d: MjData, geom1: int, geom2: int, distmax: float, fromto: np.ndarray | None = None
-) -> float:
+def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: float, fromto: np.ndarray | None) -> float:
     """Smallest signed distance of two geoms, at their present poses.
 
     Args:
@@ -41,7 +39,7 @@ def mj_geomDistance(
         geom1: id of the first geom: plane, sphere, capsule, ellipsoid, cylinder, box or mesh (its convex hull).
         geom2: id of the second geom.
         distmax: distance beyond which the geoms are not looked at more closely, m.
-        fromto: if given, array of 6 that gets the closest points (the deepest ones of geoms that overlap) on the
+        fromto: None, or an array of 6 that gets the closest points (the deepest ones of geoms that overlap) on the
             first and the second geom, global frame; zeros if they are farther apart than `distmax`.
 
     Returns:
