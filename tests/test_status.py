@@ -131,7 +131,6 @@ def colliding(first: str, second: str) -> Callable[[], object]:
 Use = tuple[str, Callable[[], object], str]
 
 SETTINGS: list[Use] = [
-    ("`compiler/lengthrange`", reading('<compiler><lengthrange mode="all"/></compiler>'), "length ranges"),
     ("`extension`", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
     ("engine plugins", name("mj_loadPluginLibrary"), "engine plugins"),
@@ -146,29 +145,8 @@ ASSETS: list[Use] = [
     ("springs and dampers of flex", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
     ("rows: flex edges", reading('<equality><flex flex="f"/></equality>'), "flexes"),
 ]
-SPATIAL = '<tendon><spatial><site site="s"/><site site="t"/></spatial></tendon>'
 ACTUATORS: list[Use] = [
-    ("`tendon/spatial`", reading(SPATIAL), "spatial tendons"),
-    ("spatial tendons", reading(SPATIAL), "spatial tendons"),
-    ("`intvelocity`", actuator('<intvelocity joint="j" actrange="0 1"/>'), "integrated velocity servos"),
-    ("`damper`", actuator('<damper joint="j" ctrlrange="0 1"/>'), "damper actuators"),
-    ("`cylinder`", actuator('<cylinder joint="j"/>'), "cylinder actuators"),
-    ("`muscle`", actuator('<muscle joint="j"/>'), "muscles"),
-    ("`adhesion`", actuator('<adhesion body="b" ctrlrange="0 1"/>'), "adhesion actuators"),
     ("MJCF: actuators: `plugin`", actuator('<plugin plugin="mujoco.pid" joint="j"/>'), "plugins"),
-    ("transmission: site", actuator('<motor site="s" refsite="t"/>'), "site transmissions"),
-    ("transmission: slider", actuator('<motor cranksite="s" slidersite="t" cranklength="1"/>'), "slider-crank"),
-    ("transmission: body", actuator('<general body="b"/>'), "body transmissions"),
-    ("activation: muscle", actuator('<general joint="j" dyntype="muscle"/>'), "muscles"),
-    ("activation: user", actuator('<general joint="j" dyntype="user"/>'), "user-defined actuators"),
-    ("activation: user", callback("mjcb_act_dyn"), "mjcb_act_dyn"),
-    ("gain and bias: muscle", actuator('<general joint="j" gaintype="muscle"/>'), "muscles"),
-    ("gain and bias: muscle", actuator('<general joint="j" biastype="muscle"/>'), "muscles"),
-    ("gain and bias: user", actuator('<general joint="j" gaintype="user"/>'), "user-defined actuators"),
-    ("gain and bias: user", actuator('<general joint="j" biastype="user"/>'), "user-defined actuators"),
-    ("gain and bias: user", callback("mjcb_act_gain"), "mjcb_act_gain"),
-    ("gain and bias: user", callback("mjcb_act_bias"), "mjcb_act_bias"),
-    ("length ranges by", name("mj_setLengthRange"), "length ranges"),
 ]
 SENSORS: list[Use] = [
     ("`rangefinder`", sensor('<rangefinder site="s"/>'), "rangefinder sensors"),

@@ -64,6 +64,16 @@ def _pull(m: Any, d: Any, actuator: int) -> float:
     return total**0.5
 
 
+@kernel
+def _moment_norm(m: Any, d: Any, actuator: int) -> float:
+    """Norm of the joint forces that a unit force of an actuator makes."""
+    total = 0.0
+    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
+        moment = d.actuator_moment[actuator, m.aux.moment_colind[k]]
+        total += moment * moment
+    return total**0.5
+
+
 @stage
 def decay_velocity(m: Any, d: Any) -> int:
     """Scale all velocities down."""
@@ -86,8 +96,8 @@ def pull_actuator(m: Any, d: Any) -> int:
         d.work.range_found[0] = min(d.work.range_found[0], length)
         d.work.range_found[1] = max(d.work.range_found[1], length)
     force = d.work.range_setting[ACCEL] / max(MINVAL, _pull(m, d, actuator))
-    most = d.work.range_setting[MAXFORCE]
-    if most > 0.0:
+    if d.work.range_setting[MAXFORCE] > 0.0:
+        most = d.work.range_setting[MAXFORCE] / max(MINVAL, _moment_norm(m, d, actuator))
         force = min(most, max(-most, force))
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
         dof = m.aux.moment_colind[k]
