@@ -76,7 +76,7 @@ def test_exceptions_come_out_of_the_step(world):
 def test_bad_and_absent_callbacks():
     with pytest.raises(TypeError):
         callbacks.set_mjcb_control(3)
-    with pytest.raises(ValueError, match="mjcb_sensor"):
-        callbacks.set_mjcb_sensor(print)
-    callbacks.set_mjcb_sensor(None)
-    assert callbacks.get_mjcb_sensor() is None
+    with pytest.raises(TypeError, match="NumPy"):
+        callbacks.set_mju_user_malloc(print)
+    callbacks.set_mju_user_malloc(None)
+    assert callbacks.get_mju_user_malloc() is None

@@ -14,6 +14,7 @@ from cardan.api.absent import absent_feature
 NAMES = sorted(
     name for name in dir(mujoco) if not name.startswith("_") and not isinstance(getattr(mujoco, name), ModuleType)
 )
+OWN = ("kernel", "stage", "set_callback", "get_callback", "last_good_state")  # what the reference does not have
 FUNCTIONS = [name for name in NAMES if callable(getattr(mujoco, name)) and not inspect.isclass(getattr(mujoco, name))]
 
 
@@ -101,4 +102,4 @@ def test_objects_have_the_attributes_of_the_reference(part):
 @pytest.mark.parametrize("name", [name for name in dir(cardan) if not name.startswith("_")])
 def test_nothing_but_the_interface_is_public(name):
     own = getattr(cardan, name)
-    assert name in NAMES or name.startswith("mj") or name in ("kernel", "stage") or isinstance(own, ModuleType)
+    assert name in NAMES or name.startswith("mj") or name in OWN or isinstance(own, ModuleType)

@@ -53,9 +53,7 @@ def test_data_of_another_model():
 @pytest.mark.parametrize(
     ("option", "value", "feature"),
     [
-        ("integrator", 2, "implicit"),
         ("solver", 7, "opt.solver is 7"),
-        ("density", 1.0, "fluid"),
     ],
 )
 def test_missing_features_are_named(option, value, feature):

@@ -28,7 +28,7 @@ def test_without_a_limit_nothing_is_left_out():
     assert not np.any(d.warning.number)
 
 
-@pytest.mark.filterwarnings("ignore:.*memory limit")
+@pytest.mark.filterwarnings("ignore:.*arena memory")
 @pytest.mark.parametrize("memory", ["2K", "5K", "20K"])
 def test_a_limit_holds_and_warns(memory):
     m, d = stepped(memory)
@@ -41,12 +41,12 @@ def test_a_limit_holds_and_warns(memory):
 
 
 def test_the_warning_says_what_to_raise():
-    with pytest.warns(SimulationWarning, match="raise <size memory>"):
+    with pytest.warns(SimulationWarning, match="Too many contacts"):
         stepped("1K")
 
 
 def test_without_room_for_rows_the_step_has_no_constraints():
-    with pytest.warns(SimulationWarning, match="no constraints"):
+    with pytest.warns(SimulationWarning, match="Insufficient arena memory"):
         _, d = stepped("1K", steps=1)
     assert (d.ne, d.nf, d.nl, d.nefc) == (0, 0, 0, 0)
     np.testing.assert_array_equal(d.qacc, d.qacc_smooth)

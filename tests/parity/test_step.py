@@ -209,4 +209,4 @@ def test_bad_numbers_reset_with_a_warning(field, value):
     assert_close(rd, d, ("time", "qpos", "qvel", "act", "qacc"))
     assert [w.number for w in d.warning] == [w.number for w in rd.warning]
     assert [w.lastinfo for w in d.warning] == [w.lastinfo for w in rd.warning]
-    assert len(caught) == 1 and field[:4] in str(caught[0].message).replace("qacc", "qfrc")
+    assert len(caught) == 1 and field[:4] in str(caught[0].message).lower()

@@ -15,7 +15,7 @@ ABSENT: tuple[tuple[str, str], ...] = (
     (r"mj_flex", "flexes"),
     (r"mj_addContact", "contacts added by the user"),
     (r"mju_boxQP|mju_\w*[bB]and\w*", "box-constrained quadratic programs and band matrices"),
-    (r"mju_writeLog|mju_writeNumBytes|mju_warningText|[gs]et_mju_user_\w+", "the C library's own memory and log hooks"),
+    (r"mju_writeLog|mju_writeNumBytes|mju_warningText", "the C library's own memory and log hooks"),
     (r"mj_addM", "adding the inertia to a matrix of the user"),
     (r"mj_defaultOption|mj_defaultVisual|mj_defaultSolRefImp", "default options outside a model"),
     (r"HEADERS_DIR", "the headers of the C library"),

@@ -1,10 +1,11 @@
 """Callbacks: functions that the pipeline calls (spec: simulation, simulation loop; programming, callbacks).
 
-`set_mjcb_control(f)` and `set_mjcb_passive(f)` take a function of (m, d). A Python function gets the MjModel and MjData
-objects; what it raises comes out of the call that ran the pipeline. A Numba function, or one marked with
-`cardan.jit.kernel`, is compiled into the pipeline and runs without the GIL: it may use the fields of m and d element by
-element (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`. Callbacks are global: they hold for all models, in all
-threads.
+A Python function gets the MjModel and MjData objects; what it raises comes out of the call that ran the pipeline. A
+Numba function, or one marked with `cardan.jit.kernel`, is compiled into the pipeline and runs without the GIL: it may
+use the fields of m and d element by element (`m.nu`, `d.ctrl[i]`), numbers, loops and `math`.
+
+Callbacks set by `set_mjcb_*` hold for all models, in all threads. `set_callback(m, "control", f)` sets one for a single
+model, where it wins over the one for all; copies of the model don't have it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cardan.step.hooks import hooks
+from cardan.api.arguments import check_model
+from cardan.model.mjmodel import MjModel
+from cardan.step.hooks import hooks, hooks_of
+from cardan.step.report import handler
 
 Callback = Callable[..., Any] | None
 
@@ -23,14 +27,43 @@ def _checked(function: Any) -> Callback:
     return function
 
 
-def _get(place: str) -> Callback:
-    hook = hooks.installed.get(place)
-    return hook.function if hook else None
-
-
 def _refuse(name: str, function: Any) -> None:
     if _checked(function) is not None:
-        raise ValueError(f"set_{name}: Cardan does not have this callback yet; it has mjcb_control and mjcb_passive")
+        raise ValueError(f"set_{name}: Cardan does not have this callback yet")
+
+
+PLACES = ("control", "passive", "act_dyn", "act_gain", "act_bias", "sensor", "time")
+"""Names of the callbacks: those of ``set_mjcb_*``."""
+
+
+def _place(function: str, name: str) -> str:
+    if name not in PLACES:
+        raise ValueError(f"{function}: there is no callback {name!r}; there are {', '.join(PLACES)}")
+    return name
+
+
+def set_callback(m: MjModel, name: str, function: Callback) -> None:
+    """Install a callback for one model, where it wins over that of `set_mjcb_<name>`; None removes it.
+
+    Args:
+        m: the model. Copies of it don't have the callback.
+        name: "control", "passive", "act_dyn", "act_gain", "act_bias", "sensor" or "time".
+        function: takes the same arguments as that of `set_mjcb_<name>`.
+
+    Raises:
+        ValueError: there is no such callback.
+        TypeError: `function` can't be called, or `m` is no model.
+        KernelError: it is meant to be compiled, and can't be.
+    """
+    check_model("set_callback", m)
+    hooks_of(m).set(_place("set_callback", name), _checked(function))
+    m._programs.clear()
+
+
+def get_callback(m: MjModel, name: str) -> Callback:
+    """The callback of one model (see `set_callback`), or None; those for all models don't count."""
+    check_model("get_callback", m)
+    return hooks_of(m).get(_place("get_callback", name))
 
 
 def set_mjcb_control(function: Callback) -> None:
@@ -40,7 +73,7 @@ def set_mjcb_control(function: Callback) -> None:
 
 def get_mjcb_control() -> Callback:
     """The control callback, or None."""
-    return _get("control")
+    return hooks.get("control")
 
 
 def set_mjcb_passive(function: Callback) -> None:
@@ -50,7 +83,7 @@ def set_mjcb_passive(function: Callback) -> None:
 
 def get_mjcb_passive() -> Callback:
     """The callback of passive forces, or None."""
-    return _get("passive")
+    return hooks.get("passive")
 
 
 def set_mjcb_act_dyn(function: Callback) -> None:
@@ -63,7 +96,7 @@ def set_mjcb_act_dyn(function: Callback) -> None:
 
 def get_mjcb_act_dyn() -> Callback:
     """The callback of activation dynamics, or None."""
-    return _get("act_dyn")
+    return hooks.get("act_dyn")
 
 
 def set_mjcb_act_gain(function: Callback) -> None:
@@ -73,7 +106,7 @@ def set_mjcb_act_gain(function: Callback) -> None:
 
 def get_mjcb_act_gain() -> Callback:
     """The callback of gains, or None."""
-    return _get("act_gain")
+    return hooks.get("act_gain")
 
 
 def set_mjcb_act_bias(function: Callback) -> None:
@@ -83,7 +116,7 @@ def set_mjcb_act_bias(function: Callback) -> None:
 
 def get_mjcb_act_bias() -> Callback:
     """The callback of biases, or None."""
-    return _get("act_bias")
+    return hooks.get("act_bias")
 
 
 def _absent(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
@@ -102,17 +135,74 @@ def _absent(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callbac
     return put, get
 
 
-set_mjcb_sensor, get_mjcb_sensor = _absent("mjcb_sensor")
 set_mjcb_contactfilter, get_mjcb_contactfilter = _absent("mjcb_contactfilter")
-set_mjcb_time, get_mjcb_time = _absent("mjcb_time")
+
+
+def set_mjcb_sensor(function: Callback) -> None:
+    """Install the callback (m, d, stage) that writes the values of user sensors into `d.sensordata`; None removes it.
+
+    It is called after each stage (`mjtStage`: position, velocity, acceleration) for which a model has user sensors.
+    """
+    hooks.set("sensor", _checked(function))
+
+
+def get_mjcb_sensor() -> Callback:
+    """The callback of user sensors, or None."""
+    return hooks.get("sensor")
+
+
+def set_mjcb_time(function: Callback) -> None:
+    """Install a clock: a function without arguments that returns the time, in any unit; None removes it.
+
+    With a clock, `d.timer[...].duration` adds up how long the parts of the pipeline took, in its unit. Without one,
+    only the numbers of runs are counted.
+    """
+    hooks.set("time", _checked(function))
+
+
+def get_mjcb_time() -> Callback:
+    """The clock, or None."""
+    return hooks.get("time")
+
+
+def set_mju_user_warning(function: Callback) -> None:
+    """Have warnings go to a function of their text, instead of `warnings.warn`; None brings that back."""
+    handler.function = _checked(function)
+
+
+def get_mju_user_warning() -> Callback:
+    """The function that gets warnings, or None."""
+    return handler.function
+
+
+def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
+    """Setter and getter of a memory function: Cardan's memory is that of NumPy, which users can't replace here."""
+
+    def put(function: Callback) -> None:
+        if function is not None:
+            raise TypeError(f"{name}: Cardan allocates its memory through NumPy; only None can be set")
+
+    def get() -> Callback:
+        return None
+
+    put.__name__ = put.__qualname__ = f"set_{name}"
+    get.__name__ = get.__qualname__ = f"get_{name}"
+    put.__doc__ = "Accept None; raise TypeError for anything else: Cardan allocates its memory through NumPy."
+    get.__doc__ = "None: Cardan allocates its memory through NumPy."
+    return put, get
+
+
+set_mju_user_malloc, get_mju_user_malloc = _memory("mju_user_malloc")
+set_mju_user_free, get_mju_user_free = _memory("mju_user_free")
 
 
 def mj_resetCallbacks() -> None:
-    """Remove all callbacks."""
+    """Remove all callbacks but those of single models."""
     hooks.clear()
 
 
 __all__ = [
+    "get_callback",
     "get_mjcb_act_bias",
     "get_mjcb_act_dyn",
     "get_mjcb_act_gain",
@@ -121,7 +211,11 @@ __all__ = [
     "get_mjcb_passive",
     "get_mjcb_sensor",
     "get_mjcb_time",
+    "get_mju_user_free",
+    "get_mju_user_malloc",
+    "get_mju_user_warning",
     "mj_resetCallbacks",
+    "set_callback",
     "set_mjcb_act_bias",
     "set_mjcb_act_dyn",
     "set_mjcb_act_gain",
@@ -130,4 +224,7 @@ __all__ = [
     "set_mjcb_passive",
     "set_mjcb_sensor",
     "set_mjcb_time",
+    "set_mju_user_free",
+    "set_mju_user_malloc",
+    "set_mju_user_warning",
 ]

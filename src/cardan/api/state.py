@@ -44,7 +44,36 @@ def mj_setState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     set_state(d, state.reshape(-1), int(spec))
 
 
+def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
+    """Copy all values of `src` into `dest`, both of the model `m`; returns `dest`."""
+    check_pair("mj_copyData", m, dest)
+    check_pair("mj_copyData", m, src)
+    dest._copy_values(src)
+    return dest
+
+
+def last_good_state(d: MjData) -> np.ndarray | None:
+    """The state before the last automatic reset, to look at what went wrong.
+
+    When a step meets not-a-number or huge numbers in positions, velocities or accelerations, it resets the data and
+    warns. This is the state at the start of the last step whose positions and velocities were good, before that.
+
+    Args:
+        d: the data.
+
+    Returns:
+        The full physics state (for `mj_setState` with `mjSTATE_FULLPHYSICS`), or None if there was no automatic reset,
+        or no good state before it.
+    """
+    if not isinstance(d, MjData):
+        raise TypeError(f"last_good_state: d must be an MjData, not {type(d).__name__}")
+    lost = d._memory.arrays["work.lost_state"]
+    return lost[1:].copy() if lost[0] else None
+
+
 __all__ = [
+    "last_good_state",
+    "mj_copyData",
     "mj_getState",
     "mj_setState",
     "mj_stateSize",

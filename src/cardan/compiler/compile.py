@@ -64,9 +64,9 @@ def compile_tree(tree: ModelTree) -> MjModel:
     add_tendons(build)
     add_equalities(build)
     add_actuators(build)
-    add_sensors(build)
     add_custom(build)
     add_keyframes(build)
+    add_sensors(build)  # those of the user may be about anything
     put_tuples(build)
     put_names(build)
     put_paths(build)

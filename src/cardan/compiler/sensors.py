@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
-from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
+from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, STAGE
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -88,6 +88,7 @@ _JOINT_TYPES: dict[str, tuple[str, ...]] = {
 _LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
 _DISTANCES = ("distance", "normal", "fromto")
+_FIXED_DIM = {_AXIS: 3, _QUAT: 4}  # number of values of the data types that have a fixed one
 _UNBOUNDED = (_AXIS, _QUAT)  # data types that no cutoff can bound
 
 
@@ -95,9 +96,12 @@ def add_sensors(build: Build) -> None:
     """Sensors, in the user's order: columns ``sensor_*``."""
     adr = 0
     types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
-    for element in build.tree.section("sensor").children:
-        row = SENSORS[element.tag]
+    elements = build.tree.section("sensor").children
+    for element in elements:
+        build.enter("sensor", element.name)
+    for element in elements:
         values = element.resolved()
+        row = SENSORS.get(element.tag) or _user_row(element, values)
         objtype, objid = _object(build, row, element)
         _check(build, element, objid, types)
         if values["cutoff"] > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
@@ -106,7 +110,6 @@ def add_sensors(build: Build) -> None:
             if values[name] < 0.0:
                 raise element.error(f"must not be negative, found {values[name]:g}", name)
         reftype, refid = _reference(build, element)
-        build.enter("sensor", element.name)
         build.put(
             sensor_type=int(row.type),
             sensor_datatype=row.datatype,
@@ -124,6 +127,19 @@ def add_sensors(build: Build) -> None:
         build.user("sensor", element, values["user"])
         adr += row.dim
     build.sizes["nsensordata"] = adr
+
+
+def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
+    """What a user sensor says about itself."""
+    dim, datatype = values["dim"], DATA_TYPE[values["datatype"]]
+    if dim < 0:
+        raise element.error(f"must not be negative, found {dim}", "dim")
+    if dim != _FIXED_DIM.get(datatype, dim):
+        raise element.error(f"must be {_FIXED_DIM[datatype]} for values of this datatype, found {dim}", "dim")
+    about = "objname" if "objtype" in element.attributes else ""
+    if ("objtype" in element.attributes) != ("objname" in element.attributes):
+        raise element.error("needs both objtype and objname, or none of them", "objname" if about else "objtype")
+    return SensorRow(mjtSensor.mjSENS_USER, dim, datatype, STAGE[values["needstage"]], about)
 
 
 def _named(build: Build, word: str, name: str) -> tuple[int, int]:

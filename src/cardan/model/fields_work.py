@@ -187,7 +187,9 @@ WORK: tuple[Field, ...] = (
     Field("work.actuator_gain", "f8", ("nu",), "actuation: gains of muscles and of user-defined actuators"),
     Field("work.actuator_bias", "f8", ("nu",), "actuation: biases of muscles and of user-defined actuators"),
     Field("work.actuator_gain_slope", "f8", ("nu",), "actuation: derivative of these gains by the velocity"),
-    Field("work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at its point closest to the origin"),
+    Field(
+        "work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at its point closest to the origin"
+    ),
     Field("work.witness", "f8", (2, 3), "collision: closest points of two shapes, or deepest ones where they overlap"),
     Field("work.epa_vertex", "f8", (100, 3), "collision: vertices of the expanding polytope"),
     Field("work.epa_vertex1", "f8", (100, 3), "collision: the points of the first shape that they belong to"),
@@ -201,4 +203,11 @@ WORK: tuple[Field, ...] = (
     Field("work.range_found", "f8", (2,), "length range: smallest and largest length"),
     Field("work.range_row", "f8", ("nv",), "length range: acceleration by a unit force"),
     Field("work.prism", "f8", (6, 3), "collision: vertices of a prism of a height field from its centre, top first"),
+    Field("work.timer_start", "f8", ("any",), "step: when each timed part started, by the clock of the user"),
+    Field(
+        "work.good_state", "f8", ("any",), "step: whether there is one (1), and the last full physics state that passed"
+    ),
+    Field("work.lost_state", "f8", ("any",), "step: the same, as it was at the last automatic reset"),
+    Field("work.bad_kind", "i8", (), "step: kind of warning of the check that failed"),
+    Field("work.bad_index", "i8", (), "step: index of the bad number that it found"),
 )

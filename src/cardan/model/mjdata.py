@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from cardan.constants import mjNISLAND, mjNSOLVER
+from cardan.enums.data import mjtTimer
 from cardan.jit.driver import Program
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
@@ -22,6 +24,7 @@ INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR"
 INITIAL_CAPACITY |= {"nstatistic": mjNISLAND * mjNSOLVER}
 # where the user limits memory: a start of a few hundred bytes, so that the limit decides
 SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
+mjNTIMER = int(mjtTimer.mjNTIMER)
 LIMITED = ("ncon", "nefc", "nnzJ")
 
 
@@ -125,6 +128,9 @@ class MjData(DataNames):
         sizes = {name: getattr(model, name) for name in SIZE_NAMES} | first
         memory = StructMemory(DATA, sizes, CAPACITIES)
         memory.attach("work.buffer", memory.buffer.view(np.float64))
+        nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
+        for name, size in (("timer_start", mjNTIMER), ("good_state", nstate), ("lost_state", nstate)):
+            memory.attach("work." + name, np.zeros(size))  # resets leave them alone
         attributes = self.__dict__
         attributes["model"] = model
         attributes["_memory"] = memory
@@ -207,7 +213,10 @@ class MjData(DataNames):
         return new
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MjData:
-        return self.__copy__()
+        new = MjData.__new__(MjData)
+        new._adopt(deepcopy(self.model, memo))
+        new._copy_values(self)
+        return new
 
     def __getstate__(self) -> dict[str, Any]:
         memory = self._memory

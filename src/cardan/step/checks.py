@@ -1,15 +1,21 @@
-"""Divergence checks: bad numbers reset the simulation, with a warning (spec: computation, stages 1 and 23)."""
+"""Divergence checks: bad numbers reset the simulation, with a warning (spec: computation, stages 1 and 23).
+
+A check that fails asks the one who runs it: `settle_divergence` finds out where the numbers went bad first, keeps the
+last state that was good, and resets.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from cardan.constants import mjMAXVAL
 from cardan.enums.data import mjtWarning
-from cardan.jit import OK, kernel, stage
+from cardan.jit import OK, Program, kernel, stage
 from cardan.model.reset import reset_data
-from cardan.step.report import count_warning
-from cardan.step.status import FORWARD_AGAIN
+from cardan.step.diagnosis import first_trouble
+from cardan.step.report import count_warning, keep_message
+from cardan.step.status import DIVERGED
 
 MAXVAL = float(mjMAXVAL)
 BADQPOS = int(mjtWarning.mjWARN_BADQPOS)
@@ -33,26 +39,45 @@ def first_bad(values: Any, n: int) -> int:
 
 
 @kernel
-def _reset_with_warning(m: Any, d: Any, kind: int, info: int) -> None:
-    reset_data(m, d)
-    count_warning(d, kind, info)
+def _diverged(d: Any, kind: int, index: int) -> int:
+    d.work.bad_kind = kind
+    d.work.bad_index = index
+    return DIVERGED
+
+
+@kernel
+def _keep_state(m: Any, d: Any) -> None:
+    """Keep the full physics state, which is good."""
+    d.work.good_state[0] = 1.0
+    d.work.good_state[1] = d.time
+    at = 2
+    for i in range(m.nq):
+        d.work.good_state[at + i] = d.qpos[i]
+    at += m.nq
+    for i in range(m.nv):
+        d.work.good_state[at + i] = d.qvel[i]
+    at += m.nv
+    for i in range(m.na):
+        d.work.good_state[at + i] = d.act[i]
+    at += m.na
+    for i in range(m.npluginstate):
+        d.work.good_state[at + i] = d.plugin_state[i]
 
 
 @stage
 def check_pos(m: Any, d: Any) -> int:
     """Reset if qpos has a bad number (spec: mj_checkPos)."""
     bad = first_bad(d.qpos, m.nq)
-    if bad >= 0:
-        _reset_with_warning(m, d, BADQPOS, bad)
-    return OK
+    return OK if bad < 0 else _diverged(d, BADQPOS, bad)
 
 
 @stage
 def check_vel(m: Any, d: Any) -> int:
-    """Reset if qvel has a bad number (spec: mj_checkVel)."""
+    """Reset if qvel has a bad number (spec: mj_checkVel); else the state counts as good."""
     bad = first_bad(d.qvel, m.nv)
     if bad >= 0:
-        _reset_with_warning(m, d, BADQVEL, bad)
+        return _diverged(d, BADQVEL, bad)
+    _keep_state(m, d)
     return OK
 
 
@@ -60,10 +85,44 @@ def check_vel(m: Any, d: Any) -> int:
 def check_acc(m: Any, d: Any) -> int:
     """Reset if qacc has a bad number, and have the forward dynamics of the new state computed (spec: mj_checkAcc)."""
     bad = first_bad(d.qacc, m.nv)
-    if bad < 0:
-        return OK
-    _reset_with_warning(m, d, BADQACC, bad)
-    return FORWARD_AGAIN
+    return OK if bad < 0 else _diverged(d, BADQACC, bad)
+
+
+@stage
+def reset_diverged(m: Any, d: Any) -> int:
+    """Keep the last good state, reset the data and count the warning of the check that failed."""
+    for i in range(len(d.work.good_state)):
+        d.work.lost_state[i] = d.work.good_state[i]
+    reset_data(m, d)
+    count_warning(d, d.work.bad_kind, d.work.bad_index)
+    return OK
+
+
+@cache
+def _reset_program() -> Program:
+    return Program([reset_diverged])
+
+
+def settle_divergence(m: Any, d: Any) -> bool:
+    """After a check failed: compose the warning's message, keep the last good state, reset.
+
+    Args:
+        m: MjModel.
+        d: MjData, as the check found it.
+
+    Returns:
+        Whether the forward dynamics of the new state must be computed.
+    """
+    kind = int(d._memory.scalars["work.bad_kind"][0])
+    trouble = first_trouble(m, d, kind == BADQACC)
+    keep_message(
+        d,
+        kind,
+        int(d._memory.scalars["work.bad_index"][0]),
+        f"{trouble}; cardan.last_good_state(d) has the state before",
+    )
+    _reset_program().run(m, d)
+    return kind == BADQACC
 
 
 @stage

@@ -12,13 +12,21 @@ import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from cardan.jit import CALLBACK_FAILED, OK, addresses, jit_enabled, stage
 from cardan.jit.pointers import register_function
 from cardan.jit.stage import is_kernel
-from cardan.step.actuator_hooks import ADAPTERS, Adapter
+from cardan.step import actuator_hooks, sensor_hooks, timers
+
+# place: how a compiled callback and how a Python one becomes a function of (m, d), given the variant of the place
+ADAPTERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    **actuator_hooks.ADAPTERS,
+    "sensor": (sensor_hooks.native_sensor, sensor_hooks.python_sensor),
+    "time": (timers.native_clock, timers.python_clock),
+}
+# a variant of the places that have some
+EXAMPLES: dict[str, tuple[Any, ...]] = {"sensor": (1,), "time": (0, True)}
 
 _NATIVE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
@@ -33,28 +41,46 @@ class _Running(threading.local):
 _running = _Running()
 
 
-@dataclass(frozen=True, slots=True)
 class Hook:
     """An installed callback.
 
-    Attributes:
+    Args:
+        place: where in the pipeline it is called.
         function: what the user set.
-        entry: the stage: a kernel, or the address of a native function.
-        keep: the object that keeps that address valid.
     """
 
-    function: Callable[..., Any]
-    entry: Callable[..., Any] | int
-    keep: Any = None
+    def __init__(self, place: str, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._adapt_compiled, self._adapt_python = ADAPTERS.get(place, (_same, _same))
+        self._entries: dict[tuple[Any, ...], Callable[..., Any] | int] = {}
+        self._keep: list[Any] = []  # the objects that keep addresses valid
 
-    @property
-    def needs_objects(self) -> bool:
-        """Whether it is a Python function, which must be given the MjModel and MjData objects."""
-        return isinstance(self.entry, int)
+    def entry(self, *variant: Any) -> Callable[..., Any] | int:
+        """The callback as a stage: a kernel, or the address of a native function.
+
+        Args:
+            variant: what tells apart the places where callbacks of this kind are called (a stage, a timer).
+
+        Raises:
+            KernelError: it is meant to be compiled, and can't be.
+        """
+        if variant not in self._entries:
+            self._entries[variant] = self._make(variant)
+        return self._entries[variant]
+
+    def _make(self, variant: tuple[Any, ...]) -> Callable[..., Any] | int:
+        compiled = getattr(self.function, "py_func", self.function)
+        if compiled is not self.function or is_kernel_function(self.function):
+            entry = stage(self._adapt_compiled(compiled, *variant))
+            addresses([entry])
+            return entry
+        address, keep = _python_entry(self._adapt_python(self.function, *variant))
+        self._keep.append(keep)
+        return address
 
 
 class Hooks:
-    """The callbacks installed in this process, by the place in the pipeline where they are called."""
+    """Callbacks by the place in the pipeline where they are called: those of the process, or those of one model."""
 
     def __init__(self) -> None:
         self.installed: dict[str, Hook] = {}
@@ -69,8 +95,15 @@ class Hooks:
         if function is None:
             self.installed.pop(place, None)
         else:
-            self.installed[place] = _hook(function, *ADAPTERS.get(place, (_same, _same)))
+            hook = Hook(place, function)
+            hook.entry(*EXAMPLES.get(place, ()))
+            self.installed[place] = hook
         self.version += 1
+
+    def get(self, place: str) -> Callable[..., Any] | None:
+        """What the user set for a place, or None."""
+        hook = self.installed.get(place)
+        return hook.function if hook else None
 
     def clear(self) -> None:
         """Remove all callbacks."""
@@ -81,18 +114,22 @@ class Hooks:
 hooks = Hooks()
 
 
+def hooks_of(m: Any) -> Hooks:
+    """The callbacks of one model alone, which win over those of the process. Copies of the model don't have them."""
+    if "_hooks" not in m.__dict__:
+        m.__dict__["_hooks"] = Hooks()
+    return m.__dict__["_hooks"]
+
+
+def hook_at(m: Any, place: str) -> Hook | None:
+    """The callback that a model's pipeline calls at a place: the model's own, or that of the process."""
+    own = m.__dict__.get("_hooks")
+    return (own.installed.get(place) if own else None) or hooks.installed.get(place)
+
+
 def _same(function: Callable[..., Any]) -> Callable[..., Any]:
     """Most callbacks are functions of (m, d), as stages are."""
     return function
-
-
-def _hook(function: Callable[..., Any], adapt_compiled: Adapter, adapt_python: Adapter) -> Hook:
-    compiled = getattr(function, "py_func", function)
-    if compiled is not function or is_kernel_function(function):
-        entry = stage(adapt_compiled(compiled))
-        addresses([entry])
-        return Hook(function, entry)
-    return _python_hook(function, adapt_python(function))
 
 
 def is_kernel_function(function: Callable[..., Any]) -> bool:
@@ -100,7 +137,9 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
     return hasattr(function, "__code__") and is_kernel(function)
 
 
-def _python_hook(function: Callable[..., Any], adapted: Callable[..., Any]) -> Hook:
+def _python_entry(adapted: Callable[..., Any]) -> tuple[int, Any]:
+    """Address of a native function that calls a Python function, and what keeps it valid."""
+
     def call(_m: Any, _d: Any) -> int:
         try:
             adapted(*(_running.objects or ()))
@@ -110,9 +149,9 @@ def _python_hook(function: Callable[..., Any], adapted: Callable[..., Any]) -> H
         return OK
 
     if not jit_enabled:
-        return Hook(function, register_function(call), call)
+        return register_function(call), call
     native = _NATIVE(call)
-    return Hook(function, ctypes.cast(native, ctypes.c_void_p).value or 0, native)
+    return ctypes.cast(native, ctypes.c_void_p).value or 0, native
 
 
 @contextmanager

@@ -46,7 +46,7 @@ from cardan.solver.discovery import find_islands
 from cardan.step.actuator_hooks import has_user_actuators, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
-from cardan.step.hooks import hooks
+from cardan.step.hooks import hook_at, hooks
 from cardan.step.implicit import implicit
 from cardan.step.inverse import (
     compare_fwd_inv,
@@ -59,9 +59,12 @@ from cardan.step.inverse import (
 from cardan.step.report import report_warnings
 from cardan.step.run import StepProgram
 from cardan.step.runge_kutta import rk_begin, rk_end, rk_second, rk_third
+from cardan.step.sensor_hooks import has_user_sensors, user_cutoff
 from cardan.step.support import check_sensors, check_support
+from cardan.step.timers import Tick, Timed, also_timed, timed, with_counters
 
 Predicate = Callable[[MjModel], bool]
+RESETTING = (check_pos, check_vel, check_acc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class Place:
     """A place in the pipeline where a callback may be installed."""
 
     name: str
+    variant: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +112,17 @@ def _integrator(*kinds: mjtIntegrator) -> Predicate:
 
 
 def _sensors(after: mjtStage) -> When:
-    """The sensors that are due after a part of the pipeline."""
+    """The sensors that are due after a part of the pipeline, the user's last."""
 
     def stages_of(m: MjModel) -> list[Any]:
         check_sensors(m)
         return sensor_stages(m, after)
 
-    return when(has_sensors, Chosen(stages_of))
+    def users(m: MjModel) -> bool:
+        return has_user_sensors(m, after)
+
+    own = when(users, Place("sensor", (int(after),)), user_cutoff(int(after)))
+    return when(has_sensors, Chosen(stages_of), own)
 
 
 def _cameras_or_lights(m: MjModel) -> bool:
@@ -133,9 +141,25 @@ def _actuators(m: MjModel) -> bool:
     return m.nu > 0
 
 
+def _actuated(m: MjModel) -> bool:
+    return m.nu > 0 and not m.opt.disableflags & mjtDisableBit.mjDSBL_ACTUATION
+
+
+def _not_actuated(m: MjModel) -> bool:
+    return not _actuated(m)
+
+
 def has_sensors(m: MjModel) -> bool:
     """Whether the model has sensors that are not disabled."""
     return m.nsensor > 0 and not m.opt.disableflags & mjtDisableBit.mjDSBL_SENSOR
+
+
+def _contacts_on(m: MjModel) -> bool:
+    return not m.opt.disableflags & (mjtDisableBit.mjDSBL_CONTACT | mjtDisableBit.mjDSBL_CONSTRAINT)
+
+
+def _contacts_off(m: MjModel) -> bool:
+    return not _contacts_on(m)
 
 
 def _sensed_forces(m: MjModel) -> bool:
@@ -168,27 +192,36 @@ MAKE_CONSTRAINT = (Chosen(constraint_stages),)
 PROJECT = when(is_dual, Chosen(projection_stages))
 TENDON = (when(_only_fixed_tendons, tendon), when(has_spatial_tendons, spatial_tendon))
 TRANSMISSION = (when(_actuators, transmission), when(has_spatial_transmissions, spatial_transmission))
-FWD_POSITION = (
-    kinematics,
-    com_pos,
-    when(_cameras_or_lights, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
-    *TENDON,
-    crb,
-    factor_m,
-    collision,
-    *MAKE_CONSTRAINT,
-    when(wants_islands, find_islands),
-    *TRANSMISSION,
-    PROJECT,
+COLLISION = (
+    when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", collision))),
+    when(_contacts_off, collision),
 )
+POSITION_PARTS = (
+    timed(
+        "POS_KINEMATICS",
+        kinematics,
+        com_pos,
+        when(_cameras_or_lights, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
+        *TENDON,
+    ),
+    timed("POS_INERTIA", crb, factor_m),
+    *COLLISION,
+    timed("POS_MAKE", *MAKE_CONSTRAINT, when(wants_islands, find_islands)),
+    also_timed("POS_KINEMATICS", *TRANSMISSION),
+)
+FWD_POSITION = (timed("POSITION", *POSITION_PARTS, timed("POS_PROJECT", PROJECT)),)
+INV_POSITION = (timed("POSITION", *POSITION_PARTS, PROJECT),)
 PASSIVE_FORCES = (passive, when(has_fluid, fluid), when(_passive_on, PASSIVE))
 FWD_VELOCITY = (
-    when(_tendons, tendon_velocity),
-    when(_actuators, actuator_velocity),
-    com_vel,
-    *PASSIVE_FORCES,
-    reference_constraint,
-    rne,
+    timed(
+        "VELOCITY",
+        when(_tendons, tendon_velocity),
+        when(_actuators, actuator_velocity),
+        com_vel,
+        *PASSIVE_FORCES,
+        reference_constraint,
+        rne,
+    ),
 )
 SENSOR_POS = (_sensors(mjtStage.mjSTAGE_POS),)
 SENSOR_VEL = (when(_sensed_momenta, subtree_vel), _sensors(mjtStage.mjSTAGE_VEL))
@@ -197,22 +230,29 @@ ENERGY_POS = (when(_energy_on, energy_pos),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
 ACTUATOR_FORCES = (
-    when(_actuation_on, when(has_muscles, muscles)),
-    when(_actuation_on, when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS)),
-    fwd_actuation,
+    when(
+        _actuated,
+        timed(
+            "ACTUATION",
+            when(has_muscles, muscles),
+            when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS),
+            fwd_actuation,
+        ),
+    ),
+    when(_not_actuated, fwd_actuation),
 )
 ACTUATION = (when(_actuation_on, CONTROL), *ACTUATOR_FORCES)
-SOLVE = Chosen(solver_stages)
+SOLVE = timed("CONSTRAINT", Chosen(solver_stages))
 
 FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
 FORWARD_VEL = (*FWD_VELOCITY, *SENSOR_VEL, *ENERGY_VEL)
 FORWARD_ACC = (*ACTUATION, fwd_acceleration, SOLVE, *SENSOR_ACC)
-FORWARD = (*FORWARD_POS, *FORWARD_VEL, *FORWARD_ACC)
+FORWARD = (timed("FORWARD", *FORWARD_POS, *FORWARD_VEL, *FORWARD_ACC),)
 
 FORWARD_POS_BARE = (*FWD_POSITION, *ENERGY_POS)
 FORWARD_VEL_BARE = (*FWD_VELOCITY, *ENERGY_VEL)
 FORWARD_ACC_BARE = (*ACTUATION, fwd_acceleration, SOLVE)
-FORWARD_BARE = (*FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_ACC_BARE)  # without sensors
+FORWARD_BARE = (timed("FORWARD", *FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_ACC_BARE),)  # without sensors
 
 # inverse dynamics ------------------------------------------------------------
 
@@ -225,28 +265,36 @@ CONTINUOUS_ACC = (
     when(_explicit_kinds, continuous_acc_euler),
     when(_implicit_kinds, *VELOCITY_DERIVATIVES, continuous_acc_implicit),
 )
-INVERSE_FORCES = (when(_invdiscrete_on, *CONTINUOUS_ACC), inv_constraint, inverse_force)
+INV_CONSTRAINT = timed("CONSTRAINT", inv_constraint)
+INVERSE_FORCES = (when(_invdiscrete_on, *CONTINUOUS_ACC), INV_CONSTRAINT, inverse_force)
 RESTORE_ACC = (when(_invdiscrete_on, restore_acc),)
 
 INVERSE_ACC = (*INVERSE_FORCES, *SENSOR_ACC, *RESTORE_ACC)
 INVERSE_ACC_BARE = (*INVERSE_FORCES, *RESTORE_ACC)
 
-COMPARE = (keep_forward, inv_constraint, inverse_force, compare_fwd_inv)
+INVERSE_POS = (*INV_POSITION, *SENSOR_POS, *ENERGY_POS)
+INVERSE_POS_BARE = (*INV_POSITION, *ENERGY_POS)
+
+COMPARE = (keep_forward, timed("INVERSE", INV_CONSTRAINT, inverse_force), compare_fwd_inv)
 
 # time stepping ---------------------------------------------------------------
 
-IMPLICIT = (*VELOCITY_DERIVATIVES, when(_implicitfast, implicitfast), when(_implicit, implicit))
+IMPLICIT = (timed("ADVANCE", *VELOCITY_DERIVATIVES, when(_implicitfast, implicitfast), when(_implicit, implicit)),)
+EULER = timed("ADVANCE", euler)
 RUNGE_KUTTA = (rk_begin, *FORWARD_BARE, rk_second, *FORWARD_BARE, rk_third, *FORWARD_BARE, rk_end)
-SINGLE_STEP = (when(_explicit_kinds, euler), when(_implicit_kinds, *IMPLICIT))
+SINGLE_STEP = (when(_explicit_kinds, EULER), when(_implicit_kinds, *IMPLICIT))
 INTEGRATE = (
     when(_rk4, *RUNGE_KUTTA),
-    when(_integrator(mjtIntegrator.mjINT_EULER), euler),
+    when(_integrator(mjtIntegrator.mjINT_EULER), EULER),
     when(_implicit_kinds, *IMPLICIT),
 )
+CHECK_FWDINV = when(_fwdinv_on, *COMPARE)
 
-STEP1 = (check_pos, check_vel, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL)
-STEP2 = (*ACTUATOR_FORCES, fwd_acceleration, SOLVE, *SENSOR_ACC, check_acc, when(_fwdinv_on, *COMPARE), *SINGLE_STEP)
-STEP = (check_pos, check_vel, *FORWARD, check_acc, when(_fwdinv_on, *COMPARE), *INTEGRATE)
+STEP1 = (timed("STEP", check_pos, check_vel, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL),)
+STEP2 = (
+    also_timed("STEP", *ACTUATOR_FORCES, fwd_acceleration, SOLVE, *SENSOR_ACC, check_acc, CHECK_FWDINV, *SINGLE_STEP),
+)
+STEP = (timed("STEP", check_pos, check_vel, *FORWARD, check_acc, CHECK_FWDINV, *INTEGRATE),)
 
 # programs by name: those of the public functions -----------------------------
 
@@ -255,32 +303,32 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_step1": STEP1,
     "mj_step2": STEP2,
     "mj_forward": FORWARD,
-    "mj_inverse": (*FORWARD_POS, *FORWARD_VEL, *INVERSE_ACC),
+    "mj_inverse": (timed("INVERSE", *INVERSE_POS, *FORWARD_VEL, *INVERSE_ACC),),
     "mj_fwdPosition": FWD_POSITION,
     "mj_fwdVelocity": FWD_VELOCITY,
     "mj_fwdActuation": ACTUATOR_FORCES,
     "mj_fwdAcceleration": (fwd_acceleration,),
     "mj_fwdConstraint": (SOLVE,),
-    "mj_invPosition": FWD_POSITION,
+    "mj_invPosition": INV_POSITION,
     "mj_invVelocity": FWD_VELOCITY,
-    "mj_invConstraint": (inv_constraint,),
+    "mj_invConstraint": (INV_CONSTRAINT,),
     "mj_kinematics": (kinematics,),
     "mj_comPos": (com_pos,),
     "mj_camlight": (camlight,),
     "mj_tendon": TENDON,
     "mj_transmission": TRANSMISSION,
-    "mj_crb": (crb,),
+    "mj_crb": (timed("POS_INERTIA", crb),),
     "mj_factorM": (factor_m,),
     "mj_comVel": (com_vel,),
     "mj_passive": PASSIVE_FORCES,
     "mj_rnePostConstraint": (rne_post_constraint,),
     "mj_subtreeVel": (subtree_vel,),
-    "mj_collision": (collision,),
+    "mj_collision": COLLISION,
     "mj_makeConstraint": MAKE_CONSTRAINT,
     "mj_referenceConstraint": (reference_constraint,),
     "mj_projectConstraint": (PROJECT,),
     "mj_island": (find_islands,),
-    "mj_Euler": (euler,),
+    "mj_Euler": (EULER,),
     "mj_implicit": IMPLICIT,
     "mj_RungeKutta": RUNGE_KUTTA,
     "mj_checkPos": (check_pos,),
@@ -300,8 +348,12 @@ _FORWARD_PARTS = {
     mjtStage.mjSTAGE_VEL: (FORWARD_VEL, FORWARD_VEL_BARE),
     mjtStage.mjSTAGE_ACC: (FORWARD_ACC, FORWARD_ACC_BARE),
 }
-_INVERSE_PARTS = {**_FORWARD_PARTS, mjtStage.mjSTAGE_ACC: (INVERSE_ACC, INVERSE_ACC_BARE)}
-SKIPPING = {"mj_forwardSkip": _FORWARD_PARTS, "mj_inverseSkip": _INVERSE_PARTS}
+_INVERSE_PARTS = {
+    **_FORWARD_PARTS,
+    mjtStage.mjSTAGE_POS: (INVERSE_POS, INVERSE_POS_BARE),
+    mjtStage.mjSTAGE_ACC: (INVERSE_ACC, INVERSE_ACC_BARE),
+}
+SKIPPING = {"mj_forwardSkip": ("FORWARD", _FORWARD_PARTS), "mj_inverseSkip": ("INVERSE", _INVERSE_PARTS)}
 
 
 def _resolve(m: MjModel, items: tuple[Any, ...]) -> Iterator[Any]:
@@ -313,10 +365,25 @@ def _resolve(m: MjModel, items: tuple[Any, ...]) -> Iterator[Any]:
         elif isinstance(item, Chosen):
             yield from item.stages_of(m)
         elif isinstance(item, Place):
-            if item.name in hooks.installed:
-                yield hooks.installed[item.name].entry
+            hook = hook_at(m, item.name)
+            if hook:
+                yield hook.entry(*item.variant)
+        elif isinstance(item, Timed):
+            yield from _resolve_timed(m, item)
         else:
             yield item
+
+
+def _resolve_timed(m: MjModel, part: Timed) -> Iterator[Any]:
+    """The stages of a timed part, between calls of the clock if there is one, and the tick of its timer."""
+    clock = hook_at(m, "time")
+    if clock:
+        yield clock.entry(part.timer, True)
+    yield from _resolve(m, part.items)
+    if clock:
+        yield clock.entry(part.timer, False)
+    if part.counts:
+        yield Tick(part.timer)
 
 
 def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
@@ -325,7 +392,7 @@ def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
     Raises:
         ValueError: the model asks for something that the stages don't have.
     """
-    stages = list(_resolve(m, items))
+    stages = list(with_counters(_resolve(m, items), RESETTING))
     check_support(m, stages)
     if collision in stages:
         attach_colliders(m)
@@ -360,11 +427,12 @@ def step_program(m: MjModel) -> StepProgram:
 
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
     """The parts of `mj_forwardSkip` or `mj_inverseSkip` after `skipstage`, without sensors if asked."""
+    timer, stages = SKIPPING[name]
     items: tuple[Any, ...] = ()
-    for stage, parts in SKIPPING[name].items():
+    for stage, parts in stages.items():
         if skipstage < stage:
             items += parts[bool(skipsensor)]
-    return items
+    return (timed(timer, *items),)
 
 
 def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:

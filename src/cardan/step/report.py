@@ -2,12 +2,14 @@
 
 A stage that meets trouble raises a counter and goes on. The last stage of a program asks for a report when a counter
 has left zero since the last report, so that a healthy step pays for eight comparisons. Each kind is told once for a
-data, and again after a reset, as a Python warning of the class `SimulationWarning`.
+data, and again after a reset: to the handler of the user (`set_mju_user_warning`) if there is one, else as a Python
+warning of the class `SimulationWarning`.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from cardan.enums.data import mjtWarning
@@ -15,25 +17,37 @@ from cardan.jit import OK, kernel, stage
 from cardan.step.status import WARNED
 
 NWARNING = int(mjtWarning.mjNWARNING)
-_UNSTABLE = "NaN, infinite or huge value in {} at {} {}: the simulation is unstable"
+_UNSTABLE = "Nan, Inf or huge value in {} at {} {}. The simulation is unstable."
 MESSAGES: dict[int, str] = {
-    int(mjtWarning.mjWARN_INERTIA): "inertia matrix is too close to singular at dof {info}; check the model",
-    int(
-        mjtWarning.mjWARN_CONTACTFULL
-    ): "contacts reached the memory limit of the model (ncon = {info}) and are left out; raise <size memory>",
-    int(
-        mjtWarning.mjWARN_CNSTRFULL
-    ): "constraint rows reached the memory limit of the model (nefc = {info}): no constraints; raise <size memory>",
-    int(mjtWarning.mjWARN_VGEOMFULL): "visual geoms reached the limit (ngeom = {info})",
-    int(mjtWarning.mjWARN_BADQPOS): _UNSTABLE.format("qpos", "position", "{info}"),
-    int(mjtWarning.mjWARN_BADQVEL): _UNSTABLE.format("qvel", "dof", "{info}"),
-    int(mjtWarning.mjWARN_BADQACC): _UNSTABLE.format("qacc", "dof", "{info}"),
-    int(mjtWarning.mjWARN_BADCTRL): _UNSTABLE.format("ctrl", "actuator", "{info}"),
+    int(mjtWarning.mjWARN_INERTIA): "Inertia matrix is too close to singular at DOF {info}. Check model.",
+    int(mjtWarning.mjWARN_CONTACTFULL): (
+        "Too many contacts. Either the arena memory is full, or nconmax is specified and is exceeded. "
+        "Increase arena memory allocation, or increase/remove nconmax. (ncon = {info})"
+    ),
+    int(mjtWarning.mjWARN_CNSTRFULL): (
+        "Insufficient arena memory for the number of constraints generated. "
+        "Increase arena memory allocation above {info} bytes."
+    ),
+    int(mjtWarning.mjWARN_VGEOMFULL): "Pre-allocated visual geom buffer is full. Increase maxgeom above {info}.",
+    int(mjtWarning.mjWARN_BADQPOS): _UNSTABLE.format("QPOS", "DOF", "{info}"),
+    int(mjtWarning.mjWARN_BADQVEL): _UNSTABLE.format("QVEL", "DOF", "{info}"),
+    int(mjtWarning.mjWARN_BADQACC): _UNSTABLE.format("QACC", "DOF", "{info}"),
+    int(mjtWarning.mjWARN_BADCTRL): _UNSTABLE.format("CTRL", "ACTUATOR", "{info}"),
 }
+"""Texts of the warnings, as `mju_warningText` gives them."""
 
 
 class SimulationWarning(RuntimeWarning):
     """The simulation went on, but something is wrong: unstable numbers, a limit reached, a singular inertia."""
+
+
+class _Handler:
+    """What is called with the text of a warning instead of `warnings.warn`."""
+
+    function: Callable[[str], Any] | None = None
+
+
+handler = _Handler()
 
 
 @kernel
@@ -52,11 +66,27 @@ def report_warnings(m: Any, d: Any) -> int:
     return OK
 
 
+def _message(d: Any, kind: int, info: int) -> str:
+    return f"{MESSAGES[kind].format(info=info)} Time = {d.time:.4f}."
+
+
+def keep_message(d: Any, kind: int, info: int, details: str) -> None:
+    """Compose the message of a warning now, since a reset is about to clear the time, with details."""
+    d.__dict__.setdefault("_messages", {})[kind] = f"{_message(d, kind, info)} {details[0].upper()}{details[1:]}."
+
+
 def report(d: Any) -> None:
     """Tell the user the new warnings of `d` (an MjData)."""
     numbers, warned = d.warning.number, d._memory.arrays["work.warned"]
-    for kind, message in MESSAGES.items():
+    kept = d.__dict__.pop("_messages", {})
+    for kind in MESSAGES:
         if numbers[kind] and not warned[kind]:
             warned[kind] = 1
-            text = message.format(info=d.warning.lastinfo[kind])
-            warnings.warn(f"{text} (time = {d.time:.4f})", SimulationWarning, stacklevel=2)
+            _tell(kept.get(kind) or _message(d, kind, d.warning.lastinfo[kind]))
+
+
+def _tell(text: str) -> None:
+    if handler.function is not None:
+        handler.function(text)
+    else:
+        warnings.warn(text, SimulationWarning, stacklevel=2)

@@ -17,9 +17,10 @@ from cardan.collision.table import attach_missing_collider
 from cardan.enums.data import mjtWarning
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.model.tables import CAPACITIES
+from cardan.step.checks import settle_divergence
 from cardan.step.hooks import running, take_error
 from cardan.step.report import report
-from cardan.step.status import FORWARD_AGAIN, WARNED
+from cardan.step.status import DIVERGED, WARNED
 
 CNSTRFULL = int(mjtWarning.mjWARN_CNSTRFULL)
 
@@ -115,7 +116,7 @@ def _refuse(capacity: str, d: Any) -> None:
         d._memory.scalars["work.contacts_full"][0] = 1
         return
     d.warning.number[CNSTRFULL] += 1
-    d.warning.lastinfo[CNSTRFULL] = d.nefc
+    d.warning.lastinfo[CNSTRFULL] = d.narena
     for count in ("ne", "nf", "nl", "nefc", "nnzJ"):
         setattr(d, count, 0)
     d._memory.scalars["work.rows_full"][0] = 1
@@ -129,10 +130,10 @@ def _attach_collider(program: Program, m: Any, d: Any) -> None:
     attach_missing_collider(m, d)
 
 
-def _forward_again(program: Program, m: Any, d: Any) -> None:
+def _reset_diverged(program: Program, m: Any, d: Any) -> None:
     stage, repetition = (int(k) for k in d._resume)
     forward = getattr(program, "forward", None)
-    if forward is not None:
+    if settle_divergence(m, d) and forward is not None:
         run(forward, m, d)
     d._resume[:] = stage + 1, repetition
 
@@ -145,6 +146,6 @@ ANSWERS: dict[int, Answer] = {
     **{number: _grow(capacity) for number, capacity in enumerate(CAPACITIES, start=1)},
     COLLIDER_MISSING: _attach_collider,
     CALLBACK_FAILED: _raise_callback_error,
-    FORWARD_AGAIN: _forward_again,
+    DIVERGED: _reset_diverged,
     WARNED: _report_warnings,
 }

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Stage = Callable[..., Any]
 
 
-
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A feature that is not there yet.

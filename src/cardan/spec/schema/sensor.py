@@ -15,7 +15,6 @@ _COMMON: tuple[Attribute, ...] = (
 
 LATER: dict[str, str] = {
     "rangefinder": "rangefinder sensors",
-    "user": "user sensors",
     "plugin": PLUGIN_LATER,
 }
 

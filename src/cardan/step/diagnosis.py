@@ -1,0 +1,159 @@
+"""Where numbers go bad first: the fields of the data, in the order in which the pipeline computes them.
+
+Only used after a divergence check failed; the table of fields says which stage writes which field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cardan.constants import mjMAXVAL
+from cardan.enums import mjtConstraint, mjtObj
+from cardan.jit import Field
+from cardan.model.naming import KIND_OF_OBJECT, name_book
+from cardan.model.tables import DATA
+
+INPUTS = ("time", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+STATE = ("qpos", "qvel", "act")
+STAGES = (
+    *("kinematics", "com_pos", "camlight", "tendon", "crb", "factor_m", "collision", "make_constraint", "transmission"),
+    *("tendon_velocity", "actuator_velocity", "com_vel", "passive", "reference_constraint", "rne"),
+    *("fwd_actuation", "fwd_acceleration", "solve", "integration"),
+)
+
+
+def _rows(stage: str) -> Iterator[Field]:
+    """The floating-point fields that a stage writes, of any size but that of statistics."""
+    for field in DATA.fields:
+        if field.stage == stage and field.dtype == "f8" and field.shape and "nstatistic" not in field.shape:
+            yield field
+
+
+def _values(d: Any, name: str) -> np.ndarray:
+    owner = d
+    for part in name.split("."):
+        owner = getattr(owner, part)
+    return np.asarray(owner)
+
+
+def _first_bad(values: np.ndarray, huge: float) -> int:
+    """Flat index of the first number that is NaN or beyond a size, or -1."""
+    bad = ~(np.abs(values.reshape(-1)) <= huge)
+    return int(bad.argmax()) if bad.any() else -1
+
+
+def first_trouble(m: Any, d: Any, computed: bool) -> str:
+    """Which number is the first bad one in the order of the pipeline, in words: field, stage, element, body.
+
+    Args:
+        m: MjModel.
+        d: MjData, not yet reset.
+        computed: whether what the pipeline computed belongs to the present state.
+    """
+    for names, source in ((INPUTS, "an input"), (STATE, "set so, or left so by the last integration")):
+        for name in names:
+            k = _first_bad(_values(d, name), mjMAXVAL)
+            if k >= 0:
+                return f"the first bad number is {_element(m, d, DATA.by_name[name], k)}, {source}"
+    finite = float(np.finfo(np.float64).max)
+    for stage in STAGES if computed else ():
+        for field in _rows(stage):
+            k = _first_bad(_values(d, field.name), mjMAXVAL if field.name == "qacc" else finite)
+            if k >= 0:
+                return f"the first bad number is {_element(m, d, field, k)}, from the stage {stage}"
+    return "no number is bad before it"
+
+
+def _named(m: Any, objtype: int, i: int) -> str:
+    """Kind, id and name of an element."""
+    kind = KIND_OF_OBJECT[objtype]
+    names = name_book(m, kind).names
+    return f"{'joint' if kind == 'jnt' else kind} {i}" + (f" '{names[i]}'" if 0 <= i < len(names) and names[i] else "")
+
+
+def _of_joint(m: Any, joint: int) -> str:
+    body = int(m.jnt_bodyid[joint])
+    return f"{_named(m, int(mjtObj.mjOBJ_JOINT), joint)} of {_named(m, int(mjtObj.mjOBJ_BODY), body)}"
+
+
+def _dof(m: Any, d: Any, i: int) -> str:
+    return f"dof {i}, {_of_joint(m, int(m.dof_jntid[i]))}"
+
+
+def _position(m: Any, d: Any, i: int) -> str:
+    joint = int(np.searchsorted(m.jnt_qposadr, i, side="right")) - 1
+    return f"dof {int(m.jnt_dofadr[joint])}, {_of_joint(m, joint)}"
+
+
+def _inertia_entry(m: Any, d: Any, i: int) -> str:
+    return _dof(m, d, int(np.searchsorted(m._memory.arrays["aux.M_rowadr"], i, side="right")) - 1)
+
+
+def _derivative_entry(m: Any, d: Any, i: int) -> str:
+    return _dof(m, d, int(np.searchsorted(d.D_rowadr, i, side="right")) - 1)
+
+
+def _object(objtype: mjtObj, owner: str = "") -> Callable[[Any, Any, int], str]:
+    """Words for an element of a kind, and its body if there is a field that says which."""
+
+    def words(m: Any, d: Any, i: int) -> str:
+        text = _named(m, int(objtype), i)
+        return f"{text} of {_named(m, int(mjtObj.mjOBJ_BODY), int(getattr(m, owner)[i]))}" if owner else text
+
+    return words
+
+
+def _activation(m: Any, d: Any, i: int) -> str:
+    return _named(m, int(mjtObj.mjOBJ_ACTUATOR), int(np.flatnonzero(m.actuator_actadr <= i)[-1]))
+
+
+def _contact(m: Any, d: Any, i: int) -> str:
+    geoms = (int(g) for g in d.contact.geom[i])
+    of_geom = WORDS["ngeom"]
+    return f"contact {i}, " + " and ".join(of_geom(m, d, g) for g in geoms if g >= 0)
+
+
+def _row(m: Any, d: Any, i: int) -> str:
+    kind, k = mjtConstraint(int(d.efc_type[i])), int(d.efc_id[i])
+    text = f"constraint row {i} ({kind.name.removeprefix('mjCNSTR_').lower()}), "
+    if "CONTACT" in kind.name:
+        return text + _contact(m, d, k)
+    return text + next(words(m, d, k) for part, words in ROW_OWNERS.items() if part in kind.name)
+
+
+# first dimension of a field: words for its element
+WORDS: dict[str, Callable[[Any, Any, int], str]] = {
+    "nv": _dof,
+    "nq": _position,
+    "nM": _inertia_entry,
+    "nD": _derivative_entry,
+    "na": _activation,
+    "nu": _object(mjtObj.mjOBJ_ACTUATOR),
+    "nbody": _object(mjtObj.mjOBJ_BODY),
+    "njnt": lambda m, d, i: _of_joint(m, i),
+    "ngeom": _object(mjtObj.mjOBJ_GEOM, "geom_bodyid"),
+    "nsite": _object(mjtObj.mjOBJ_SITE, "site_bodyid"),
+    "ncam": _object(mjtObj.mjOBJ_CAMERA, "cam_bodyid"),
+    "nlight": _object(mjtObj.mjOBJ_LIGHT, "light_bodyid"),
+    "ntendon": _object(mjtObj.mjOBJ_TENDON),
+    "ncon": _contact,
+    "nefc": _row,
+}
+ROW_OWNERS = {
+    "EQUALITY": _object(mjtObj.mjOBJ_EQUALITY),
+    "FRICTION_DOF": _dof,
+    "LIMIT_JOINT": WORDS["njnt"],
+    "TENDON": WORDS["ntendon"],
+}
+
+
+def _element(m: Any, d: Any, field: Field, k: int) -> str:
+    """A number of a field: name and indices, value, and the element it belongs to."""
+    values = _values(d, field.name)
+    index = np.unravel_index(k, values.shape) if values.ndim else ()
+    place = "".join(f"[{int(i)}]" for i in index)
+    words = WORDS.get(str(field.shape[0])) if field.shape else None
+    return f"{field.name}{place} = {values.reshape(-1)[k]:g}" + (f" ({words(m, d, int(index[0]))})" if words else "")

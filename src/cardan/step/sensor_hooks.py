@@ -1,0 +1,59 @@
+"""User sensors: the callback that fills them, and their cutoff (spec: modeling, sensor, user; callbacks).
+
+The callback is a function of model, data and stage (`mjtStage`) that writes `d.sensordata`. It runs after the other
+sensors in each stage for which the model has user sensors. Without a callback their values stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan.enums import mjtDisableBit, mjtSensor
+from cardan.jit import OK, kernel, stage
+from cardan.sensor.output import apply_cutoff
+
+USER = int(mjtSensor.mjSENS_USER)
+DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
+
+
+def has_user_sensors(m: Any, when: int) -> bool:
+    """Whether the model has user sensors that are due at a stage (`mjtStage`)."""
+    return bool(np.any((m.sensor_type == USER) & (m.sensor_needstage == when)))
+
+
+@cache
+def user_cutoff(when: int) -> Callable[[Any, Any], int]:
+    """The stage that bounds the values of the user sensors of a stage by their cutoffs."""
+
+    def user_sensors(m: Any, d: Any) -> int:
+        if not m.opt.disableflags & DISABLE_SENSOR:
+            for i in range(m.nsensor):
+                if m.sensor_type[i] == USER and m.sensor_needstage[i] == when:
+                    apply_cutoff(m, d, i)
+        return OK
+
+    return stage(user_sensors)
+
+
+def native_sensor(callback: Callable[..., Any], when: int) -> Callable[..., Any]:
+    """A compiled callback as a function of (m, d)."""
+    kernel(callback)
+
+    def sensor(m: Any, d: Any) -> int:
+        callback(m, d, when)
+        return OK
+
+    return sensor
+
+
+def python_sensor(callback: Callable[..., Any], when: int) -> Callable[..., Any]:
+    """A Python callback as a function of (m, d)."""
+
+    def sensor(m: Any, d: Any) -> None:
+        callback(m, d, when)
+
+    return sensor
