@@ -15,7 +15,7 @@ from cardan.collision.near import put_contact
 from cardan.collision.support import ELLIPSOID, SPHERE, load_geom
 from cardan.collision.surface import smooth_normal
 from cardan.enums import mjtEnableBit
-from cardan.jit import collider, kernel
+from cardan.jit import collider, exact, kernel
 from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
 from cardan.maths.vector import add3, column3, get3, get9, norm3, set3, set9, sub3
 
@@ -80,6 +80,7 @@ def is_round(m: Any, geom: int) -> bool:
 
 
 @collider
+@exact
 def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two convex geoms: one contact, or up to five if ``multiccd`` is enabled.
 

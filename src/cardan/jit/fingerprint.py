@@ -94,7 +94,7 @@ def environment() -> str:
 def fingerprint(entry: Entry) -> str:
     """Hash of everything that the native code of `entry` depends on."""
     digest = hashlib.sha256(_ENVIRONMENT.encode())
-    digest.update(repr((entry.name, entry.abi)).encode())
+    digest.update(repr((entry.name, entry.abi, entry.exact)).encode())
     names: set[str] = set()
     outermost: Any = entry.function  # type checkers take it for a method of the entry
     for function in _reachable(outermost):

@@ -37,16 +37,27 @@ COLLIDER_ABI = Abi(extra=("i8", "i8"))
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A Python function that is compiled to a native function of its own."""
+    """A Python function that is compiled to a native function of its own; `exact`: see the decorator of this name."""
 
     name: str
     function: FunctionType
     abi: Abi
+    exact: bool = False
 
 
 def kernel(function: F) -> F:
     """Mark a function as callable from native code."""
     function.__dict__["__cardan_kernel__"] = True
+    return function
+
+
+def exact(function: F) -> F:
+    """Compile a stage or collider, with all that it calls, to the rounding of the interpreter. Stands below `stage`.
+
+    Elsewhere sums may be reassociated and contracted, which is faster; that is wrong where the last bit decides
+    which of two equal things is taken, as in searches over the corners of parallel faces.
+    """
+    function.__dict__["__cardan_exact__"] = True
     return function
 
 
@@ -63,7 +74,9 @@ def collider(function: F) -> F:
 def _entry(function: F, abi: Abi) -> F:
     kernel(function)
     qualified = f"{function.__module__.removeprefix('cardan.')}.{function.__qualname__}"  # type: ignore[attr-defined]
-    function.__dict__["__cardan_entry__"] = Entry(qualified, function, abi)  # type: ignore[arg-type]
+    function.__dict__["__cardan_entry__"] = Entry(  # type: ignore[arg-type]
+        qualified, function, abi, "__cardan_exact__" in function.__dict__
+    )
     return function
 
 
