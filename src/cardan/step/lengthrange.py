@@ -1,7 +1,7 @@
 """Search for the range of an actuator's lengths by simulation (spec: modeling, length range).
 
-A force pulls at the transmission while velocities decay; when all has settled, the length is measured. Contacts, passive
-forces, gravity, friction loss and actuators are off, so that limits and geometry alone decide.
+A force pulls at the transmission while velocities decay; when all has settled, the length is measured. Contacts,
+passive forces, gravity, friction loss and actuators are off, so that limits and geometry alone decide.
 """
 
 from __future__ import annotations
