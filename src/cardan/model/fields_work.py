@@ -210,4 +210,12 @@ WORK: tuple[Field, ...] = (
     Field("work.lost_state", "f8", ("any",), "step: the same, as it was at the last automatic reset"),
     Field("work.bad_kind", "i8", (), "step: kind of warning of the check that failed"),
     Field("work.bad_index", "i8", (), "step: index of the bad number that it found"),
+    Field("work.ray_group", "i8", (6,), "rays: which geom groups they see"),
+    Field("work.ray_option", "i8", (4,), "rays: whether groups count, whether static geoms count, excluded body, geom"),
+    Field("work.ray_line", "f8", (6,), "rays: point and direction of one ray"),
+    Field("work.ray_dist", "f8", (1,), "rays: distance at which it meets a geom, or -1"),
+    Field("work.ray_vec", "f8", ("any",), "rays: directions of several rays"),
+    Field("work.ray_dists", "f8", ("any",), "rays: distances of several rays"),
+    Field("work.ray_geoms", "i4", ("any",), "rays: geoms that several rays meet, or -1"),
+    Field("work.ray_cutoff", "f8", (), "rays: distance beyond which geoms are not seen"),
 )

@@ -1,0 +1,183 @@
+"""Rays (spec: programming, API reference, "Ray collisions").
+
+A ray is the set of points pnt + x * vec with x >= 0. All functions return the smallest x at which it meets a surface,
+in units of `vec`, or -1. Rays that start inside a geom meet the surface where they leave it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan.api.array_arguments import numbers, require, target_vector, vector_of
+from cardan.collision.ray import is_primitive, ray_in_frame, ray_primitive
+from cardan.collision.ray_scene import NGROUP, cast_at_geom, cast_ray, cast_rays
+from cardan.constants import mjMINVAL
+from cardan.enums import mjtGeom
+from cardan.errors import FatalError
+from cardan.jit import Program
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+
+__all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayGeom"]
+
+
+@cache
+def _program(stage: Any) -> Program:
+    return Program([stage])
+
+
+def _put_line(work: dict[str, np.ndarray], name: str, pnt: Any, vec: Any) -> None:
+    """Store point and direction; raises FatalError if the direction is 0."""
+    x, y, z = numbers("vec", vec, 3)
+    if x * x + y * y + z * z < mjMINVAL * mjMINVAL:
+        raise FatalError(f"{name}: vector length is too small")
+    work["work.ray_line"][:] = *numbers("pnt", pnt, 3), x, y, z
+
+
+def _put_options(work: dict[str, np.ndarray], geomgroup: Any, flg_static: int, bodyexclude: int) -> None:
+    """Store which geoms the rays see."""
+    option = work["work.ray_option"]
+    option[0] = geomgroup is not None
+    option[1] = flg_static
+    option[2] = bodyexclude
+    if geomgroup is not None:
+        work["work.ray_group"][:] = vector_of("geomgroup", geomgroup, NGROUP)
+
+
+def _ids(name: str, array: Any, size: int) -> np.ndarray:
+    """An array of int32 for `size` ids."""
+    flat = target_vector(name, array, np.int32)
+    require(flat.size == size, f"{name} should be of size {size}, got shape {np.shape(array)}")
+    return flat
+
+
+def mj_ray(
+    m: MjModel, d: MjData, pnt: Any, vec: Any, geomgroup: Any, flg_static: int, bodyexclude: int, geomid: np.ndarray
+) -> float:
+    """Distance along a ray to the nearest visible geom.
+
+    Args:
+        m: model.
+        d: data; ``geom_xpos`` and ``geom_xmat`` are read.
+        pnt: start of the ray (3,), global frame, m.
+        vec: its direction (3,).
+        geomgroup: which of the 6 groups are seen; None: all.
+        flg_static: whether geoms of bodies fixed to the world are seen.
+        bodyexclude: id of a body whose geoms are not seen; -1: none.
+        geomid: int32 array of size 1 that gets the id of the geom, or -1.
+
+    Returns:
+        The distance in units of `vec`, or -1 if no geom is met.
+
+    Raises:
+        FatalError: `vec` is 0.
+        TypeError: an array has a wrong size or type.
+    """
+    work = d._memory.arrays
+    ids = _ids("geomid", geomid, 1)
+    _put_line(work, "mj_ray", pnt, vec)
+    _put_options(work, geomgroup, flg_static, bodyexclude)
+    _program(cast_ray).run(m, d)
+    ids[0] = work["work.ray_option"][3]
+    return float(work["work.ray_dist"][0])
+
+
+def mj_multiRay(
+    m: MjModel,
+    d: MjData,
+    pnt: Any,
+    vec: Any,
+    geomgroup: Any,
+    flg_static: int,
+    bodyexclude: int,
+    geomid: np.ndarray,
+    dist: np.ndarray,
+    nray: int,
+    cutoff: float,
+) -> None:
+    """Distances along several rays that start at one point; other arguments as in `mj_ray`.
+
+    Args:
+        m: model.
+        d: data.
+        pnt: start of the rays (3,), global frame, m.
+        vec: their directions, one after the other (3 * nray,).
+        geomgroup: which groups are seen, or None.
+        flg_static: whether static geoms are seen.
+        bodyexclude: id of a body that is not seen, or -1.
+        geomid: int32 array (nray,) that gets the ids of the geoms, or -1.
+        dist: array (nray,) that gets the distances in units of the directions, or -1.
+        nray: number of rays.
+        cutoff: geoms whose bounding sphere is farther from `pnt` are not seen, m.
+
+    Raises:
+        FatalError: a direction is 0.
+        TypeError: an array has a wrong size or type.
+    """
+    distances = target_vector("dist", dist)
+    ids = target_vector("geomid", geomid, np.int32)
+    require(distances.size == ids.size == nray, f"dist and geomid should be of size nray ({nray})")
+    directions = vector_of("vec", vec, 3 * nray, "3*nray")
+    lengths = np.linalg.norm(directions.reshape(-1, 3), axis=1)
+    if (lengths < mjMINVAL).any():
+        raise FatalError(f"mj_multiRay: direction {int(np.argmin(lengths))} is too short")
+    memory = d._memory
+    memory.arrays["work.ray_line"][:3] = vector_of("pnt", pnt, 3)
+    _put_options(memory.arrays, geomgroup, flg_static, bodyexclude)
+    memory.scalars["work.ray_cutoff"][0] = cutoff
+    for name, array in (("vec", directions), ("dists", distances), ("geoms", ids)):
+        memory.attach(f"work.ray_{name}", array)
+    d.__dict__.pop("_view", None)
+    _program(cast_rays).run(m, d)
+
+
+def _ray_at(name: str, kind: mjtGeom, m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
+    """Distance along a ray to one geom of the type `kind`."""
+    if not 0 <= geomid < m.ngeom or m.geom_type[geomid] != kind:
+        raise FatalError(f"{name}: geom with {kind.name[7:].lower()} type expected, geom {geomid} is none")
+    work = d._memory.arrays
+    _put_line(work, name, pnt, vec)
+    work["work.ray_option"][3] = geomid
+    _program(cast_at_geom).run(m, d)
+    return float(work["work.ray_dist"][0])
+
+
+def mj_rayMesh(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
+    """Distance along a ray to the faces of a mesh geom, or -1; point and direction (3,) in the global frame.
+
+    Raises:
+        FatalError: the geom is no mesh, or `vec` is 0.
+    """
+    return _ray_at("mj_rayMesh", mjtGeom.mjGEOM_MESH, m, d, geomid, pnt, vec)
+
+
+def mj_rayHfield(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
+    """Distance along a ray to a height field geom, or -1; point and direction (3,) in the global frame.
+
+    Raises:
+        FatalError: the geom is no height field, or `vec` is 0.
+    """
+    return _ray_at("mj_rayHfield", mjtGeom.mjGEOM_HFIELD, m, d, geomid, pnt, vec)
+
+
+def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int) -> float:
+    """Distance along a ray to a primitive shape, or -1.
+
+    Args:
+        pos: centre of the shape (3,), m.
+        mat: its orientation (9,).
+        size: its sizes (3,), as ``geom_size``.
+        pnt: start of the ray (3,), m.
+        vec: its direction (3,).
+        geomtype: plane, sphere, capsule, ellipsoid, cylinder or box (mjtGeom).
+
+    Raises:
+        FatalError: there is no primitive of this type.
+    """
+    if not is_primitive(int(geomtype)):
+        raise FatalError(f"mju_rayGeom: unexpected geom type {int(geomtype)}")
+    p, v = ray_in_frame(numbers("pos", pos, 3), numbers("mat", mat, 9), numbers("pnt", pnt, 3), numbers("vec", vec, 3))
+    return float(ray_primitive(int(geomtype), numbers("size", size, 3), p, v))

@@ -1,0 +1,179 @@
+"""Rays against the primitive shapes.
+
+A ray is the set of points p + x v with x >= 0. Each function takes point and direction in the frame of the shape, and
+returns the smallest x at which the ray meets the surface, or `MISS`. Rays may start inside a shape: they meet the
+surface where they leave it. Directions need not have unit length: x counts in units of it.
+
+Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.3; P. Shirley and S. Marschner, Fundamentals of
+Computer Graphics (2009), section 4.4.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constants import mjMINVAL
+from cardan.enums import mjtGeom
+from cardan.jit import kernel
+from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
+
+MINVAL = mjMINVAL
+MISS = -1.0
+
+PLANE = int(mjtGeom.mjGEOM_PLANE)
+SPHERE = int(mjtGeom.mjGEOM_SPHERE)
+CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
+ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
+CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
+BOX = int(mjtGeom.mjGEOM_BOX)
+
+
+@kernel
+def nearer(x: float, best: float) -> float:
+    """The smaller of two distances along a ray, where negative ones are misses."""
+    return x if x >= 0.0 and (best < 0.0 or x < best) else best
+
+
+@kernel
+def roots(a: float, b: float, c: float) -> Any:
+    """Both roots of a x^2 + 2 b x + c, the smaller first; `MISS` twice if there are none or they coincide."""
+    discriminant = b * b - a * c
+    if discriminant < MINVAL or a <= 0.0:
+        return MISS, MISS
+    root = sqrt(discriminant)
+    return (-b - root) / a, (-b + root) / a
+
+
+@kernel
+def smaller_root(a: float, b: float, c: float) -> float:
+    """The smaller root of a x^2 + 2 b x + c that is not negative, or `MISS`."""
+    x0, x1 = roots(a, b, c)
+    return x0 if x0 >= 0.0 else nearer(x1, MISS)
+
+
+@kernel
+def ray_plane(size: Any, p: Any, v: Any) -> float:
+    """A plane, met from above only, within its half sizes where these are not 0."""
+    if v[2] > -MINVAL:
+        return MISS
+    x = -p[2] / v[2]
+    inside = (size[0] <= 0.0 or abs(p[0] + x * v[0]) <= size[0]) and (size[1] <= 0.0 or abs(p[1] + x * v[1]) <= size[1])
+    return x if x >= 0.0 and inside else MISS
+
+
+@kernel
+def ray_sphere(radius: float, p: Any, v: Any) -> float:
+    """A sphere about the origin."""
+    return smaller_root(dot3(v, v), dot3(v, p), dot3(p, p) - radius * radius)
+
+
+@kernel
+def ray_ellipsoid(size: Any, p: Any, v: Any) -> float:
+    """An ellipsoid: a unit sphere after division by its half axes."""
+    if size[0] <= 0.0 or size[1] <= 0.0 or size[2] <= 0.0:
+        return MISS
+    q = (p[0] / size[0], p[1] / size[1], p[2] / size[2])
+    w = (v[0] / size[0], v[1] / size[1], v[2] / size[2])
+    return smaller_root(dot3(w, w), dot3(w, q), dot3(q, q) - 1.0)
+
+
+@kernel
+def ray_tube(radius: float, half_length: float, p: Any, v: Any) -> float:
+    """The side of a cylinder along z."""
+    a = v[0] * v[0] + v[1] * v[1]
+    b = v[0] * p[0] + v[1] * p[1]
+    c = p[0] * p[0] + p[1] * p[1] - radius * radius
+    x0, x1 = roots(a, b, c)
+    best = nearer(x0, MISS) if abs(p[2] + x0 * v[2]) <= half_length else MISS
+    return nearer(x1, best) if abs(p[2] + x1 * v[2]) <= half_length else best
+
+
+@kernel
+def ray_cap(radius: float, z: float, side: float, p: Any, v: Any) -> float:
+    """The half of a sphere about (0, 0, z) that lies above z (`side` 1) or below (-1)."""
+    q = (p[0], p[1], p[2] - z)
+    x0, x1 = roots(dot3(v, v), dot3(v, q), dot3(q, q) - radius * radius)
+    best = nearer(x0, MISS) if side * (q[2] + x0 * v[2]) >= 0.0 else MISS
+    return nearer(x1, best) if side * (q[2] + x1 * v[2]) >= 0.0 else best
+
+
+@kernel
+def ray_capsule(size: Any, p: Any, v: Any) -> float:
+    """A capsule along z: a tube of half-length size[1] with two caps."""
+    best = ray_tube(size[0], size[1], p, v)
+    for end in range(2):
+        side = 2.0 * end - 1.0
+        best = nearer(ray_cap(size[0], side * size[1], side, p, v), best)
+    return best
+
+
+@kernel
+def ray_cylinder(size: Any, p: Any, v: Any) -> float:
+    """A cylinder along z: a tube of half-length size[1] with two discs."""
+    best = ray_tube(size[0], size[1], p, v)
+    if abs(v[2]) > MINVAL:
+        for end in range(2):
+            x = ((2.0 * end - 1.0) * size[1] - p[2]) / v[2]
+            across = p[0] + x * v[0]
+            along = p[1] + x * v[1]
+            if across * across + along * along <= size[0] * size[0]:
+                best = nearer(x, best)
+    return best
+
+
+@kernel
+def ray_faces(size: Any, p: Any, v: Any, axis: int) -> float:
+    """The two faces of a box across an axis (0, 1 or 2)."""
+    j = (axis + 1) % 3
+    k = (axis + 2) % 3
+    best = MISS
+    if abs(v[axis]) > MINVAL:
+        for end in range(2):
+            x = ((2.0 * end - 1.0) * size[axis] - p[axis]) / v[axis]
+            if abs(p[j] + x * v[j]) <= size[j] and abs(p[k] + x * v[k]) <= size[k]:
+                best = nearer(x, best)
+    return best
+
+
+@kernel
+def ray_box(size: Any, p: Any, v: Any) -> float:
+    """A box of half sizes `size` about the origin."""
+    best = MISS
+    for axis in range(3):
+        best = nearer(ray_faces(size, p, v, axis), best)
+    return best
+
+
+@kernel
+def is_primitive(kind: int) -> bool:
+    """Whether a geom type is one of those that `ray_primitive` knows."""
+    return kind == PLANE or SPHERE <= kind <= BOX
+
+
+@kernel
+def ray_primitive(kind: int, size: Any, p: Any, v: Any) -> float:
+    """A primitive shape of type `kind` (mjtGeom) and sizes `size`."""
+    if kind == BOX:
+        return ray_box(size, p, v)
+    if kind == SPHERE:
+        return ray_sphere(size[0], p, v)
+    if kind == CAPSULE:
+        return ray_capsule(size, p, v)
+    if kind == CYLINDER:
+        return ray_cylinder(size, p, v)
+    if kind == ELLIPSOID:
+        return ray_ellipsoid(size, p, v)
+    return ray_plane(size, p, v)
+
+
+@kernel
+def ray_in_frame(pos: Any, mat: Any, point: Any, vec: Any) -> Any:
+    """Point and direction of a ray in a frame."""
+    return mul_mat_t_vec3(mat, sub3(point, pos)), mul_mat_t_vec3(mat, vec)
+
+
+@kernel
+def ray_in_geom(d: Any, geom: int, point: Any, vec: Any) -> Any:
+    """Point and direction of a ray in the frame of a geom."""
+    return ray_in_frame(get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), point, vec)

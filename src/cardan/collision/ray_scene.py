@@ -1,0 +1,157 @@
+"""Rays against all geoms of a scene.
+
+Which geoms a ray sees: those that are not invisible (alpha 0), nor of an excluded body, nor of a hidden group, nor, if
+so asked, static. Geoms whose bounding sphere the ray misses, or reaches too late, are passed over.
+
+Spec: programming, API reference, "Ray collisions".
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from cardan.collision.ray import MISS, is_primitive, nearer, ray_in_geom, ray_primitive
+from cardan.collision.ray_hfield import ray_hfield
+from cardan.collision.ray_mesh import ray_mesh
+from cardan.enums import mjtGeom
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import add_scaled3, dot3, get3, norm3, sub3
+
+HFIELD = int(mjtGeom.mjGEOM_HFIELD)
+MESH = int(mjtGeom.mjGEOM_MESH)
+NGROUP = 6
+ROUND = 1.0 + 1e-9
+"""By how much bounding spheres are enlarged against rounding."""
+NO_BODY = -1
+NO_GEOM = -1
+
+
+@kernel
+def is_visible(m: Any, geom: int) -> bool:
+    """Whether the alpha of a geom's material, or else of its own colour, is not 0."""
+    material = m.geom_matid[geom]
+    return m.mat_rgba[material, 3] != 0.0 if material >= 0 else m.geom_rgba[geom, 3] != 0.0
+
+
+@kernel
+def group_shown(m: Any, d: Any, geom: int) -> bool:
+    """Whether the group of a geom is one of those in ``d.work.ray_group``; groups out of range count as the nearest."""
+    return d.work.ray_group[min(max(m.geom_group[geom], 0), NGROUP - 1)] != 0
+
+
+@kernel
+def is_seen(m: Any, d: Any, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
+    """Whether rays see a geom; arguments as in `ray_scene`."""
+    body = m.geom_bodyid[geom]
+    if body == bodyexclude or (not static and m.body_weldid[body] == 0):
+        return False
+    if by_group and not group_shown(m, d, geom):
+        return False
+    return is_visible(m, geom)
+
+
+@kernel
+def sphere_missed(m: Any, d: Any, geom: int, point: Any, vec: Any, best: float) -> bool:
+    """Whether a ray misses the bounding sphere of a geom, or meets it beyond the distance `best` (negative: none)."""
+    radius = m.geom_rbound[geom] * ROUND
+    if radius <= 0.0 or m.geom_type[geom] == HFIELD:
+        return False
+    to_center = sub3(get3(d.geom_xpos, geom), point)
+    vv = dot3(vec, vec)
+    along = dot3(to_center, vec)
+    closest = max(along / vv, 0.0)
+    offset = add_scaled3(to_center, vec, -closest)
+    if dot3(offset, offset) > radius * radius:
+        return True
+    if best < 0.0:
+        return False
+    behind = along - best * vv
+    return behind > 0.0 and behind * behind > radius * radius * vv
+
+
+@kernel
+def ray_geom(m: Any, d: Any, geom: int, point: Any, vec: Any) -> float:
+    """One geom of any type, or `MISS`; point and direction in the global frame."""
+    p, v = ray_in_geom(d, geom, point, vec)
+    kind = m.geom_type[geom]
+    if is_primitive(kind):
+        return ray_primitive(kind, get3(m.geom_size, geom), p, v)
+    if kind == HFIELD:
+        return ray_hfield(m, m.geom_dataid[geom], p, v)
+    return ray_mesh(m, m.geom_dataid[geom], p, v) if m.geom_dataid[geom] >= 0 else MISS
+
+
+@kernel
+def beyond_cutoff(m: Any, d: Any, geom: int, point: Any, cutoff: float) -> bool:
+    """Whether the bounding sphere of a geom is farther from a point than `cutoff`."""
+    radius = m.geom_rbound[geom]
+    return radius > 0.0 and norm3(sub3(get3(d.geom_xpos, geom), point)) > cutoff + radius
+
+
+@kernel
+def ray_scene(
+    m: Any, d: Any, point: Any, vec: Any, by_group: bool, static: bool, bodyexclude: int, cutoff: float
+) -> Any:
+    """The nearest geom that a ray meets.
+
+    Args:
+        m: model.
+        d: data with ``geom_xpos`` and ``geom_xmat``.
+        point: start of the ray, global frame, m.
+        vec: its direction; need not have unit length, but must not be 0.
+        by_group: whether only geoms of the groups in ``d.work.ray_group`` are seen.
+        static: whether geoms fixed to the world are seen.
+        bodyexclude: id of the body whose geoms are not seen, or `NO_BODY`.
+        cutoff: distance from the point beyond which geoms are not seen, m.
+
+    Returns:
+        The distance in units of `vec`, or `MISS`, and the id of the geom, or `NO_GEOM`.
+    """
+    best = MISS
+    hit = NO_GEOM
+    for geom in range(m.ngeom):
+        if is_seen(m, d, geom, by_group, static, bodyexclude) and not sphere_missed(m, d, geom, point, vec, best):
+            if cutoff == inf or not beyond_cutoff(m, d, geom, point, cutoff):
+                x = nearer(ray_geom(m, d, geom, point, vec), best)
+                if x != best:
+                    best = x
+                    hit = geom
+    return best, hit
+
+
+@kernel
+def line3(d: Any, k: int) -> Any:
+    """Three numbers of ``d.work.ray_line``."""
+    return (d.work.ray_line[k], d.work.ray_line[k + 1], d.work.ray_line[k + 2])
+
+
+@kernel
+def optional_ray(m: Any, d: Any, vec: Any, cutoff: float) -> Any:
+    """A ray from the point in ``d.work.ray_line`` with the options in ``d.work.ray_option``; see `ray_scene`."""
+    by_group = d.work.ray_option[0] != 0
+    static = d.work.ray_option[1] != 0
+    return ray_scene(m, d, line3(d, 0), vec, by_group, static, d.work.ray_option[2], cutoff)
+
+
+@stage
+def cast_ray(m: Any, d: Any) -> int:
+    """The ray in ``d.work.ray_line`` against the scene: distance and geom into ``ray_dist`` and ``ray_option[3]``."""
+    d.work.ray_dist[0], d.work.ray_option[3] = optional_ray(m, d, line3(d, 3), inf)
+    return OK
+
+
+@stage
+def cast_rays(m: Any, d: Any) -> int:
+    """Rays from the point in ``d.work.ray_line`` in all directions in ``ray_vec``, into ``ray_dists``, ``ray_geoms``."""
+    for i in range(len(d.work.ray_dists)):
+        vec = (d.work.ray_vec[3 * i], d.work.ray_vec[3 * i + 1], d.work.ray_vec[3 * i + 2])
+        d.work.ray_dists[i], d.work.ray_geoms[i] = optional_ray(m, d, vec, d.work.ray_cutoff)
+    return OK
+
+
+@stage
+def cast_at_geom(m: Any, d: Any) -> int:
+    """The ray in ``d.work.ray_line`` against the geom ``ray_option[3]``, into ``ray_dist``."""
+    d.work.ray_dist[0] = ray_geom(m, d, d.work.ray_option[3], line3(d, 0), line3(d, 3))
+    return OK
