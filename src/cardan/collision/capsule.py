@@ -25,6 +25,12 @@ def axis_z(xmat: Any, geom: int) -> Any:
 
 
 @kernel
+def axis_of(d: Any, geom: int, k: int) -> Any:
+    """Axis `k` (0 to 2) of a geom in the global frame."""
+    return (d.geom_xmat[geom, k], d.geom_xmat[geom, 3 + k], d.geom_xmat[geom, 6 + k])
+
+
+@kernel
 def clamp(x: float, low: float, high: float) -> float:
     """The number in [low, high] that is closest to `x`."""
     return min(max(x, low), high)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.collision import capsule, plane
+from cardan.collision import box, capsule, plane, sphere
 from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
 from cardan.collision.hfield import hfield_convex
@@ -44,7 +44,10 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_MESH): hfield_convex,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SPHERE): capsule.sphere_sphere,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE): capsule.sphere_capsule,
+    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CYLINDER): sphere.sphere_cylinder,
+    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_BOX): sphere.sphere_box,
     (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CAPSULE): capsule.capsule_capsule,
+    (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_BOX): box.box_box,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_MESH): convex_convex,
     (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,

@@ -1,0 +1,400 @@
+"""Collisions of two boxes: separating axes, then the overlap of two faces.
+
+The axis along which two boxes overlap least is the normal of a face, or the common perpendicular of two edges. The
+contacts are the corners of the polygon in which two faces overlap, seen along this axis: where their sides cross, and
+the corners of each that lie within the other.
+
+Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
+Detection (2005), sections 4.4.1 and 5.5.7. What goes beyond them (which part of a face counts, the distances of face
+contacts, which points are left out) follows the reference; see docs/differences.md.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any
+
+from cardan.collision.capsule import axis_of
+from cardan.collision.near import put_contact
+from cardan.jit import collider, kernel, stack_array
+from cardan.maths.vector import (
+    add_scaled3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    normalize3,
+    scale3,
+    sub3,
+)
+
+PARALLEL = 1e-12
+"""Squared sine of the angle of two edges below which they have no common perpendicular."""
+EDGE_ADVANTAGE = 1e-12
+"""How much less two boxes must overlap along the perpendicular of two edges than along a face's normal, m."""
+FACING = 0.5
+"""Cosine above which a face of the other box faces the reference face; several ones meet in an edge or a corner."""
+SLACK = 0.01
+"""Relative width of the zone around a box's surface where a point counts neither as inside nor as outside."""
+# layout of the scratch array: relative rotation, corners of the incident feature and points found (u, v, height)
+ROTATION = 0
+CORNERS = 9
+POINTS = 21
+NSCRATCH = 93
+
+
+@kernel
+def face_overlap(w: Any, t: Any, size1: Any, size2: Any, axis: int) -> float:
+    """Separation of two boxes along a face's normal of the first (`axis` 0 to 2) or the second box (3 to 5)."""
+    if axis < 3:
+        return (
+            abs(component(t, axis))
+            - component(size1, axis)
+            - size2[0] * abs(w[ROTATION + 3 * axis])
+            - size2[1] * abs(w[ROTATION + 3 * axis + 1])
+            - size2[2] * abs(w[ROTATION + 3 * axis + 2])
+        )
+    j = axis - 3
+    c0, c1, c2 = w[ROTATION + j], w[ROTATION + 3 + j], w[ROTATION + 6 + j]
+    return (
+        abs(t[0] * c0 + t[1] * c1 + t[2] * c2)
+        - component(size2, j)
+        - size1[0] * abs(c0)
+        - size1[1] * abs(c1)
+        - size1[2] * abs(c2)
+    )
+
+
+@kernel
+def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int) -> float:
+    """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second."""
+    cosine = w[ROTATION + 3 * i + j]
+    square = 1.0 - cosine * cosine
+    if square < PARALLEL:
+        return -inf
+    i1, i2 = (i + 1) % 3, (i + 2) % 3
+    j1, j2 = (j + 1) % 3, (j + 2) % 3
+    across1, across2 = w[ROTATION + 3 * i1 + j], w[ROTATION + 3 * i2 + j]
+    distance = (
+        abs(component(t, i2) * across1 - component(t, i1) * across2)
+        - component(size1, i1) * abs(across2)
+        - component(size1, i2) * abs(across1)
+        - component(size2, j1) * abs(w[ROTATION + 3 * i + j2])
+        - component(size2, j2) * abs(w[ROTATION + 3 * i + j1])
+    )
+    return distance / sqrt(square)
+
+
+@kernel
+def find_axis(w: Any, t: Any, size1: Any, size2: Any, margin: float) -> Any:
+    """The axis along which two boxes overlap least, and the separation there (negative if they overlap).
+
+    Args:
+        w: scratch array with the rotation from the second box's frame to the first one's.
+        t: centre of the second box in the frame of the first.
+        size1: half sides of the first box.
+        size2: half sides of the second box.
+        margin: the search ends at the first axis with a larger separation.
+
+    Returns:
+        Number of the axis (0 to 2: face of the first, 3 to 5: face of the second, 6 + 3 i + j: edges i and j), and
+        the separation.
+    """
+    best = 0
+    largest = -inf
+    for axis in range(6):
+        separation = face_overlap(w, t, size1, size2, axis)
+        if separation > largest:
+            best, largest = axis, separation
+            if separation > margin:
+                return best, largest
+    for i in range(3):
+        for j in range(3):
+            separation = edge_overlap(w, t, size1, size2, i, j)
+            if separation > largest + EDGE_ADVANTAGE:
+                best, largest = 6 + 3 * i + j, separation
+                if separation > margin:
+                    return best, largest
+    return best, largest
+
+
+@kernel
+def component(v: Any, k: int) -> float:
+    """Component `k` of a vector."""
+    return v[0] if k == 0 else (v[1] if k == 1 else v[2])
+
+
+@kernel
+def sign(x: float) -> float:
+    """1, or -1 if the number is negative."""
+    return 1.0 if x >= 0.0 else -1.0
+
+
+@kernel
+def largest_component(v: Any) -> int:
+    """The axis that a vector is closest to."""
+    if abs(v[0]) >= abs(v[1]):
+        return 0 if abs(v[0]) >= abs(v[2]) else 2
+    return 1 if abs(v[1]) >= abs(v[2]) else 2
+
+
+@kernel
+def put_corner(w: Any, k: int, point: Any, view: Any) -> None:
+    """Corner `k` of the incident feature, in the coordinates of the reference face.
+
+    Args:
+        w: scratch array.
+        k: number of the corner.
+        point: the corner, from the middle of the reference face, global axes.
+        view: (normal of the face ÷ its cosine with the direction of view, direction of view, two axes of the face).
+    """
+    height = dot3(point, view[0])
+    flat = add_scaled3(point, view[1], -height)
+    w[CORNERS + 3 * k] = dot3(flat, view[2])
+    w[CORNERS + 3 * k + 1] = dot3(flat, view[3])
+    w[CORNERS + 3 * k + 2] = height
+
+
+@kernel
+def put_feature(m: Any, d: Any, w: Any, geom: int, middle: Any, facing: Any, view: Any, whole: bool) -> int:
+    """Project the part of a box that faces the other one: a face, an edge or a corner; returns its number of corners.
+
+    Args:
+        m: model.
+        d: data.
+        w: scratch array, whose second part receives the corners, in order around the face.
+        geom: id of the box.
+        middle: its centre, from the middle of the reference face, global axes.
+        facing: direction towards the other box, in the box's frame.
+        view: as in `put_corner`.
+        whole: take the face that `facing` is closest to, even if others are close to it.
+    """
+    face = largest_component(facing)
+    k1, k2 = (face + 1) % 3, (face + 2) % 3
+    fixed1 = not whole and abs(component(facing, k1)) > FACING
+    fixed2 = not whole and abs(component(facing, k2)) > FACING
+    outer = add_scaled3(middle, axis_of(d, geom, face), sign(component(facing, face)) * m.geom_size[geom, face])
+    half1 = scale3(axis_of(d, geom, k1), m.geom_size[geom, k1] * (sign(component(facing, k1)) if fixed1 else 1.0))
+    half2 = scale3(axis_of(d, geom, k2), m.geom_size[geom, k2] * (sign(component(facing, k2)) if fixed2 else 1.0))
+    n = 0
+    for corner in range(4):
+        side1 = -1.0 if corner == 0 or corner == 3 else 1.0
+        side2 = -1.0 if corner < 2 else 1.0
+        if not (fixed1 and side1 < 0.0) and not (fixed2 and side2 < 0.0):
+            put_corner(w, n, add_scaled3(add_scaled3(outer, half1, side1), half2, side2), view)
+            n += 1
+    return n
+
+
+@kernel
+def zone(m: Any, d: Any, geom: int, point: Any) -> int:
+    """1 if a point is inside of a box by more than the slack, -1 if outside by more than that, else 0."""
+    local = mul_mat_t_vec3(get9(d.geom_xmat, geom), sub3(point, get3(d.geom_xpos, geom)))
+    size = get3(m.geom_size, geom)
+    margin = d.work.near_margin
+    x, y, z = abs(local[0]) - margin, abs(local[1]) - margin, abs(local[2]) - margin
+    outer, inner = 1.0 + SLACK, 1.0 - SLACK
+    if x > outer * size[0] or y > outer * size[1] or z > outer * size[2]:
+        return -1
+    if x < inner * size[0] and y < inner * size[1] and z < inner * size[2]:
+        return 1
+    return 0
+
+
+@kernel
+def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
+    """Append a point to the `n` points found; returns their number now."""
+    w[POINTS + 3 * n] = u
+    w[POINTS + 3 * n + 1] = v
+    w[POINTS + 3 * n + 2] = height
+    return n + 1
+
+
+@kernel
+def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) -> int:
+    """Append the points where sides of the incident feature cross those of the reference face, a rectangle."""
+    nside = 4 if ncorner == 4 else ncorner - 1
+    for side in range(nside):
+        a = CORNERS + 3 * side
+        b = CORNERS + 3 * ((side + 1) % ncorner)
+        for axis in range(2):
+            half, other = (half_u, half_v) if axis == 0 else (half_v, half_u)
+            for end in range(2):
+                line = half if end else -half
+                if (w[a + axis] < line) != (w[b + axis] < line):
+                    share = (line - w[a + axis]) / (w[b + axis] - w[a + axis])
+                    across = w[a + 1 - axis] + share * (w[b + 1 - axis] - w[a + 1 - axis])
+                    if abs(across) <= other:
+                        height = w[a + 2] + share * (w[b + 2] - w[a + 2])
+                        u, v = (line, across) if axis == 0 else (across, line)
+                        n = put_point(w, n, u, v, height)
+    return n
+
+
+@kernel
+def add_face_corners(w: Any, n: int, half_u: float, half_v: float, only_first: bool) -> int:
+    """Append the corners of the reference face that lie within the incident face, or only the first of them.
+
+    The incident face is p0 + a (p1 - p0) + b (p3 - p0) for a and b in [0, 1].
+    """
+    u0, v0, h0 = w[CORNERS], w[CORNERS + 1], w[CORNERS + 2]
+    u1, v1, h1 = w[CORNERS + 3] - u0, w[CORNERS + 4] - v0, w[CORNERS + 5] - h0
+    u2, v2, h2 = w[CORNERS + 9] - u0, w[CORNERS + 10] - v0, w[CORNERS + 11] - h0
+    area = u1 * v2 - u2 * v1
+    if area == 0.0:
+        return n
+    for corner in range(4):
+        u = half_u if corner & 2 else -half_u
+        v = half_v if corner & 1 else -half_v
+        a = ((u - u0) * v2 - u2 * (v - v0)) / area
+        b = (u1 * (v - v0) - (u - u0) * v1) / area
+        if 0.0 < a < 1.0 and 0.0 < b < 1.0:
+            n = put_point(w, n, u, v, h0 + a * h1 + b * h2)
+            if only_first:
+                return n
+    return n
+
+
+@kernel
+def deepest_corner(w: Any, ncorner: int) -> int:
+    """The corner of the incident feature that reaches deepest below the reference face."""
+    deepest = 0
+    for k in range(1, ncorner):
+        if w[CORNERS + 3 * k + 2] < w[CORNERS + 3 * deepest + 2]:
+            deepest = k
+    return deepest
+
+
+@kernel
+def add_incident_corners(w: Any, n: int, ncorner: int, half_u: float, half_v: float, with_deepest: bool) -> int:
+    """Append the corners of the incident feature within the reference face, and its deepest corner in any case."""
+    deepest = deepest_corner(w, ncorner) if with_deepest else -1
+    for k in range(ncorner):
+        u, v = w[CORNERS + 3 * k], w[CORNERS + 3 * k + 1]
+        if k == deepest or (abs(u) < half_u and abs(v) < half_v):
+            n = put_point(w, n, u, v, w[CORNERS + 3 * k + 2])
+    return n
+
+
+@kernel
+def face_axes(d: Any, geom: int, face: int, side: float) -> Any:
+    """Two axes of a face: those that a turn of the frame about its x or y axis brings from the z face to this one."""
+    if face == 0:
+        return scale3(axis_of(d, geom, 2), -side), axis_of(d, geom, 1)
+    if face == 1:
+        return axis_of(d, geom, 0), scale3(axis_of(d, geom, 2), -side)
+    return scale3(axis_of(d, geom, 0), side), axis_of(d, geom, 1)
+
+
+@kernel
+def find_points(m: Any, d: Any, w: Any, geom1: int, geom2: int, direction: Any, edges: bool) -> Any:
+    """Find the corners of the overlap of two faces that face each other, seen along `direction`.
+
+    Args:
+        m: model.
+        d: data.
+        w: scratch array; its last part receives the points.
+        geom1: id of the reference box.
+        geom2: id of the incident box.
+        direction: unit vector from the reference to the incident box.
+        edges: whether the direction is the perpendicular of two edges, not the normal of a face of the first box.
+
+    Returns:
+        The number of points, the middle of the reference face in the global frame, and its two axes.
+    """
+    # reference face
+    local = mul_mat_t_vec3(get9(d.geom_xmat, geom1), direction)
+    face = largest_component(local)
+    cosine = component(local, face)
+    outward = axis_of(d, geom1, face)
+    middle = add_scaled3(get3(d.geom_xpos, geom1), outward, sign(cosine) * m.geom_size[geom1, face])
+    axis_u, axis_v = face_axes(d, geom1, face, sign(cosine))
+    half_u = m.geom_size[geom1, 2 if face == 0 else 0]
+    half_v = m.geom_size[geom1, 2 if face == 1 else 1]
+
+    # incident feature, and the corners of the overlap
+    view = (scale3(outward, 1.0 / cosine), direction, axis_u, axis_v)
+    facing = scale3(mul_mat_t_vec3(get9(d.geom_xmat, geom2), direction), -1.0)
+    ncorner = put_feature(m, d, w, geom2, sub3(get3(d.geom_xpos, geom2), middle), facing, view, edges)
+    n = 0
+    if ncorner > 1:
+        n = add_crossings(w, n, ncorner, half_u, half_v)
+    if ncorner == 4:
+        n = add_face_corners(w, n, half_u, half_v, edges)
+    n = add_incident_corners(w, n, ncorner, half_u, half_v, not edges)
+    return n, middle, axis_u, axis_v
+
+
+@kernel
+def axis_direction(d: Any, axis: int, geom1: int, geom2: int) -> Any:
+    """Unit vector along one of the 15 axes, numbered as in `find_axis`."""
+    if axis < 3:
+        return axis_of(d, geom1, axis)
+    if axis < 6:
+        return axis_of(d, geom2, axis - 3)
+    return normalize3(cross(axis_of(d, geom1, (axis - 6) // 3), axis_of(d, geom2, (axis - 6) % 3)))
+
+
+@kernel
+def keep_contacts(m: Any, d: Any, w: Any, npoint: int, geom1: int, geom2: int, place: Any, factor: float) -> int:
+    """Write those of the points found that are contacts; returns their number.
+
+    A point outside of either box counts only if it is well inside of the other.
+
+    Args:
+        m: model.
+        d: data.
+        w: scratch array with the points.
+        npoint: their number.
+        geom1: id of the one box.
+        geom2: id of the other box.
+        place: middle of the reference face, its two axes, direction of view, normal of the contacts.
+        factor: distance of a contact ÷ height of its point above the reference face.
+    """
+    ncon = 0
+    for k in range(npoint):
+        height = w[POINTS + 3 * k + 2]
+        if height <= d.work.near_margin:
+            point = add_scaled3(place[0], place[1], w[POINTS + 3 * k])
+            point = add_scaled3(point, place[2], w[POINTS + 3 * k + 1])
+            point = add_scaled3(point, place[3], 0.5 * height)
+            if zone(m, d, geom1, point) + zone(m, d, geom2, point) >= 0:
+                put_contact(d, ncon, factor * height, point, place[4])
+                ncon += 1
+    return ncon
+
+
+@collider
+def box_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Two boxes: up to eight contacts, whose common normal is the axis of least overlap.
+
+    The distance of contacts on a face is half of the height above it, as in the reference.
+    """
+    w = stack_array(NSCRATCH)
+    between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))
+
+    # axis of least overlap
+    xmat1 = get9(d.geom_xmat, geom1)
+    for j in range(3):
+        column = mul_mat_t_vec3(xmat1, axis_of(d, geom2, j))
+        w[ROTATION + j] = column[0]
+        w[ROTATION + 3 + j] = column[1]
+        w[ROTATION + 6 + j] = column[2]
+    size1, size2 = get3(m.geom_size, geom1), get3(m.geom_size, geom2)
+    axis, separation = find_axis(w, mul_mat_t_vec3(xmat1, between), size1, size2, d.work.near_margin)
+    if separation > d.work.near_margin:
+        return 0
+    normal = axis_direction(d, axis, geom1, geom2)
+    if dot3(normal, between) < 0.0:
+        normal = scale3(normal, -1.0)
+
+    # overlap of two faces; the reference face is on the second box if the axis is a normal of it
+    swapped = 3 <= axis < 6
+    edges = axis >= 6
+    direction = scale3(normal, -1.0 if swapped else 1.0)
+    npoint, middle, axis_u, axis_v = find_points(
+        m, d, w, geom2 if swapped else geom1, geom1 if swapped else geom2, direction, edges
+    )
+    place = (middle, axis_u, axis_v, direction, normal)
+    return keep_contacts(m, d, w, npoint, geom1, geom2, place, 1.0 if edges else 0.5)

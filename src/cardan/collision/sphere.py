@@ -1,0 +1,147 @@
+"""Collisions of a sphere with a box and with a cylinder.
+
+The nearest point of a convex solid to the sphere's centre gives the contact; if the centre is inside, the nearest
+point of the surface does.
+
+Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.1.4 (point and box). The first geom of every
+function is the sphere.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from cardan.collision.capsule import axis_of, axis_z, clamp, spheres_contact
+from cardan.collision.near import put_contact
+from cardan.constants import mjMINVAL
+from cardan.jit import collider, kernel
+from cardan.maths.vector import (
+    add3,
+    add_scaled3,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    scale3,
+    sub3,
+)
+
+MINVAL = mjMINVAL
+
+
+@kernel
+def way_out(point: Any, size: Any) -> Any:
+    """The face of a box that is nearest to a point inside of it: axis, side (1 or -1) and depth below it.
+
+    Of faces at the same depth it is the first one in the order -x, +x, -y, +y, -z, +z.
+    """
+    axis, side, depth = 0, 1.0, inf
+    for k in range(6):
+        direction = 1.0 if k % 2 else -1.0
+        value = point[0] if k < 2 else (point[1] if k < 4 else point[2])
+        half = size[0] if k < 2 else (size[1] if k < 4 else size[2])
+        below = half - direction * value
+        if below < depth:
+            axis, side, depth = k // 2, direction, below
+    return axis, side, depth
+
+
+@kernel
+def sphere_in_box(m: Any, d: Any, k: int, center: Any, radius: float, local: Any, box: int) -> int:
+    """Contact `k` of a sphere whose centre is inside of a box: out of the nearest face.
+
+    Its distance is that of a centre on the surface, as in the reference; its position takes the depth into account.
+    """
+    axis, side, depth = way_out(local, get3(m.geom_size, box))
+    normal = scale3(axis_of(d, box, axis), -side)
+    put_contact(d, k, -radius, add_scaled3(center, normal, 0.5 * (radius - depth)), normal)
+    return k + 1
+
+
+@kernel
+def sphere_box_contact(m: Any, d: Any, k: int, center: Any, radius: float, box: int) -> int:
+    """Contact of a sphere, at any place of its geom, with a box.
+
+    Args:
+        m: model.
+        d: data; contacts are found up to the distance ``d.work.near_margin``.
+        k: number of the contacts that the pair has already.
+        center: centre of the sphere, global frame, m.
+        radius: its radius, m.
+        box: id of the box.
+
+    Returns:
+        The number of contacts that the pair has now: `k` or k + 1.
+    """
+    xmat = get9(d.geom_xmat, box)
+    size = get3(m.geom_size, box)
+    local = mul_mat_t_vec3(xmat, sub3(center, get3(d.geom_xpos, box)))
+    nearest = (
+        clamp(local[0], -size[0], size[0]),
+        clamp(local[1], -size[1], size[1]),
+        clamp(local[2], -size[2], size[2]),
+    )
+    between = sub3(nearest, local)
+    length = norm3(between)
+    dist = length - radius
+    if dist > d.work.near_margin:
+        return k
+    if length <= MINVAL:
+        return sphere_in_box(m, d, k, center, radius, local, box)
+    normal = mul_mat_vec3(xmat, scale3(between, 1.0 / length))
+    put_contact(d, k, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
+    return k + 1
+
+
+@collider
+def sphere_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A sphere and a box: at most one contact, with the nearest point of the box."""
+    return sphere_box_contact(m, d, 0, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0], geom2)
+
+
+@kernel
+def sphere_cap(m: Any, d: Any, geom1: int, geom2: int, height: float) -> int:
+    """A sphere before the flat end of a cylinder on the side of `height`, its centre's place along the axis."""
+    side = 1.0 if height >= 0.0 else -1.0
+    normal = scale3(axis_z(d.geom_xmat, geom2), -side)
+    dist = abs(height) - m.geom_size[geom2, 1] - m.geom_size[geom1, 0]
+    if dist > d.work.near_margin:
+        return 0
+    center = get3(d.geom_xpos, geom1)
+    put_contact(d, 0, dist, add_scaled3(center, normal, m.geom_size[geom1, 0] + 0.5 * dist), normal)
+    return 1
+
+
+@collider
+def sphere_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A sphere and a cylinder: at most one contact, with the side, a flat end or a rim."""
+    center = get3(d.geom_xpos, geom1)
+    radius = m.geom_size[geom1, 0]
+    middle = get3(d.geom_xpos, geom2)
+    axis = axis_z(d.geom_xmat, geom2)
+    cylinder_radius = m.geom_size[geom2, 0]
+    half = m.geom_size[geom2, 1]
+
+    # place of the centre: along the axis and across it
+    height = dot3(axis, sub3(center, middle))
+    foot = add_scaled3(middle, axis, height)
+    across = sub3(center, foot)
+    distance = norm3(across)
+    inside_ends = abs(height) < half
+    inside_side = distance < cylinder_radius
+    if inside_ends and inside_side:
+        if half - abs(height) < cylinder_radius - distance:
+            inside_ends = False
+        else:
+            inside_side = False
+
+    if inside_ends:
+        return spheres_contact(d, 0, geom1, center, radius, geom2, foot, cylinder_radius)
+    if inside_side:
+        return sphere_cap(m, d, geom1, geom2, height)
+    end = add_scaled3(middle, axis, half if height >= 0.0 else -half)
+    rim = add3(end, scale3(across, cylinder_radius / distance))
+    return spheres_contact(d, 0, geom1, center, radius, geom2, rim, 0.0)
