@@ -17,6 +17,8 @@ from cardan.maths.vector import MINVAL
 from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
 from cardan.solver.primal import direction_products, run_range
 
+ROUNDING = 1e-14  # relative change of a step that makes no difference
+
 # columns of work.cone_ray: slope and curvature of the quadratic zone; N = N0 + alpha N1;
 # T^2 = UU + 2 alpha UV + alpha^2 VV; weight Dm
 RAY_SLOPE, RAY_CURVATURE, RAY_N0, RAY_N1, RAY_UU, RAY_UV, RAY_VV, RAY_WEIGHT = range(8)
@@ -54,7 +56,8 @@ def bracketed_newton(
     A first trial of 0 only tells where Newton's method goes from there, and isn't counted as an iteration.
 
     Once there is a bracket, a Newton step that isn't at most half the step before last gives way to a bisection
-    (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly.
+    (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly. It ends where the slope
+    is small enough, or the step known up to rounding.
     """
     low = 0.0
     high = -1.0
@@ -75,7 +78,7 @@ def bracketed_newton(
         trial = step - slope / max(second, MINVAL)
         if high >= 0.0 and not (low < trial < high and 2.0 * abs(trial - step) <= before_last):
             trial = 0.5 * (low + high)
-        if trial in (step, low, high):
+        if abs(trial - step) <= ROUNDING * step or trial in (low, high):
             break
         before_last, last = last, abs(trial - step)
         step = trial

@@ -40,6 +40,7 @@ from cardan.solver.statistics import (
 WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 NEED_J = int(GROW_J)
 NEED_H = int(GROW_H)
+ROUNDING = 1e-15  # relative error of a cost, which is a sum of terms that aren't negative
 
 
 @stage
@@ -117,6 +118,9 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
         record_state(d, island, k, squared, 1)
         count = k + 1
         if not (improvement >= tolerance and squared >= tolerance * m.opt.tolerance):
+            break
+        # after a step that gains nothing but rounding errors, no other will
+        if previous - cost <= ROUNDING * cost:
             break
     close_island(d, island, count, squared)
     return OK
