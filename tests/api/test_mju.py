@@ -52,6 +52,29 @@ def pick(*values):
     return lambda: values[rng.integers(len(values))]
 
 
+NTOTAL, NBAND, NDENSE = 6, 3, 2
+NSTORED = (NTOTAL - NDENSE) * NBAND + NDENSE * NTOTAL
+BAND = [lambda: NTOTAL, lambda: NBAND, lambda: NDENSE]
+
+
+def band(positive=True):
+    """A band-dense matrix; positive definite, by its diagonal."""
+    mat = rng.normal(size=NSTORED)
+    for i in range(NTOTAL if positive else 0):
+        mat[mujoco.mju_bandDiag(i, NTOTAL, NBAND, NDENSE)] += 9
+    return mat
+
+
+def band_factor():
+    mat = band()
+    mujoco.mju_cholFactorBand(mat, NTOTAL, NBAND, NDENSE, 0, 0)
+    return mat
+
+
+MUSCLE = pick(
+    np.array([0.75, 1.05, 200.0, 200, 0.5, 1.6, 1.5, 1.3, 1.2]), np.array([0.7, 1.1, -1, 100, 0.5, 1.6, 1, 1.3, 1.4])
+)
+
 # makers of the arguments of one random call
 CASES = {
     "mju_zero3": [out(3)], "mju_copy3": [out(3), r(3)], "mju_scl3": [out(3), r(3), scalar()],
@@ -92,6 +115,16 @@ CASES = {
     "mju_Halton": [lambda: int(rng.integers(0, 1000)), pick(2, 3, 5)],
     "mju_springDamper": [scalar(), scalar(), pick(10.0, 1.0, 0.0), pick(0.5, 2.0, 9.0), scalar(0.01, 1)],
     "mju_type2Str": [lambda: int(rng.integers(0, 27))],
+    "mju_bandDiag": [pick(0, 2, 4, 5), *BAND],
+    "mju_band2Dense": [out(NTOTAL, NTOTAL), r(NSTORED), *BAND, pick(0, 1)],
+    "mju_dense2Band": [out(NSTORED), r(NTOTAL, NTOTAL), *BAND],
+    "mju_bandMulMatVec": [out(NTOTAL), r(1, NSTORED), r(NTOTAL, 1), *BAND, lambda: 1, pick(0, 1)],
+    "mju_cholSolveBand": [out(NTOTAL), band_factor, r(NTOTAL), *BAND],
+    "mju_muscleGain": [scalar(0.2, 2), scalar(), pick(np.array([0.4, 1.7])), scalar(0.5, 2), MUSCLE],
+    "mju_muscleBias": [scalar(0.2, 2), pick(np.array([0.4, 1.7])), scalar(0.5, 2), MUSCLE],
+    "mju_muscleDynamics": [scalar(-0.5, 1.5), scalar(0, 1), lambda: np.array([0.01, 0.04, rng.choice([0, 0.2])])],
+    "mju_writeNumBytes": [pick(0, 1, 1023, 1024, 1025, 1536, 5 << 19, 1 << 30, 1 << 60, 1 << 63)],
+    "mju_warningText": [lambda: int(rng.integers(-1, 10)), pick(0, 7, 1 << 40)],
     "mju_str2Type": [pick("geom", "xbody", "equality", "nothing", "key")],
 }  # fmt: skip
 # random numbers, printing, eigenvectors, whose signs are free, and pyramids, where the reference's binding takes one
@@ -101,6 +134,9 @@ ELSEWHERE = {
     "mju_printMat",
     "mju_printMatSparse",
     "mju_eig3",
+    "mju_cholFactorBand",  # leaves other numbers where nothing is stored
+    "mju_boxQP",
+    "mju_writeLog",
     "mju_encodePyramid",
     "mju_decodePyramid",
 }
@@ -226,3 +262,88 @@ def test_pyramids():
         MJU["mju_decodePyramid"](back, np.zeros(3), mu)
     with pytest.raises(TypeError, match="one larger"):
         MJU["mju_decodePyramid"](np.zeros(4), edges, mu)
+
+
+@pytest.mark.parametrize(
+    ("ntotal", "nband", "ndense"), [(6, 3, 2), (5, 1, 0), (4, 4, 0), (3, 0, 3), (1, 1, 0), (5, 7, 1)]
+)
+def test_band_factors(ntotal, nband, ndense):
+    n = (ntotal - ndense) * nband + ndense * ntotal
+    for sign in (1, 1, -1):
+        theirs = rng.normal(size=n)
+        for i in range(ntotal):
+            theirs[mujoco.mju_bandDiag(i, ntotal, nband, ndense)] += sign * 9
+        ours = theirs.copy()
+        expected = mujoco.mju_cholFactorBand(theirs, ntotal, nband, ndense, 0.1, 0.01)
+        result = MJU["mju_cholFactorBand"](ours, ntotal, nband, ndense, 0.1, 0.01)
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
+        if sign > 0:
+            dense = [np.zeros((ntotal, ntotal)) for _ in range(2)]
+            for res, mat in zip(dense, (ours, theirs), strict=True):
+                mujoco.mju_band2Dense(res, mat, ntotal, nband, ndense, 0)
+            np.testing.assert_allclose(dense[0], dense[1], rtol=1e-11, atol=1e-13)
+
+
+def test_band_products_with_several_vectors():
+    mat, vectors, result = band(), rng.normal(size=(NTOTAL, 3)), np.zeros((NTOTAL, 3))
+    MJU["mju_bandMulMatVec"](result, mat[None], vectors, NTOTAL, NBAND, NDENSE, 3, 1)
+    dense = np.zeros((NTOTAL, NTOTAL))
+    mujoco.mju_band2Dense(dense, mat, NTOTAL, NBAND, NDENSE, 1)
+    np.testing.assert_allclose(result, dense @ vectors, rtol=1e-12)
+
+
+def test_wrong_bands():
+    for bad in ((4, 3, 5), (4, -1, 0), (-1, 2, 0), (4, 2, -1)):
+        with pytest.raises(TypeError):
+            MJU["mju_band2Dense"](np.zeros((4, 4)), np.zeros(8), *bad, 1)
+
+
+def box_problem(n):
+    a = rng.normal(size=(n, n))
+    bounds = rng.uniform(-1, 0, n), rng.uniform(0, 1, n)
+    lower, upper = (b if rng.random() < 0.7 else None for b in bounds)
+    return a @ a.T + 0.1 * np.eye(n), 3 * rng.normal(size=n), lower, upper
+
+
+def test_box_constrained_programs():
+    for k in range(200):
+        n = 1 + k % 8
+        h, g, lower, upper = box_problem(n)
+        start = rng.normal(size=n)
+        results = []
+        for function in (mujoco.mju_boxQP, MJU["mju_boxQP"]):
+            x, room, index = start.copy(), np.zeros((n, n + 7)), np.zeros(n, np.int32)
+            nfree = function(x, room, index, h, g, lower, upper)
+            factor = np.tril(room.ravel()[: nfree**2].reshape(nfree, nfree))
+            results.append((nfree, index[:nfree].tolist(), x, factor))
+        assert results[0][:2] == results[1][:2]
+        np.testing.assert_allclose(results[1][2], results[0][2], rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(results[1][3], results[0][3], rtol=1e-9, atol=1e-9)
+
+
+def test_wrong_box_programs():
+    room = np.zeros((2, 9))
+    assert MJU["mju_boxQP"](np.zeros(2), room, None, -np.eye(2), np.ones(2), None, None) == -1
+    with pytest.raises(FatalError, match="upper bounds"):
+        MJU["mju_boxQP"](np.zeros(2), room, None, np.eye(2), np.ones(2), np.ones(2), np.ones(2))
+    for k, wrong in (
+        (0, np.zeros(3)),
+        (1, np.zeros((2, 8))),
+        (2, np.zeros(1, np.int32)),
+        (3, np.eye(3)),
+        (4, np.zeros(3)),
+    ):
+        arguments = [np.zeros(2), room, None, np.eye(2), np.ones(2), None, None]
+        arguments[k] = wrong
+        for function in (mujoco.mju_boxQP, MJU["mju_boxQP"]):
+            with pytest.raises(TypeError):
+                function(*arguments)
+
+
+def test_log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    MJU["mju_writeLog"]("NOTE", "hello")
+    lines = (tmp_path / "MUJOCO_LOG.TXT").read_text().split("\n")
+    assert lines[1:] == ["NOTE: hello", "", ""]
+    with pytest.raises(TypeError):
+        MJU["mju_writeLog"](1, "hello")

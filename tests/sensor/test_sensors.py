@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 from reference import data_from_reference, model_from_reference
 
+from cardan.enums import mjtSensor
 from cardan.jit import Program
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
 from cardan.sensor.table import SENSORS
 
 # sensors with tests of their own
-ELSEWHERE = {
-    int(mujoco.mjtSensor["mjSENS_" + name]) for name in ("GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "RANGEFINDER")
-}
+ELSEWHERE = {int(mjtSensor["mjSENS_" + tag]) for tag in ("GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "RANGEFINDER")}
 OBJECTS = (("body", "arm"), ("xbody", "arm"), ("geom", "box"), ("site", "tip"), ("camera", "eye"))
 REFERENCES = (None, ("body", "base"), ("xbody", "hand"), ("geom", "ball"), ("site", "mid"), ("camera", "eye"))
 FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel")

@@ -10,14 +10,10 @@ import re
 
 ABSENT: tuple[tuple[str, str], ...] = (
     (r"Mjv\w+|mjv_\w+|Mjr\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer", "rendering"),
-    (r"mj_ray\w*|mj_multiRay|mju_ray\w+", "ray casting"),
+    (r"mju_ray(Skin|Flex)", "rays against skins and flexes"),
     (r"mj_load\w*Plugin\w*|PLUGIN\w+", "engine plugins"),
     (r"mj_flex", "flexes"),
     (r"mj_addContact", "contacts added by the user"),
-    (r"mju_boxQP|mju_\w*[bB]and\w*", "box-constrained quadratic programs and band matrices"),
-    (r"mju_writeLog|mju_writeNumBytes|mju_warningText", "the C library's own memory and log hooks"),
-    (r"mj_addM", "adding the inertia to a matrix of the user"),
-    (r"mj_defaultOption|mj_defaultVisual|mj_defaultSolRefImp", "default options outside a model"),
     (r"HEADERS_DIR", "the headers of the C library"),
 )
 

@@ -18,6 +18,7 @@ from cardan.api.array_arguments import (
     target_matrix,
     target_of,
     target_shape,
+    target_vector,
     valid_id,
     vector_of,
 )
@@ -265,6 +266,51 @@ def mj_fullM(m: MjModel, dst: np.ndarray, M: Any) -> None:
     out[columns, rows] = values
 
 
+def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, colind: Any) -> None:
+    """Add the inertia matrix to a matrix in rows with room between them, or to a dense one.
+
+    Args:
+        m: model.
+        d: data, after `mj_crb`.
+        dst: values (n,); or a dense matrix (nv, nv), if all of the following are None. Added to.
+        rownnz: number of entries of each row (nv,), int32. Updated, as rows get the entries of M that they lack.
+        rowadr: address of each row in `dst` (nv,), int32.
+        colind: column of each value (n,), int32, ascending in each row. Updated.
+
+    Raises:
+        TypeError: sizes that don't fit.
+        ValueError: a row has no room for the entries of M.
+    """
+    rows, columns = _entries(m)
+    whole = np.zeros((m.nv, m.nv))
+    whole[rows, columns] = whole[columns, rows] = d.qM
+    if rownnz is None and rowadr is None and colind is None:
+        target_shape("dst", dst, (m.nv, m.nv), "(nv, nv)")[...] += whole
+        return
+    values = target_vector("dst", dst)
+    counts, starts, places = (
+        target_vector(name, array, np.int32)
+        for name, array in (("rownnz", rownnz), ("rowadr", rowadr), ("colind", colind))
+    )
+    require(counts.size == m.nv, "rownnz should be of size nv")
+    require(starts.size == m.nv, "rowadr should be of size nv")
+    require(places.size == values.size, "colind should be of the same size as dst")
+    pattern = np.zeros((m.nv, m.nv), bool)
+    pattern[rows, columns] = pattern[columns, rows] = True
+    for i in range(m.nv):
+        room = min([int(a) for a in starts if a > starts[i]], default=values.size)
+        start, stop = int(starts[i]), int(starts[i] + counts[i])
+        require(0 <= start <= stop <= room, f"row {i} of dst should stand within it, before the next row")
+        require(bool(((places[start:stop] >= 0) & (places[start:stop] < m.nv)).all()), "columns should be below nv")
+        whole[i, places[start:stop]] += values[start:stop]
+        pattern[i, places[start:stop]] = True
+        merged = np.flatnonzero(pattern[i])
+        if start + merged.size > room:
+            raise ValueError(f"mj_addM: row {i} of dst needs room for {merged.size} entries, has {room - start}")
+        values[start : start + merged.size], places[start : start + merged.size] = whole[i, merged], merged
+        counts[i] = merged.size
+
+
 def mj_mulJacVec(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
     """Res (nefc,) = J vec (nv,), with the constraint Jacobian J."""
     out = target_of("res", res, d.nefc, "nefc")
@@ -383,6 +429,7 @@ def mj_versionString() -> str:
 
 
 __all__ = [
+    "mj_addM",
     "mj_angmomMat",
     "mj_applyFT",
     "mj_constraintUpdate",

@@ -56,6 +56,10 @@ class MjVisual:
         return "\n".join(f"{name}: {group!r}" for name, group in vars(self).items())
 
 
+for _cls in VISUAL_GROUPS.values():
+    setattr(MjVisual, _cls.__name__.removeprefix("MjVisual"), _cls)  # MjVisual.Map, ...
+
+
 def _clearing(programs: dict[Any, Any]) -> Callable[[str], None]:
     """What follows from a changed option: the programs made for the old options no longer hold."""
 
