@@ -17,18 +17,25 @@ from cardan.collision.convex import collide_shapes
 from cardan.collision.near import MAXCONPAIR
 from cardan.collision.support import HFIELD, load_geom, support
 from cardan.jit import collider, kernel
-from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_vec3, scale3, set3, set9, sub3
+from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3, set3, set9, sub3
 
 
 @kernel
-def reach(m: Any, d: Any, field: int, direction: Any) -> float:
-    """How far shape 1 reaches from the centre of the geom `field` in a direction of the global frame."""
-    return dot3(sub3(support(m, d, 1, direction), get3(d.geom_xpos, field)), direction)
+def bound_in_field(m: Any, d: Any, field: int) -> None:
+    """How far shape 1 reaches along -x, x, -y, y, -z, z of the geom `field`, from its centre, into ``field_reach``."""
+    for side in range(6):
+        sign = 2.0 * (side % 2) - 1.0
+        direction = (
+            sign * d.geom_xmat[field, side // 2],
+            sign * d.geom_xmat[field, 3 + side // 2],
+            sign * d.geom_xmat[field, 6 + side // 2],
+        )
+        d.work.field_reach[side] = dot3(sub3(support(m, d, 1, direction), get3(d.geom_xpos, field)), direction)
 
 
 @kernel
 def cell_range(low: float, high: float, radius: float, n: int) -> Any:
-    """The cells, first and end, of a side of the field that an interval touches.
+    """The cells, first and end (exclusive), of a side of the field that an interval touches.
 
     Args:
         low: lower end of the interval, from the middle of the field, m.
@@ -68,11 +75,19 @@ def prism_top(m: Any, hfield: int, row: int, col: int, half: int) -> Any:
 
 
 @kernel
-def load_prism(m: Any, d: Any, field: int, top: Any) -> None:
-    """Make the prism under a triangle shape 0 of the pair: its vertices relative to its centre, and its centre.
+def top_elevation(m: Any, hfield: int, row: int, col: int, half: int) -> float:
+    """Largest elevation of a prism."""
+    diagonal = max(elevation(m, hfield, row, col), elevation(m, hfield, row + 1, col + 1))
+    return max(diagonal, elevation(m, hfield, row + 1 - half, col + half))
+
+
+@kernel
+def load_prism(m: Any, d: Any, field: int, row: int, col: int, half: int) -> None:
+    """Make a prism shape 0 of the pair: its vertices relative to its centre, and its centre.
 
     Its orientation is that of the geom `field`, which has been noted before.
     """
+    top = prism_top(m, m.geom_dataid[field], row, col, half)
     bottom = -m.hfield_size[m.geom_dataid[field], 3]
     total = add3(add3(top[0], top[1]), top[2])
     center = (total[0] / 3.0, total[1] / 3.0, 0.5 * (total[2] / 3.0 + bottom))
@@ -87,30 +102,26 @@ def load_prism(m: Any, d: Any, field: int, top: Any) -> None:
 def hfield_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A height field and a convex geom: one contact for each prism that overlaps the geom, up to `MAXCONPAIR`."""
     hfield = m.geom_dataid[geom1]
-    xmat = get9(d.geom_xmat, geom1)
     load_geom(m, d, 1, geom2)
     d.work.shape_type[0] = HFIELD
-    set9(d.work.shape_mat, 0, xmat)
+    set9(d.work.shape_mat, 0, get9(d.geom_xmat, geom1))
 
-    # bounding box of the geom, with the margin, in the frame of the field
+    # cells under the geom, with the margin
     d.work.shape_inflate = d.work.near_margin
-    x, y, z = column3(xmat, 0), column3(xmat, 1), column3(xmat, 2)
-    first_col, end_col = cell_range(
-        -reach(m, d, geom1, scale3(x, -1.0)), reach(m, d, geom1, x), m.hfield_size[hfield, 0], m.hfield_ncol[hfield]
-    )
-    first_row, end_row = cell_range(
-        -reach(m, d, geom1, scale3(y, -1.0)), reach(m, d, geom1, y), m.hfield_size[hfield, 1], m.hfield_nrow[hfield]
-    )
-    lowest = -reach(m, d, geom1, scale3(z, -1.0))
-    if reach(m, d, geom1, z) < -m.hfield_size[hfield, 3]:
+    bound_in_field(m, d, geom1)
+    low_x, high_x = -d.work.field_reach[0], d.work.field_reach[1]
+    low_y, high_y = -d.work.field_reach[2], d.work.field_reach[3]
+    low_z, high_z = -d.work.field_reach[4], d.work.field_reach[5]
+    first_col, end_col = cell_range(low_x, high_x, m.hfield_size[hfield, 0], m.hfield_ncol[hfield])
+    first_row, end_row = cell_range(low_y, high_y, m.hfield_size[hfield, 1], m.hfield_nrow[hfield])
+    if high_z < -m.hfield_size[hfield, 3]:
         return 0
 
-    # prisms that reach up to it
+    # prisms that reach up to the geom
     ncon = 0
     for row in range(first_row, end_row):
         for half_col in range(2 * first_col, 2 * end_col):
-            top = prism_top(m, hfield, row, half_col // 2, half_col % 2)
-            if ncon < MAXCONPAIR and max(top[0][2], top[1][2], top[2][2]) >= lowest:
-                load_prism(m, d, geom1, top)
+            if ncon < MAXCONPAIR and top_elevation(m, hfield, row, half_col // 2, half_col % 2) >= low_z:
+                load_prism(m, d, geom1, row, half_col // 2, half_col % 2)
                 ncon = collide_shapes(m, d, ncon)
     return ncon

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import floor
 from typing import Any
 
-from cardan.collision.hfield import elevation, prism_top
+from cardan.collision.hfield import elevation, prism_top, top_elevation
 from cardan.collision.ray import MINVAL, MISS, nearer, ray_box
 from cardan.collision.ray_mesh import HUGE, SLACK, ray_triangle, reciprocal
 from cardan.jit import kernel
@@ -60,10 +60,7 @@ def ray_sides(m: Any, hfield: int, p: Any, v: Any) -> float:
 @kernel
 def ray_cell(m: Any, hfield: int, row: int, col: int, p: Any, v: Any, x_in: float, x_out: float) -> float:
     """The two triangles of a cell, which the ray is above or below from `x_in` to `x_out`."""
-    highest = max(
-        max(elevation(m, hfield, row, col), elevation(m, hfield, row, col + 1)),
-        max(elevation(m, hfield, row + 1, col), elevation(m, hfield, row + 1, col + 1)),
-    )
+    highest = max(top_elevation(m, hfield, row, col, 0), top_elevation(m, hfield, row, col, 1))
     if min(p[2] + x_in * v[2], p[2] + x_out * v[2]) > highest + SLACK * abs(p[2]):
         return MISS
     best = MISS
@@ -129,7 +126,7 @@ def ray_surface(m: Any, hfield: int, p: Any, v: Any, best: float) -> float:
     while 0 <= col < ncol and 0 <= row < nrow and x <= end:
         next_col = crossing(col, step_x, px, dx, inverse_x)
         next_row = crossing(row, step_y, py, dy, inverse_y)
-        found = ray_cell(m, hfield, row, col, p, v, x, min(min(next_col, next_row), end))
+        found = ray_cell(m, hfield, row, col, p, v, x, min(next_col, next_row, end))
         if found >= 0.0:
             return nearer(found, best)
         if step_x == 0 and step_y == 0:

@@ -143,7 +143,7 @@ def cast_ray(m: Any, d: Any) -> int:
 
 @stage
 def cast_rays(m: Any, d: Any) -> int:
-    """Rays from the point in ``d.work.ray_line`` in all directions in ``ray_vec``, into ``ray_dists``, ``ray_geoms``."""
+    """Rays from the point in ``d.work.ray_line`` along all of ``ray_vec``, into ``ray_dists`` and ``ray_geoms``."""
     for i in range(len(d.work.ray_dists)):
         vec = (d.work.ray_vec[3 * i], d.work.ray_vec[3 * i + 1], d.work.ray_vec[3 * i + 2])
         d.work.ray_dists[i], d.work.ray_geoms[i] = optional_ray(m, d, vec, d.work.ray_cutoff)

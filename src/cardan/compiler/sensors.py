@@ -38,6 +38,7 @@ SENSORS: dict[str, SensorRow] = {
     "force": SensorRow(mjtSensor.mjSENS_FORCE, 3, _REAL, _ACC, "site"),
     "torque": SensorRow(mjtSensor.mjSENS_TORQUE, 3, _REAL, _ACC, "site"),
     "magnetometer": SensorRow(mjtSensor.mjSENS_MAGNETOMETER, 3, _REAL, _POS, "site"),
+    "rangefinder": SensorRow(mjtSensor.mjSENS_RANGEFINDER, 1, _POSITIVE, _POS, "site"),
     "camprojection": SensorRow(mjtSensor.mjSENS_CAMPROJECTION, 2, _REAL, _POS, "site"),
     "jointpos": SensorRow(mjtSensor.mjSENS_JOINTPOS, 1, _REAL, _POS, "joint"),
     "jointvel": SensorRow(mjtSensor.mjSENS_JOINTVEL, 1, _REAL, _VEL, "joint"),

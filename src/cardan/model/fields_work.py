@@ -218,4 +218,5 @@ WORK: tuple[Field, ...] = (
     Field("work.ray_dists", "f8", ("any",), "rays: distances of several rays"),
     Field("work.ray_geoms", "i4", ("any",), "rays: geoms that several rays meet, or -1"),
     Field("work.ray_cutoff", "f8", (), "rays: distance beyond which geoms are not seen"),
+    Field("work.field_reach", "f8", (6,), "collision: how far a geom reaches along both directions of a field's axes"),
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.sensor import acceleration, distance, position, velocity
+from cardan.sensor.rangefinder import rangefinder
 from cardan.sensor.touch import touch
 
 _REAL, _POSITIVE = mjtDataType.mjDATATYPE_REAL, mjtDataType.mjDATATYPE_POSITIVE
@@ -44,6 +45,7 @@ RNE_POST, SUBTREE_VEL = "rne_post_constraint", "subtree_vel"
 
 SENSORS: tuple[SensorKind, ...] = (
     _kind("MAGNETOMETER", _POS, 3, position.magnetometer),
+    _kind("RANGEFINDER", _POS, 1, rangefinder, _POSITIVE),
     _kind("CAMPROJECTION", _POS, 2, position.camprojection),
     _kind("JOINTPOS", _POS, 1, position.jointpos),
     _kind("TENDONPOS", _POS, 1, position.tendonpos),

@@ -14,7 +14,6 @@ _COMMON: tuple[Attribute, ...] = (
 )
 
 LATER: dict[str, str] = {
-    "rangefinder": "rangefinder sensors",
     "plugin": PLUGIN_LATER,
 }
 

@@ -1,0 +1,20 @@
+"""Range finders: the distance to what a ray from a site meets (spec: modelling, sensor)."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from cardan.collision.ray_scene import ray_scene
+from cardan.jit import kernel
+from cardan.maths.vector import column3, get3, get9
+from cardan.sensor.output import put1
+
+
+@kernel
+def rangefinder(m: Any, d: Any, i: int) -> None:
+    """Distance along the z axis of a site to the nearest visible geom of another body, m; -1 if there is none."""
+    site = m.sensor_objid[i]
+    direction = column3(get9(d.site_xmat, site), 2)
+    dist, _ = ray_scene(m, d, get3(d.site_xpos, site), direction, False, True, m.site_bodyid[site], inf)
+    put1(m, d, i, dist)
