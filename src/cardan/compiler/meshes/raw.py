@@ -90,14 +90,14 @@ def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
     return RawMesh(**rows, mirrored=())
 
 
-_KEY = (1.0, 1e-2, 1e-4)
+_KEY = (1.0, 1e-2, 1e-4)  # of x, y, z in the number by which corners are looked up
 
 
 def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
     """Vertices and faces of separate triangles: equal corners become one vertex, in the order of their appearance.
 
-    As in the reference, a corner is looked up by the single-precision number x + y / 100 + z / 10000, under which only the
-    last vertex is remembered: a vertex comes back as a new one when another with the same number stood in between.
+    As in the reference, a corner is looked up by the single-precision number x + y / 100 + z / 10000, under which only
+    the last vertex is remembered: a vertex comes back as a new one when another with the same number stood in between.
 
     Args:
         corners: (3 nface, 3) float32.
