@@ -1,8 +1,7 @@
 """Convex collisions against the reference: random poses of every pair of types, multiccd, plane and mesh.
 
-Ties: on shapes with flat faces and without margin, the support point of a direction across a face is decided by the
-last bit of the direction. The triangle that the depth is measured to then differs, and with it depth and normal. These
-pairs are held to the position, which does not depend on it, and to the median.
+On shapes with flat faces and without margin, the support point of a direction across a face is decided by the last bit
+of the direction, and with it depth and normal; so the last bits must be the reference's.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ PAIRS = [
     for pair in itertools.combinations_with_replacement(KINDS, 2)
     if COLLIDERS.get((TYPES[pair[0]], TYPES[pair[1]])) is convex_convex
 ]
-FLAT = {("cylinder", "box"), ("cylinder", "mesh"), ("box", "mesh"), ("mesh", "mesh")}
 MULTICCD = '<option><flag multiccd="enable"/></option>'
 
 
@@ -73,12 +71,7 @@ def test_random_poses(kinds):
     found, unequal = compare(two_geoms(*kinds), 2, POSES)
     assert unequal == 0
     assert len(found) > POSES / 3
-    if kinds in FLAT:
-        assert np.median(found, axis=0).max() < 1e-12
-        assert (found[:, 1] < 1e-5).mean() >= 0.98
-        assert found[:, 0].max() < 0.05
-    else:
-        assert (found < 1e-5).all(axis=1).mean() >= 0.99
+    assert (found < 1e-5).all(axis=1).mean() >= 0.99
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -99,8 +92,7 @@ def test_multiccd_finds_as_many_contacts(kinds, margin):
     found, unequal = compare(two_geoms(*kinds, f'margin="{margin}"', MULTICCD), 3, max(POSES // 5, 5))
     assert unequal == 0
     assert np.median(found, axis=0).max() < 1e-10
-    if margin > 0 or kinds not in FLAT:
-        assert (found < 1e-5).all(axis=1).mean() >= 0.98
+    assert (found < 1e-5).all(axis=1).mean() >= 0.98
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.05])

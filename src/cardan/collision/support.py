@@ -30,9 +30,6 @@ CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
 BOX = int(mjtGeom.mjGEOM_BOX)
 MESH = int(mjtGeom.mjGEOM_MESH)
 
-SCAN_LIMIT = 12
-"""Hulls of up to this many vertices are scanned: that takes less time than climbing."""
-
 
 @kernel
 def signed(value: float, sign: float) -> float:
@@ -100,12 +97,13 @@ def scan_vertices(m: Any, d: Any, shape: int, direction: Any) -> int:
 def climb_hull(m: Any, d: Any, shape: int, direction: Any) -> int:
     """The vertex of a mesh's hull that lies farthest in a direction, found by climbing along its edges.
 
-    Starts from the last vertex found. On a convex hull, a vertex that no neighbour exceeds is farthest of all.
+    On a convex hull, a vertex that no neighbour exceeds is farthest of all. The start is always the first vertex, so
+    that of vertices equally far the same one is found whatever was asked before; starting there, the reference's.
     """
     graph = d.work.shape_graphadr[shape]
     nvert = d.work.shape_nvert[shape]
     edges = graph + 2 + 2 * nvert
-    best = d.work.shape_vertex[shape]
+    best = 0
     farthest = extent(m, d, shape, best, direction)
     climbing = True
     while climbing:
@@ -124,7 +122,7 @@ def climb_hull(m: Any, d: Any, shape: int, direction: Any) -> int:
 @kernel
 def support_mesh(m: Any, d: Any, shape: int, direction: Any) -> Any:
     """Support point of a mesh: a vertex of its hull."""
-    if d.work.shape_graphadr[shape] < 0 or d.work.shape_nvert[shape] <= SCAN_LIMIT:
+    if d.work.shape_graphadr[shape] < 0:
         vertex = scan_vertices(m, d, shape, direction)
     else:
         vertex = climb_hull(m, d, shape, direction)

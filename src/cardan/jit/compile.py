@@ -6,7 +6,6 @@ outside but the mathematical library), and emitted as an object file that `carda
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from cardan.jit.loader import target_machine
-from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, Abi, Entry
+from cardan.jit.stage import Abi, Entry, kernel_options, rounding
 from cardan.jit.struct import Struct
 
 MATH_LIBRARY = frozenset(
@@ -25,9 +24,6 @@ MATH_LIBRARY = frozenset(
         *("fma", "ldexp", "memset", "memcpy", "memmove"),
     )
 )
-
-# the flags that KERNEL_OPTIONS put at floating point instructions
-_LEAVE = re.compile(rf"(\b(?:fadd|fsub|fmul|fdiv|frem|fneg|fcmp|phi|select|call))(?: (?:{'|'.join(FASTMATH)}))+(?= )")
 
 
 class KernelError(RuntimeError):
@@ -122,11 +118,6 @@ def _link_later() -> Iterator[None]:
             library.finalize, context.get_executable = original_finalize, original_executable
 
 
-def _exact(module: Any) -> Any:
-    """The module without leave to reassociate or contract (see `cardan.jit.exact`)."""
-    return llvm.parse_assembly(_LEAVE.sub(r"\1", str(module)))
-
-
 def _undefined_symbols(module: Any) -> list[str]:
     names = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     return sorted(name for name in names if name not in MATH_LIBRARY)
@@ -145,15 +136,14 @@ def compile_entry(entry: Entry) -> tuple[str, bytes]:
 
     result = native.NUMBA_DTYPES[entry.abi.result]
     arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in entry.abi.extra))
-    callback: Any = CFunc(_wrapper(entry, entry.abi), (arguments, result), {}, dict(KERNEL_OPTIONS))
-    with _link_later():
+    callback: Any = CFunc(_wrapper(entry, entry.abi), (arguments, result), {}, kernel_options(entry.exact))
+    with _link_later(), rounding(entry.exact):
         try:
             compiled = callback._compile_uncached()
         except NumbaError as error:
             raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
         symbol = compiled.fndesc.llvm_cfunc_wrapper_name
-        module = _linked(compiled.library)
-        module = _optimised(symbol, _exact(module) if entry.exact else module)
+        module = _optimised(symbol, _linked(compiled.library))
     undefined = _undefined_symbols(module)
     if undefined:
         raise KernelError(

@@ -8,7 +8,8 @@ Python runs it in the interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeVar
@@ -21,6 +22,8 @@ KERNEL_OPTIONS = {"error_model": "numpy", "fastmath": FASTMATH, "no_cpython_wrap
 OK = 0
 CALLBACK_FAILED = -1
 COLLIDER_MISSING = -2
+
+_exact_rounding = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,27 @@ def is_kernel(function: Callable[..., Any]) -> bool:
     return "__cardan_kernel__" in function.__dict__
 
 
+def kernel_options(exact: bool) -> dict[str, Any]:
+    """Numba's options for kernels, with or without leave to reassociate and contract."""
+    return {**KERNEL_OPTIONS, "fastmath": False} if exact else dict(KERNEL_OPTIONS)
+
+
+@contextmanager
+def rounding(exact: bool) -> Iterator[None]:
+    """While an entry is compiled: whether the kernels that it calls are those of exact rounding, too."""
+    global _exact_rounding  # noqa: PLW0603 (Numba looks functions up by themselves, without a word of the entry)
+    before, _exact_rounding = _exact_rounding, exact
+    try:
+        yield
+    finally:
+        _exact_rounding = before
+
+
 def dispatcher_of(function: Callable[..., Any]) -> Any:
-    """Numba's dispatcher of a kernel, made on first need."""
+    """Numba's dispatcher of a kernel, made on first need, one for each rounding."""
     from numba import njit
 
-    attributes = function.__dict__
-    if "__cardan_dispatcher__" not in attributes:
-        attributes["__cardan_dispatcher__"] = njit(**KERNEL_OPTIONS)(function)
-    return attributes["__cardan_dispatcher__"]
+    dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
+    if _exact_rounding not in dispatchers:
+        dispatchers[_exact_rounding] = njit(**kernel_options(_exact_rounding))(function)
+    return dispatchers[_exact_rounding]
