@@ -22,7 +22,7 @@ def main() -> None:
     for line in sys.stdin:
         steps = json.loads(line)["steps"]
         mujoco.mj_resetData(model, data)
-        for name in ("qpos", "qvel", "act", "qacc_warmstart"):
+        for name in ("qpos", "qvel", "act", "qacc_warmstart", "ctrl"):
             getattr(data, name)[:] = np.array(setup[name])
         start = time.perf_counter()
         for _ in range(steps):

@@ -1,0 +1,136 @@
+"""Models that the benchmarks make themselves: chains, piles, muscled arms, robots of meshes, terrain (MJCF text)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+SPACING = 0.24  # metres between the bodies of a pile before they fall
+PILE_SHAPES = (
+    '<geom type="sphere" size=".1"/>',
+    '<geom type="capsule" size=".06 .08"/>',
+    '<geom type="box" size=".1 .08 .06"/>',
+    '<geom type="cylinder" size=".08 .08"/>',
+    '<geom type="ellipsoid" size=".1 .08 .07"/>',
+    '<geom type="mesh" mesh="stone"/>',
+)
+
+
+def chain(bodies: int) -> str:
+    """A chain of capsules on hinges of alternating axes, which swings and doesn't collide: `bodies` degrees of freedom."""
+    axes = ("0 1 0", "0 0 1")
+    opening = "".join(
+        f'<body pos="{0.1 if k else 0} 0 0"><joint axis="{axes[k % 2]}" damping=".1"/>'
+        '<geom type="capsule" size=".02" fromto="0 0 0 .1 0 0"/>'
+        for k in range(bodies)
+    )
+    return f"""<mujoco><option timestep="0.001"/><default><geom contype="0" conaffinity="0"/></default>
+<worldbody>{opening}{"</body>" * bodies}</worldbody></mujoco>"""
+
+
+def numbers(values: np.ndarray) -> str:
+    """An attribute's numbers."""
+    return " ".join(f"{value:.6g}" for value in np.ravel(values))
+
+
+def points_on_sphere(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Random directions (count, 3)."""
+    points = rng.standard_normal((count, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def pile(bodies: int) -> str:
+    """Free bodies of six shapes in a lattice of random orientations above a square pit, about as high as it is wide."""
+    rng = np.random.default_rng(bodies)
+    side = max(2, round(bodies ** (1 / 3)))
+    half = 0.5 * SPACING * side + 0.05
+    falling = []
+    for k in range(bodies):
+        x, y, z = k % side, k // side % side, k // side**2
+        position = SPACING * np.array([x - 0.5 * (side - 1), y - 0.5 * (side - 1), z + 0.6])
+        position[:2] += rng.uniform(-0.02, 0.02, 2)
+        shape = PILE_SHAPES[k % len(PILE_SHAPES)]
+        quat = numbers(rng.standard_normal(4))
+        falling.append(f'<body pos="{numbers(position)}" quat="{quat}"><freejoint/>{shape}</body>')
+    walls = "".join(
+        f'<geom type="plane" size="1 1 1" pos="{-x * half} {-y * half} 0" zaxis="{x} {y} 0"/>'
+        for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    )
+    stone = numbers(0.09 * points_on_sphere(np.random.default_rng(0), 24))
+    return f"""<mujoco><option timestep="0.004"/><size memory="1G"/>
+<asset><mesh name="stone" vertex="{stone}"/></asset>
+<worldbody><geom type="plane" size="1 1 1"/>{walls}{"".join(falling)}</worldbody></mujoco>"""
+
+
+def muscle_arm(segments: int = 15) -> str:
+    """An arm of segments with two hinges each; four muscles a segment wrap around a sphere or cylinder at its joints."""
+    bodies, tendons, muscles = [], [], []
+    sides = (("x", "y"), ("x", "-y"), ("y", "x"), ("y", "-x"))
+    places = {"x": (1, 0), "-x": (-1, 0), "y": (0, 1), "-y": (0, -1)}
+    for k in range(segments):
+        wrap = '<geom name="wrap{0}" type="sphere" size=".03"/>' if k % 2 else ""
+        wrap = wrap or '<geom name="wrap{0}" type="cylinder" size=".03 .05" euler="90 0 0"/>'
+        sites = ""
+        for side, (x, y) in places.items():
+            sites += f'<site name="in{side}{k}" pos="{0.035 * x} {0.035 * y} -.06"/>'
+            sites += f'<site name="out{side}{k + 1}" pos="{0.035 * x} {0.035 * y} -.14"/>'
+            sites += f'<site name="side{side}{k}" pos="{0.06 * x} {0.06 * y} 0"/>'
+        bodies.append(
+            f'<body pos="0 0 {-0.2 if k else 0}"><joint axis="1 0 0" range="-60 60" limited="true"/>'
+            f'<joint axis="0 1 0" range="-60 60" limited="true"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2"/>'
+            f"{wrap.format(k)}{sites}"
+        )
+        for n, (_, side) in enumerate(sides):
+            tendons.append(
+                f'<spatial name="t{k}_{n}"><site site="out{side}{k}"/><geom geom="wrap{k}" sidesite="side{side}{k}"/>'
+                f'<site site="in{side}{k}"/></spatial>'
+            )
+            muscles.append(f'<muscle tendon="t{k}_{n}" lengthrange=".08 .2" force="100"/>')
+    root = "".join(f'<site name="out{s}0" pos="{0.035 * x} {0.035 * y} .06"/>' for s, (x, y) in places.items())
+    return f"""<mujoco><option timestep="0.002"/><default><geom contype="0" conaffinity="0"/><joint damping=".5" armature=".01"/>
+</default><worldbody>{root}{"".join(bodies)}{"</body>" * segments}</worldbody>
+<tendon>{"".join(tendons)}</tendon><actuator>{"".join(muscles)}</actuator></mujoco>"""
+
+
+def quadruped(rows: int = 200) -> str:
+    """A walking machine with feet of meshes on a rough height field of `rows` x `rows` points."""
+    rng = np.random.default_rng(3)
+    x, y = np.meshgrid(np.linspace(-10, 10, rows), np.linspace(-10, 10, rows))
+    ground = 0.5 + 0.2 * np.sin(1.3 * x) * np.cos(1.1 * y) + 0.02 * rng.standard_normal(x.shape)
+    foot = numbers(0.05 * points_on_sphere(rng, 40) * [1.5, 1, 0.8])
+    legs = "".join(
+        f"""<body pos="{0.3 * sx} {0.2 * sy} 0"><joint name="roll{sx}{sy}" axis="1 0 0" range="-40 40"/>
+<joint name="hip{sx}{sy}" axis="0 1 0" range="-80 80"/><geom type="capsule" size=".03" fromto="0 0 0 0 0 -.25"/>
+<body pos="0 0 -.25"><joint name="knee{sx}{sy}" axis="0 1 0" range="-120 120"/>
+<geom type="capsule" size=".025" fromto="0 0 0 0 0 -.22"/><geom type="mesh" mesh="foot" pos="0 0 -.24"/></body></body>"""
+        for sx in (-1, 1)
+        for sy in (-1, 1)
+    )
+    servos = "".join(
+        f'<position joint="{name}{sx}{sy}" kp="60"/>' for name in ("roll", "hip", "knee") for sx in (-1, 1) for sy in (-1, 1)
+    )
+    return f"""<mujoco><option timestep="0.002"/><default><joint damping="1" armature=".02"/></default>
+<asset><mesh name="foot" vertex="{foot}"/>
+<hfield name="ground" nrow="{rows}" ncol="{rows}" size="10 10 .6 .2" elevation="{numbers(ground)}"/></asset>
+<worldbody><geom type="hfield" hfield="ground"/>
+<body pos="0 0 1.1"><freejoint/><geom type="box" size=".35 .15 .08"/>{legs}</body></worldbody>
+<actuator>{servos}</actuator></mujoco>"""
+
+
+def mesh_robot(meshes: int = 50, vertices: int = 500) -> str:
+    """A tree of bodies with a mesh of its own each (for the time to compile)."""
+    rng = np.random.default_rng(4)
+    shapes = [numbers(0.1 * points_on_sphere(rng, vertices) * rng.uniform(0.5, 1, 3)) for _ in range(meshes)]
+    assets = "".join(f'<mesh name="part{k}" vertex="{shape}"/>' for k, shape in enumerate(shapes))
+    return f"<mujoco><asset>{assets}</asset><worldbody>{''.join(_limbs(meshes))}</worldbody></mujoco>"
+
+
+def _limbs(count: int, length: int = 10) -> Iterator[str]:
+    """Limbs of `length` links each."""
+    for first in range(0, count, length):
+        links = range(first, min(first + length, count))
+        for k in links:
+            pos = f"{0.5 * (first // length)} 0 1" if k == first else "0 0 -.2"
+            yield f'<body pos="{pos}"><joint axis="0 1 0"/><geom type="mesh" mesh="part{k}"/>'
+        yield "</body>" * len(links)
