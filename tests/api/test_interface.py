@@ -14,7 +14,8 @@ from cardan.api.absent import absent_feature
 NAMES = sorted(
     name for name in dir(mujoco) if not name.startswith("_") and not isinstance(getattr(mujoco, name), ModuleType)
 )
-OWN = ("kernel", "stage", "set_callback", "get_callback", "last_good_state", "MjSpec")  # what the reference does not have
+# what the reference does not have
+OWN = ("kernel", "stage", "set_callback", "get_callback", "last_good_state", "MjSpec")
 FUNCTIONS = [name for name in NAMES if callable(getattr(mujoco, name)) and not inspect.isclass(getattr(mujoco, name))]
 
 

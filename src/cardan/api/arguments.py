@@ -47,6 +47,8 @@ def vector(name: str, argument: str, value: Any, size: int, what: str) -> np.nda
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or not value.flags.writeable:
         raise TypeError(f"{name}: {argument} must be a writeable NumPy array of float64")
+    if not value.flags.c_contiguous:
+        raise TypeError(f"{name}: {argument} must be contiguous")
     if value.ndim > 2 or (value.ndim == 2 and value.shape[1] != 1) or value.size != size:
         raise TypeError(f"{argument} size should equal {what} ({size}), got an array of shape {value.shape}")
     return value

@@ -29,6 +29,11 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
+def _is_vector(array: np.ndarray) -> bool:
+    """Whether an array has one dimension, or one column."""
+    return array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
+
+
 def _target(name: str, array: Any, dtype: type) -> np.ndarray:
     """An array to write results to, as it is."""
     if not (isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.writeable):
@@ -37,9 +42,9 @@ def _target(name: str, array: Any, dtype: type) -> np.ndarray:
 
 
 def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray:
-    """A vector to write results to: one-dimensional, or with one column or row; contiguous."""
+    """A vector to write results to: one-dimensional, or with one column; contiguous."""
     _target(name, array, dtype)
-    fits = array.flags.c_contiguous and array.ndim > 0 and array.size == max(array.shape)
+    fits = array.flags.c_contiguous and _is_vector(array)
     require(fits, f"{name} should be a contiguous vector, got {_kind(array)}")
     return array.reshape(-1)
 
@@ -71,7 +76,7 @@ def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
         array = np.asarray(value, dtype)
     except (TypeError, ValueError):
         raise TypeError(f"{name} should be a vector of numbers, got {value!r}") from None
-    require(array.ndim > 0 and array.size == max(array.shape), f"{name} should be a vector, got shape {array.shape}")
+    require(_is_vector(array), f"{name} should be a vector, got shape {array.shape}")
     return array.reshape(-1)
 
 

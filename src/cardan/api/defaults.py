@@ -12,10 +12,9 @@ from cardan.api.loading import load_empty
 from cardan.model.attributes import FieldGroup
 from cardan.model.mjmodel import MjOption, MjVisual
 from cardan.model.tables import MODEL
-from cardan.step.report import MESSAGES
+from cardan.step.report import size_text, warning_text
 
 LOG_FILE = "MUJOCO_LOG.TXT"
-_SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 _DEFAULT_SOLREF = (0.02, 1.0)
 _DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
@@ -54,11 +53,7 @@ def mju_writeNumBytes(nbytes: int) -> str:
     value = integer("mju_writeNumBytes", "nbytes", nbytes)
     if not 0 <= value < 1 << 64:
         raise TypeError(f"mju_writeNumBytes: nbytes should be at least 0 and less than 2^64, got {value}")
-    power = 0
-    while value and value % 1024 == 0 and power < len(_SUFFIXES) - 1:
-        value //= 1024
-        power += 1
-    return f"{value}{_SUFFIXES[power]}"
+    return size_text(value)
 
 
 def mju_warningText(warning: int, info: int) -> str:
@@ -66,9 +61,7 @@ def mju_warningText(warning: int, info: int) -> str:
     kind, value = integer("mju_warningText", "warning", warning), integer("mju_warningText", "info", info)
     if value < 0:
         raise TypeError(f"mju_warningText: info should not be negative, got {value}")
-    if kind not in MESSAGES:
-        return f"Unknown warning type {kind}."
-    return MESSAGES[kind].format(info=value)
+    return warning_text(kind, value)
 
 
 def mju_writeLog(type: str, msg: str) -> None:

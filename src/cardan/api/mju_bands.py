@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cardan.api.array_arguments import matrix, require, target_matrix, target_of, target_vector, vector, vector_of
+from cardan.api.mju_matrices import solve_factored
 from cardan.constants import mjMINVAL
 
 _SIZE = "(ntotal-ndense)*nband + ndense*ntotal"
@@ -131,14 +132,11 @@ def mju_cholFactorBand(mat: np.ndarray, ntotal: int, nband: int, ndense: int, di
 
 def mju_cholSolveBand(res: np.ndarray, mat: Any, vec: Any, ntotal: int, nband: int, ndense: int) -> None:
     """Res = (L L')^-1 vec, with the band-dense Cholesky factor L in `mat`."""
-    from scipy.linalg import solve_triangular
-
     values = vector("mat", mat)
     require(values.size == _size(ntotal, nband, ndense), f"mat should have size {_SIZE}")
     out, v = target_of("res", res, ntotal, "ntotal"), vector_of("vec", vec, ntotal, "ntotal")
     lower = _unpacked(values, ntotal, nband, ndense)
-    half = solve_triangular(lower, v, lower=True, check_finite=False)
-    out[:] = solve_triangular(lower.T, half, lower=False, check_finite=False)
+    out[:] = solve_factored(lower, v)
 
 
 __all__ = [

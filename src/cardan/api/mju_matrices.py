@@ -103,7 +103,7 @@ def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
     out, a = target_matrix("res", res), matrix("mat", mat)
     require(out.shape[0] == a.shape[1], "#rows in res should equal #columns in mat")
     require(out.shape[1] == a.shape[1], "#columns in res should equal #columns in mat")
-    weights = np.ones(a.shape[0]) if diag is None else vector("diag", diag)
+    weights = np.ones(a.shape[0]) if diag is None else target_vector("diag", diag)
     require(weights.size == a.shape[0], "size of diag should equal the number of rows in mat")
     out[...] = a.T @ (weights[:, None] * a)
 
@@ -126,16 +126,25 @@ def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:
     return rank
 
 
+def solve_factored(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(L L')^-1 right, with L in the lower triangle of `factor`; not finite where L is singular."""
+    n = right.size
+    x = right.copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for i in range(n):
+            x[i] = (x[i] - factor[i, :i] @ x[:i]) / factor[i, i]
+        for i in range(n - 1, -1, -1):
+            x[i] = (x[i] - factor[i + 1 :, i] @ x[i + 1 :]) / factor[i, i]
+    return x
+
+
 def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
     """Res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`."""
-    from scipy.linalg import solve_triangular
-
     out, a, v = target_vector("res", res), matrix("mat", mat), vector("vec", vec)
     require(a.shape[0] == a.shape[1], "mat should be a square matrix")
     require(out.size == a.shape[0], "size of res should equal the number of rows in mat")
     require(v.size == a.shape[0], "size of vec should equal the number of rows in mat")
-    half = solve_triangular(a, v, lower=True, check_finite=False)
-    out[:] = solve_triangular(a.T, half, lower=False, check_finite=False)
+    out[:] = solve_factored(a, v)
 
 
 def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:

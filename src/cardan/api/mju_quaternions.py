@@ -146,7 +146,7 @@ def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any,
         flg_force: whether it is a force (torque, force); else a motion.
         newpos: the new point (3,).
         oldpos: the old point (3,).
-        rotnew2old: rotation from the new to the old orientation (9,), or None for none.
+        rotnew2old: rotation from the new to the old orientation (9,).
     """
     values = numbers("vec", vec, 6)
     rotational, linear = values[:3], values[3:]
@@ -155,9 +155,8 @@ def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any,
         rotational = sub3(rotational, cross(shift, linear))
     else:
         linear = sub3(linear, cross(shift, rotational))
-    if rotnew2old is not None:
-        turn = numbers("rotnew2old", rotnew2old, 9)
-        rotational, linear = mul_mat_t_vec3(turn, rotational), mul_mat_t_vec3(turn, linear)
+    turn = numbers("rotnew2old", rotnew2old, 9)
+    rotational, linear = mul_mat_t_vec3(turn, rotational), mul_mat_t_vec3(turn, linear)
     target_of("res", res, 6)[:] = (*rotational, *linear)
 
 

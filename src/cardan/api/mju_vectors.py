@@ -152,12 +152,12 @@ def mju_copy(res: np.ndarray, vec: Any) -> None:
 
 def mju_sum(vec: np.ndarray) -> float:
     """Sum of the elements."""
-    return float(vector("vec", vec).sum())
+    return float(target_vector("vec", vec).sum())
 
 
 def mju_L1(vec: np.ndarray) -> float:
     """Sum of the absolute values."""
-    return float(np.abs(vector("vec", vec)).sum())
+    return float(np.abs(target_vector("vec", vec)).sum())
 
 
 def mju_scl(res: np.ndarray, vec: Any, scl: float) -> None:
@@ -211,7 +211,7 @@ def mju_dot(vec1: Any, vec2: Any) -> float:
 
 def mju_isZero(vec: np.ndarray) -> int:
     """1 if all elements are 0, else 0."""
-    return int(not vector("vec", vec).any())
+    return int(not target_vector("vec", vec).any())
 
 
 def mju_insertionSort(list: np.ndarray) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cardan.api.arguments import check_pair, integer
+from cardan.api.array_arguments import numbers
 from cardan.compiler.lengthrange import LengthRanges, MjLROpt
 from cardan.dynamics import muscle
 from cardan.enums import mjtLRMode
@@ -14,14 +13,6 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
 _PARAMETERS = 9
-
-
-def _numbers(name: str, argument: str, values: Any, size: int) -> tuple[float, ...]:
-    """`values` as a tuple of numbers; raises TypeError unless there are `size`."""
-    array = np.asarray(values, np.float64).ravel()
-    if array.size != size:
-        raise TypeError(f"{name}: {argument} should have size {size}, got {array.size}")
-    return tuple(array.tolist())
 
 
 def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: Any) -> float:
@@ -34,15 +25,15 @@ def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: A
         acc0: acceleration by a unit force at qpos0 (only used if the force in `prm` is negative).
         prm: range (2), force, scale, lmin, lmax, vmax, fpmax, fvmax (9,).
     """
-    span = _numbers("mju_muscleGain", "lengthrange", lengthrange, 2)
-    nine = _numbers("mju_muscleGain", "prm", prm, _PARAMETERS)
+    span = numbers("lengthrange", lengthrange, 2)
+    nine = numbers("prm", prm, _PARAMETERS)
     return float(muscle.muscle_gain(float(len), float(vel), span, float(acc0), nine))
 
 
 def mju_muscleBias(len: float, lengthrange: Any, acc0: float, prm: Any) -> float:
     """Passive force of a muscle (negative: it pulls); arguments as in `mju_muscleGain`."""
-    span = _numbers("mju_muscleBias", "lengthrange", lengthrange, 2)
-    nine = _numbers("mju_muscleBias", "prm", prm, _PARAMETERS)
+    span = numbers("lengthrange", lengthrange, 2)
+    nine = numbers("prm", prm, _PARAMETERS)
     return float(muscle.muscle_bias(float(len), span, float(acc0), nine))
 
 
@@ -54,7 +45,7 @@ def mju_muscleDynamics(ctrl: float, act: float, prm: Any) -> float:
         act: activation.
         prm: time constants of activation and deactivation, s, and width of the transition between them (3,).
     """
-    return float(muscle.muscle_dynamics(float(ctrl), float(act), _numbers("mju_muscleDynamics", "prm", prm, 3)))
+    return float(muscle.muscle_dynamics(float(ctrl), float(act), numbers("prm", prm, 3)))
 
 
 def mj_defaultLROpt(opt: MjLROpt) -> None:

@@ -34,7 +34,9 @@ MESSAGES: dict[int, str] = {
     int(mjtWarning.mjWARN_BADQACC): _UNSTABLE.format("QACC", "DOF", "{info}"),
     int(mjtWarning.mjWARN_BADCTRL): _UNSTABLE.format("CTRL", "ACTUATOR", "{info}"),
 }
-"""Texts of the warnings, as `mju_warningText` gives them."""
+"""Texts of the warnings; `warning_text` fills in the information."""
+_IN_BYTES = (int(mjtWarning.mjWARN_CNSTRFULL),)
+_SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 class SimulationWarning(RuntimeWarning):
@@ -66,8 +68,24 @@ def report_warnings(m: Any, d: Any) -> int:
     return OK
 
 
+def size_text(nbytes: int) -> str:
+    """A number of bytes, with the largest suffix (K, M, ...) that leaves it a whole number."""
+    power = 0
+    while nbytes and nbytes % 1024 == 0 and power < len(_SUFFIXES) - 1:
+        nbytes //= 1024
+        power += 1
+    return f"{nbytes}{_SUFFIXES[power]}"
+
+
+def warning_text(kind: int, info: int) -> str:
+    """Text of a warning of a kind (mjtWarning) with its information."""
+    if kind not in MESSAGES:
+        return f"Unknown warning type {kind}."
+    return MESSAGES[kind].format(info=size_text(info) if kind in _IN_BYTES else info)
+
+
 def _message(d: Any, kind: int, info: int) -> str:
-    return f"{MESSAGES[kind].format(info=info)} Time = {d.time:.4f}."
+    return f"{warning_text(kind, info)} Time = {d.time:.4f}."
 
 
 def keep_message(d: Any, kind: int, info: int, details: str) -> None:
