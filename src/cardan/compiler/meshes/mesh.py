@@ -78,8 +78,10 @@ class Mesh:
     def _prepare(self, raw: RawMesh) -> None:
         """Faces, normals and texture coordinates; then reference frame and scale."""
         scale = np.array(self.values["scale"])
-        if scale.prod() < 0.0:
+        self._mirrored = bool(scale.prod() < 0.0)
+        if self._mirrored:
             _turn_faces(raw)
+        self._points = raw.vertex
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
         self.cloud_hull = None if len(raw.face) else hull_faces(raw.vertex)
         if self.cloud_hull is not None:
@@ -110,15 +112,19 @@ class Mesh:
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Graph of the convex hull; empty when no geom needs it."""
+        """Graph of the convex hull; empty when no geom needs it.
+
+        As in the reference it is that of the points as they stand in the file, which decides about nearly flat places.
+        """
         if self.cloud_hull is not None:
             return hull_graph(self.cloud_hull)
         if not self.needs_hull:
             return np.empty(0, np.int32)
         try:
-            return hull_graph(hull_faces(self.vertex))
+            face = hull_faces(self._points)
         except MeshDataError as error:
             raise self.element.error(str(error)) from None
+        return hull_graph(face[:, [0, 2, 1]] if self._mirrored else face)
 
     # --- mass --------------------------------------------------------------------------------------------------------
 
