@@ -44,6 +44,48 @@ def crb(m: Any, d: Any) -> int:
 
 
 @kernel
+def _eliminate_one(m: Any, ld: Any, diag_inv: Any, k: int) -> None:
+    """Subtract what dof `k` adds to the rows of its ancestors, and turn its row into a row of L."""
+    start = m.aux.M_rowadr[k]
+    stop = m.aux.M_rowadr[k + 1]
+    inverse = 1.0 / ld[start]
+    diag_inv[k] = inverse
+    for adr in range(start + 1, stop):
+        # subtract the scaled rest of row k from the row of this ancestor
+        scale = ld[adr] * inverse
+        shift = m.aux.M_rowadr[m.aux.M_colind[adr]] - adr
+        for c in range(adr, stop):
+            ld[c + shift] -= scale * ld[c]
+        ld[adr] = scale
+
+
+@kernel
+def _eliminate_two(m: Any, ld: Any, diag_inv: Any, k: int) -> None:
+    """The same for dof `k` and its parent `k` - 1 at once: the rows of their ancestors are read and written once."""
+    start = int(m.aux.M_rowadr[k - 1])
+    child = int(m.aux.M_rowadr[k])
+    inverse_child = 1.0 / ld[child]
+    diag_inv[k] = inverse_child
+    # the child from its parent's row
+    lag = child + 1 - start
+    scale_child = ld[child + 1] * inverse_child
+    for adr in range(start, child):
+        ld[adr] -= scale_child * ld[adr + lag]
+    ld[child + 1] = scale_child
+    # both from the rows of their ancestors
+    inverse = 1.0 / ld[start]
+    diag_inv[k - 1] = inverse
+    for adr in range(start + 1, child):
+        scale = ld[adr] * inverse
+        scale_child = ld[adr + lag] * inverse_child
+        shift = m.aux.M_rowadr[m.aux.M_colind[adr]] - adr
+        for c in range(adr, child):
+            ld[c + shift] -= scale * ld[c] + scale_child * ld[c + lag]
+        ld[adr] = scale
+        ld[adr + lag] = scale_child
+
+
+@kernel
 def factor_ld(m: Any, ld: Any, diag_inv: Any) -> None:
     """Factorise a matrix with the structure of `qM` in place: L' D L, with D on the diagonal and L below it.
 
@@ -52,18 +94,14 @@ def factor_ld(m: Any, ld: Any, diag_inv: Any) -> None:
         ld: entries of the matrix (nM,), replaced by its factors.
         diag_inv: reciprocals of D (nv,), written.
     """
-    for k in range(m.nv - 1, -1, -1):
-        start = m.aux.M_rowadr[k]
-        stop = m.aux.M_rowadr[k + 1]
-        inverse = 1.0 / ld[start]
-        diag_inv[k] = inverse
-        for adr in range(start + 1, stop):
-            # subtract the scaled rest of row k from the row of this ancestor
-            scale = ld[adr] * inverse
-            shift = m.aux.M_rowadr[m.aux.M_colind[adr]] - adr
-            for c in range(adr, stop):
-                ld[c + shift] -= scale * ld[c]
-            ld[adr] = scale
+    k = m.nv - 1
+    while k >= 0:
+        if k > 0 and m.dof_parentid[k] == k - 1:
+            _eliminate_two(m, ld, diag_inv, k)
+            k -= 2
+        else:
+            _eliminate_one(m, ld, diag_inv, k)
+            k -= 1
 
 
 @stage
