@@ -32,7 +32,9 @@ from cardan.maths.vector import (
 PARALLEL = 1e-12
 """Squared sine of the angle of two edges below which they have no common perpendicular."""
 EDGE_ADVANTAGE = 1e-12
-"""How much less two boxes must overlap along the perpendicular of two edges than along a face's normal, m."""
+"""By what part two boxes must overlap less along the perpendicular of two edges than along a face's normal."""
+COINCIDENT = 1e-14
+"""Distance along each axis within which two points of the overlap are one, m."""
 FACING = 0.5
 """Cosine above which a face of the other box faces the reference face; several ones meet in an edge or a corner."""
 SLACK = 0.01
@@ -112,7 +114,7 @@ def find_axis(w: Any, t: Any, size1: Any, size2: Any, margin: float) -> Any:
     for i in range(3):
         for j in range(3):
             separation = edge_overlap(w, t, size1, size2, i, j)
-            if separation > largest + EDGE_ADVANTAGE:
+            if separation > largest + EDGE_ADVANTAGE * abs(largest):
                 best, largest = 6 + 3 * i + j, separation
                 if separation > margin:
                     return best, largest
@@ -204,7 +206,10 @@ def zone(m: Any, d: Any, geom: int, point: Any) -> int:
 
 @kernel
 def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
-    """Append a point to the `n` points found; returns their number now."""
+    """Append a point to the `n` points found, unless it is one of them; returns their number now."""
+    for k in range(n):
+        if abs(w[POINTS + 3 * k] - u) < COINCIDENT and abs(w[POINTS + 3 * k + 1] - v) < COINCIDENT:
+            return n
     w[POINTS + 3 * n] = u
     w[POINTS + 3 * n + 1] = v
     w[POINTS + 3 * n + 2] = height
@@ -272,7 +277,7 @@ def add_incident_corners(w: Any, n: int, ncorner: int, half_u: float, half_v: fl
     deepest = deepest_corner(w, ncorner) if with_deepest else -1
     for k in range(ncorner):
         u, v = w[CORNERS + 3 * k], w[CORNERS + 3 * k + 1]
-        if k == deepest or (abs(u) < half_u and abs(v) < half_v):
+        if k == deepest or (abs(u) <= half_u and abs(v) <= half_v):
             n = put_point(w, n, u, v, w[CORNERS + 3 * k + 2])
     return n
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cardan.collision import box, capsule, plane, sphere
+from cardan.collision.capsule_box import capsule_box
 from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
 from cardan.collision.hfield import hfield_convex
@@ -47,6 +48,7 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CYLINDER): sphere.sphere_cylinder,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_BOX): sphere.sphere_box,
     (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CAPSULE): capsule.capsule_capsule,
+    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX): capsule_box,
     (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_BOX): box.box_box,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_ELLIPSOID): convex_convex,
     (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_MESH): convex_convex,
