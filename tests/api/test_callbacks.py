@@ -1,9 +1,13 @@
 """Callbacks: Python and native, order of calls, exceptions, removal."""
 
+import copy
+
 import mujoco
+import numpy as np
 import pytest
 from reference import model_from_reference
 
+import cardan
 from cardan.api import callbacks, pipeline
 from cardan.jit import kernel
 from cardan.model import MjData
@@ -80,3 +84,98 @@ def test_bad_and_absent_callbacks():
         callbacks.set_mju_user_malloc(print)
     callbacks.set_mju_user_malloc(None)
     assert callbacks.get_mju_user_malloc() is None
+
+
+def test_callbacks_of_one_model_win(world):
+    m, d = world
+    other = copy.copy(m)
+    callbacks.set_mjcb_control(lambda model, data: data.ctrl.fill(1))
+    callbacks.set_callback(m, "control", lambda model, data: data.ctrl.fill(2))
+    d2 = MjData(other)
+    pipeline.mj_forward(m, d)
+    pipeline.mj_forward(other, d2)
+    assert (d.ctrl[0], d2.ctrl[0]) == (2, 1)
+    callbacks.set_callback(m, "control", None)
+    assert callbacks.get_callback(m, "control") is None
+    pipeline.mj_forward(m, d)
+    assert d.ctrl[0] == 1
+    callbacks.mj_resetCallbacks()
+    callbacks.set_callback(m, "control", native_control)
+    assert callbacks.get_callback(m, "control") is native_control
+    d.ctrl[:] = 5
+    pipeline.mj_forward(m, d)
+    assert d.ctrl[0] == 0.1
+    with pytest.raises(ValueError, match="there is no callback 'contrl'"):
+        callbacks.set_callback(m, "contrl", print)
+    with pytest.raises(TypeError):
+        callbacks.set_callback(d, "control", print)
+    with pytest.raises(TypeError):
+        callbacks.set_callback(m, "control", 3)
+
+
+SENSORS = """<mujoco><worldbody><body pos="0 0 .09"><freejoint/><geom size=".1"/><site name="s"/></body></worldbody>
+<sensor><user dim="2" needstage="pos" cutoff="0.5" noise="0.1"/><framepos objtype="site" objname="s"/>
+<user dim="3" needstage="vel"/><user dim="1" datatype="positive" cutoff="1"/><user dim="1"/><clock/></sensor></mujoco>"""
+
+
+@kernel
+def native_sensor(m, d, stage):
+    for i in range(m.nsensordata):
+        d.sensordata[i] = i - 2.5 + d.time
+
+
+def sense(m, d, stage):
+    d.sensordata[:] = np.arange(len(d.sensordata)) - 2.5 + d.time
+
+
+def test_user_sensors():
+    results = []
+    for engine, function in ((mujoco, sense), (cardan, sense), (cardan, native_sensor)):
+        m = engine.MjModel.from_xml_string(SENSORS)
+        d = engine.MjData(m)
+        stages = []
+        d.sensordata[:] = -7
+        engine.mj_forward(m, d)
+        rows = [d.sensordata.copy()]
+        engine.set_mjcb_sensor(function)
+        for step in (engine.mj_forward, engine.mj_step, engine.mj_inverse):
+            step(m, d)
+            rows.append(d.sensordata.copy())
+        engine.set_mjcb_sensor(lambda model, data, stage, stages=stages: stages.append(int(stage)))
+        engine.mj_step(m, d)
+        engine.set_mjcb_sensor(None)
+        results.append((np.array(rows), stages, m.sensor_noise[0]))
+    for rows, stages, noise in results[1:]:
+        np.testing.assert_allclose(rows, results[0][0], atol=1e-14)
+        assert stages == results[0][1] == [1, 2, 3]
+        assert noise == 0.1
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("nthread", [1, 4])
+def test_callbacks_in_rollouts_on_threads(world, native, nthread):
+    m, d = world
+    start = np.zeros((16, 3))
+    start[:, 1] = np.linspace(-1, 1, 16)
+
+    def control(model, data):
+        data.ctrl[:] = 0.7 * data.qvel + 0.1
+
+    callbacks.set_callback(m, "control", native_control if native else control)
+    states, _ = cardan.rollout.rollout(m, d, start, nstep=20, nthread=nthread)
+    for row in (0, 7, 15):
+        single = MjData(m)
+        single.qpos[:] = start[row, 1]
+        pipeline.mj_step(m, single, 20)
+        np.testing.assert_array_equal(states[row, -1, 1:], [single.qpos[0], single.qvel[0]])
+
+
+def test_errors_come_out_of_rollouts(world):
+    m, d = world
+
+    def control(model, data):
+        raise KeyError("no")
+
+    callbacks.set_mjcb_control(control)
+    with pytest.raises(KeyError, match="no"):
+        cardan.rollout.rollout(m, d, np.zeros((8, 3)), nstep=5, nthread=3)

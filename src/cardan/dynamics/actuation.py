@@ -27,6 +27,10 @@ PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
 BADCTRL = int(mjtWarning.mjWARN_BADCTRL)
 MAXVAL = 1e10
 LAST_GROUP = 30
+MUSCLES_MADE, USERS_MADE = 1, 2  # bits of work.actuation_made
+ACTUATION_STALE = -6  # types of actuators were edited: the program lacks a stage before this one
+_MUSCLE = (int(mjtDyn.mjDYN_MUSCLE), int(mjtGain.mjGAIN_MUSCLE), int(mjtBias.mjBIAS_MUSCLE))
+_USER = (int(mjtDyn.mjDYN_USER), int(mjtGain.mjGAIN_USER), int(mjtBias.mjBIAS_USER))
 
 
 @kernel
@@ -144,6 +148,19 @@ def _force(m: Any, d: Any, actuator: int) -> float:
 
 
 @kernel
+def _kinds_to_make(m: Any) -> int:
+    """The kinds of actuators that stages before this one have to deal with, as bits."""
+    kinds = 0
+    for i in range(m.nu):
+        dyn, gain, bias = m.actuator_dyntype[i], m.actuator_gaintype[i], m.actuator_biastype[i]
+        if dyn == _MUSCLE[0] or gain == _MUSCLE[1] or bias == _MUSCLE[2]:
+            kinds |= MUSCLES_MADE
+        if dyn == _USER[0] or gain == _USER[1] or bias == _USER[2]:
+            kinds |= USERS_MADE
+    return kinds
+
+
+@kernel
 def _actuator_forces(m: Any, d: Any) -> None:
     """Activation rates and forces of all actuators, and the joint forces that they make."""
     for i in range(m.nu):
@@ -178,7 +195,8 @@ def fwd_actuation(m: Any, d: Any) -> int:
     """Actuator forces and activation rates.
 
     Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
-    act_dot (na,), qfrc_actuator (nv,). A bad control raises the warning BADCTRL and all controls count as zero.
+    act_dot (na,), qfrc_actuator (nv,). A bad control raises the warning BADCTRL and all controls count as zero. Returns
+    ACTUATION_STALE if a stage is missing, because the types of actuators were edited after the program was made.
     """
     for dof in range(m.nv):
         d.qfrc_actuator[dof] = 0.0
@@ -186,6 +204,9 @@ def fwd_actuation(m: Any, d: Any) -> int:
         for i in range(m.nu):
             d.actuator_force[i] = 0.0
         return OK
+    if _kinds_to_make(m) & ~d.work.actuation_made:
+        return ACTUATION_STALE
+    d.work.actuation_made = 0
     _read_controls(m, d)
     _actuator_forces(m, d)
     _joint_limits(m, d)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.actuation import clamp, limit_controls
+from cardan.dynamics.actuation import MUSCLES_MADE, clamp, limit_controls
 from cardan.enums import mjtBias, mjtDyn, mjtGain
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
@@ -173,11 +173,12 @@ def muscles(m: Any, d: Any) -> int:
     Reads ctrl, act, actuator_length, actuator_velocity; writes act_dot (na,), work.actuator_gain,
     work.actuator_gain_slope and work.actuator_bias (nu,) where the types of an actuator say muscle.
     """
+    d.work.actuation_made |= MUSCLES_MADE
     limit_controls(m, d)
     for i in range(m.nu):
         length, velocity, acc0 = d.actuator_length[i], d.actuator_velocity[i], m.actuator_acc0[i]
         lengthrange = (m.actuator_lengthrange[i, 0], m.actuator_lengthrange[i, 1])
-        if m.actuator_dyntype[i] == MUSCLE_DYN:
+        if m.actuator_dyntype[i] == MUSCLE_DYN and m.actuator_actnum[i] > 0:
             prm = m.actuator_dynprm
             timeconst = (prm[i, 0], prm[i, 1], prm[i, 2])
             act = m.actuator_actadr[i] + m.actuator_actnum[i] - 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.dynamics.actuation import actuator_disabled
+from cardan.dynamics.actuation import USERS_MADE, actuator_disabled
 from cardan.enums import mjtBias, mjtDyn, mjtGain
 from cardan.jit import OK, kernel, stage
 
@@ -39,6 +39,7 @@ def user_defaults(m: Any, d: Any) -> int:
 
     Writes act_dot (na,), work.actuator_gain, work.actuator_gain_slope, work.actuator_bias (nu,).
     """
+    d.work.actuation_made |= USERS_MADE
     for i in range(m.nu):
         if m.actuator_dyntype[i] == USER_DYN:
             for act in range(m.actuator_actadr[i], m.actuator_actadr[i] + m.actuator_actnum[i]):

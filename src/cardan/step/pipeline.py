@@ -18,7 +18,7 @@ from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.dynamics.acceleration import fwd_acceleration
-from cardan.dynamics.actuation import fwd_actuation
+from cardan.dynamics.actuation import ACTUATION_STALE, fwd_actuation
 from cardan.dynamics.bias import rne, rne_post_constraint
 from cardan.dynamics.camlight import camlight
 from cardan.dynamics.com import com_pos, com_vel
@@ -57,7 +57,7 @@ from cardan.step.inverse import (
     restore_acc,
 )
 from cardan.step.report import report_warnings
-from cardan.step.run import StepProgram
+from cardan.step.run import ANSWERS, StepProgram, run
 from cardan.step.runge_kutta import rk_begin, rk_end, rk_second, rk_third
 from cardan.step.sensor_hooks import has_user_sensors, user_cutoff
 from cardan.step.support import check_sensors, check_support
@@ -292,9 +292,19 @@ CHECK_FWDINV = when(_fwdinv_on, *COMPARE)
 
 STEP1 = (timed("STEP", check_pos, check_vel, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL),)
 STEP2 = (
-    also_timed("STEP", *ACTUATOR_FORCES, fwd_acceleration, SOLVE, *SENSOR_ACC, check_acc, CHECK_FWDINV, *SINGLE_STEP),
+    also_timed(
+        "STEP",
+        *ACTUATOR_FORCES,
+        fwd_acceleration,
+        SOLVE,
+        *SENSOR_ACC,
+        check_acc,
+        report_warnings,
+        CHECK_FWDINV,
+        *SINGLE_STEP,
+    ),
 )
-STEP = (timed("STEP", check_pos, check_vel, *FORWARD, check_acc, CHECK_FWDINV, *INTEGRATE),)
+STEP = (timed("STEP", check_pos, check_vel, *FORWARD, check_acc, report_warnings, CHECK_FWDINV, *INTEGRATE),)
 
 # programs by name: those of the public functions -----------------------------
 
@@ -405,6 +415,17 @@ def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProg
     forward = program(m, "mj_forward") if check_acc in stages else None
     needs_objects = any(isinstance(stage, int) for stage in (*stages, *(forward.stages if forward else ())))
     return StepProgram((*stages, report_warnings), needs_objects, forward, **answers)
+
+
+def _renew_actuation(program: Any, m: MjModel, d: Any) -> None:
+    """The types of actuators were edited: compute their forces with the stages that they need, and go on."""
+    stage, repetition = (int(k) for k in d._resume)
+    m._programs.clear()
+    run(make_program(m, ACTUATOR_FORCES), m, d)
+    d._resume[:] = stage + 1, repetition
+
+
+ANSWERS[ACTUATION_STALE] = _renew_actuation
 
 
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
