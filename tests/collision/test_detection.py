@@ -22,6 +22,8 @@ UNSUPPORTED = """
   <body pos="{x} 0 0"><freejoint/><geom type="cylinder" size=".1 .1" {attributes}/></body>
 </worldbody></mujoco>"""
 
+BOX_CYLINDER = (mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_BOX)
+
 
 def test_arena_grows():
     pair = Pair(PILE)

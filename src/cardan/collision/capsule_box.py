@@ -111,6 +111,16 @@ def other_place(center: Any, half: Any, size: Any, t: float) -> float:
     return low if t - low > high - t else high
 
 
+@kernel
+def within(center: Any, half: Any, size: Any, t: float) -> bool:
+    """Whether a place on the segment is inside of the box."""
+    return (
+        abs(center[0] + t * half[0]) < size[0]
+        and abs(center[1] + t * half[1]) < size[1]
+        and abs(center[2] + t * half[2]) < size[2]
+    )
+
+
 @collider
 def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A capsule and a box: up to two contacts."""
@@ -122,8 +132,10 @@ def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     size = get3(m.geom_size, geom2)
     radius = m.geom_size[geom1, 0]
 
-    # nearest places of the segment
+    # nearest places of the segment; the slope is flat within the box as well, where one contact does
     first, second = nearest_places(local, half, size)
+    if within(local, half, size, first) and within(local, half, size, second):
+        return sphere_box_contact(m, d, 0, add_scaled3(center, axis, 0.5 * (first + second)), radius, geom2)
     if second - first <= APART:
         second = other_place(local, half, size, first)
     ncon = sphere_box_contact(m, d, 0, add_scaled3(center, axis, first), radius, geom2)

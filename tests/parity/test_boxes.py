@@ -1,0 +1,118 @@
+"""Box-box and capsule-box contacts against the reference, as sets: their order is free."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "collision"))
+from harness import Pair, random_quat
+
+from cardan.jit.mode import jit_enabled
+
+POSES = int(os.environ.get("CARDAN_POSES", "1000")) if jit_enabled else 25
+SIZE1, SIZE2 = np.array([0.3, 0.2, 0.25]), np.array([0.2, 0.35, 0.15])
+TURN = np.sqrt(0.5)
+RIGHT_ANGLES = [
+    (1, 0, 0, 0), (TURN, TURN, 0, 0), (TURN, 0, TURN, 0), (0, 1, 0, 0), (TURN, 0, 0, TURN), (0.5, 0.5, 0.5, 0.5),
+]  # fmt: skip
+
+
+def two_boxes(margin: float = 0.0, first: str = 'type="box" size=".3 .2 .25"', size2: str = ".2 .35 .15") -> Pair:
+    """A geom on a free body and a box on another."""
+    return Pair(
+        f'<mujoco><default><geom margin="{margin}"/></default><worldbody><body><freejoint/><geom {first}/></body>'
+        f'<body><freejoint/><geom type="box" size="{size2}"/></body></worldbody></mujoco>'
+    )
+
+
+def rows(contact) -> np.ndarray:
+    """Distance, position and frame of all contacts."""
+    return np.hstack([contact.dist[:, None], contact.pos, contact.frame.reshape(-1, 9)])
+
+
+def unmatched(pair: Pair, tolerance: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
+    """Our contacts that the reference lacks, and its contacts that we lack."""
+    ours, theirs = rows(pair.data.contact), rows(pair.ref_data.contact)
+    close = (np.abs(ours[:, None] - theirs[None]) < tolerance).all(axis=2)
+    return ours[~close.any(axis=1)], theirs[~close.any(axis=0)]
+
+
+def on_surface(pair: Pair, geom: int, size: np.ndarray, point: np.ndarray) -> bool:
+    """Whether a point is on the surface of a box."""
+    local = (point - pair.data.geom_xpos[geom]) @ pair.data.geom_xmat[geom].reshape(3, 3)
+    return abs((np.abs(local) - size).max()) < 1e-6
+
+
+@pytest.mark.parametrize("margin", [0.0, 1e-3, 0.02])
+def test_random_boxes(margin):
+    """All contacts agree, but for points that the reference adds now and then and that are on neither surface."""
+    pair = two_boxes(margin)
+    rng = np.random.default_rng(11)
+    touching = odd = 0
+    for _ in range(POSES):
+        for body in (1, 2):
+            pair.set_pose(body, rng.normal(size=3) * 0.25, random_quat(rng))
+        pair.collide()
+        touching += pair.ref_data.ncon > 0
+        ours, theirs = unmatched(pair)
+        assert not len(ours)
+        odd += len(theirs) > 0
+        for row in theirs:
+            half = 0.5 * row[0] * row[4:7]
+            assert not on_surface(pair, 0, SIZE1, row[1:4] - half)
+            assert not on_surface(pair, 1, SIZE2, row[1:4] + half)
+    assert touching > POSES / 3
+    assert odd <= max(1, POSES / 400)
+
+
+@pytest.mark.parametrize("tilt", [1e-2, 1e-4])
+@pytest.mark.parametrize("size2", [".2 .35 .15", ".3 .2 .25"])
+def test_boxes_nearly_aligned(tilt, size2):
+    pair = two_boxes(size2=size2)
+    rng = np.random.default_rng(0)
+    places = [(0, 0, 0.499), (0, 0, 0.39), (0.2, 0, 0.45), (0.1, 0.1, 0.495), (0.49, 0.1, 0.05)]
+    different = total = 0
+    for quat1, quat2, place in itertools.product(RIGHT_ANGLES, RIGHT_ANGLES, places if jit_enabled else places[:1]):
+        for body, pos, quat in ((1, (0, 0, 0), quat1), (2, place, quat2)):
+            turned = np.array(quat) + tilt * rng.normal(size=4)
+            pair.set_pose(body, np.array(pos) + tilt * rng.normal(size=3), turned / np.linalg.norm(turned))
+        pair.collide()
+        different += any(map(len, unmatched(pair)))
+        total += pair.ref_data.ncon > 0
+    assert different <= 0.02 * total
+
+
+@pytest.mark.parametrize("size2", [".2 .35 .15", ".3 .2 .25", ".3 .3 .25"])
+@pytest.mark.parametrize("place", [(0, 0), (0.1, 0.05), (0.1, 0), (1e-3, 0), (0.05, 0.3)])
+def test_boxes_stacked_exactly(size2, place):
+    pair = two_boxes(size2=size2)
+    pair.set_pose(1, (0, 0, 0), (1, 0, 0, 0))
+    pair.set_pose(2, (*place, 0.25 + float(size2.split()[2]) - 1e-3), (1, 0, 0, 0))
+    pair.collide()
+    assert pair.data.ncon == pair.ref_data.ncon == 4
+    assert not any(map(len, unmatched(pair)))
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_nearest_contact_of_capsules_and_boxes(margin):
+    """The contact of the nearest point of the segment agrees wherever the segment is outside of the box."""
+    pair = two_boxes(margin, first='type="capsule" size=".1 .3"', size2=".3 .2 .25")
+    rng = np.random.default_rng(11)
+    checked = 0
+    for _ in range(POSES):
+        for body in (1, 2):
+            pair.set_pose(body, rng.normal(size=3) * 0.3, random_quat(rng))
+        pair.collide()
+        assert (pair.data.ncon > 0) == (pair.ref_data.ncon > 0)
+        if pair.data.ncon and pair.ref_data.contact.dist.min() > -0.0999:
+            theirs = rows(pair.ref_data.contact)
+            nearest = theirs[theirs[:, 0].argmin()]
+            np.testing.assert_allclose(rows(pair.data.contact)[0], nearest, atol=1e-9)
+            checked += 1
+    assert checked > POSES / 10
