@@ -26,6 +26,8 @@ _SCALAR_JOINTS = (2, 3)  # slide, hinge
 _JOINTS = (int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT))
 _NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
+_MOST_ACTIVATIONS = 100_000
+
 
 def add_actuators(build: Build) -> None:
     """Actuators, in the user's order: columns ``actuator_*``."""
@@ -123,6 +125,8 @@ def _activations(element: Element, values: dict[str, Any]) -> int:
         raise element.error(f"more than one activation needs dyntype 'user', found {given}", "actdim")
     if given >= 0 and bool(given) != stateful:
         raise element.error(f"must {'not be 0' if stateful else 'be 0'} for dyntype '{kind}', found {given}", "actdim")
+    if given > _MOST_ACTIVATIONS:
+        raise element.error(f"at most {_MOST_ACTIVATIONS} activations, found {given}", "actdim")
     return given if given > 1 else int(stateful)
 
 

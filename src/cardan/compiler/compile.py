@@ -28,8 +28,10 @@ from cardan.compiler.skins import add_skins
 from cardan.compiler.tendons import add_tendons
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
+from cardan.errors import MjcfError
+from cardan.jit.struct import layout_of
 from cardan.model.mjmodel import MjModel
-from cardan.model.tables import MODEL
+from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
 
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
@@ -46,6 +48,7 @@ _COLUMN_SIZES: dict[str, str] = {
     "npaths": "paths",
     "nnames_map": "names_map",
 }
+_LARGEST_MEMORY = 4 * 2**30
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 
 
@@ -116,6 +119,17 @@ def _sizes(build: Build) -> dict[str, int]:
     return sizes
 
 
+def _check_memory(build: Build) -> None:
+    """Refuse sizes that nobody can mean, before memory of that size is asked for."""
+    sizes = tuple((name, build.sizes.get(name, 0)) for name in SIZE_NAMES)
+    for struct, growable, noun in ((MODEL, (), "model"), (DATA, CAPACITIES, "data")):
+        nbytes = layout_of(struct, frozenset(growable), None, sizes).nbytes
+        if nbytes > _LARGEST_MEMORY:
+            largest = max(sizes, key=lambda size: size[1])
+            reason = f"the {noun} would need {nbytes / 2**30:.1f} GiB; the largest size is {largest[0]} = {largest[1]}"
+            raise MjcfError(f"{reason}; at most {_LARGEST_MEMORY / 2**30:.0f} GiB are accepted")
+
+
 def _pad_users(build: Build) -> None:
     """Fill user values up with zeros to the model's size."""
     for part in _USERS:
@@ -126,6 +140,7 @@ def _pad_users(build: Build) -> None:
 
 def _fill(build: Build) -> MjModel:
     """An MjModel with the columns in its arrays."""
+    _check_memory(build)
     _pad_users(build)
     m = MjModel(build.sizes)
     columns, arrays = build.columns, m._memory.arrays

@@ -53,7 +53,10 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
         return _mesh(build, placed, values) if word == "mesh" else _fitted(build, placed, values)
     pose, size = placed_shape(build, placed, values)
     check_size(element, word, size)
-    return _primitive(word, pose, size)
+    try:
+        return _primitive(word, pose, size)
+    except OverflowError:
+        raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size") from None
 
 
 _NOUNS = {"mesh": "mesh", "hfield": "height field"}

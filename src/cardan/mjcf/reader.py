@@ -31,6 +31,7 @@ from cardan.spec.tree import ModelTree
 FROM_STRING = "XML string"  # how messages call a model that has no file
 
 _NAMES = (Type.REFERENCE, Type.STRING)
+_DEEPEST = 5000
 
 
 def _must_name(row: ElementRow, attribute: Attribute) -> bool:
@@ -120,6 +121,8 @@ class _Document:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         """A start tag."""
+        if len(self.open) > _DEEPEST:
+            self._fail(f"elements are nested more than {_DEEPEST} levels deep", tag)
         if not self.open:
             self.open.append(self.around or self._root(tag, attributes))
             return

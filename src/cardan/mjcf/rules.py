@@ -163,6 +163,8 @@ def bounded_sizes(element: Element) -> None:
         least = min(element.row.defaults[name], 0)
         if value < least:
             raise element.error(f"must be at least {least}, found {value}", name)
+    if element.attributes.get("nkey", 0) > _LARGEST_COUNT:
+        raise element.error(f"at most {_LARGEST_COUNT} keyframes, found {element.attributes['nkey']}", "nkey")
     if 0 <= element.attributes.get("memory", -1) < _LEAST_MEMORY:
         raise element.error(f"less than {_LEAST_MEMORY} bytes leave no room for a single contact", "memory")
     old = _given(element, ("njmax", "nconmax", "nstack"))

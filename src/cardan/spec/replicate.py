@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # sections whose elements follow what they refer to; later ones may refer to earlier ones
 _SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor")
 
+_MOST_ELEMENTS = 500_000
+
 Names = dict[str, set[str]]
 
 
@@ -53,6 +55,9 @@ def _expand(macro: Element) -> None:
     assert parent is not None
     values = macro.resolved()
     count: int = values["count"]
+    inside = sum(1 for _ in macro.descendants())
+    if count * inside > _MOST_ELEMENTS:
+        raise macro.error(f"{count} copies of {inside} elements are more than {_MOST_ELEMENTS}", "count")
     names = _names_inside(macro)
     suffixes = [f"{values['sep'] or ''}{i:0{len(str(count))}d}" for i in range(count)]
     frames = [_copied_frame(macro, parent, pose, names, suffix)
