@@ -150,12 +150,7 @@ ACTUATORS: list[Use] = [
 ]
 SENSORS: list[Use] = [
     ("`rangefinder`", sensor('<rangefinder site="s"/>'), "rangefinder sensors"),
-    ("`user` with", sensor('<user dim="3" needstage="vel"/>'), "user sensors"),
-    ("`user` with", callback("mjcb_sensor"), "mjcb_sensor"),
     ("Sensors: `plugin`", sensor('<plugin plugin="mujoco.sensor.touch_grid"/>'), "plugins"),
-]
-FORCES: list[Use] = [
-    ("timers", callback("mjcb_time"), "mjcb_time"),
 ]
 COLLISIONS: list[Use] = [
     ("sphere with box", colliding("sphere", "box"), "sphere of id 0 and box"),
@@ -183,7 +178,7 @@ TOOLS: list[Use] = [
     ("renderer", name("Renderer"), "rendering"),
     ("renderer", name("mjr_render"), "rendering"),
 ]
-REFUSED = [*SETTINGS, *ASSETS, *ACTUATORS, *SENSORS, *FORCES, *COLLISIONS, *TOOLS]
+REFUSED = [*SETTINGS, *ASSETS, *ACTUATORS, *SENSORS, *COLLISIONS, *TOOLS]
 WITHOUT_A_NAME = ("editing a model as a tree", "own collision functions", "many worlds on CUDA", "several machines")
 
 

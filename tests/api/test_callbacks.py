@@ -115,7 +115,8 @@ def test_callbacks_of_one_model_win(world):
 
 SENSORS = """<mujoco><worldbody><body pos="0 0 .09"><freejoint/><geom size=".1"/><site name="s"/></body></worldbody>
 <sensor><user dim="2" needstage="pos" cutoff="0.5" noise="0.1"/><framepos objtype="site" objname="s"/>
-<user dim="3" needstage="vel"/><user dim="1" datatype="positive" cutoff="1"/><user dim="1"/><clock/></sensor></mujoco>"""
+<user dim="3" needstage="vel"/><user dim="1" datatype="positive" cutoff="1"/><user dim="1"/><clock/></sensor>
+</mujoco>"""
 
 
 @kernel
