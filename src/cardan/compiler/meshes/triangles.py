@@ -32,7 +32,7 @@ def triangles(vertex: np.ndarray, face: np.ndarray) -> Triangles:
     normal = _cross((b - a).astype(np.float64), (c - a).astype(np.float64))
     length = np.sqrt((normal * normal).sum(axis=1))
     thin = length < mjMINVAL
-    normal /= np.where(thin, 1.0, length)[:, None]
+    normal *= (1.0 / np.where(thin, 1.0, length))[:, None]
     normal[thin] = (1.0, 0.0, 0.0)
     return Triangles(centre, normal, 0.5 * length)
 
@@ -72,7 +72,7 @@ def second_moments(vertex: np.ndarray, face: np.ndarray, weight: np.ndarray) -> 
     The weight is volume / 20 for pyramids from the origin, area / 12 for triangles.
     """
     d, e, f = (np.ascontiguousarray(vertex[face[:, k]].T) for k in range(3))
-    xx, yy, zz, xy, xz, yz = (float(weight @ _products(d, e, f, a, b)) for a, b in _PAIRS)
+    xx, yy, zz, xy, xz, yz = (float(np.einsum("i,i", weight, _products(d, e, f, a, b))) for a, b in _PAIRS)
     return (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
 
 
@@ -89,7 +89,7 @@ def _products(d: np.ndarray, e: np.ndarray, f: np.ndarray, a: int, b: int) -> np
 def vertex_normals(parts: Triangles, face: np.ndarray, count: int, smooth: bool) -> np.ndarray:
     """Normals of vertices: means of the faces around, weighted by area; sharp edges don't count unless ``smooth``."""
     corner = face.ravel()
-    weighted = np.repeat(parts.area[:, None] * parts.normal, 3, axis=0)
+    weighted = np.repeat(2.0 * parts.area[:, None] * parts.normal, 3, axis=0)
     total = _sum_by_vertex(corner, weighted, count)
     normal = _unit(total)
     if smooth:

@@ -37,7 +37,7 @@ def face_tree(vertex: np.ndarray, face: np.ndarray) -> FaceTree:
     node, start, size = np.array([0]), np.array([0]), np.array([len(face)])
     depth = 0
     while len(node):
-        low, high = _boxes(bounds[order], start)
+        low, high = _boxes(bounds.take(order, axis=0), start)
         half = 0.5 * (high - low)
         tree.depth[node] = depth
         tree.aabb[node] = np.concatenate([0.5 * (low + high), half], axis=1)
@@ -49,11 +49,12 @@ def face_tree(vertex: np.ndarray, face: np.ndarray) -> FaceTree:
         node, size, half = node[keep], size[keep], half[keep]
         if not len(node):
             break
-        owner = np.repeat(np.arange(len(node)), size)
-        axis = np.argmax(half, axis=1)[owner]
-        # sort by node and rank at once
-        base = owner * len(face)
-        order = by_rank[axis, np.sort(base + rank[axis, order]) - base]
+        # sort by node and rank at once; the tables are those of the three axes one after the other
+        table = np.repeat(np.argmax(half, axis=1) * len(face), size)
+        owner = np.repeat(np.arange(0, len(node) * len(face), len(face)), size)
+        sort_key = rank.take(table + order) + owner
+        sort_key.sort()
+        order = by_rank.take(sort_key - owner + table)
         node, size = _split(tree, node, size)
         start = np.cumsum(size) - size
         depth += 1
