@@ -132,10 +132,17 @@ def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     size = get3(m.geom_size, geom2)
     radius = m.geom_size[geom1, 0]
 
-    # nearest places of the segment; the slope is flat within the box as well, where one contact does
+    # an end within the box is the only contact
+    for end in range(2):
+        t = 1.0 if end else -1.0
+        if within(local, half, size, t):
+            return sphere_box_contact(m, d, 0, add_scaled3(center, axis, t), radius, geom2)
+
+    # nearest places of the segment; one that pierces the box is flat within it, where one contact does
     first, second = nearest_places(local, half, size)
-    if within(local, half, size, first) and within(local, half, size, second):
-        return sphere_box_contact(m, d, 0, add_scaled3(center, axis, 0.5 * (first + second)), radius, geom2)
+    if second - first > APART and within(local, half, size, 0.5 * (first + second)):
+        first = 0.5 * (first + second)
+        second = first
     if second - first <= APART:
         second = other_place(local, half, size, first)
     ncon = sphere_box_contact(m, d, 0, add_scaled3(center, axis, first), radius, geom2)
