@@ -13,7 +13,7 @@ import numpy as np
 
 from cardan.api.array_arguments import numbers, require, target_vector, vector_of
 from cardan.collision.ray import is_primitive, ray_in_frame, ray_primitive
-from cardan.collision.ray_scene import NGROUP, cast_at_geom, cast_ray, cast_rays
+from cardan.collision.ray_scene import NGROUP, TOO_SHORT, cast_at_geom, cast_ray, cast_rays
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.errors import FatalError
@@ -29,12 +29,18 @@ def _program(stage: Any) -> Program:
     return Program([stage])
 
 
-def _put_line(work: dict[str, np.ndarray], name: str, pnt: Any, vec: Any) -> None:
-    """Store point and direction; raises FatalError if the direction is 0."""
-    x, y, z = numbers("vec", vec, 3)
-    if x * x + y * y + z * z < mjMINVAL * mjMINVAL:
-        raise FatalError(f"{name}: vector length is too small")
-    work["work.ray_line"][:] = *numbers("pnt", pnt, 3), x, y, z
+def _put3(name: str, line: np.ndarray, start: int, value: Any) -> None:
+    """Store three numbers; arrays of the right shape, which are the rule, go the short way."""
+    if value.__class__ is not np.ndarray or value.shape != (3,):
+        value = vector_of(name, value, 3)
+    line[start : start + 3] = value
+
+
+def _put_line(work: dict[str, np.ndarray], pnt: Any, vec: Any) -> None:
+    """Store point and direction of a ray."""
+    line = work["work.ray_line"]
+    _put3("pnt", line, 0, pnt)
+    _put3("vec", line, 3, vec)
 
 
 def _put_options(work: dict[str, np.ndarray], geomgroup: Any, flg_static: int, bodyexclude: int) -> None:
@@ -47,11 +53,12 @@ def _put_options(work: dict[str, np.ndarray], geomgroup: Any, flg_static: int, b
         work["work.ray_group"][:] = vector_of("geomgroup", geomgroup, NGROUP)
 
 
-def _ids(name: str, array: Any, size: int) -> np.ndarray:
-    """An array of int32 for `size` ids."""
-    flat = target_vector(name, array, np.int32)
-    require(flat.size == size, f"{name} should be of size {size}, got shape {np.shape(array)}")
-    return flat
+def _distance(name: str, work: dict[str, np.ndarray]) -> float:
+    """The distance that a stage has found; raises FatalError if it found the direction too short."""
+    dist = work["work.ray_dist"].item()
+    if dist == TOO_SHORT:
+        raise FatalError(f"{name}: vector length is too small")
+    return dist
 
 
 def mj_ray(
@@ -77,12 +84,20 @@ def mj_ray(
         TypeError: an array has a wrong size or type.
     """
     work = d._memory.arrays
-    ids = _ids("geomid", geomid, 1)
-    _put_line(work, "mj_ray", pnt, vec)
+    if (
+        geomid.__class__ is not np.ndarray
+        or geomid.dtype != np.int32
+        or geomid.shape != (1,)
+        or not geomid.flags.writeable
+    ):
+        geomid = target_vector("geomid", geomid, np.int32)
+        require(geomid.size == 1, f"geomid should be of size 1, got size {geomid.size}")
+    _put_line(work, pnt, vec)
     _put_options(work, geomgroup, flg_static, bodyexclude)
     _program(cast_ray).run(m, d)
-    ids[0] = work["work.ray_option"][3]
-    return float(work["work.ray_dist"][0])
+    dist = _distance("mj_ray", work)
+    geomid[0] = work["work.ray_option"][3]
+    return dist
 
 
 def mj_multiRay(
@@ -125,7 +140,7 @@ def mj_multiRay(
     if (lengths < mjMINVAL).any():
         raise FatalError(f"mj_multiRay: direction {int(np.argmin(lengths))} is too short")
     memory = d._memory
-    memory.arrays["work.ray_line"][:3] = vector_of("pnt", pnt, 3)
+    _put3("pnt", memory.arrays["work.ray_line"], 0, pnt)
     _put_options(memory.arrays, geomgroup, flg_static, bodyexclude)
     memory.scalars["work.ray_cutoff"][0] = cutoff
     for name, array in (("vec", directions), ("dists", distances), ("geoms", ids)):
@@ -139,10 +154,10 @@ def _ray_at(name: str, kind: mjtGeom, m: MjModel, d: MjData, geomid: int, pnt: A
     if not 0 <= geomid < m.ngeom or m.geom_type[geomid] != kind:
         raise FatalError(f"{name}: geom with {kind.name[7:].lower()} type expected, geom {geomid} is none")
     work = d._memory.arrays
-    _put_line(work, name, pnt, vec)
+    _put_line(work, pnt, vec)
     work["work.ray_option"][3] = geomid
     _program(cast_at_geom).run(m, d)
-    return float(work["work.ray_dist"][0])
+    return _distance(name, work)
 
 
 def mj_rayMesh(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:

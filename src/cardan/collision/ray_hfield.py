@@ -108,14 +108,15 @@ def ray_surface(m: Any, hfield: int, p: Any, v: Any, best: float) -> float:
     px, py = p[0] + 0.5 * width, p[1] + 0.5 * height
     dx, dy = width / ncol, height / nrow
 
-    # part of the ray above the rectangle
+    # part of the ray in the box that the surface can stand in
     x_in, x_end = side_range(px, v[0], width)
     y_in, y_end = side_range(py, v[1], height)
-    x = max(x_in, y_in)
-    end = min(x_end, y_end)
+    z_in, z_end = side_range(p[2], v[2], m.hfield_size[hfield, 2] * (1.0 + SLACK))
+    x = max(x_in, y_in, z_in)
+    end = min(x_end, y_end, z_end) * (1.0 + SLACK)
     if best >= 0.0:
         end = min(end, best)
-    if x > end:
+    if not x <= end:  # also where a number is not finite
         return best
 
     # cells in the order of the ray

@@ -8,10 +8,9 @@ Spec: programming, API reference, "Ray collisions".
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
-from cardan.collision.ray import MISS, is_primitive, nearer, ray_in_geom, ray_primitive
+from cardan.collision.ray import MINVAL, MISS, is_primitive, nearer, ray_in_geom, ray_primitive
 from cardan.collision.ray_hfield import ray_hfield
 from cardan.collision.ray_mesh import ray_mesh
 from cardan.enums import mjtGeom
@@ -25,6 +24,8 @@ ROUND = 1.0 + 1e-9
 """By how much bounding spheres are enlarged against rounding."""
 NO_BODY = -1
 NO_GEOM = -1
+TOO_SHORT = -2.0
+"""Distance that stands for a direction without length."""
 
 
 @kernel
@@ -90,9 +91,15 @@ def beyond_cutoff(m: Any, d: Any, geom: int, point: Any, cutoff: float) -> bool:
 
 
 @kernel
-def ray_scene(
-    m: Any, d: Any, point: Any, vec: Any, by_group: bool, static: bool, bodyexclude: int, cutoff: float
-) -> Any:
+def nearer_geom(m: Any, d: Any, geom: int, point: Any, vec: Any, best: float) -> float:
+    """The distance to a geom if that is smaller than `best`, else `best`."""
+    if sphere_missed(m, d, geom, point, vec, best):
+        return best
+    return nearer(ray_geom(m, d, geom, point, vec), best)
+
+
+@kernel
+def ray_scene(m: Any, d: Any, point: Any, vec: Any, by_group: bool, static: bool, bodyexclude: int) -> Any:
     """The nearest geom that a ray meets.
 
     Args:
@@ -103,7 +110,6 @@ def ray_scene(
         by_group: whether only geoms of the groups in ``d.work.ray_group`` are seen.
         static: whether geoms fixed to the world are seen.
         bodyexclude: id of the body whose geoms are not seen, or `NO_BODY`.
-        cutoff: distance from the point beyond which geoms are not seen, m.
 
     Returns:
         The distance in units of `vec`, or `MISS`, and the id of the geom, or `NO_GEOM`.
@@ -111,12 +117,11 @@ def ray_scene(
     best = MISS
     hit = NO_GEOM
     for geom in range(m.ngeom):
-        if is_seen(m, d, geom, by_group, static, bodyexclude) and not sphere_missed(m, d, geom, point, vec, best):
-            if cutoff == inf or not beyond_cutoff(m, d, geom, point, cutoff):
-                x = nearer(ray_geom(m, d, geom, point, vec), best)
-                if x != best:
-                    best = x
-                    hit = geom
+        if is_seen(m, d, geom, by_group, static, bodyexclude):
+            x = nearer_geom(m, d, geom, point, vec, best)
+            if x != best:
+                best = x
+                hit = geom
     return best, hit
 
 
@@ -126,32 +131,51 @@ def line3(d: Any, k: int) -> Any:
     return (d.work.ray_line[k], d.work.ray_line[k + 1], d.work.ray_line[k + 2])
 
 
-@kernel
-def optional_ray(m: Any, d: Any, vec: Any, cutoff: float) -> Any:
-    """A ray from the point in ``d.work.ray_line`` with the options in ``d.work.ray_option``; see `ray_scene`."""
-    by_group = d.work.ray_option[0] != 0
-    static = d.work.ray_option[1] != 0
-    return ray_scene(m, d, line3(d, 0), vec, by_group, static, d.work.ray_option[2], cutoff)
-
-
 @stage
 def cast_ray(m: Any, d: Any) -> int:
     """The ray in ``d.work.ray_line`` against the scene: distance and geom into ``ray_dist`` and ``ray_option[3]``."""
-    d.work.ray_dist[0], d.work.ray_option[3] = optional_ray(m, d, line3(d, 3), inf)
+    point, vec = line3(d, 0), line3(d, 3)
+    if norm3(vec) < MINVAL:
+        d.work.ray_dist[0] = TOO_SHORT
+        return OK
+    by_group, static = d.work.ray_option[0] != 0, d.work.ray_option[1] != 0
+    dist, geom = ray_scene(m, d, point, vec, by_group, static, d.work.ray_option[2])
+    d.work.ray_dist[0] = dist
+    d.work.ray_option[3] = geom
     return OK
+
+
+@kernel
+def cast_rays_at(m: Any, d: Any, geom: int, point: Any) -> None:
+    """All rays of ``d.work.ray_vec`` against one geom."""
+    for i in range(len(d.work.ray_dists)):
+        vec = (d.work.ray_vec[3 * i], d.work.ray_vec[3 * i + 1], d.work.ray_vec[3 * i + 2])
+        x = nearer_geom(m, d, geom, point, vec, d.work.ray_dists[i])
+        if x != d.work.ray_dists[i]:
+            d.work.ray_dists[i] = x
+            d.work.ray_geoms[i] = geom
 
 
 @stage
 def cast_rays(m: Any, d: Any) -> int:
     """Rays from the point in ``d.work.ray_line`` along all of ``ray_vec``, into ``ray_dists`` and ``ray_geoms``."""
+    point = line3(d, 0)
+    by_group, static = d.work.ray_option[0] != 0, d.work.ray_option[1] != 0
     for i in range(len(d.work.ray_dists)):
-        vec = (d.work.ray_vec[3 * i], d.work.ray_vec[3 * i + 1], d.work.ray_vec[3 * i + 2])
-        d.work.ray_dists[i], d.work.ray_geoms[i] = optional_ray(m, d, vec, d.work.ray_cutoff)
+        d.work.ray_dists[i] = MISS
+        d.work.ray_geoms[i] = NO_GEOM
+    for geom in range(m.ngeom):
+        if is_seen(m, d, geom, by_group, static, d.work.ray_option[2]):
+            if not beyond_cutoff(m, d, geom, point, d.work.ray_cutoff):
+                cast_rays_at(m, d, geom, point)
     return OK
 
 
 @stage
 def cast_at_geom(m: Any, d: Any) -> int:
     """The ray in ``d.work.ray_line`` against the geom ``ray_option[3]``, into ``ray_dist``."""
-    d.work.ray_dist[0] = ray_geom(m, d, d.work.ray_option[3], line3(d, 0), line3(d, 3))
+    if norm3(line3(d, 3)) < MINVAL:
+        d.work.ray_dist[0] = TOO_SHORT
+    else:
+        d.work.ray_dist[0] = ray_geom(m, d, d.work.ray_option[3], line3(d, 0), line3(d, 3))
     return OK

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 from cardan.collision.ray_scene import ray_scene
@@ -16,5 +15,5 @@ def rangefinder(m: Any, d: Any, i: int) -> None:
     """Distance along the z axis of a site to the nearest visible geom of another body, m; -1 if there is none."""
     site = m.sensor_objid[i]
     direction = column3(get9(d.site_xmat, site), 2)
-    dist, _ = ray_scene(m, d, get3(d.site_xpos, site), direction, False, True, m.site_bodyid[site], inf)
+    dist, _ = ray_scene(m, d, get3(d.site_xpos, site), direction, False, True, m.site_bodyid[site])
     put1(m, d, i, dist)
