@@ -86,9 +86,11 @@ def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
 def _combine(body: Body, parts: list[Part]) -> None:
     """Mass, centre of mass and principal axes of several solids (parallel axis theorem)."""
     body.mass = sum(part.mass for part in parts)
-    centre: Any = (0.0, 0.0, 0.0)
+    moment: Any = (0.0, 0.0, 0.0)
     for part in parts:
-        centre = add3(centre, scale3(part.pos, part.mass / body.mass))
+        moment = add3(moment, scale3(part.pos, part.mass))
+    # rounded as in the reference, since ties between geoms depend on it
+    centre = (moment[0] / body.mass, moment[1] / body.mass, moment[2] / body.mass)
     total = [0.0] * 6
     for part in parts:
         x, y, z = sub3(part.pos, centre)

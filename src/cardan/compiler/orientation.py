@@ -7,8 +7,8 @@ from math import pi
 from typing import TYPE_CHECKING, Any
 
 from cardan.constants import mjMINVAL
-from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3, compose, euler2quat, mat2quat, z2quat
-from cardan.maths.quaternion import axis_angle2quat, normalize4
+from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3, compose, euler2quat, mat2quat, unit_quat, z2quat
+from cardan.maths.quaternion import axis_angle2quat
 from cardan.maths.vector import add3, cross, dot3, norm3, scale3, sub3
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def _unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
     length = norm3(vector)
     if length < mjMINVAL:
         raise element.error("an axis of zero length has no direction", attribute)
-    return scale3(vector, 1.0 / length)
+    return (vector[0] / length, vector[1] / length, vector[2] / length)
 
 
 def _from_xyaxes(element: Element, value: tuple[float, ...]) -> Quat:
@@ -30,34 +30,34 @@ def _from_xyaxes(element: Element, value: tuple[float, ...]) -> Quat:
     y = sub3(value[3:], scale3(x, dot3(x, value[3:])))
     if norm3(y) < mjMINVAL:
         raise element.error("the Y axis must not be parallel to the X axis", "xyaxes")
-    y = scale3(y, 1.0 / norm3(y))
+    y = _unit(element, y, "xyaxes")
     return mat2quat(x, y, cross(x, y))
 
 
 def _from_quat(element: Element, value: Quat) -> Quat:
-    return normalize4(value)
+    return unit_quat(value)
 
 
-def _radians(build: Build, angles: Vec3) -> Vec3:
-    """Angles of the file in radians, rounded as in the reference, since ties between geoms depend on it."""
-    if build.settings["angle"] != "degree":
-        return angles
-    return (angles[0] / 180.0 * pi, angles[1] / 180.0 * pi, angles[2] / 180.0 * pi)
+def _radians(build: Build, angle: float) -> float:
+    """An angle of the file in radians, rounded as in the reference, since ties between geoms depend on it."""
+    return angle / 180.0 * pi if build.settings["angle"] == "degree" else angle
 
 
 def orientation(build: Build, element: Element, values: Mapping[str, Any]) -> Quat:
     """Orientation of an element from whichever of the five formats its (resolved) values give."""
     if values.get("axisangle") is not None:
         value = values["axisangle"]
-        return axis_angle2quat(_unit(element, value[:3], "axisangle"), value[3] * build.angle)
+        return axis_angle2quat(_unit(element, value[:3], "axisangle"), _radians(build, value[3]))
     if values.get("xyaxes") is not None:
         return _from_xyaxes(element, values["xyaxes"])
     if values.get("zaxis") is not None:
         return z2quat(_unit(element, values["zaxis"], "zaxis"))
     if values.get("euler") is not None:
-        return normalize4(euler2quat(_radians(build, values["euler"]), build.eulerseq))
+        first, second, third = values["euler"]
+        angles = (_radians(build, first), _radians(build, second), _radians(build, third))
+        return unit_quat(euler2quat(angles, build.eulerseq))
     quat = values["quat"]
-    return quat if quat == IDENTITY[1] else normalize4(quat)
+    return quat if quat == IDENTITY[1] else unit_quat(quat)
 
 
 def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
@@ -68,7 +68,7 @@ def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
     if known is None:
         frame = frames[-1]
         own = frame.resolved()
-        pose = (own["pos"], orientation(build, frame, own))
+        pose = (own["pos"], unit_quat(orientation(build, frame, own)))
         known = build.frame_poses[frame] = compose(frames_pose(build, frames[:-1]), pose)
     return known
 
@@ -85,4 +85,4 @@ def segment_pose(element: Element, fromto: tuple[float, ...]) -> tuple[Pose, flo
     length = norm3(direction)
     if length < mjMINVAL:
         raise element.error("the two points must not coincide", "fromto")
-    return (scale3(add3(start, end), 0.5), z2quat(scale3(direction, 1.0 / length))), 0.5 * length
+    return (scale3(add3(start, end), 0.5), z2quat(_unit(element, direction, "fromto"))), 0.5 * length

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import atan2, sqrt
 
-from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat
+from cardan.maths.quaternion import axis_angle2quat, mul_quat, quat2mat
 from cardan.maths.vector import MINVAL, add3, mul_mat_vec3
 
 Vec3 = tuple[float, float, float]
@@ -17,6 +17,14 @@ Pose = tuple[Vec3, Quat]
 IDENTITY: Pose = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
 AXES: dict[str, Vec3] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 """Unit vector by the letter of its axis."""
+
+
+def unit_quat(quat: Quat) -> Quat:
+    """The unit quaternion along `quat`, or the identity; rounded as in the reference, since ties depend on it."""
+    length = sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3])
+    if length < MINVAL:
+        return IDENTITY[1]
+    return (quat[0] / length, quat[1] / length, quat[2] / length, quat[3] / length)
 
 
 def z2quat(axis: Vec3) -> Quat:
@@ -32,7 +40,7 @@ def euler2quat(angles: Vec3, sequence: str) -> Quat:
     quat = IDENTITY[1]
     for angle, letter in zip(angles, sequence, strict=True):
         turn = axis_angle2quat(AXES[letter.lower()], angle)
-        quat = mul_quat(quat, turn) if letter.islower() else mul_quat(turn, quat)
+        quat = unit_quat(mul_quat(quat, turn) if letter.islower() else mul_quat(turn, quat))
     return quat
 
 
@@ -47,11 +55,11 @@ def mat2quat(x: Vec3, y: Vec3, z: Vec3) -> Quat:
         quat = (z[0] - x[2], x[1] + y[0], 1.0 - x[0] + y[1] - z[2], y[2] + z[1])
     else:
         quat = (x[1] - y[0], z[0] + x[2], y[2] + z[1], 1.0 - x[0] - y[1] + z[2])
-    return normalize4(quat)
+    return unit_quat(quat)
 
 
 def compose(outer: Pose, inner: Pose) -> Pose:
     """The pose `inner`, given in the frame `outer`, in the frame in which `outer` is given."""
     if outer is IDENTITY:
         return inner
-    return add3(outer[0], mul_mat_vec3(quat2mat(outer[1]), inner[0])), normalize4(mul_quat(outer[1], inner[1]))
+    return add3(outer[0], mul_mat_vec3(quat2mat(outer[1]), inner[0])), unit_quat(mul_quat(outer[1], inner[1]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cardan.maths.pose import Pose, compose
-from cardan.maths.quaternion import neg_quat, normalize4, rot_vec_quat
+from cardan.maths.pose import Pose, compose, unit_quat
+from cardan.maths.quaternion import neg_quat, rot_vec_quat
 from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain
 from cardan.spec.element import Element
@@ -109,7 +109,7 @@ def _by_body(bodyid: Any) -> dict[int, list[int]]:
     return found
 
 
-def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = normalize4) -> tuple[float, ...]:
+def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
     """The quaternion or axis which, normalised by the reader, is this one to the last bit, if there is one near.
 
     Equal boxes must stay equal: otherwise trees of bounding volumes come out in another order.
@@ -182,7 +182,7 @@ def _mesh_frame_undone(scribe: Scribe, geom: int, origin: Element | None) -> Pos
         return wanted
     if origin is not None:
         given = origin.resolved()
-        pose = (given["pos"], normalize4(given["quat"]))
+        pose = (given["pos"], unit_quat(given["quat"]))
         if compose(pose, mesh) == wanted:
             return pose
     back = neg_quat(mesh[1])
