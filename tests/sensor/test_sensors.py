@@ -170,3 +170,39 @@ def test_touch_on_both_sides_of_a_contact():
     mujoco.mj_forward(ref, ref_data)
     assert 0 < np.count_nonzero(ref_data.sensordata) < ref.nsensor
     np.testing.assert_allclose(computed(model_from_reference(ref), ref_data), ref_data.sensordata, rtol=1e-9)
+
+
+MUSCLES = """<mujoco><option timestep=".004"/><worldbody><site name="wall" pos="-.2 0 .3"/>
+ <body><joint name="a" axis="0 1 0"/><geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/>
+  <site name="mid" pos=".15 0 .04"/>
+  <geom name="wrap" type="cylinder" size=".05 .1" euler="90 0 0" contype="0" conaffinity="0"/>
+  <body pos=".3 0 0"><joint name="b" type="ball"/><geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/>
+   <site name="end" pos=".2 0 .04" euler="10 20 30"/><site name="ref" pos=".1 0 .1"/></body></body></worldbody>
+<tendon><spatial name="t" limited="true" range="0 .5"><site site="wall"/><geom geom="wrap"/><site site="mid"/><site site="end"/>
+ </spatial></tendon>
+<actuator><muscle name="m" tendon="t" force="100" lengthrange=".2 .9"/><general name="s" site="end" refsite="wall"
+ gear="1 2 0 0 .1 0"/><adhesion name="ad" body="world" ctrlrange="0 1"/></actuator>
+<sensor>{}</sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", [0, 1])
+def test_spatial_tendons_and_muscles(integrator):
+    tags = ("tendonpos", "tendonvel", "tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
+    rows = [f'<{tag} tendon="t"/>' for tag in tags]
+    rows += [
+        f'<{tag} actuator="{name}"/>' for tag in ("actuatorpos", "actuatorvel", "actuatorfrc") for name in ("m", "s")
+    ]
+    rows += [f'<{tag} site="end"/>' for tag in ("accelerometer", "force", "torque", "gyro")]
+    rows += [
+        '<jointactuatorfrc joint="a"/>',
+        '<subtreeangmom body="world"/>',
+        '<framelinacc objtype="site" objname="ref"/>',
+    ]
+    ref = mujoco.MjModel.from_xml_string(MUSCLES.format("".join(rows)))
+    ref.opt.integrator = integrator
+    m = model_from_reference(ref)
+    limited = 0
+    for ref_data in states(ref, 8):
+        np.testing.assert_allclose(computed(m, ref_data), ref_data.sensordata, rtol=1e-9, atol=1e-9)
+        limited += ref_data.sensordata[2] != 0
+    assert limited
