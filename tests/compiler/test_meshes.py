@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cardan.api.loading import load_string
 from cardan.compiler.meshes.files import read_stl
@@ -89,3 +92,25 @@ def test_hull_graph_of_cube() -> None:
 def test_primitive_has_no_shell() -> None:
     with pytest.raises(MjcfError, match="shellinertia"):
         load(f'vertex="{TETRA}"', geom='type="box" shellinertia="true"')
+
+
+@given(
+    st.sampled_from(["a.stl", "a.obj", "a.msh"]),
+    st.lists(st.tuples(st.floats(0.0, 1.0, exclude_max=True), st.integers(0, 255)), max_size=8),
+    st.integers(0, 400),
+)
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_damaged_files_are_refused_or_read(name: str, changes: list[tuple[float, int]], cut: int) -> None:
+    corner = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "<f4")
+    face = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], "<i4")
+    rows = b"".join(struct.pack("<12fH", 0, 0, 0, *corner[row].ravel(), 0) for row in face)
+    whole = {
+        "a.stl": bytes(80) + struct.pack("<I", 4) + rows,
+        "a.obj": OBJ.encode() + b"f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
+        "a.msh": struct.pack("<4i", 4, 0, 0, 4) + corner.tobytes() + face.tobytes(),
+    }
+    content = bytearray(whole[name])
+    for where, byte in changes:
+        content[int(where * len(content))] = byte
+    with suppress(MjcfError):
+        load(f'file="{name}"', {name: bytes(content[: len(content) - cut % 40])})
