@@ -178,7 +178,8 @@ MUSCLES = """<mujoco><option timestep=".004"/><worldbody><site name="wall" pos="
   <geom name="wrap" type="cylinder" size=".05 .1" euler="90 0 0" contype="0" conaffinity="0"/>
   <body pos=".3 0 0"><joint name="b" type="ball"/><geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/>
    <site name="end" pos=".2 0 .04" euler="10 20 30"/><site name="ref" pos=".1 0 .1"/></body></body></worldbody>
-<tendon><spatial name="t" limited="true" range="0 .5"><site site="wall"/><geom geom="wrap"/><site site="mid"/><site site="end"/>
+<tendon><spatial name="t" limited="true" range="0 .5"><site site="wall"/><geom geom="wrap"/><site site="mid"/>
+ <site site="end"/>
  </spatial></tendon>
 <actuator><muscle name="m" tendon="t" force="100" lengthrange=".2 .9"/><general name="s" site="end" refsite="wall"
  gear="1 2 0 0 .1 0"/><adhesion name="ad" body="world" ctrlrange="0 1"/></actuator>

@@ -9,7 +9,6 @@ from typing import Any
 from cardan.api.arguments import integer
 from cardan.api.array_arguments import target_of
 from cardan.api.loading import load_empty
-from cardan.model.attributes import FieldGroup
 from cardan.model.mjmodel import MjOption, MjVisual
 from cardan.model.tables import MODEL
 from cardan.step.report import size_text, warning_text
@@ -19,7 +18,7 @@ _DEFAULT_SOLREF = (0.02, 1.0)
 _DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
-def _copy_group(target: FieldGroup, source: FieldGroup) -> None:
+def _copy_group(target: Any, source: Any) -> None:
     for name in source._names:
         setattr(target, name, getattr(source, name))
 

@@ -153,7 +153,7 @@ ROW_OWNERS = {
 def _element(m: Any, d: Any, field: Field, k: int) -> str:
     """A number of a field: name and indices, value, and the element it belongs to."""
     values = _values(d, field.name)
-    index = np.unravel_index(k, values.shape) if values.ndim else ()
-    place = "".join(f"[{int(i)}]" for i in index)
+    index = [int(i) for i in np.unravel_index(k, values.shape)] if values.ndim else []
+    place = "".join(f"[{i}]" for i in index)
     words = WORDS.get(str(field.shape[0])) if field.shape else None
-    return f"{field.name}{place} = {values.reshape(-1)[k]:g}" + (f" ({words(m, d, int(index[0]))})" if words else "")
+    return f"{field.name}{place} = {values.reshape(-1)[k]:g}" + (f" ({words(m, d, index[0])})" if words else "")
