@@ -126,7 +126,7 @@ def mj_multiRay(
         geomid: int32 array (nray,) that gets the ids of the geoms, or -1.
         dist: array (nray,) that gets the distances in units of the directions, or -1.
         nray: number of rays.
-        cutoff: geoms whose bounding sphere is farther from `pnt` are not seen, m.
+        cutoff: distance from `pnt` beyond which planes, and the bounding spheres of other geoms, are not seen, m.
 
     Raises:
         FatalError: a direction is 0.

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.collision.ray import MINVAL, MISS, is_primitive, nearer, ray_in_geom, ray_primitive
+from cardan.collision.capsule import axis_z
+from cardan.collision.ray import MINVAL, MISS, PLANE, is_primitive, nearer, ray_in_geom, ray_primitive
 from cardan.collision.ray_hfield import ray_hfield
 from cardan.collision.ray_mesh import ray_mesh
 from cardan.enums import mjtGeom
@@ -18,7 +19,6 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add_scaled3, dot3, get3, norm3, sub3
 
 HFIELD = int(mjtGeom.mjGEOM_HFIELD)
-MESH = int(mjtGeom.mjGEOM_MESH)
 NGROUP = 6
 ROUND = 1.0 + 1e-9
 """By how much bounding spheres are enlarged against rounding."""
@@ -85,9 +85,11 @@ def ray_geom(m: Any, d: Any, geom: int, point: Any, vec: Any) -> float:
 
 @kernel
 def beyond_cutoff(m: Any, d: Any, geom: int, point: Any, cutoff: float) -> bool:
-    """Whether the bounding sphere of a geom is farther from a point than `cutoff`."""
-    radius = m.geom_rbound[geom]
-    return radius > 0.0 and norm3(sub3(get3(d.geom_xpos, geom), point)) > cutoff + radius
+    """Whether a plane, or the bounding sphere of another geom, is farther from a point than `cutoff`."""
+    offset = sub3(point, get3(d.geom_xpos, geom))
+    if m.geom_type[geom] == PLANE:
+        return abs(dot3(offset, axis_z(d.geom_xmat, geom))) > cutoff
+    return norm3(offset) > cutoff + m.geom_rbound[geom]
 
 
 @kernel
