@@ -133,7 +133,6 @@ UNSUPPORTED: list[tuple[str, str]] = [
     (world('<composite type="cable"/>'), "<composite>: composite objects are"),
     (world('<flexcomp name="f"/>'), "<flexcomp>: flexes are"),
     (world('<geom type="mesh" mesh="m"/>'), "<geom> type: 'mesh': mesh geoms are"),
-    (BODY + '<sensor><rangefinder site="s"/></sensor>', "<rangefinder>: rangefinder sensors are"),
 ]
 
 
