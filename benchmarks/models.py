@@ -18,7 +18,7 @@ PILE_SHAPES = (
 
 
 def chain(bodies: int) -> str:
-    """A chain of capsules on hinges of alternating axes, which swings and doesn't collide: `bodies` degrees of freedom."""
+    """A chain of capsules on hinges of alternating axes, which swings without contacts: `bodies` degrees of freedom."""
     axes = ("0 1 0", "0 0 1")
     opening = "".join(
         f'<body pos="{0.1 if k else 0} 0 0"><joint axis="{axes[k % 2]}" damping=".1"/>'
@@ -64,7 +64,7 @@ def pile(bodies: int) -> str:
 
 
 def muscle_arm(segments: int = 15) -> str:
-    """An arm of segments with two hinges each; four muscles a segment wrap around a sphere or cylinder at its joints."""
+    """An arm of segments with two hinges each; four muscles a segment wrap around its joints' spheres or cylinders."""
     bodies, tendons, muscles = [], [], []
     sides = (("x", "y"), ("x", "-y"), ("y", "x"), ("y", "-x"))
     places = {"x": (1, 0), "-x": (-1, 0), "y": (0, 1), "-y": (0, -1)}
@@ -78,7 +78,8 @@ def muscle_arm(segments: int = 15) -> str:
             sites += f'<site name="side{side}{k}" pos="{0.06 * x} {0.06 * y} 0"/>'
         bodies.append(
             f'<body pos="0 0 {-0.2 if k else 0}"><joint axis="1 0 0" range="-60 60" limited="true"/>'
-            f'<joint axis="0 1 0" range="-60 60" limited="true"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2"/>'
+            f'<joint axis="0 1 0" range="-60 60" limited="true"/>'
+            f'<geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2"/>'
             f"{wrap.format(k)}{sites}"
         )
         for n, (_, side) in enumerate(sides):
@@ -88,7 +89,8 @@ def muscle_arm(segments: int = 15) -> str:
             )
             muscles.append(f'<muscle tendon="t{k}_{n}" lengthrange=".08 .2" force="100"/>')
     root = "".join(f'<site name="out{s}0" pos="{0.035 * x} {0.035 * y} .06"/>' for s, (x, y) in places.items())
-    return f"""<mujoco><option timestep="0.002"/><default><geom contype="0" conaffinity="0"/><joint damping=".5" armature=".01"/>
+    return f"""<mujoco><option timestep="0.002"/>
+<default><geom contype="0" conaffinity="0"/><joint damping=".5" armature=".01"/>
 </default><worldbody>{root}{"".join(bodies)}{"</body>" * segments}</worldbody>
 <tendon>{"".join(tendons)}</tendon><actuator>{"".join(muscles)}</actuator></mujoco>"""
 
@@ -103,12 +105,16 @@ def quadruped(rows: int = 200) -> str:
         f"""<body pos="{0.3 * sx} {0.2 * sy} 0"><joint name="roll{sx}{sy}" axis="1 0 0" range="-40 40"/>
 <joint name="hip{sx}{sy}" axis="0 1 0" range="-80 80"/><geom type="capsule" size=".03" fromto="0 0 0 0 0 -.25"/>
 <body pos="0 0 -.25"><joint name="knee{sx}{sy}" axis="0 1 0" range="-120 120"/>
-<geom type="capsule" size=".025" fromto="0 0 0 0 0 -.22"/><geom type="mesh" mesh="foot" pos="0 0 -.24"/></body></body>"""
+<geom type="capsule" size=".025" fromto="0 0 0 0 0 -.22"/>
+<geom type="mesh" mesh="foot" pos="0 0 -.24"/></body></body>"""
         for sx in (-1, 1)
         for sy in (-1, 1)
     )
     servos = "".join(
-        f'<position joint="{name}{sx}{sy}" kp="60"/>' for name in ("roll", "hip", "knee") for sx in (-1, 1) for sy in (-1, 1)
+        f'<position joint="{name}{sx}{sy}" kp="60"/>'
+        for name in ("roll", "hip", "knee")
+        for sx in (-1, 1)
+        for sy in (-1, 1)
     )
     return f"""<mujoco><option timestep="0.002"/><default><joint damping="1" armature=".02"/></default>
 <asset><mesh name="foot" vertex="{foot}"/>

@@ -73,7 +73,8 @@ MORE_SCENES = (
     Scene("quadruped on terrain", models.quadruped, settle=500, steps=500),
 )
 CHAINS = tuple(
-    Scene(f"chain of {n}", partial(models.chain, n), settle=50, steps=max(3, 20000 // n)) for n in (10, 30, 100, 300, 1000)
+    Scene(f"chain of {n}", partial(models.chain, n), settle=50, steps=max(3, 20000 // n))
+    for n in (10, 30, 100, 300, 1000)
 )
 PILES = tuple(
     Scene(f"pile of {n}", partial(models.pile, n), settle=150, steps=max(1, 2000 // n)) for n in (100, 300, 1000, 3000)

@@ -1,8 +1,8 @@
 """Files of assets: where they are found, and the paths that the model keeps of them (spec: modeling, "compiler").
 
-A file is looked up in the user's ``assets`` by the last part of its name, then in the folder that ``compiler`` gives for
-its kind, relative to the main file. A file that is named in an included document and isn't there may also stand in
-that document's folder; the model keeps its full path then.
+A file is looked up in the user's ``assets`` by the last part of its name, then in the folder that ``compiler``
+names for its kind, relative to the main file. A file that is named in an included document and isn't there may also
+stand in that document's folder; the model keeps its full path then.
 """
 
 from __future__ import annotations

@@ -219,5 +219,5 @@ WORK: tuple[Field, ...] = (
     Field("work.ray_geoms", "i4", ("any",), "rays: geoms that several rays meet, or -1"),
     Field("work.ray_cutoff", "f8", (), "rays: distance beyond which geoms are not seen"),
     Field("work.field_reach", "f8", (6,), "collision: how far a geom reaches along the axes of a field, both ways"),
-    Field("work.actuation_made", "i8", (), "actuation: kinds of actuators that stages before this one dealt with, by bits"),
+    Field("work.actuation_made", "i8", (), "actuation: kinds of actuators that earlier stages dealt with, by bits"),
 )

@@ -56,8 +56,8 @@ def bracketed_newton(
     A first trial of 0 only tells where Newton's method goes from there, and isn't counted as an iteration.
 
     Once there is a bracket, a Newton step that isn't at most half the step before last gives way to a bisection
-    (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly. It ends where the slope
-    is small enough, or the step known up to rounding.
+    (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly. It ends where the
+    slope is small enough, or the step known up to rounding.
     """
     low = 0.0
     high = -1.0

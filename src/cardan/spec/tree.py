@@ -78,8 +78,8 @@ class ModelTree:
     def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
         """Content of a file that the model mentions, and what it was found as: its name in ``assets`` or its path.
 
-        It is looked up in ``assets``, then in the ``folders``. Raises FileNotFoundError that names every place tried, or
-        another OSError; a file of more than ``LARGEST_FILE`` bytes, an empty one, and what is no regular file are
+        It is looked up in ``assets``, then in the ``folders``. Raises FileNotFoundError that names every place tried,
+        or another OSError; a file of more than ``LARGEST_FILE`` bytes, an empty one, and what is no regular file are
         refused.
         """
         key = self.asset_key(name)
