@@ -122,6 +122,45 @@ def command(word: str) -> Callable[[], object]:
     return call
 
 
+Use = tuple[str, Callable[[], object], str]
+
+SETTINGS: list[Use] = [
+    ("`extension`", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
+    ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
+    ("engine plugins", name("mj_loadPluginLibrary"), "engine plugins"),
+]
+ASSETS: list[Use] = [
+    ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
+    ("`geom`: signed distance", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
+    ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
+    ("`flexcomp`", reading(world='<flexcomp name="f"/>'), "flexes"),
+    ("`equality/flex`", reading('<equality><flex flex="f"/></equality>'), "flexes"),
+    ("flex kinematics", name("mj_flex"), "flexes"),
+    ("springs and dampers of flex", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
+    ("rows: flex edges", reading('<equality><flex flex="f"/></equality>'), "flexes"),
+]
+ACTUATORS: list[Use] = [
+    ("MJCF: actuators: `plugin`", actuator('<plugin plugin="mujoco.pid" joint="j"/>'), "plugins"),
+]
+SENSORS: list[Use] = [
+    ("Sensors: `plugin`", sensor('<plugin plugin="mujoco.sensor.touch_grid"/>'), "plugins"),
+]
+COLLISIONS: list[Use] = [
+    ("signed distance", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
+    ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
+    ("`mjcb_contactfilter`", callback("mjcb_contactfilter"), "mjcb_contactfilter"),
+]
+TOOLS: list[Use] = [
+    ("`cardan compile`", command("compile"), "No such command 'compile'"),
+    ("`cardan view`", command("view"), "No such command 'view'"),
+    ("abstract visualiser", name("mjv_updateScene"), "rendering"),
+    ("renderer", name("Renderer"), "rendering"),
+    ("renderer", name("mjr_render"), "rendering"),
+]
+REFUSED = [*SETTINGS, *ASSETS, *ACTUATORS, *SENSORS, *COLLISIONS, *TOOLS]
+WITHOUT_A_NAME = ("editing a model as a tree", "own collision functions", "many worlds on CUDA", "several machines")
+
+
 def is_about(start: str, row: Row) -> bool:
     """Whether a row's feature, or its section and feature, start like this."""
     return row.feature.startswith(start) or row.name.startswith(start)
