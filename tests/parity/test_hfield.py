@@ -79,8 +79,9 @@ def test_random_poses(kind, turned):
     assert len(errors) > 3 * POSES
     if kind in FLAT:
         assert np.median(errors, axis=0).max() < 1e-9
-        assert (errors[:, 1] < 1e-5).mean() >= 0.99
-        assert (errors < 1e-5).all(axis=1).mean() >= (0.7 if kind == "cylinder" else 0.9)
+        if jit_enabled:  # the interpreter tries too few poses to count ties
+            assert (errors[:, 1] < 1e-5).mean() >= 0.99
+            assert (errors < 1e-5).all(axis=1).mean() >= (0.7 if kind == "cylinder" else 0.9)
         assert errors[:, 0].max() < 0.12
     else:
         assert errors.max() < 1e-8
@@ -98,12 +99,13 @@ def answers(pair: Pair, rng: np.random.Generator, n: int) -> list[np.ndarray]:
     return results
 
 
+@pytest.mark.skipif(not jit_enabled, reason="many poses")
 @pytest.mark.parametrize("kind", FLAT)
 def test_other_poses_are_ties(kind):
     rng = np.random.default_rng(2)
     pair = random_field(kind, rng)
     agreeing = total = 0
-    for _ in range(20 if jit_enabled else 1):
+    for _ in range(20):
         place(pair, rng)
         pair.collide()
         ours = np.hstack([pair.data.contact.dist[:, None], pair.data.contact.pos, pair.data.contact.frame[:, :3]])
