@@ -83,14 +83,16 @@ def _drag_and_lift_slope(m: Any, geom: int, axes: Any, v: Any, dv: Any) -> Any:
     a, da = mul3(weights, v), mul3(weights, dv)
     numerator, denominator = dot3(a, a), dot3(a, v)
     shape = sqrt(numerator / denominator)
-    # relative changes of the projected area and of the speed
-    shape_rate = dot3(a, da) / numerator - dot3(a, dv) / denominator
+    # changes of the projected area and of the speed, bounded as in the reference (it matters for thin plates)
+    across, along = dot3(a, da), dot3(a, dv)
+    area_slope = pi * (denominator * across - numerator * along) / max(MINVAL, sqrt(numerator * denominator**3))
+    shape_rate = across / max(MINVAL, numerator) - along / denominator
     speed_rate = dot3(v, dv) / (speed * speed)
     drag = (blunt - slender) * pi * shape + slender * largest_section(axes)
-    drag_slope = (blunt - slender) * pi * shape * shape_rate + drag * speed_rate
+    drag_slope = (blunt - slender) * area_slope + drag * speed_rate
     resisted = add_scaled3(scale3(v, -drag_slope * speed), dv, -drag * speed)
     # lift: scale (a x v) x v
-    scale = kutta * pi / (shape * speed)
+    scale = kutta * pi * denominator / max(MINVAL, speed * sqrt(numerator * denominator))
     turned = cross(a, v)
     lift = add3(cross(add3(cross(da, v), cross(a, dv)), v), cross(turned, dv))
     lift = add_scaled3(lift, cross(turned, v), -shape_rate - speed_rate)
