@@ -196,7 +196,7 @@ def _drag_and_lift(m: Any, geom: int, axes: Any, v: Any) -> Any:
     blunt, slender, kutta = m.geom_fluid[geom, 1], m.geom_fluid[geom, 2], m.geom_fluid[geom, 4]
     weights = section_weights(axes)
     weighted = mul3(weights, v)
-    # bounded as in the reference: of plates below a tenth of a millimetre the lift edge on is weaker than by the formula
+    # bounded as in the reference: the lift of thin plates seen edge on is weaker than by the formula
     squared, along = dot3(weighted, weighted), dot3(weighted, v)
     shape = sqrt(squared / max(MINVAL, along))
     circulation = kutta * m.opt.density * pi * shape * along / max(MINVAL, speed * squared)
