@@ -151,14 +151,13 @@ COLLISIONS: list[Use] = [
     ("`mjcb_contactfilter`", callback("mjcb_contactfilter"), "mjcb_contactfilter"),
 ]
 TOOLS: list[Use] = [
-    ("`cardan compile`", command("compile"), "No such command 'compile'"),
     ("`cardan view`", command("view"), "No such command 'view'"),
     ("abstract visualiser", name("mjv_updateScene"), "rendering"),
     ("renderer", name("Renderer"), "rendering"),
     ("renderer", name("mjr_render"), "rendering"),
 ]
 REFUSED = [*SETTINGS, *ASSETS, *ACTUATORS, *SENSORS, *COLLISIONS, *TOOLS]
-WITHOUT_A_NAME = ("editing a model as a tree", "own collision functions", "many worlds on CUDA", "several machines")
+WITHOUT_A_NAME = ("own collision functions", "many worlds on CUDA", "several machines")
 
 
 def is_about(start: str, row: Row) -> bool:

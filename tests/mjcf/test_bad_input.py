@@ -127,12 +127,11 @@ ONLY_HERE: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 UNSUPPORTED: list[tuple[str, str]] = [
-    ('<asset><mesh name="m" file="m.stl"/></asset>', "<mesh>: mesh assets are not supported yet"),
     ('<extension><plugin plugin="p"/></extension>', "<plugin>: plugins are"),
     ("<deformable><flex/></deformable>", "<flex>: flexes are"),
     (world('<composite type="cable"/>'), "<composite>: composite objects are"),
     (world('<flexcomp name="f"/>'), "<flexcomp>: flexes are"),
-    (world('<geom type="mesh" mesh="m"/>'), "<geom> type: 'mesh': mesh geoms are"),
+    (world('<geom type="sdf" mesh="m"/>'), "<geom> type: 'sdf': signed distance fields are"),
 ]
 
 
