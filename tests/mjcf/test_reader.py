@@ -42,7 +42,7 @@ def test_typed_values(attributes: str, name: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "size"), [("-1", -1), ("1", 1), ("1K", 1024), ("2m", 2 * 1024**2), ("1G", 1024**3), ("3E", 3 * 1024**6)]
+    ("memory", "size"), [("-1", -1), ("2000", 2000), ("1K", 1024), ("2m", 2 * 1024**2), ("1G", 1024**3), ("3E", 3 * 1024**6)]
 )
 def test_memory_sizes(memory: str, size: int) -> None:
     assert read_string(f'<mujoco><size memory="{memory}"/></mujoco>').section("size")["memory"] == size

@@ -36,8 +36,9 @@ _DEEPEST = 5000
 
 def _must_name(row: ElementRow, attribute: Attribute) -> bool:
     """Whether an empty text is an error to be found later: elsewhere, an empty name is no name."""
-    reference = attribute.type is Type.REFERENCE
-    return attribute.required or (reference and (attribute.kind == "default" or row.kind == "actuator"))
+    if attribute.type is Type.STRING:
+        return attribute.required or bool(attribute.default)
+    return attribute.required or attribute.kind == "default" or row.kind == "actuator"
 
 
 def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None) -> ModelTree:

@@ -213,6 +213,19 @@ def texture_grid(element: Element) -> None:
         raise element.error(f"{len(layout)} letters, but gridsize has {rows * columns} cells", "gridlayout")
 
 
+def media_type_format(element: Element) -> None:
+    """The media type of a mesh is a type and a subtype."""
+    given = element.attributes.get("content_type")
+    if given and not all(given.partition("/")):
+        raise element.error(f"expected a media type like 'model/obj', found '{given}'", "content_type")
+
+
+def no_empty_file(element: Element) -> None:
+    """A height field from a file has the file's name."""
+    if element.attributes.get("file") == "":
+        raise element.error("the name of the file is empty", "file")
+
+
 def skin_group(element: Element) -> None:
     """Groups of skins are 0 to 5, since the viewer shows no others."""
     group = element.attributes.get("group", 0)
@@ -242,6 +255,8 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "numeric": (numeric_size,),
     "text": (some_text,),
     "texture": (texture_grid,),
+    "mesh": (media_type_format,),
+    "hfield": (no_empty_file,),
     "skin": (skin_group,),
     "material": (needs_name,),
 }
