@@ -42,7 +42,8 @@ def test_typed_values(attributes: str, name: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "size"), [("-1", -1), ("2000", 2000), ("1K", 1024), ("2m", 2 * 1024**2), ("1G", 1024**3), ("3E", 3 * 1024**6)]
+    ("memory", "size"),
+    [("-1", -1), ("2000", 2000), ("1K", 1024), ("2m", 2 * 1024**2), ("1G", 1024**3), ("3E", 3 * 1024**6)],
 )
 def test_memory_sizes(memory: str, size: int) -> None:
     assert read_string(f'<mujoco><size memory="{memory}"/></mujoco>').section("size")["memory"] == size
@@ -54,6 +55,14 @@ def test_one_springlength_stands_for_both() -> None:
         '<tendon><fixed springlength="2"><joint joint="j" coef="1"/></fixed></tendon></mujoco>'
     )
     assert first(tree, "fixed")["springlength"] == (2.0, 2.0)
+
+
+def test_bodies_outside_the_world_are_ignored() -> None:
+    with pytest.warns(UserWarning, match=r"<body>: ignored"):
+        tree = read_string(
+            '<mujoco><body childclass="x"><geom class="y"/></body><worldbody><body/></worldbody></mujoco>'
+        )
+    assert [element.tag for element in tree.root.descendants()] == ["worldbody", "body"]
 
 
 def test_repeated_sections_merge() -> None:

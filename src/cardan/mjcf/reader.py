@@ -11,6 +11,7 @@ Differences from the reference, all towards earlier and clearer errors: ``nan`` 
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
@@ -30,6 +31,7 @@ from cardan.spec.tree import ModelTree
 
 FROM_STRING = "XML string"  # how messages call a model that has no file
 
+_OUTSIDE = ("body", "frame")  # what the reference ignores beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)
 _DEEPEST = 5000
 
@@ -164,7 +166,7 @@ class _Document:
 
     def _element(self, top: _Open, tag: str, attributes: dict[str, str]) -> Element:
         """A new element inside the open one, or the one that it adds to."""
-        parent = top.element
+        parent = self._ignored_world(tag) if tag in _OUTSIDE and top.element is self.tree.root else top.element
         row = parent.row.children.get(tag)
         if row is None:
             hint = suggestion(tag, parent.row.children)
@@ -183,6 +185,12 @@ class _Document:
         for rule in rules_of(row):
             rule(element)
         return element
+
+    def _ignored_world(self, tag: str) -> Element:
+        """A world body outside the tree, for bodies beside the world body: files that others include have them."""
+        line = self.parser.CurrentLineNumber
+        warnings.warn(f"{MjcfError('ignored, outside of <worldbody>', self.source, line, tag)}", stacklevel=2)
+        return Element(SCHEMA.children["worldbody"], self.tree, self.tree.root)
 
     def _attributes(self, row: ElementRow, attributes: dict[str, str]) -> dict[str, Any]:
         """Typed values of the attributes, all required ones among them."""
