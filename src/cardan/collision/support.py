@@ -29,6 +29,7 @@ ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
 CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
 BOX = int(mjtGeom.mjGEOM_BOX)
 MESH = int(mjtGeom.mjGEOM_MESH)
+SDF = int(mjtGeom.mjGEOM_SDF)
 
 
 @kernel
@@ -39,14 +40,15 @@ def signed(value: float, sign: float) -> float:
 
 @kernel
 def load_geom(m: Any, d: Any, shape: int, geom: int) -> None:
-    """Make a geom, at its present pose, shape `shape` (0 or 1) of the pair."""
+    """Make a geom, at its present pose, shape `shape` (0 or 1) of the pair; of a signed-distance shape its mesh."""
     d.work.shape_type[shape] = m.geom_type[geom]
     for i in range(3):
         d.work.shape_pos[shape, i] = d.geom_xpos[geom, i]
         d.work.shape_size[shape, i] = m.geom_size[geom, i]
     for i in range(9):
         d.work.shape_mat[shape, i] = d.geom_xmat[geom, i]
-    if m.geom_type[geom] == MESH:
+    if m.geom_type[geom] == MESH or m.geom_type[geom] == SDF:
+        d.work.shape_type[shape] = MESH
         load_mesh(m, d, shape, m.geom_dataid[geom])
 
 

@@ -20,6 +20,9 @@ from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
 from cardan.collision.hfield import hfield_convex
 from cardan.collision.mesh_plane import plane_mesh
+from cardan.collision.sdf.attach import attach_shapes
+from cardan.collision.sdf.descent import sdf_descent
+from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import addresses
@@ -64,6 +67,14 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_MESH): convex_convex,
     (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_MESH): convex_convex,
     (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_MESH): convex_convex,
+    (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SDF): plane_mesh,
+    (mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_SDF): sdf_descent,
+    (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_SDF): sdf_descent,
+    (mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_SDF): sdf_descent,
+    (mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_SDF): sdf_descent,
+    (mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_SDF): sdf_descent,
+    (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF): mesh_sdf,
+    (mjtGeom.mjGEOM_SDF, mjtGeom.mjGEOM_SDF): sdf_descent,
 }
 """Collision functions by the types of the first and the second geom, the lower type first."""
 
@@ -101,6 +112,8 @@ def _attach(m: MjModel, types: tuple[int, int], geoms: tuple[int, int]) -> None:
         raise ValueError(f"collision between {first} and {second} is not supported yet")
     if m.opt.enableflags & mjENBL_NATIVECCD:
         function = EXACT.get(function, function)
+    if types[1] == mjtGeom.mjGEOM_SDF:
+        attach_shapes(m)
     (address,) = addresses([function])
     m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
 

@@ -15,6 +15,7 @@ from cardan.model.tables import MODEL
 if TYPE_CHECKING:
     from cardan.compiler.meshes.mesh import Mesh
     from cardan.compiler.nodes import Body
+    from cardan.compiler.plugins import Instance
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
@@ -42,6 +43,7 @@ class Build:
     frame_poses: poses of frames that have been composed.
     meshes: mesh assets by name.
     mesh_poses: pose of its mesh that each geom with a mesh took.
+    instances: named plugin instances.
     fuses: whether bodies without joints become frames of their parents.
     discarded: elements that the model leaves out.
     """
@@ -61,6 +63,7 @@ class Build:
         self.frame_poses: dict[Element, Pose] = {}
         self.meshes: dict[str, Mesh] = {}
         self.mesh_poses: dict[int, Pose] = {}
+        self.instances: dict[str, Instance] = {}
         self.fuses = False
         self.discarded: set[Element] = set()
 

@@ -20,6 +20,7 @@ from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass
 from cardan.compiler.joints import add_joints
 from cardan.compiler.meshes.columns import put_meshes
 from cardan.compiler.names import put_names
+from cardan.compiler.plugins import add_plugins
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
@@ -46,6 +47,7 @@ _COLUMN_SIZES: dict[str, str] = {
     "ntupledata": "tuple_objtype",
     "nnames": "names",
     "npaths": "paths",
+    "npluginattr": "plugin_attr",
     "nnames_map": "names_map",
 }
 _LARGEST_MEMORY = 4 * 2**30
@@ -60,6 +62,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
     """
     build = Build(tree)
     plan_reductions(build)
+    add_plugins(build)
     add_assets(build)
     _build_bodies(build)
     add_skins(build)

@@ -42,15 +42,15 @@ _ORIGIN = (0.0, 0.0, 0.0)
 def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     """The figure of a geom."""
     element, word = placed[0], values["type"]
-    for kind in ("mesh", "hfield"):
-        if word == kind and not values[kind]:
-            raise element.error(f"a geom of type {kind} needs the name of a {_NOUNS[kind]}", kind)
+    for geom_type, kind in _ASSETS.items():
+        if word == geom_type and not values[kind]:
+            raise element.error(f"a geom of type {geom_type} needs the name of a {_NOUNS[kind]}", kind)
     if values["shellinertia"] and word != "mesh":
         raise element.error(f"only meshes can have their mass on the surface, not a {word}", "shellinertia")
     if values["hfield"]:
         return _height_field(build, placed, values)
     if values["mesh"]:
-        return _mesh(build, placed, values) if word == "mesh" else _fitted(build, placed, values)
+        return _mesh(build, placed, values) if word in ("mesh", "sdf") else _fitted(build, placed, values)
     pose, size = placed_shape(build, placed, values)
     check_size(element, word, size)
     try:
@@ -59,6 +59,7 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
         raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size") from None
 
 
+_ASSETS = {"mesh": "mesh", "sdf": "mesh", "hfield": "hfield"}
 _NOUNS = {"mesh": "mesh", "hfield": "height field"}
 
 

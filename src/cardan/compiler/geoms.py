@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.compiler.figures import figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
 from cardan.compiler.nodes import Geom
+from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size
 from cardan.maths.pose import IDENTITY, Pose
 from cardan.spec.schema.keywords import GEOM
@@ -41,6 +42,9 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
     word = values["type"]
     if word == "plane" and any(part.content.get("joint") for part in _chain(body)):
         raise element.error("a plane may stand only in a body that does not move", "type")
+    plugin = instance_of(build, element)
+    if (word == "sdf") != bool(plugin):
+        raise element.error("a geom of type sdf needs a plugin, and no other type has one", "type")
     found = figure(build, placed, values)
     mass, inertia = mass_and_inertia(element, values, found, _counts(build, body, values["group"]))
     geom = Geom(
@@ -57,7 +61,7 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
         geom_dataid=found.dataid,
         geom_group=values["group"],
         geom_priority=values["priority"],
-        geom_plugin=-1,
+        geom_plugin=plugin.id if plugin else -1,
         geom_solmix=values["solmix"],
         geom_solref=values["solref"],
         geom_solimp=values["solimp"],

@@ -27,6 +27,8 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.M_to_DT", "i4", ("any",), "address in qDeriv of the mirror image of each entry of qM"),
     Field("aux.ten_J_rowadr", "i4", ("any",), "start and end of each tendon's row of ten_J_colind"),
     Field("aux.ten_J_colind", "i4", ("any",), "dofs that compressed rows of ten_J may hold"),
+    Field("aux.sdf_shape", "i8", ("any",), "native distance function of each plugin instance, or 0"),
+    Field("aux.sdf_attr", "f8", ("any",), "attributes of each plugin instance, eight numbers each"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -220,4 +222,12 @@ WORK: tuple[Field, ...] = (
     Field("work.ray_cutoff", "f8", (), "rays: distance beyond which geoms are not seen"),
     Field("work.field_reach", "f8", (6,), "collision: how far a geom reaches along the axes of a field, both ways"),
     Field("work.actuation_made", "i8", (), "actuation: kinds of actuators that earlier stages dealt with, by bits"),
+    Field("work.sdf_type", "i8", (2,), "signed distances: geom types of the two sides of a pair"),
+    Field("work.sdf_instance", "i8", (2,), "signed distances: their plugin instances"),
+    Field("work.sdf_size", "f8", (2, 3), "signed distances: their sizes"),
+    Field("work.sdf_pos", "f8", (2, 3), "signed distances: origins of their frames"),
+    Field("work.sdf_mat", "f8", (2, 9), "signed distances: orientations of their frames"),
+    Field("work.sdf_point", "f8", (2, 3), "signed distances: where they are evaluated, in their frames"),
+    Field("work.sdf_value", "f8", (2,), "signed distances: the distances there"),
+    Field("work.sdf_gradient", "f8", (2, 3), "signed distances: their gradients there"),
 )

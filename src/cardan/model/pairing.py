@@ -41,3 +41,13 @@ def collider(m: MjModel) -> np.ndarray:
         for b in SURFACES:
             table[a, b] = NO_COLLIDER
     return table.reshape(-1)
+
+
+def sdf_shape(m: MjModel) -> np.ndarray:
+    """An empty table of distance functions: a zero for each plugin instance."""
+    return np.zeros(max(1, m.nplugin), np.int64)
+
+
+def sdf_attr(m: MjModel) -> np.ndarray:
+    """An empty table of attributes: eight zeros for each plugin instance."""
+    return np.zeros(8 * max(1, m.nplugin))

@@ -55,7 +55,8 @@ SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
 
 MISSING: tuple[Missing, ...] = (
     Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
-    Missing("engine plugins", lambda m: m.nplugin > 0, (passive, fwd_actuation)),
+    Missing("engine plugins of bodies", lambda m: bool((m.body_plugin >= 0).any()), (passive,)),
+    Missing("engine plugins of actuators", lambda m: bool((m.actuator_plugin >= 0).any()), (fwd_actuation,)),
     Missing(
         "discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4",
         _discrete_rk4,

@@ -11,8 +11,10 @@ import numpy as np
 from cardan.compiler.files import asset_name, read_asset
 from cardan.compiler.meshes import triangles as tri
 from cardan.compiler.meshes.files import reader
+from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.hull import hull_faces, hull_graph
 from cardan.compiler.meshes.raw import MeshDataError, RawMesh, checked, from_lists
+from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
 from cardan.maths.eigen import principal_axes
 from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3
@@ -66,7 +68,10 @@ class Mesh:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def _read(self, build: Build) -> RawMesh:
-        """The mesh as it is in its file or its attributes."""
+        """The mesh as it is in its file or its attributes, or the surface of its plugin's shape."""
+        plugin = instance_of(build, self.element)
+        if plugin is not None and self.path is None:
+            return implicit_mesh(plugin.shape, plugin.attributes)
         if self.path is None:
             return from_lists(self.values)
         given = [part for part in ("vertex", "normal", "texcoord", "face") if self.values[part] is not None]

@@ -85,8 +85,7 @@ GEOM_ROW = element(
     "shape that collides, is drawn and gives inertia",
     name("geom"),
     CLASS,
-    keyword("type", GEOM, "sphere", "shape",
-            later_keywords={"sdf": "signed distance fields"}),
+    keyword("type", GEOM, "sphere", "shape"),
     *CONTACT_SHARED,
     GROUP,
     reals("size", (1, 3), (0.0, 0.0, 0.0), "sizes of the shape, m"),
@@ -104,7 +103,7 @@ GEOM_ROW = element(
     keyword("fluidshape", FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),
     reals("fluidcoef", (1, 5), (0.5, 0.25, 1.5, 1.0, 1.0), "coefficients of the fluid forces"),
     USER,
-    children=[plugin()],
+    children=[plugin(later=None)],
     kind="geom",
     entry="geom",
 )  # fmt: skip

@@ -72,19 +72,20 @@ CONTACT_SHARED: tuple[Attribute, ...] = (
 PLUGIN_LATER = "plugins"
 
 
-def plugin() -> ElementRow:
+def plugin(later: str | None = PLUGIN_LATER) -> ElementRow:
     """A ``plugin`` element inside another element."""
     return element(
         "plugin",
         "plugin that computes this element",
         text("plugin", "identifier of the plugin"),
-        text("instance", "name of the plugin instance"),
-        children=[config()],
-        later=PLUGIN_LATER,
+        reference("instance", "plugin", "name of the plugin instance"),
+        children=[config(later)],
+        multiplicity="?",
+        later=later,
     )
 
 
-def config() -> ElementRow:
+def config(later: str | None = PLUGIN_LATER) -> ElementRow:
     """A ``config`` element of a plugin."""
     return element("config", "setting of a plugin", text("key", "name of the setting"), text("value", "its value"),
-                   later=PLUGIN_LATER)  # fmt: skip
+                   later=later)  # fmt: skip

@@ -1,0 +1,69 @@
+"""The two signed distances of a pair of geoms, in the global frame.
+
+Side 0 and side 1 of the pair stand in ``d.work.sdf_*``: type, sizes and frame. Distances and gradients of registered
+shapes come from their native entries (`cardan.collision.sdf.registry`), those of primitives from their formulas.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.sdf.primitives import primitive_distance, primitive_gradient
+from cardan.enums import mjtGeom
+from cardan.jit import call_collider, kernel
+from cardan.maths.quaternion import quat2mat
+from cardan.maths.vector import get3, get9, mul_mat_t_vec3, mul_mat_vec3, set3, set9, sub3
+
+SDF = int(mjtGeom.mjGEOM_SDF)
+
+
+@kernel
+def mul_mat_mat_t(a: Any, b: Any) -> Any:
+    """A B' of 3 x 3 matrices of nine numbers."""
+    x = mul_mat_vec3(b, (a[0], a[1], a[2]))
+    y = mul_mat_vec3(b, (a[3], a[4], a[5]))
+    z = mul_mat_vec3(b, (a[6], a[7], a[8]))
+    return (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+
+
+@kernel
+def load_side(m: Any, d: Any, side: int, geom: int) -> None:
+    """Make a geom side 0 or 1 of the pair.
+
+    The frame of a registered shape is that of its mesh before the mesh was centred and turned.
+    """
+    d.work.sdf_type[side] = m.geom_type[geom]
+    xpos = get3(d.geom_xpos, geom)
+    xmat = get9(d.geom_xmat, geom)
+    for i in range(3):
+        d.work.sdf_size[side, i] = m.geom_size[geom, i]
+    if m.geom_type[geom] == SDF:
+        mesh = m.geom_dataid[geom]
+        d.work.sdf_instance[side] = m.geom_plugin[geom]
+        quat = (m.mesh_quat[mesh, 0], m.mesh_quat[mesh, 1], m.mesh_quat[mesh, 2], m.mesh_quat[mesh, 3])
+        xmat = mul_mat_mat_t(xmat, quat2mat(quat))
+        xpos = sub3(xpos, mul_mat_vec3(xmat, get3(m.mesh_pos, mesh)))
+    set3(d.work.sdf_pos, side, xpos)
+    set9(d.work.sdf_mat, side, xmat)
+
+
+@kernel
+def evaluate(m: Any, d: Any, side: int, point: Any, gradient: int) -> float:
+    """Signed distance of a point in the global frame from one side; with `gradient`, that is noted as well.
+
+    Returns the distance; writes the gradient, in the global frame, to ``d.work.sdf_gradient``.
+    """
+    xmat = get9(d.work.sdf_mat, side)
+    local = mul_mat_t_vec3(xmat, sub3(point, get3(d.work.sdf_pos, side)))
+    kind = d.work.sdf_type[side]
+    if kind == SDF:
+        set3(d.work.sdf_point, side, local)
+        call_collider(m.aux.sdf_shape[d.work.sdf_instance[side]], m, d, side, gradient)
+    else:
+        size = get3(d.work.sdf_size, side)
+        d.work.sdf_value[side] = primitive_distance(kind, size, local)
+        if gradient:
+            set3(d.work.sdf_gradient, side, primitive_gradient(kind, size, local))
+    if gradient:
+        set3(d.work.sdf_gradient, side, mul_mat_vec3(xmat, get3(d.work.sdf_gradient, side)))
+    return d.work.sdf_value[side]
