@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from cardan.api.arguments import integer
 from cardan.model.mjmodel import MjModel
 from cardan.model.naming import KIND_OF_OBJECT, name_book
 
 
+def _kind(function: str, type: int) -> str | None:
+    """The kind of element that a number of `mjtObj` stands for, if its elements have names."""
+    return KIND_OF_OBJECT.get(integer(function, "type", type))
+
+
 def mj_id2name(m: MjModel, type: int, id: int) -> str | None:
     """Name of the element with a type (`mjtObj`) and an id; None if there is none or it has no name."""
-    kind = KIND_OF_OBJECT.get(int(type))
+    kind, id = _kind("mj_id2name", type), integer("mj_id2name", "id", id)
     names = name_book(m, kind).names if kind else []
     return (names[id] or None) if 0 <= id < len(names) else None
 
 
 def mj_name2id(m: MjModel, type: int, name: str) -> int:
-    """Id of the element with a type (`mjtObj`) and a name; -1 if there is none."""
-    kind = KIND_OF_OBJECT.get(int(type))
+    """Id of the element with a type (`mjtObj`) and a name (text, or its bytes); -1 if there is none."""
+    kind = _kind("mj_name2id", type)
+    if isinstance(name, bytes):
+        name = name.decode(errors="replace")
+    elif not isinstance(name, str):
+        raise TypeError(f"mj_name2id: name must be a str, not {name.__class__.__name__}")
     return name_book(m, kind).ids.get(name, -1) if kind else -1
 
 

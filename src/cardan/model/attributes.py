@@ -115,6 +115,11 @@ def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldG
     return type(name, (FieldGroup,), body)
 
 
+def _own_properties(instance: Record | RecordList) -> list[str]:
+    """Attributes that a class of records has beside the fields."""
+    return [name for name, value in vars(type(instance)).items() if isinstance(value, property)]
+
+
 class Record:
     """One element of a list of records: ``d.contact[0].dist``."""
 
@@ -140,10 +145,11 @@ class Record:
         return value if isinstance(value, np.ndarray) else value.item()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        getattr(self._owner, name)[self._index] = value
+        column = getattr(self._owner, name)
+        column[self._index] = _number(name, value, column.dtype.kind) if column.ndim == 1 else value
 
     def __dir__(self) -> list[str]:
-        return list(self._owner.fields)
+        return [*self._owner.fields, *_own_properties(self)]
 
     def __repr__(self) -> str:
         lines = [f"  {name}: {getattr(self, name)!r}" for name in self._owner.fields]
@@ -206,7 +212,7 @@ class RecordList:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}") from None
 
     def __dir__(self) -> list[str]:
-        return list(self.fields)
+        return [*self.fields, *_own_properties(self)]
 
     def __len__(self) -> int:
         return len(getattr(self, self.fields[0]))
@@ -214,7 +220,10 @@ class RecordList:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(self._memory, self._prefix, self._length, self._part(index))
-        i = int(index)
+        try:
+            i = operator.index(index)
+        except TypeError:
+            raise TypeError(f"{type(self).__name__} takes an integer or a slice, got {index!r}") from None
         n = len(self)
         if not -n <= i < n:
             raise IndexError(f"index {i} out of range for {n} records")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan.enums.options import mjtEnableBit, mjtSolver
+from cardan.errors import FatalError
 from cardan.solver.conjugate import solve_conjugate
 from cardan.solver.gauss_seidel import solve_gauss_seidel
 from cardan.solver.jacobian import DENSE_MAX
@@ -25,11 +26,11 @@ def solver_stages(m: Any) -> list[Stage]:
     """The solver that the model asks for, and the no-slip solver after it if it has iterations.
 
     Raises:
-        ValueError: `opt.solver` is none of mjtSolver.
+        FatalError: `opt.solver` is none of mjtSolver.
     """
     if m.opt.solver not in SOLVERS:
         known = ", ".join(f"{kind.value} ({kind.name})" for kind in mjtSolver)
-        raise ValueError(f"opt.solver is {m.opt.solver}; it should be one of {known}")
+        raise FatalError(f"opt.solver is {m.opt.solver}; it should be one of {known}")
     after = [solve_noslip] if m.opt.noslip_iterations > 0 else []
     return [SOLVERS[m.opt.solver](m), *after]
 

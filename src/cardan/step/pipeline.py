@@ -38,6 +38,7 @@ from cardan.dynamics.subtree import subtree_vel
 from cardan.dynamics.tendon import tendon, tendon_velocity
 from cardan.dynamics.transmission import actuator_velocity, transmission
 from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
+from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
@@ -183,6 +184,15 @@ _implicitfast = _integrator(mjtIntegrator.mjINT_IMPLICITFAST)
 _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4)
 
 
+def _known_integrator(m: MjModel) -> list[Any]:
+    """No stages: an error if there is no such integrator."""
+    kinds = [int(kind) for kind in mjtIntegrator]
+    if m.opt.integrator not in kinds:
+        known = ", ".join(f"{kind.value} ({kind.name})" for kind in mjtIntegrator)
+        raise FatalError(f"invalid integrator: opt.integrator is {m.opt.integrator}; it should be one of {known}")
+    return []
+
+
 CONTROL, PASSIVE = Place("control"), Place("passive")
 ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bias")
 
@@ -275,7 +285,7 @@ INVERSE_ACC_BARE = (*INVERSE_FORCES, *RESTORE_ACC)
 INVERSE_POS = (*INV_POSITION, *SENSOR_POS, *ENERGY_POS)
 INVERSE_POS_BARE = (*INV_POSITION, *ENERGY_POS)
 
-COMPARE = (keep_forward, timed("INVERSE", INV_CONSTRAINT, inverse_force), compare_fwd_inv)
+COMPARE = (keep_forward, timed("INVERSE", *INVERSE_ACC_BARE), compare_fwd_inv)
 
 # time stepping ---------------------------------------------------------------
 
@@ -284,6 +294,7 @@ EULER = timed("ADVANCE", euler)
 RUNGE_KUTTA = (rk_begin, *FORWARD_BARE, rk_second, *FORWARD_BARE, rk_third, *FORWARD_BARE, rk_end)
 SINGLE_STEP = (when(_explicit_kinds, EULER), when(_implicit_kinds, *IMPLICIT))
 INTEGRATE = (
+    Chosen(_known_integrator),
     when(_rk4, *RUNGE_KUTTA),
     when(_integrator(mjtIntegrator.mjINT_EULER), EULER),
     when(_implicit_kinds, *IMPLICIT),
@@ -447,11 +458,14 @@ def step_program(m: MjModel) -> StepProgram:
 
 
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
-    """The parts of `mj_forwardSkip` or `mj_inverseSkip` after `skipstage`, without sensors if asked."""
+    """The parts of `mj_forwardSkip` or `mj_inverseSkip` after `skipstage`, without sensors if asked.
+
+    The last part, which depends on accelerations and forces, is never left out.
+    """
     timer, stages = SKIPPING[name]
     items: tuple[Any, ...] = ()
     for stage, parts in stages.items():
-        if skipstage < stage:
+        if skipstage < stage or stage == mjtStage.mjSTAGE_ACC:
             items += parts[bool(skipsensor)]
     return (timed(timer, *items),)
 
