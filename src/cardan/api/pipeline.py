@@ -38,7 +38,7 @@ def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
     if program.needs_objects:
         run(program, m, d, repeat)
         return
-    status = program.run(m, d, repeat)
+    status = program.run_once(d) if repeat == 1 and d.model is m else program.run(m, d, repeat)
     if status:
         settle(status, program, m, d, repeat)
 

@@ -134,9 +134,10 @@ class MjData(DataNames):
         attributes = self.__dict__
         attributes["model"] = model
         attributes["_memory"] = memory
-        attributes["_resume"] = np.zeros(2, np.int64)
         attributes["address"] = memory.address
-        attributes["_resume_address"] = attributes["_resume"].ctypes.data
+        call = np.array([0, 0, model.address, memory.address], np.int64)  # what a program is run with
+        attributes["_resume"] = call[:2]
+        attributes["_resume_address"] = call.ctypes.data
         for field in DATA.members(""):
             if not field.is_scalar and field.name not in ARENA_FIELDS:
                 attributes[field.name] = memory.arrays[field.name]
