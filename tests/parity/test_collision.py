@@ -29,9 +29,10 @@ SIZES = {
 }
 NAMES = {getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}"): name for name in SIZES}
 
-FAMILIES = {f"cardan.collision.{name}" for name in ("plane", "sphere", "capsule")}
+CAPSULE_BOX = (mujoco.mjtGeom.mjGEOM_CAPSULE, mujoco.mjtGeom.mjGEOM_BOX)
+FAMILIES = {f"cardan.collision.{name}" for name in ("plane", "sphere", "capsule", "capsule_box")}
 ANALYTIC = [types for types, function in COLLIDERS.items() if function.__module__ in FAMILIES]
-"""Pairs whose contacts are the reference's in its order; test_boxes.py has the pairs of boxes."""
+"""Pairs whose contacts are the reference's in its order; test_boxes.py has two boxes."""
 
 
 def two_geoms(type1: str, type2: str, attributes1: str = "", attributes2: str = "", rest: str = "") -> str:
@@ -66,8 +67,12 @@ def test_aligned_poses(types):
     pair = Pair(two_geoms(NAMES[types[0]], NAMES[types[1]]))
     h = np.sqrt(0.5)
     quats = [(1, 0, 0, 0), (h, h, 0, 0), (h, 0, h, 0), (0, 1, 0, 0), (h, 0, 0, h), (0.5, 0.5, 0.5, 0.5)]
+    places = [(0, 0, 0), (0.3, 0, 0), (0, 0.1, 0), (0, 0, 0.4), (0.1, 0.2, 0.3)]
+    if types == CAPSULE_BOX:
+        # not with the segment in the plane of a face: whether it is in the box depends on the last bit there
+        places = [(0, 0, 0), (0.31, 0, 0), (0, 0.1, 0), (0, 0, 0.4), (0.12, 0.21, 0.31), (0.4, 0.4, 0.1), (0, 0, 0.6)]
     for quat1, quat2 in itertools.product(quats, quats):
-        for pos in ((0, 0, 0), (0.3, 0, 0), (0, 0.1, 0), (0, 0, 0.4), (0.1, 0.2, 0.3)):
+        for pos in places:
             pair.set_pose(1, (0, 0, 0), quat1)
             pair.set_pose(2, pos, quat2)
             pair.check()
@@ -93,6 +98,14 @@ def test_short_capsules(other, length):
         for body in (1, 2):
             pair.set_pose(body, rng.normal(size=3) * 0.2, random_quat(rng))
         pair.check()
+
+
+def test_capsule_too_short_for_the_reference_touches_the_edge_of_a_box():
+    pair = Pair(two_geoms("capsule", "box", 'size=".1 1e-8"'))
+    pair.set_pose(1, (0.35, 0.25, 0.1), (1, 0, 0, 0))
+    pair.collide()
+    assert pair.ref_data.ncon == 0
+    np.testing.assert_allclose(pair.data.contact.dist, [np.hypot(0.05, 0.05) - 0.1], atol=1e-7)
 
 
 @pytest.mark.parametrize("distance", [0, 1e-16, 1e-15, 1e-14, 1e-9])

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any
 
-from cardan.collision.capsule import axis_of
+from cardan.collision.capsule import axis_of, component
 from cardan.collision.near import put_contact
 from cardan.jit import collider, kernel, stack_array
 from cardan.maths.vector import (
@@ -119,12 +119,6 @@ def find_axis(w: Any, t: Any, size1: Any, size2: Any, margin: float) -> Any:
                 if separation > margin:
                     return best, largest
     return best, largest
-
-
-@kernel
-def component(v: Any, k: int) -> float:
-    """Component `k` of a vector."""
-    return v[0] if k == 0 else (v[1] if k == 1 else v[2])
 
 
 @kernel

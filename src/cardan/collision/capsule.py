@@ -31,6 +31,12 @@ def axis_of(d: Any, geom: int, k: int) -> Any:
 
 
 @kernel
+def component(v: Any, k: int) -> float:
+    """Component `k` of a vector."""
+    return v[0] if k == 0 else (v[1] if k == 1 else v[2])
+
+
+@kernel
 def clamp(x: float, low: float, high: float) -> float:
     """The number in [low, high] that is closest to `x`."""
     return min(max(x, low), high)

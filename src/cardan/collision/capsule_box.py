@@ -1,151 +1,246 @@
 """Collisions of a capsule and a box.
 
-The distance of a point of the capsule's segment to the box is a convex function of its place on the segment. Contacts
-are those of spheres at the places where it is smallest: at both ends of an interval if the segment is parallel to
-the box there, else at one place and at the other end of the part of the segment before the same face.
+The capsule's segment is center + t half in the frame of the box, for places t in [-1, 1]. Its first contact is that of
+a sphere at the place nearest to the box: an end before a face, or the closest point to one of the twelve edges. The
+second contact, a sphere again, lies as far along the segment as it runs beside the same part of the box.
+
+A part of the box is told by three signs, `side`: a face has one, an edge two and a corner three that are not 0.
+
+Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.4 (point and box) and 5.1.9 (two segments).
+Which way the second contact lies and how far follows the numbers of the reference; see docs/differences.md.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
-from cardan.collision.capsule import axis_z, clamp
+from cardan.collision.capsule import axis_z, clamp, component
 from cardan.collision.sphere import sphere_box_contact
-from cardan.jit import collider, kernel, stack_array
-from cardan.maths.vector import add_scaled3, get3, get9, mul_mat_t_vec3, scale3, sub3
+from cardan.constants import mjMINVAL
+from cardan.jit import collider, kernel
+from cardan.maths.vector import add_scaled3, dot3, get3, get9, mul_mat_t_vec3, scale3, sub3
 
-FLAT = 1e-10
-"""Slope of the squared distance, relative to the segment's squared length, below which it counts as constant."""
-APART = 1e-6
-"""Least distance of two contacts, as a share of the segment's half length."""
-
-
-@kernel
-def beyond(x: float, half: float) -> float:
-    """By how much a coordinate is outside of [-half, half]."""
-    return x - clamp(x, -half, half)
+MINVAL = mjMINVAL
+STEEP = 0.5
+"""Squared cosine of the angle with one of the box's axes above which a segment runs along that axis."""
 
 
 @kernel
-def slope(center: Any, half: Any, size: Any, t: float) -> float:
-    """Half of the derivative by `t` of the squared distance of the point center + t half to a box."""
-    return (
-        half[0] * beyond(center[0] + t * half[0], size[0])
-        + half[1] * beyond(center[1] + t * half[1], size[1])
-        + half[2] * beyond(center[2] + t * half[2], size[2])
-    )
+def sign_beyond(x: float, half: float) -> float:
+    """On which side of [-half, half] a coordinate is: -1, 0 or 1."""
+    if x > half:
+        return 1.0
+    return -1.0 if x < -half else 0.0
 
 
 @kernel
-def put_breaks(w: Any, n: int, center: float, half: float, size: float) -> int:
-    """Append the places in (-1, 1) where a coordinate of the segment passes a side of the box."""
-    for end in range(2):
-        line = size if end else -size
-        if abs(line - center) < abs(half):
-            w[n] = (line - center) / half
-            n += 1
-    return n
+def end_before_face(center: Any, half: Any, size: Any, t: float) -> Any:
+    """Squared distance of an end of the segment to the box and the face it is before (none: it is in the box).
 
-
-@kernel
-def nearest_places(center: Any, half: Any, size: Any) -> Any:
-    """The interval of places t in [-1, 1] where the segment center + t half is nearest to a box, in its frame.
-
-    The slope never falls with t and is linear between the places where a coordinate passes a side of the box.
+    The distance is infinite if the end is beside an edge or a corner.
     """
-    w = stack_array(6)
-    n = put_breaks(w, 0, center[0], half[0], size[0])
-    n = put_breaks(w, n, center[1], half[1], size[1])
-    n = put_breaks(w, n, center[2], half[2], size[2])
-    flat = FLAT * (half[0] * half[0] + half[1] * half[1] + half[2] * half[2])
-
-    # bracket: the slope is negative at `low` and positive at `high`, or these are the ends
-    low, high = -1.0, 1.0
-    slope_low, slope_high = slope(center, half, size, low), slope(center, half, size, high)
-    for k in range(n):
-        value = slope(center, half, size, w[k])
-        if value < -flat and w[k] > low:
-            low, slope_low = w[k], value
-        if value > flat and w[k] < high:
-            high, slope_high = w[k], value
-
-    # places within the bracket where it is flat
-    first, last = high, low
-    for k in range(n):
-        if low <= w[k] <= high and abs(slope(center, half, size, w[k])) <= flat:
-            first, last = min(first, w[k]), max(last, w[k])
-    if slope_low >= -flat:
-        first, last = low, max(last, low)
-    if slope_high <= flat:
-        first, last = min(first, high), high
-    if first > last:
-        first = low - slope_low * (high - low) / (slope_high - slope_low)
-        last = first
-    return first, last
+    end = add_scaled3(center, half, t)
+    side = (sign_beyond(end[0], size[0]), sign_beyond(end[1], size[1]), sign_beyond(end[2], size[2]))
+    if dot3(side, side) > 1.0:
+        return inf, side
+    outside = abs(side[0]) * (abs(end[0]) - size[0])
+    outside += abs(side[1]) * (abs(end[1]) - size[1]) + abs(side[2]) * (abs(end[2]) - size[2])
+    return outside * outside, side
 
 
 @kernel
-def clip_interval(low: float, high: float, center: float, half: float, size: float) -> Any:
-    """The part of an interval of places where a coordinate of the segment is within a box."""
-    if abs(half) < 1e-15:
-        return low, high
-    one, two = (-size - center) / half, (size - center) / half
-    return max(low, min(one, two)), min(high, max(one, two))
+def axis_of_edge(axis: int, along: float, side1: float, side2: float) -> Any:
+    """Vector with the component `along` on `axis`, and the other two on the next axes in turn."""
+    if axis == 0:
+        return along, side1, side2
+    return (side2, along, side1) if axis == 1 else (side1, side2, along)
 
 
 @kernel
-def other_place(center: Any, half: Any, size: Any, t: float) -> float:
-    """The end, farther from `t`, of the part of the segment before the face that the place `t` is nearest to."""
-    out0 = abs(beyond(center[0] + t * half[0], size[0]))
-    out1 = abs(beyond(center[1] + t * half[1], size[1]))
-    out2 = abs(beyond(center[2] + t * half[2], size[2]))
-    low, high = -1.0, 1.0
-    if out0 < out1 or out0 < out2:
-        low, high = clip_interval(low, high, center[0], half[0], size[0])
-    if out1 <= out0 or out1 < out2:
-        low, high = clip_interval(low, high, center[1], half[1], size[1])
-    if out2 <= out0 or out2 <= out1:
-        low, high = clip_interval(low, high, center[2], half[2], size[2])
-    if low > high:
-        return t
-    return low if t - low > high - t else high
+def nearest_to_edge(center: Any, half: Any, size: Any, axis: int, side1: float, side2: float) -> Any:
+    """The place of the segment that is nearest to an edge of the box.
+
+    Args:
+        center: middle of the segment, frame of the box, m.
+        half: from there to its end.
+        size: half sides of the box.
+        axis: direction of the edge, 0 to 2.
+        side1: side of the box on the next axis.
+        side2: side on the axis after that.
+
+    Returns:
+        Squared distance, place, and the part of the box: the edge, or the corner where it ends. The distance is
+        infinite if the edge is parallel to the segment: then edges across it have the same distance.
+    """
+    axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
+    half1, half2, length = component(half, axis1), component(half, axis2), component(size, axis)
+    across = half1 * half1 + half2 * half2
+    if across * length * length < MINVAL:
+        return inf, 0.0, half
+
+    # closest points of the two lines; beyond the end of the edge, that of the segment to the corner
+    out1 = component(center, axis1) - side1 * component(size, axis1)
+    out2 = component(center, axis2) - side2 * component(size, axis2)
+    middle, slope = component(center, axis), component(half, axis)
+    t = -(out1 * half1 + out2 * half2) / across
+    end = sign_beyond(middle + t * slope, length)
+    if end != 0.0:
+        t = ((end * length - middle) * slope - out1 * half1 - out2 * half2) / (across + slope * slope)
+
+    # beyond the end of the segment, that of the edge to it
+    if t > 1.0 or t < -1.0:
+        t = clamp(t, -1.0, 1.0)
+        beyond = sign_beyond(middle + t * slope, length)
+        end = beyond if beyond != 0.0 else end
+        place = clamp(middle + t * slope, -length, length)
+    else:
+        place = end * length if end != 0.0 else middle + t * slope
+    gap = (middle + t * slope - place, out1 + t * half1, out2 + t * half2)
+    return dot3(gap, gap), t, axis_of_edge(axis, end, side1, side2)
 
 
 @kernel
-def within(center: Any, half: Any, size: Any, t: float) -> bool:
-    """Whether a place on the segment is inside of the box."""
-    return (
-        abs(center[0] + t * half[0]) < size[0]
-        and abs(center[1] + t * half[1]) < size[1]
-        and abs(center[2] + t * half[2]) < size[2]
+def nearest_place(center: Any, half: Any, size: Any) -> Any:
+    """The place of the segment nearest to the box and the part of the box: ends before faces first, then edges.
+
+    Returns:
+        Squared distance, place, side.
+    """
+    best, place = inf, 0.0
+    side = (0.0, 0.0, 0.0)
+    for end in range(2):
+        t = 2.0 * end - 1.0
+        square, found = end_before_face(center, half, size, t)
+        if square < best:
+            best, place, side = square, t, found
+    if best > 0.0:
+        for axis in range(3):
+            for corner in range(4):
+                side1 = 1.0 if corner & 2 else -1.0
+                side2 = 1.0 if corner & 1 else -1.0
+                square, t, found = nearest_to_edge(center, half, size, axis, side1, side2)
+                if square < best - MINVAL:
+                    best, place, side = square, t, found
+    return best, place, side
+
+
+@kernel
+def way_to_side(x: float, step: float, size: float) -> float:
+    """How often `step` fits until the coordinate `x` leaves [-size, size]."""
+    if step == 0.0:
+        return inf
+    return ((size if step > 0.0 else -size) - x) / step
+
+
+@kernel
+def way_across(step: float, size: float) -> float:
+    """How often `step` fits into a side of the box."""
+    return inf if step == 0.0 else 2.0 * size / abs(step)
+
+
+@kernel
+def outward(half: Any, side: Any, axis: int) -> bool:
+    """Whether the segment leads away from the box on an axis, from a side of it."""
+    return (component(half, axis) > 0.0) == (component(side, axis) > 0.0)
+
+
+@kernel
+def way_before_face(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
+    """From an end before a face towards the other end, as long as the segment is before this face."""
+    direction = -t
+    end = add_scaled3(center, half, t)
+    way = 2.0
+    for axis in range(3):
+        if component(side, axis) == 0.0:
+            step = direction * component(half, axis)
+            way = min(way, way_to_side(component(end, axis), step, component(size, axis)))
+    return direction * way
+
+
+@kernel
+def way_beside_edge(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
+    """From beside an edge over that face of the two along which the segment is less steep, across the box at most.
+
+    Returns:
+        Whether there is one: not if the segment leads away from the box over both faces, and the way.
+    """
+    axis = 0 if side[0] == 0.0 else (1 if side[1] == 0.0 else 2)
+    axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
+    if outward(half, side, axis1) == outward(half, side, axis2):
+        return False, 0.0
+    over = axis1 if abs(component(half, axis1)) > abs(component(half, axis2)) else axis2
+    direction = -1.0 if outward(half, side, over) else 1.0
+    place = component(center, axis) + t * component(half, axis)
+    way = min(
+        1.0 - direction * t,
+        way_across(component(half, over), component(size, over)),
+        way_to_side(place, direction * component(half, axis), component(size, axis)),
     )
+    return True, direction * way
+
+
+@kernel
+def way_from_corner(half: Any, size: Any, t: float, side: Any) -> Any:
+    """From beside a corner: along one edge if the segment runs along it, else over the face of the other two.
+
+    On one axis the segment leads the other way (inward or outward) than on the other two: the edge is that of this
+    axis, if it is steep enough.
+
+    Returns:
+        Whether there is one: not if the segment leads the same way on all three axes, and the way.
+    """
+    out0, out1, out2 = outward(half, side, 0), outward(half, side, 1), outward(half, side, 2)
+    if out0 == out1 and out1 == out2:
+        return False, 0.0
+    odd = 2 if out0 == out1 else (1 if out0 == out2 else 0)
+    along = component(half, odd)
+    steep = along * along > STEEP * dot3(half, half)
+    direction = 1.0 if outward(half, side, odd) != steep else -1.0
+    way = 1.0 - direction * t
+    for axis in range(3):
+        if (axis == odd) == steep:
+            way = min(way, way_across(component(half, axis), component(size, axis)))
+    return True, direction * way
+
+
+@kernel
+def second_place(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
+    """Whether there is a second contact beside the one at `t`, and its place; it may be the same one."""
+    parts = dot3(side, side)
+    if parts > 2.0:
+        found, way = way_from_corner(half, size, t, side)
+    elif parts > 1.0:
+        found, way = way_beside_edge(center, half, size, t, side)
+    elif parts > 0.0:
+        found, way = True, way_before_face(center, half, size, t, side)
+    else:
+        found, way = False, 0.0
+    return found, t + way
 
 
 @collider
 def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
-    """A capsule and a box: up to two contacts."""
+    """A capsule and a box: up to two contacts, of which the nearest comes first."""
     xmat = get9(d.geom_xmat, geom2)
-    center = get3(d.geom_xpos, geom1)
+    middle = get3(d.geom_xpos, geom1)
     axis = scale3(axis_z(d.geom_xmat, geom1), m.geom_size[geom1, 1])
-    local = mul_mat_t_vec3(xmat, sub3(center, get3(d.geom_xpos, geom2)))
+    center = mul_mat_t_vec3(xmat, sub3(middle, get3(d.geom_xpos, geom2)))
     half = mul_mat_t_vec3(xmat, axis)
     size = get3(m.geom_size, geom2)
     radius = m.geom_size[geom1, 0]
 
-    # an end within the box is the only contact
-    for end in range(2):
-        t = 1.0 if end else -1.0
-        if within(local, half, size, t):
-            return sphere_box_contact(m, d, 0, add_scaled3(center, axis, t), radius, geom2)
+    # far apart along one of the box's axes
+    reach = radius + d.work.near_margin
+    for k in range(3):
+        if abs(component(center, k)) - abs(component(half, k)) - component(size, k) > reach:
+            return 0
 
-    # nearest places of the segment; one that pierces the box is flat within it, where one contact does
-    first, second = nearest_places(local, half, size)
-    if second - first > APART and within(local, half, size, 0.5 * (first + second)):
-        first = 0.5 * (first + second)
-        second = first
-    if second - first <= APART:
-        second = other_place(local, half, size, first)
-    ncon = sphere_box_contact(m, d, 0, add_scaled3(center, axis, first), radius, geom2)
-    if ncon > 0 and abs(second - first) > APART:
-        ncon = sphere_box_contact(m, d, ncon, add_scaled3(center, axis, second), radius, geom2)
+    square, t, side = nearest_place(center, half, size)
+    if square == inf:
+        return sphere_box_contact(m, d, 0, middle, radius, geom2)
+    ncon = sphere_box_contact(m, d, 0, add_scaled3(middle, axis, t), radius, geom2)
+    found, t = second_place(center, half, size, t, side)
+    if found:
+        ncon = sphere_box_contact(m, d, ncon, add_scaled3(middle, axis, t), radius, geom2)
     return ncon
