@@ -1,9 +1,4 @@
-"""Height fields against the reference: random poses of every convex shape, limits, shapes at rest (forward, step).
-
-Ties: a shape with flat faces against the flat faces of a prism meets support points that are equally far; the last bit
-decides, and with it the triangle that the depth is measured to. The reference's own answer changes there when the pose
-changes by 1e-12. The positions agree.
-"""
+"""Height fields against the reference: random poses of every convex shape, limits, shapes at rest (forward, step)."""
 
 from __future__ import annotations
 
@@ -77,45 +72,7 @@ def test_random_poses(kind, turned):
         found.append(differences(pair))
     errors = np.concatenate(found)
     assert len(errors) > 3 * POSES
-    if kind in FLAT:
-        assert np.median(errors, axis=0).max() < 1e-9
-        if jit_enabled:  # the interpreter tries too few poses to count ties
-            assert (errors[:, 1] < 1e-5).mean() >= 0.99
-            assert (errors < 1e-5).all(axis=1).mean() >= (0.7 if kind == "cylinder" else 0.9)
-        assert errors[:, 0].max() < 0.12
-    else:
-        assert errors.max() < 1e-8
-
-
-def answers(pair: Pair, rng: np.random.Generator, n: int) -> list[np.ndarray]:
-    """The reference's contacts (distance, position, normal) at poses that differ by rounding."""
-    qpos, results = pair.ref_data.qpos.copy(), []
-    for k in range(n):
-        pair.ref_data.qpos[:] = qpos + (k > 0) * rng.normal(size=7) * 3e-13
-        mujoco.mj_kinematics(pair.ref, pair.ref_data)
-        mujoco.mj_collision(pair.ref, pair.ref_data)
-        contact, ncon = pair.ref_data.contact, pair.ref_data.ncon
-        results.append(np.hstack([contact.dist[:ncon, None], contact.pos[:ncon], contact.frame[:ncon, :3]]))
-    return results
-
-
-@pytest.mark.skipif(not jit_enabled, reason="many poses")
-@pytest.mark.parametrize("kind", FLAT)
-def test_other_poses_are_ties(kind):
-    rng = np.random.default_rng(2)
-    pair = random_field(kind, rng)
-    agreeing = total = 0
-    for _ in range(20):
-        place(pair, rng)
-        pair.collide()
-        ours = np.hstack([pair.data.contact.dist[:, None], pair.data.contact.pos, pair.data.contact.frame[:, :3]])
-        good = np.zeros(len(ours), bool)
-        for theirs in answers(pair, rng, 30):
-            if len(theirs) == len(ours):
-                good |= (np.abs(ours - theirs) < 1e-5).all(axis=1)
-        agreeing += good.sum()
-        total += len(good)
-    assert agreeing >= 0.97 * total
+    assert errors.max() < 1e-8
 
 
 def test_at_most_50_contacts_in_the_order_of_the_grid():
@@ -131,27 +88,35 @@ def test_at_most_50_contacts_in_the_order_of_the_grid():
     assert np.abs(differences(pair)).max() < 1e-6
 
 
-def rest(engine, kind: str, seconds: float) -> tuple[np.ndarray, float]:
-    """How far a geom dropped on a rough field moves in the last part of the time, and its largest energy then."""
-    steps = round(seconds / 0.002)
-    m = engine.MjModel.from_xml_string(field(kind, turned=False).replace("<worldbody>", "<worldbody><light/>"))
+def rest(engine, kind: str, x: float, y: float, z: float) -> tuple[float, float]:
+    """How far a geom dropped on a rough field moves from 5 s to 10 s after, and how its energy changes then."""
+    m = engine.MjModel.from_xml_string(field(kind, turned=False))
     m.opt.enableflags |= int(engine.mjtEnableBit.mjENBL_ENERGY)
     m.hfield_data[:] = 0.3 * np.random.default_rng(3).random(len(m.hfield_data))
     d = engine.MjData(m)
-    d.qpos[:3] = 0.05, 0.03, 0.6
-    engine.mj_step(m, d, nstep=steps // 2)
+    d.qpos[:3] = x, y, z
+    engine.mj_step(m, d, nstep=2500)
     start = d.qpos[:3].copy()
     engine.mj_forward(m, d)
     energy = d.energy.sum()
-    engine.mj_step(m, d, nstep=steps // 2)
+    engine.mj_step(m, d, nstep=2500)
     engine.mj_forward(m, d)
     return np.abs(d.qpos[:3] - start).max(), d.energy.sum() - energy
 
 
 @pytest.mark.skipif(not jit_enabled, reason="thousands of steps")
 @pytest.mark.parametrize("kind", FLAT)
-def test_rest_without_drift(kind):
-    ours, gained = rest(cardan, kind, 10)
-    theirs, _ = rest(mujoco, kind, 10)
-    assert ours <= 1.5 * theirs + 1e-3
+@pytest.mark.parametrize(("x", "y"), [(0.3, -0.2), (-0.4, 0.1)])
+def test_rest_without_drift(kind, x, y):
+    ours, gained = rest(cardan, kind, x, y, 0.6)
+    theirs, _ = rest(mujoco, kind, x, y, 0.6)
+    assert ours <= 1.001 * theirs
     assert gained < 1e-6
+
+
+@pytest.mark.skipif(not jit_enabled, reason="thousands of steps")
+def test_rest_without_drift_of_a_box_that_rocks():
+    heights = 0.6 + 1e-13 * np.arange(8)  # rounding decides how it rocks: the reference's drift is 3 or 5 or 6 mm
+    ours = [rest(cardan, "box", 0.05, 0.03, z)[0] for z in heights]
+    theirs = [rest(mujoco, "box", 0.05, 0.03, z)[0] for z in heights]
+    assert max(ours) <= 1.05 * max(theirs)

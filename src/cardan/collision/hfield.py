@@ -2,8 +2,12 @@
 
 A height field is a grid of elevations over a rectangle, on a base of constant thickness. Each cell is cut along its
 diagonal into two triangles, and the volume under each is a prism: three elevations above, three points of the base
-below. The prisms under the bounding box of the other geom, taken in the frame of the field, go one by one to the
-convex collision function (`cardan.collision.mpr`) as shape 0 of the pair.
+below. The prisms under the bounding box of the other geom go one by one to the convex collision function
+(`cardan.collision.mpr`) as shape 0 of the pair. All of this happens in the frame of the field.
+
+Which of two equally far support points is taken decides which part of a flat face the depth is measured to, and with
+flat faces this is left to rounding. To come to the same answers as the reference, the arithmetic here has its order:
+vertices stand in the frame of the field, those of the base come first, and their mean is the sum divided at the end.
 
 Spec: computation, collision detection, collision checking.
 """
@@ -14,23 +18,32 @@ from math import floor
 from typing import Any
 
 from cardan.collision.convex import collide_shapes
-from cardan.collision.near import MAXCONPAIR
+from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.support import HFIELD, load_geom, support
-from cardan.jit import collider, kernel
-from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3, set3, set9, sub3
+from cardan.jit import collider, exact, kernel
+from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 
 
 @kernel
-def bound_in_field(m: Any, d: Any, field: int) -> None:
-    """How far shape 1 reaches along -x, x, -y, y, -z, z of the geom `field`, from its centre, into ``field_reach``."""
+def load_geom_in_field(m: Any, d: Any, field: int, geom: int) -> None:
+    """Make a geom shape 1 of the pair, with its pose in the frame of the geom `field`."""
+    load_geom(m, d, 1, geom)
+    field_mat = get9(d.geom_xmat, field)
+    geom_mat = get9(d.geom_xmat, geom)
+    set3(d.work.shape_pos, 1, mul_mat_t_vec3(field_mat, sub3(get3(d.geom_xpos, geom), get3(d.geom_xpos, field))))
+    for k in range(3):
+        axis = mul_mat_t_vec3(field_mat, column3(geom_mat, k))
+        d.work.shape_mat[1, k], d.work.shape_mat[1, 3 + k], d.work.shape_mat[1, 6 + k] = axis
+
+
+@kernel
+def bound_in_field(m: Any, d: Any) -> None:
+    """How far shape 1 reaches along -x, x, -y, y, -z, z of the field, from its centre, into ``field_reach``."""
     for side in range(6):
         sign = 2.0 * (side % 2) - 1.0
-        direction = (
-            sign * d.geom_xmat[field, side // 2],
-            sign * d.geom_xmat[field, 3 + side // 2],
-            sign * d.geom_xmat[field, 6 + side // 2],
-        )
-        d.work.field_reach[side] = dot3(sub3(support(m, d, 1, direction), get3(d.geom_xpos, field)), direction)
+        axis = side // 2
+        direction = (sign if axis == 0 else 0.0, sign if axis == 1 else 0.0, sign if axis == 2 else 0.0)
+        d.work.field_reach[side] = dot3(support(m, d, 1, direction), direction)
 
 
 @kernel
@@ -82,33 +95,40 @@ def top_elevation(m: Any, hfield: int, row: int, col: int, half: int) -> float:
 
 
 @kernel
-def load_prism(m: Any, d: Any, field: int, row: int, col: int, half: int) -> None:
-    """Make a prism shape 0 of the pair: its vertices relative to its centre, and its centre.
-
-    Its orientation is that of the geom `field`, which has been noted before.
-    """
-    top = prism_top(m, m.geom_dataid[field], row, col, half)
-    bottom = -m.hfield_size[m.geom_dataid[field], 3]
-    total = add3(add3(top[0], top[1]), top[2])
-    center = (total[0] / 3.0, total[1] / 3.0, 0.5 * (total[2] / 3.0 + bottom))
+def load_prism(m: Any, d: Any, hfield: int, row: int, col: int, half: int) -> None:
+    """Make a prism shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field."""
+    top = prism_top(m, hfield, row, col, half)
+    bottom = -m.hfield_size[hfield, 3]
+    total = (0.0, 0.0, 0.0)
     for k in range(3):
-        vertex = sub3(top[k], center)
-        set3(d.work.prism, k, vertex)
-        set3(d.work.prism, k + 3, (vertex[0], vertex[1], bottom - center[2]))
-    set3(d.work.shape_pos, 0, add3(get3(d.geom_xpos, field), mul_mat_vec3(get9(d.geom_xmat, field), center)))
+        base = (top[k][0], top[k][1], bottom)
+        set3(d.work.prism, k, base)
+        set3(d.work.prism, k + 3, top[k])
+        total = add3(total, base)
+    for k in range(3):
+        total = add3(total, top[k])
+    set3(d.work.shape_pos, 0, scale3(total, 1.0 / 6.0))
+
+
+@kernel
+def contact_from_field(d: Any, field: int, k: int) -> None:
+    """Bring contact `k` of the pair from the frame of the geom `field` to the global frame."""
+    xmat = get9(d.geom_xmat, field)
+    pos = add3(get3(d.geom_xpos, field), mul_mat_vec3(xmat, get3(d.work.near_pos, k)))
+    put_contact(d, k, d.work.near_dist[k], pos, mul_mat_vec3(xmat, get3(d.work.near_frame, k)))
 
 
 @collider
+@exact
 def hfield_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A height field and a convex geom: one contact for each prism that overlaps the geom, up to `MAXCONPAIR`."""
     hfield = m.geom_dataid[geom1]
-    load_geom(m, d, 1, geom2)
+    load_geom_in_field(m, d, geom1, geom2)
     d.work.shape_type[0] = HFIELD
-    set9(d.work.shape_mat, 0, get9(d.geom_xmat, geom1))
 
     # cells under the geom, with the margin
     d.work.shape_inflate = d.work.near_margin
-    bound_in_field(m, d, geom1)
+    bound_in_field(m, d)
     low_x, high_x = -d.work.field_reach[0], d.work.field_reach[1]
     low_y, high_y = -d.work.field_reach[2], d.work.field_reach[3]
     low_z, high_z = -d.work.field_reach[4], d.work.field_reach[5]
@@ -122,6 +142,9 @@ def hfield_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     for row in range(first_row, end_row):
         for half_col in range(2 * first_col, 2 * end_col):
             if ncon < MAXCONPAIR and top_elevation(m, hfield, row, half_col // 2, half_col % 2) >= low_z:
-                load_prism(m, d, geom1, row, half_col // 2, half_col % 2)
+                load_prism(m, d, hfield, row, half_col // 2, half_col % 2)
                 ncon = collide_shapes(m, d, ncon)
+
+    for k in range(ncon):
+        contact_from_field(d, geom1, k)
     return ncon

@@ -154,8 +154,8 @@ def support_cylinder(size: Any, direction: Any) -> Any:
 
 @kernel
 def support_prism(d: Any, direction: Any) -> Any:
-    """Support point of a prism of a height field: a vertex of its top, or of its base for directions below."""
-    first = 0 if direction[2] > 0.0 else 3
+    """Support point of a prism of a height field: a vertex of its base for directions below, else of its top."""
+    first = 3 if direction[2] >= 0.0 else 0
     best = first
     farthest = dot3(get3(d.work.prism, first), direction)
     for k in range(first + 1, first + 3):
@@ -173,8 +173,6 @@ def support_local(m: Any, d: Any, shape: int, direction: Any) -> Any:
     size = get3(d.work.shape_size, shape)
     if kind == MESH:
         return support_mesh(m, d, shape, direction)
-    if kind == HFIELD:
-        return support_prism(d, direction)
     if kind == BOX:
         return (signed(size[0], direction[0]), signed(size[1], direction[1]), signed(size[2], direction[2]))
     if kind == ELLIPSOID:
@@ -189,14 +187,18 @@ def support_local(m: Any, d: Any, shape: int, direction: Any) -> Any:
 
 @kernel
 def support(m: Any, d: Any, shape: int, direction: Any) -> Any:
-    """Support point of an enlarged shape of the pair in the global frame.
+    """Support point of an enlarged shape of the pair, in the frame that the poses of the shapes stand in.
+
+    That is the global frame, or the height field's if shape 0 is a prism.
 
     Args:
         m: model.
         d: data with the pair in ``d.work.shape_*``.
         shape: 0 or 1.
-        direction: unit vector, global frame.
+        direction: unit vector, in that frame.
     """
+    if d.work.shape_type[shape] == HFIELD:
+        return add_scaled3(support_prism(d, direction), direction, d.work.shape_inflate)
     xmat = get9(d.work.shape_mat, shape)
     local = support_local(m, d, shape, mul_mat_t_vec3(xmat, direction))
     point = add3(get3(d.work.shape_pos, shape), mul_mat_vec3(xmat, local))

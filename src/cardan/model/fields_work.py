@@ -144,7 +144,7 @@ WORK: tuple[Field, ...] = (
     Field("work.contacts_full", "i8", (), "whether the user's limit on memory leaves no room for more contacts"),
     Field("work.rows_full", "i8", (), "whether the user's limit on memory leaves no room for this step's rows"),
     Field("work.shape_type", "i8", (2,), "collision: geom types of the two shapes of a convex pair"),
-    Field("work.shape_pos", "f8", (2, 3), "collision: their centres, global frame"),
+    Field("work.shape_pos", "f8", (2, 3), "collision: their centres, global frame (with a prism, the field's)"),
     Field("work.shape_mat", "f8", (2, 9), "collision: their orientations"),
     Field("work.shape_size", "f8", (2, 3), "collision: their sizes"),
     Field("work.shape_nvert", "i8", (2,), "collision: number of their vertices on the hull (meshes)"),
@@ -204,7 +204,7 @@ WORK: tuple[Field, ...] = (
     Field("work.range_setting", "f8", (4,), "length range: acceleration, bound on the force, velocity factor, start"),
     Field("work.range_found", "f8", (2,), "length range: smallest and largest length"),
     Field("work.range_row", "f8", ("nv",), "length range: acceleration by a unit force"),
-    Field("work.prism", "f8", (6, 3), "collision: vertices of a prism of a height field from its centre, top first"),
+    Field("work.prism", "f8", (6, 3), "collision: vertices of a prism of a height field in its frame, base first"),
     Field("work.timer_start", "f8", ("any",), "step: when each timed part started, by the clock of the user"),
     Field(
         "work.good_state", "f8", ("any",), "step: whether there is one (1), and the last full physics state that passed"
@@ -222,6 +222,7 @@ WORK: tuple[Field, ...] = (
     Field("work.ray_cutoff", "f8", (), "rays: distance beyond which geoms are not seen"),
     Field("work.field_reach", "f8", (6,), "collision: how far a geom reaches along the axes of a field, both ways"),
     Field("work.actuation_made", "i8", (), "actuation: kinds of actuators that earlier stages dealt with, by bits"),
+    Field("work.subtree_mass", "f8", ("nbody",), "com_pos: mass of each subtree as the bodies are now"),
     Field("work.sdf_type", "i8", (2,), "signed distances: geom types of the two sides of a pair"),
     Field("work.sdf_instance", "i8", (2,), "signed distances: their plugin instances"),
     Field("work.sdf_size", "f8", (2, 3), "signed distances: their sizes"),
