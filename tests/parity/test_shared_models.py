@@ -59,12 +59,18 @@ def test_forward(path: Path) -> None:
     rm = rigid_model(path)
     result = compare_forward(rm, model_from_reference(rm), STATES, 40 if rm.nv < LARGE else 5)
     assert not result.lines
-    assert 2 * result.exact >= result.states
+    assert 2 * (result.exact + result.tied) >= result.states
+
+
+def is_comparable(name: str, settings: tuple[str, str, str, str]) -> bool:
+    """Not slider-cranks with RK4: their moments add up over its stages in the reference (docs/differences.md)."""
+    return (name, settings[0]) != ("slider_crank", "RK4")
 
 
 def thinned() -> list[tuple[str, str, str, str, str]]:
     """Each combination of settings once, with one model after the other."""
-    return [(name, *settings) for name, settings in zip(cycle(STEPPED), MATRIX, strict=False)]
+    names = cycle(STEPPED)
+    return [(next(name for name in names if is_comparable(name, settings)), *settings) for settings in MATRIX]
 
 
 @pytest.mark.parametrize(("name", "integrator", "solver", "cone", "jacobian"), thinned())
