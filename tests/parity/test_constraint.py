@@ -8,6 +8,7 @@ import pytest
 from models import SHARED_MODELS
 from reference import data_from_reference, model_from_reference
 
+import cardan
 from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.reference import reference_constraint
@@ -298,3 +299,59 @@ def test_models(name, cone):
         mujoco.mj_forward(ref_m, ref_d)
         check_constraints(ref_m, ref_d)
         assert ref_d.nefc > 0
+
+
+UNMOVED = """
+<mujoco><option jacobian="{jacobian}"/>
+<worldbody><site name="s"/>
+<body><joint name="j"/><geom size=".1" pos=".1 0 0"/></body>
+<body pos="0 1 0"><joint name="k"/><geom size=".1" pos=".1 0 0"/></body>
+<body name="a" pos="1 0 0"><joint axis="0 0 1"/><geom size=".1"/></body>
+<body pos="2 0 0"><geom size=".1"/><site name="t"/></body>
+</worldbody>
+<tendon>
+ <fixed name="nothing" limited="true" range=".1 .2" frictionloss=".1"><joint joint="j" coef="0"/></fixed>
+ <fixed name="something" limited="true" range=".1 .2" frictionloss=".1"><joint joint="k" coef="1"/></fixed>
+ <spatial name="fixed" limited="true" range="3 4" frictionloss=".1"><site site="s"/><site site="t"/></spatial>
+</tendon>
+<equality>{equality}</equality>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("jacobian", ["dense", "sparse"])
+@pytest.mark.parametrize(
+    "equality",
+    [
+        '<tendon tendon1="nothing"/>',
+        '<tendon tendon1="fixed"/>',
+        '<tendon tendon1="nothing" tendon2="something" polycoef="1 2 3"/>',
+        '<tendon tendon1="nothing" tendon2="something" polycoef="1 0 3"/>',
+        '<connect body1="a" anchor="0 0 .3"/>',
+        '<weld body1="a"/>',
+    ],
+)
+def test_rows_that_nothing_moves(equality, jacobian):
+    """Dense storage has no rows of equalities and tendons whose Jacobian is 0, sparse storage none without dofs."""
+    xml = UNMOVED.format(equality=equality, jacobian=jacobian)
+    ref_m = mujoco.MjModel.from_xml_string(xml)
+    ref_d = mujoco.MjData(ref_m)
+    mujoco.mj_forward(ref_m, ref_d)
+    m = cardan.MjModel.from_xml_string(xml)
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    assert_same(d, ref_d, ("ne", "nf", "nl", "nefc"))
+    assert_same(d, ref_d, (*POSITION_FIELDS, "qacc"), rtol=1e-12, atol=1e-12)
+    if jacobian == "sparse":
+        assert_same(d, ref_d, ("efc_J_rownnz", "efc_J_colind", "efc_J"), atol=1e-12)
+    else:
+        np.testing.assert_allclose(d.efc_J, ref_d.efc_J[: d.nefc * m.nv], atol=1e-12)
+
+
+def test_free_joints_have_no_limits():
+    xml = "<mujoco><worldbody><body pos='1 2 3'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    m = cardan.MjModel.from_xml_string(xml)
+    d = cardan.MjData(m)
+    m.jnt_limited[:] = 1
+    cardan.mj_forward(m, d)
+    assert d.nefc == 0

@@ -151,7 +151,25 @@ def test_compare_forward_and_inverse():
     assert np.all(d.solver_fwdinv < 1e-8)
 
 
-@pytest.mark.parametrize("skipstage", [0, 1, 2])
+@pytest.mark.parametrize("integrator", [0, 2, 3])
+def test_compare_reads_the_acceleration_as_inverse_dynamics_does(integrator):
+    rm, rd, m, d = pair(ARM, integrator=integrator, enableflags=8, iterations=100, tolerance=0)
+    excite(rm, rd)
+    for engine, a, b in ((mujoco, rm, rd), (pipeline, m, d)):
+        engine.mj_forward(a, b)
+        engine.mj_compareFwdInv(a, b)
+        assert not b.solver_fwdinv.any()  # no constraints: nothing is compared
+    rd.qpos[-1] = 0.7
+    copy_state(rd, d)
+    for engine, a, b in ((mujoco, rm, rd), (pipeline, m, d)):
+        engine.mj_forward(a, b)
+        engine.mj_compareFwdInv(a, b)
+    assert_close(rd, d, (*FIELDS, "qfrc_inverse", "efc_force"))
+    np.testing.assert_allclose(d.solver_fwdinv, rd.solver_fwdinv, rtol=1e-8, atol=1e-10)
+    assert rd.solver_fwdinv.max() > 0.01
+
+
+@pytest.mark.parametrize("skipstage", [-1, 0, 1, 2, 3])
 @pytest.mark.parametrize("name", ["mj_forwardSkip", "mj_inverseSkip"])
 def test_skipping(name, skipstage):
     rm, rd, m, d = pair(ARM, enableflags=2)

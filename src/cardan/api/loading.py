@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from cardan.api.saving import remember
 from cardan.compiler.compile import compile_tree
-from cardan.compiler.constants import set_const
+from cardan.compiler.constants import run_position_stages, set_const
 from cardan.mjcf.reader import read_path, read_string
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, register_reader
@@ -29,9 +29,11 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
 
     Args:
         m: the model, changed in place.
-        d: a data of the model, used as scratch: its state is left at ``qpos0``.
+        d: a data of the model, used as scratch: ``qpos`` and what follows from it are left at ``qpos_spring``.
     """
     set_const(m, d)
+    d.qpos[:] = m.qpos_spring
+    run_position_stages(m, d)
 
 
 def load_empty() -> MjModel:

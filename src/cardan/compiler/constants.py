@@ -43,7 +43,7 @@ def set_const(m: MjModel, d: MjData) -> None:
     """
     _set_subtree_mass(m)
     d.qpos[:] = m.qpos0
-    _run_position_stages(m, d)
+    run_position_stages(m, d)
     inertia = Inertia(m, d)
     _set_poses(m, d)
     m.dof_M0[:] = inertia.diagonal
@@ -74,7 +74,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
     set_length_ranges(build, m)
 
 
-def _run_position_stages(m: MjModel, d: MjData) -> None:
+def run_position_stages(m: MjModel, d: MjData) -> None:
     """Kinematics, inertia, tendons and transmissions, as the model needs them."""
     tendons = spatial_tendon if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
@@ -89,10 +89,10 @@ def _set_tendon_springs(m: MjModel, d: MjData) -> None:
     automatic = np.all(m.tendon_lengthspring == -1.0, axis=1)
     if automatic.any():
         d.qpos[:] = m.qpos_spring
-        _run_position_stages(m, d)
+        run_position_stages(m, d)
         m.tendon_lengthspring[automatic] = d.ten_length[automatic, None]
         d.qpos[:] = m.qpos0
-        _run_position_stages(m, d)
+        run_position_stages(m, d)
 
 
 def _set_subtree_mass(m: MjModel) -> None:

@@ -16,7 +16,15 @@ from cardan.constraint.jacobian_pair import (
     put_wrench,
     sum_banks,
 )
-from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
+from cardan.constraint.rows import (
+    drop_empty_rows,
+    get_solimp,
+    is_enabled,
+    open_rows,
+    put_entry,
+    set_parameters,
+    start_rows,
+)
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
 from cardan.dynamics.jacobian import arm_of
 from cardan.enums.data import mjtConstraint
@@ -127,6 +135,7 @@ def add_anchors(m: Any, d: Any, e: int) -> int:
         add_rotation(m, d, e, row + 3, w, body1, body2)
     sum_banks(w, count)
     fill_rows(m, d, w, n, row, count)
+    drop_empty_rows(m, d, row)
     return OK
 
 
@@ -210,10 +219,12 @@ def tendon_offset(m: Any, d: Any, tendon: int) -> float:
 
 @kernel
 def add_tendon_coupling(m: Any, d: Any, e: int) -> int:
-    """Tendon 1 is a quartic function of tendon 2, or constant if there is no tendon 2; 1 row."""
+    """Tendon 1 is a quartic function of tendon 2, or constant if there is none; 1 row, or 0 if nothing moves them."""
     tendon1, tendon2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     value, slope = quartic(m, e, tendon_offset(m, d, tendon2) if tendon2 >= 0 else 0.0)
     n = combine_tendons(m, d, tendon1, 1.0, tendon2, -slope)
+    if n == 0:
+        return OK
     row = open_rows(m, d, 1, n, EQUALITY, e)
     if row < 0:
         return -row

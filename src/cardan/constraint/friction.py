@@ -36,13 +36,15 @@ def make_friction(m: Any, d: Any) -> int:
 
 @stage
 def make_tendon_friction(m: Any, d: Any) -> int:
-    """Add one row for each tendon with positive frictionloss."""
+    """Add one row for each tendon with positive frictionloss that something moves."""
     start = start_rows(m, d)
     if not is_enabled(m, d, FRICTIONLOSS_OFF):
         return OK
     for tendon in range(m.ntendon):
         if m.tendon_frictionloss[tendon] > 0.0:
             n = combine_tendons(m, d, tendon, 1.0, -1, 0.0)
+            if n == 0:
+                continue
             row = open_rows(m, d, 1, n, FRICTION_TENDON, tendon)
             if row < 0:
                 return -row

@@ -19,6 +19,7 @@ from cardan.maths.vector import get2, norm3, normalize3
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
 LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 BALL = int(mjtJoint.mjJNT_BALL)
+FREE = int(mjtJoint.mjJNT_FREE)
 LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
 
 
@@ -29,7 +30,7 @@ def make_limit(m: Any, d: Any) -> int:
     if not is_enabled(m, d, LIMIT_OFF):
         return OK
     for joint in range(m.njnt):
-        if m.jnt_limited[joint] == 0:
+        if m.jnt_limited[joint] == 0 or m.jnt_type[joint] == FREE:
             continue
         status = add_ball_limit(m, d, joint) if m.jnt_type[joint] == BALL else add_scalar_limits(m, d, joint)
         if status != OK:
@@ -105,12 +106,14 @@ def add_ball_limit(m: Any, d: Any, joint: int) -> int:
 
 @kernel
 def add_tendon_limits(m: Any, d: Any, tendon: int) -> int:
-    """Lower (side 0) and upper (side 1) limit of a tendon's length."""
+    """Lower (side 0) and upper (side 1) limit of a tendon's length, if something moves it."""
     for side in range(2):
         sign = 1.0 - 2.0 * side
         distance = sign * (d.ten_length[tendon] - m.tendon_range[tendon, side])
         if distance < m.tendon_margin[tendon]:
             n = combine_tendons(m, d, tendon, sign, -1, 0.0)
+            if n == 0:
+                continue
             row = open_rows(m, d, 1, n, LIMIT_TENDON, tendon)
             if row < 0:
                 return -row

@@ -81,6 +81,18 @@ def open_rows(m: Any, d: Any, count: int, nnz: int, kind: int, index: int) -> in
 
 
 @kernel
+def drop_empty_rows(m: Any, d: Any, row: int) -> None:
+    """Take back the rows from `row` on if dense storage shows that no dof moves them."""
+    if is_sparse(m):
+        return
+    for a in range(row * m.nv, d.nefc * m.nv):
+        if d.efc_J[a] != 0.0:
+            return
+    d.nefc = row
+    d.nnzJ = row * m.nv
+
+
+@kernel
 def put_entry(m: Any, d: Any, row: int, k: int, dof: int, value: float) -> None:
     """Write the `k`-th structural non-zero of `row`, in the column of `dof`."""
     if is_sparse(m):

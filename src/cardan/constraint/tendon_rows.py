@@ -22,16 +22,18 @@ def combine_tendons(m: Any, d: Any, tendon1: int, scale1: float, tendon2: int, s
         scale2: its factor.
 
     Returns:
-        The number of dofs: in sparse storage, those that either row stores.
+        The number of dofs: in sparse storage, those that either row stores; 0 in dense storage if all values are 0.
     """
     if not is_sparse(m):
+        effective = False
         for dof in range(m.nv):
             value = scale1 * d.ten_J[tendon1, dof]
             if tendon2 >= 0:
                 value += scale2 * d.ten_J[tendon2, dof]
             d.work.chain_dof[dof] = dof
             d.work.chain_value[dof] = value
-        return int(m.nv)
+            effective = effective or value != 0.0
+        return int(m.nv) if effective else 0
     at1, end1 = row_range(d, tendon1)
     at2, end2 = row_range(d, tendon2)
     n = 0

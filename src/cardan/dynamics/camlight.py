@@ -33,9 +33,8 @@ def _target(d: Any, mode: int, body: int) -> Any:
 
 
 @kernel
-def _look(forward: Any) -> Any:
-    """Orientation of a camera, upright in the world, that looks along the unit vector `forward` (its -z axis)."""
-    z = (-forward[0], -forward[1], -forward[2])
+def _look_away(z: Any) -> Any:
+    """Orientation of a camera, upright in the world, whose z axis, away from what it looks at, is a unit vector."""
     x = normalize3(cross((0.0, 0.0, 1.0), z))
     y = normalize3(cross(z, x))
     return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
@@ -49,8 +48,8 @@ def _camera(m: Any, d: Any, cam: int) -> None:
     if mode in (TRACK, TRACKCOM):
         set9(d.cam_xmat, cam, get9(m.cam_mat0, cam))
     elif mode >= TARGETBODY and m.cam_targetbodyid[cam] >= 0:
-        forward = normalize3(sub3(_target(d, mode, m.cam_targetbodyid[cam]), pos))
-        set9(d.cam_xmat, cam, _look(forward))
+        backward = normalize3(sub3(pos, _target(d, mode, m.cam_targetbodyid[cam])))
+        set9(d.cam_xmat, cam, _look_away(backward))
     else:
         set9(d.cam_xmat, cam, quat2mat(mul_quat(get4(d.xquat, body), get4(m.cam_quat, cam))))
 

@@ -20,15 +20,20 @@ SLIDE = int(mjtJoint.mjJNT_SLIDE)
 
 @kernel
 def _subtree_com(m: Any, d: Any) -> None:
-    """Centres of mass of all subtrees: a backward pass over mass-weighted positions."""
+    """Centres of mass of all subtrees: a backward pass over mass-weighted positions.
+
+    Masses are summed here, since `body_subtreemass` is out of date after a mass was edited.
+    """
     for body in range(m.nbody):
         set3(d.subtree_com, body, scale3(get3(d.xipos, body), m.body_mass[body]))
+        d.work.subtree_mass[body] = m.body_mass[body]
     for body in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[body]
+        d.work.subtree_mass[parent] += d.work.subtree_mass[body]
         for k in range(3):
             d.subtree_com[parent, k] += d.subtree_com[body, k]
     for body in range(m.nbody):
-        mass = m.body_subtreemass[body]
+        mass = d.work.subtree_mass[body]
         if mass < MINVAL:
             set3(d.subtree_com, body, get3(d.xipos, body))
         else:
