@@ -69,7 +69,7 @@ def test_inertia_products(name: str) -> None:
 @stage
 def _implicit_solution(m: Any, d: Any) -> int:
     implicit_inertia(m, d)
-    factor_ld(m, d.qH, d.qHDiagInv)
+    factor_ld(m, d, d.qH, d.qHDiagInv)
     for i in range(m.nv):
         d.qacc[i] = d.qfrc_smooth[i]
     solve_ld(m, d.qH, d.qHDiagInv, d.qacc, 0)

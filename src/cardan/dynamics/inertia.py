@@ -10,8 +10,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.enums import mjtWarning
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import dot6, get6, get10, mul_inertia
+from cardan.maths.vector import MINVAL
+
+INERTIA = int(mjtWarning.mjWARN_INERTIA)
 
 
 @kernel
@@ -44,10 +48,21 @@ def crb(m: Any, d: Any) -> int:
 
 
 @kernel
-def _eliminate_one(m: Any, ld: Any, diag_inv: Any, k: int) -> None:
+def sound_pivot(d: Any, pivot: float, dof: int) -> float:
+    """The pivot of a dof, or the smallest allowed number and a warning if the matrix is too close to singular there."""
+    if pivot < MINVAL:
+        d.warning.number[INERTIA] += 1
+        d.warning.lastinfo[INERTIA] = dof
+        return MINVAL
+    return pivot
+
+
+@kernel
+def _eliminate_one(m: Any, d: Any, ld: Any, diag_inv: Any, k: int) -> None:
     """Subtract what dof `k` adds to the rows of its ancestors, and turn its row into a row of L."""
     start = m.aux.M_rowadr[k]
     stop = m.aux.M_rowadr[k + 1]
+    ld[start] = sound_pivot(d, ld[start], k)
     inverse = 1.0 / ld[start]
     diag_inv[k] = inverse
     for adr in range(start + 1, stop):
@@ -60,10 +75,11 @@ def _eliminate_one(m: Any, ld: Any, diag_inv: Any, k: int) -> None:
 
 
 @kernel
-def _eliminate_two(m: Any, ld: Any, diag_inv: Any, k: int) -> None:
+def _eliminate_two(m: Any, d: Any, ld: Any, diag_inv: Any, k: int) -> None:
     """The same for dof `k` and its parent `k` - 1 at once: the rows of their ancestors are read and written once."""
     start = int(m.aux.M_rowadr[k - 1])
     child = int(m.aux.M_rowadr[k])
+    ld[child] = sound_pivot(d, ld[child], k)
     inverse_child = 1.0 / ld[child]
     diag_inv[k] = inverse_child
     # the child from its parent's row
@@ -73,6 +89,7 @@ def _eliminate_two(m: Any, ld: Any, diag_inv: Any, k: int) -> None:
         ld[adr] -= scale_child * ld[adr + lag]
     ld[child + 1] = scale_child
     # both from the rows of their ancestors
+    ld[start] = sound_pivot(d, ld[start], k - 1)
     inverse = 1.0 / ld[start]
     diag_inv[k - 1] = inverse
     for adr in range(start + 1, child):
@@ -86,21 +103,22 @@ def _eliminate_two(m: Any, ld: Any, diag_inv: Any, k: int) -> None:
 
 
 @kernel
-def factor_ld(m: Any, ld: Any, diag_inv: Any) -> None:
+def factor_ld(m: Any, d: Any, ld: Any, diag_inv: Any) -> None:
     """Factorise a matrix with the structure of `qM` in place: L' D L, with D on the diagonal and L below it.
 
     Args:
         m: model.
+        d: data, whose warning INERTIA counts pivots below `MINVAL`, which are raised to that.
         ld: entries of the matrix (nM,), replaced by its factors.
         diag_inv: reciprocals of D (nv,), written.
     """
     k = m.nv - 1
     while k >= 0:
         if k > 0 and m.dof_parentid[k] == k - 1:
-            _eliminate_two(m, ld, diag_inv, k)
+            _eliminate_two(m, d, ld, diag_inv, k)
             k -= 2
         else:
-            _eliminate_one(m, ld, diag_inv, k)
+            _eliminate_one(m, d, ld, diag_inv, k)
             k -= 1
 
 
@@ -112,7 +130,7 @@ def factor_m(m: Any, d: Any) -> int:
     """
     for adr in range(m.nM):
         d.qLD[adr] = d.qM[adr]
-    factor_ld(m, d.qLD, d.qLDiagInv)
+    factor_ld(m, d, d.qLD, d.qLDiagInv)
     for dof in range(m.nv):
         d.qLDiagSqrtInv[dof] = sqrt(d.qLDiagInv[dof])
     return OK

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.dynamics.inertia import sound_pivot
 from cardan.jit import kernel
+from cardan.maths.vector import MINVAL
 
 
 @kernel
@@ -20,11 +22,14 @@ def _entry(m: Any, row: int, column: int) -> int:
 
 
 @kernel
-def factor_lu(m: Any, lu: Any) -> None:
-    """Factorise a matrix with the pattern of `qDeriv` in place (nD,)."""
+def factor_lu(m: Any, d: Any, lu: Any) -> None:
+    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count as the warning INERTIA."""
     for i in range(m.nv - 1, -1, -1):
         start, stop = m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]
-        inverse = 1.0 / lu[m.aux.M_to_D[start]]
+        pivot = m.aux.M_to_D[start]
+        if abs(lu[pivot]) < MINVAL:
+            lu[pivot] = sound_pivot(d, lu[pivot], i)
+        inverse = 1.0 / lu[pivot]
         for row in range(start + 1, stop):
             scale = lu[m.aux.M_to_DT[row]] * inverse
             lu[m.aux.M_to_DT[row]] = scale

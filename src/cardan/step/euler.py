@@ -41,7 +41,7 @@ def _damped_inertia(m: Any, d: Any) -> None:
 @kernel
 def _implicit_step(m: Any, d: Any) -> None:
     """Advance with the acceleration qH^-1 (qfrc_smooth + qfrc_constraint)."""
-    factor_ld(m, d.qH, d.qHDiagInv)
+    factor_ld(m, d, d.qH, d.qHDiagInv)
     for i in range(m.nv):
         d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     solve_ld(m, d.qH, d.qHDiagInv, d.work.qacc_step, 0)

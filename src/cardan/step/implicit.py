@@ -29,7 +29,7 @@ def implicit(m: Any, d: Any) -> int:
     Needs qDeriv with all derivatives (spec: mj_implicit with the integrator implicit).
     """
     _implicit_matrix(m, d)
-    factor_lu(m, d.qLU)
+    factor_lu(m, d, d.qLU)
     for i in range(m.nv):
         d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     solve_lu(m, d.qLU, d.work.qacc_step)
