@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import cardan
 from cardan.cli import app
 from cardan.cli.files import replace_file
 from cardan.cli.warmup import all_entries
@@ -77,11 +78,14 @@ def test_keyframe_and_controls(slider: str, tmp_path: Path, keyframe: str) -> No
         (("--out", "{folder}/slider.xml/t.npz"), "can't write"),
         (("--plot", "{folder}/t.unknown"), "known suffixes"),
         (("--duration", "inf"), "finite number of seconds"),
+        (("--duration", "1e99"), "too long"),
+        (("--ctrl", "{folder}/complex.npy"), "not a .npy file of numbers"),
     ],
 )
 def test_bad_arguments(slider: str, tmp_path: Path, arguments: tuple[str, str], expected: str) -> None:
     np.save(tmp_path / "wide.npy", np.zeros((3, 2)))
     np.save(tmp_path / "nan.npy", [[0.0], [np.nan]])
+    np.save(tmp_path / "complex.npy", [[1j]])
     status, text = run("simulate", slider, arguments[0], arguments[1].format(folder=tmp_path))
     assert status == 1
     assert expected in text and text.startswith("cardan: error: ") and text.count("\n") == 1
@@ -102,6 +106,10 @@ def test_timestep_of_zero(tmp_path: Path) -> None:
         1,
         "cardan: error: the model's timestep (option timestep) must be positive, not 0.0\n",
     )
+
+
+def test_version() -> None:
+    assert run("--version") == (0, f"cardan {cardan.__version__}\n")
 
 
 def test_info() -> None:

@@ -7,15 +7,31 @@ from typing import Annotated
 
 import typer
 
+from cardan import __version__
 from cardan.cli.messages import friendly_messages
 
 app = typer.Typer(
     name="cardan",
-    help="Cardan: a physics engine for articulated bodies in contact.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"cardan {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Cardan: a physics engine for articulated bodies in contact."""
+
 
 ModelPath = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file (MJCF, URDF, or binary: .mjb).", show_default=False)

@@ -22,6 +22,7 @@ Rows = dict[str, np.ndarray]
 
 ARRAYS = ("qpos", "qvel", "act", "ctrl", "sensordata", "energy")
 STEPS_BETWEEN_UPDATES = 64
+MOST_BYTES = 8 << 30  # of a trajectory in memory
 
 
 def read_controls(path: Path, nu: int) -> np.ndarray:
@@ -33,6 +34,8 @@ def read_controls(path: Path, nu: int) -> np.ndarray:
     """
     try:
         stored = np.load(path, allow_pickle=False)
+        if np.iscomplexobj(stored):
+            raise TypeError
         controls = np.atleast_2d(np.asarray(stored, np.float64))
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file of controls {path}") from None
@@ -63,7 +66,15 @@ def number_of_steps(duration: float, timestep: float) -> int:
 
 
 def _empty_rows(d: cardan.MjData, n: int) -> Rows:
-    """Room for n rows of a trajectory."""
+    """Room for n rows of a trajectory.
+
+    Raises:
+        ValueError: it would take more than `MOST_BYTES`.
+    """
+    row_bytes = sum(getattr(d, name).nbytes for name in ARRAYS) + 3 * np.float64().nbytes
+    if n * row_bytes > MOST_BYTES:
+        room = MOST_BYTES // row_bytes - 1
+        raise ValueError(f"a trajectory of {n - 1:.4g} steps is too long (at most {room:,}): shorten the duration")
     rows = {name: np.zeros((n, *getattr(d, name).shape)) for name in ARRAYS}
     return rows | {"time": np.zeros(n), "ncon": np.zeros(n, np.int64), "solver_niter": np.zeros(n, np.int64)}
 
@@ -79,8 +90,8 @@ def _record(rows: Rows, k: int, d: cardan.MjData) -> None:
 
 def simulate(m: cardan.MjModel, d: cardan.MjData, steps: int, controls: np.ndarray | None) -> tuple[Rows, float]:
     """Simulate with a progress bar; returns the trajectory (a row for the start, and one a step) and seconds spent."""
-    step_program(m)  # compiles what is missing, before the clock runs
     rows = _empty_rows(d, steps + 1)
+    step_program(m)  # compiles what is missing, before the clock runs
     cardan.mj_forward(m, d)
     _record(rows, 0, d)
     spent = 0.0
