@@ -63,7 +63,7 @@ SCENES = (
 )
 MORE_SCENES = (
     Scene("arm26", MODELS / "tendon_arm" / "arm26.xml", settle=200, steps=2000, control=0.3),
-    Scene("slider_crank", MODELS / "slider_crank" / "slider_crank.xml", settle=200, steps=2000),
+    Scene("slider_crank", MODELS / "slider_crank" / "slider_crank.xml", settle=100, steps=500),
     Scene("muscle arm, 30 dofs", models.muscle_arm, settle=200, steps=500, control=0.2),
     Scene("chain, 200 dofs", partial(models.chain, 200), settle=200, steps=100),
     Scene("humanoid100", MODELS / "humanoid100" / "humanoid100.xml", settle=150, steps=5),

@@ -1,23 +1,23 @@
 """Stages for the inverse inertia in constraint space, A + R with A = J M^-1 J' (spec: computation, dual problem).
 
 With M = L' D L, A is the product of B = J L^-1 D^(-1/2) and its transpose (Featherstone, Rigid Body Dynamics
-Algorithms, section 6.5). The rows of B stand in ``work.half``, those of A + R in ``work.AR``: complete rows where the
-Jacobian is dense, compressed ones where it is sparse. There, row i of A has an entry for each row that touches a tree
-of row i. The public arrays `efc_AR` are copies of ``work.AR`` in memory of their own shape.
+Algorithms, section 6.5). Where the Jacobian is dense, ``work.half`` holds the complete columns of B and ``work.AR`` the
+complete rows of A + R; where it is sparse, both hold compressed rows. There, row i of A has an entry for each row that
+touches a tree of row i. The public arrays `efc_AR` are copies of ``work.AR`` in memory of their own shape.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.inertia import half_solve_m
 from cardan.dynamics.jacobian import is_sparse
-from cardan.jit import OK, kernel, stage
+from cardan.jit import OK, kernel, stack_array, stage
 from cardan.model.tables import GROW_AR, GROW_DUAL, GROW_HALF
 
 NEED_DUAL = int(GROW_DUAL)
 NEED_HALF = int(GROW_HALF)
 NEED_AR = int(GROW_AR)
+BLOCK = 64  # columns of A that are computed at once
 
 
 def projection_stages(m: Any) -> list[Any]:
@@ -46,16 +46,12 @@ def project_dense(m: Any, d: Any) -> int:
         return request(d, n * nv, NEED_HALF)
     if n * n > len(d.work.AR):
         return request(d, n * n, NEED_AR)
-    for k in range(n * nv):
-        d.work.half[k] = d.efc_J[k]
-    for i in range(n):
-        half_solve_m(m, d, d.work.half, i * nv)
+    half_columns(m, d, n)
+    for first in range(0, n, BLOCK):
+        for i in range(first, n):
+            multiply_dense_row(d, i, first, n, nv)
     for i in range(n):
         d.work.AR_diagonal[i] = i * n + i
-        for j in range(i + 1):
-            value = dense_product(d, i * nv, j * nv, nv)
-            d.work.AR[i * n + j] = value
-            d.work.AR[j * n + i] = value
         d.work.AR[i * n + i] += d.efc_R[i]
     for i in range(n):
         for j in range(n):
@@ -64,13 +60,42 @@ def project_dense(m: Any, d: Any) -> int:
 
 
 @kernel
-def dense_product(d: Any, at: int, other: int, n: int) -> float:
-    """Product of the `n` numbers of ``work.half`` from `at` with those from `other`."""
+def half_columns(m: Any, d: Any, n: int) -> None:
+    """The transpose of B into ``work.half``: the `n` entries of each dof stand together, and are treated at once."""
     half = d.work.half
-    total = 0.0
-    for k in range(n):
-        total += half[at + k] * half[other + k]
-    return total
+    nv = int(m.nv)
+    for i in range(n):
+        for k in range(nv):
+            half[k * n + i] = d.efc_J[i * nv + k]
+    for dof in range(nv - 1, -1, -1):
+        source = dof * n
+        for a in range(m.aux.M_rowadr[dof] + 1, m.aux.M_rowadr[dof + 1]):
+            target = int(m.aux.M_colind[a]) * n
+            factor = d.qLD[a]
+            for i in range(n):
+                half[target + i] -= factor * half[source + i]
+        scale = d.qLDiagSqrtInv[dof]
+        for i in range(n):
+            half[source + i] *= scale
+
+
+@kernel
+def multiply_dense_row(d: Any, i: int, first: int, n: int, nv: int) -> None:
+    """Entries of row `i` of A from column `first` to the diagonal, `BLOCK` at most, and their mirror images."""
+    half = d.work.half
+    row = stack_array(64)
+    count = min(i + 1 - first, BLOCK)
+    for j in range(count):
+        row[j] = 0.0
+    for k in range(nv):
+        value = half[k * n + i]
+        if value != 0.0:
+            start = k * n + first
+            for j in range(count):
+                row[j] += value * half[start + j]
+    for j in range(count):
+        d.work.AR[i * n + first + j] = row[j]
+        d.work.AR[(first + j) * n + i] = row[j]
 
 
 # sparse --------------------------------------------------------------------------

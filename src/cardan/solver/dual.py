@@ -1,7 +1,8 @@
 """The dual problem, over forces: residuals, blocks, states of its rows (spec: computation, dual problem).
 
-The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, a row or a contact at a time. `load_block` and
-`row_residual` give the part of the problem that belongs to a few rows, with the regulariser R (PGS) or without it
+The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, a row or a contact at a time. The residuals
+``b + (A + R) f`` stand in ``work.jar`` and change with each force, so that rows whose force stays cost nothing.
+`load_block` gives the part of the problem that belongs to a few rows, with the regulariser R (PGS) or without it
 (no-slip). A change that would raise the cost by more than `RISE` is taken back.
 """
 
@@ -24,30 +25,45 @@ ON_CONE = 1.0 - 1e-10  # ratio of friction to its bound from which a contact cou
 
 
 @kernel
-def row_residual(d: Any, i: int, sparse: bool) -> float:
-    """Derivative of the cost by the force of row `i`: b + (A + R) f."""
-    n = int(d.nefc)
-    total = d.efc_b[i]
-    if sparse:
-        adr = int(d.efc_AR_rowadr[i])
-        for k in range(adr, adr + d.efc_AR_rownnz[i]):
-            total += d.work.AR[k] * d.efc_force[d.work.AR_col[k]]
-    else:
-        adr = i * n
-        for k in range(n):
-            total += d.work.AR[adr + k] * d.efc_force[k]
-    return total
+def start_residuals(d: Any, sparse: bool) -> None:
+    """Derivatives of the cost by the forces, b + (A + R) f, into ``work.jar``; `set_force` keeps them up to date."""
+    for i in range(d.nefc):
+        d.work.jar[i] = d.efc_b[i]
+    for i in range(d.nefc):
+        add_column(d, i, d.efc_force[i], sparse)
 
 
 @kernel
-def load_block(d: Any, start: int, n: int, sparse: bool, regularized: bool, block: Any, residual: Any) -> None:
+def add_column(d: Any, i: int, step: float, sparse: bool) -> None:
+    """``work.jar`` += `step` times column `i` of A + R, which is its row `i`."""
+    if step == 0.0:
+        return
+    if sparse:
+        adr = int(d.efc_AR_rowadr[i])
+        for k in range(adr, adr + d.efc_AR_rownnz[i]):
+            d.work.jar[d.work.AR_col[k]] += step * d.work.AR[k]
+    else:
+        n = int(d.nefc)
+        adr = i * n
+        for k in range(n):
+            d.work.jar[k] += step * d.work.AR[adr + k]
+
+
+@kernel
+def set_force(d: Any, i: int, force: float, sparse: bool) -> None:
+    """Set the force of row `i`; the residuals of all rows follow."""
+    add_column(d, i, force - d.efc_force[i], sparse)
+    d.efc_force[i] = force
+
+
+@kernel
+def load_block(d: Any, start: int, n: int, regularized: bool, block: Any, residual: Any) -> None:
     """The part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
 
     Args:
         d: data.
         start: first row.
         n: number of rows.
-        sparse: whether ``work.AR`` is compressed.
         regularized: whether R counts.
         block: the part of A + R, or of A, n x n row by row, written.
         residual: derivatives of the cost (n), written.
@@ -57,14 +73,14 @@ def load_block(d: Any, start: int, n: int, sparse: bool, regularized: bool, bloc
         diagonal = int(d.work.AR_diagonal[i])
         for b in range(n):
             block[a * n + b] = d.work.AR[diagonal - a + b]
-        residual[a] = row_residual(d, i, sparse)
+        residual[a] = d.work.jar[i]
         if not regularized:
             block[a * n + a] -= d.efc_R[i]
             residual[a] -= d.efc_R[i] * d.efc_force[i]
 
 
 @kernel
-def accept(d: Any, start: int, n: int, block: Any, residual: Any, forces: Any) -> float:
+def accept(d: Any, start: int, n: int, sparse: bool, block: Any, residual: Any, forces: Any) -> float:
     """Take over `forces` of `n` rows from `start` on, unless the cost rises; returns the decrease of the cost."""
     change = 0.0
     for a in range(n):
@@ -75,12 +91,12 @@ def accept(d: Any, start: int, n: int, block: Any, residual: Any, forces: Any) -
     if change > RISE:
         return 0.0
     for a in range(n):
-        d.efc_force[start + a] = forces[a]
+        set_force(d, start + a, forces[a], sparse)
     return -change
 
 
 @kernel
-def update_row(d: Any, i: int, diagonal: float, residual: float) -> float:
+def update_row(d: Any, i: int, diagonal: float, residual: float, sparse: bool) -> float:
     """Set the force of scalar row `i` to its best admissible value; returns the decrease of the cost."""
     if not diagonal > MINVAL:
         return 0.0
@@ -93,7 +109,7 @@ def update_row(d: Any, i: int, diagonal: float, residual: float) -> float:
     change = step * (0.5 * diagonal * step + residual)
     if change > RISE:
         return 0.0
-    d.efc_force[i] = force
+    set_force(d, i, force, sparse)
     return -change
 
 

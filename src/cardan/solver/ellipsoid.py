@@ -30,6 +30,9 @@ def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: 
         n: dimension, at most 5.
         x: the minimum (5 numbers), written.
     """
+    if n == 2:
+        minimize_in_ellipse(a, b, scale, radius, x)
+        return
     factor = stack_array(25)
     change = stack_array(5)
     multiplier = 0.0
@@ -69,21 +72,57 @@ def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: 
 
 
 @kernel
+def minimize_in_ellipse(a: Any, b: Any, scale: Any, radius: float, x: Any) -> None:
+    """`minimize_in_ellipsoid` in two dimensions, in closed form but for the multiplier."""
+    s0, s1 = scale[0], scale[1]
+    p00, p01, p11 = a[0] * s0 * s0, a[1] * s0 * s1, a[3] * s1 * s1
+    q0, q1 = b[0] * s0, b[1] * s1
+    multiplier = 0.0
+    squared = 0.0
+    y0 = 0.0
+    y1 = 0.0
+    for _ in range(STEPS):
+        d0 = p00 + multiplier
+        d1 = p11 + multiplier
+        determinant = d0 * d1 - p01 * p01
+        if not (d0 > NEAR and determinant > NEAR * d0):
+            x[0] = 0.0
+            x[1] = 0.0
+            return
+        inverse = 1.0 / determinant
+        y0 = (p01 * q1 - d1 * q0) * inverse
+        y1 = (p01 * q0 - d0 * q1) * inverse
+        squared = y0 * y0 + y1 * y1
+        excess = squared - radius * radius
+        if excess < NEAR:
+            break
+        # d|y|^2 / dlambda = -2 y' (P + lambda)^-1 y
+        rate = 2.0 * (d1 * y0 * y0 - 2.0 * p01 * y0 * y1 + d0 * y1 * y1) * inverse
+        step = excess / max(rate, MINVAL)
+        if step < NEAR:
+            break
+        multiplier += step
+    shrink = radius / max(sqrt(squared), MINVAL) if multiplier > 0.0 else 1.0
+    x[0] = y0 * s0 * shrink
+    x[1] = y1 * s1 * shrink
+
+
+@kernel
 def factor_scaled(a: Any, scale: Any, multiplier: float, n: int, factor: Any) -> bool:
-    """Cholesky factor (lower triangle, reciprocal diagonal) of S A S + `multiplier`; False if it isn't positive."""
+    """Factorise S A S + `multiplier` = L D^-1 L' (lower triangle); False if it isn't positive.
+
+    The diagonals of L and D are the same; that of `factor` holds their reciprocals.
+    """
     for i in range(n):
         for j in range(i + 1):
             value = a[i * n + j] * scale[i] * scale[j]
-            if i == j:
-                value += multiplier
             for k in range(j):
-                value -= factor[i * n + k] * factor[j * n + k]
-            if i == j:
-                if not value > NEAR:
-                    return False
-                factor[i * n + i] = 1.0 / sqrt(value)
-            else:
-                factor[i * n + j] = value * factor[j * n + j]
+                value -= factor[i * n + k] * factor[j * n + k] * factor[k * n + k]
+            factor[i * n + j] = value
+        pivot = factor[i * n + i] + multiplier
+        if not pivot > NEAR:
+            return False
+        factor[i * n + i] = 1.0 / pivot
     return True
 
 
@@ -96,7 +135,7 @@ def solve_factored(factor: Any, n: int, x: Any) -> None:
             value -= factor[i * n + k] * x[k]
         x[i] = value * factor[i * n + i]
     for i in range(n - 1, -1, -1):
-        value = x[i]
+        total = 0.0
         for k in range(i + 1, n):
-            value -= factor[k * n + i] * x[k]
-        x[i] = value * factor[i * n + i]
+            total += factor[k * n + i] * x[k]
+        x[i] -= total * factor[i * n + i]

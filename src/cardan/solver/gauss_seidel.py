@@ -20,7 +20,7 @@ from cardan.solver.dual import (
     apply_forces,
     load_block,
     record_sweep,
-    row_residual,
+    start_residuals,
     update_row,
 )
 from cardan.solver.ellipsoid import minimize_in_ellipsoid
@@ -66,15 +66,16 @@ def start_forces(m: Any, d: Any, sparse: bool) -> None:
         d.efc_b[i] -= d.efc_aref[i]
         d.work.jar[i] -= d.efc_aref[i]
     constraint_update(d, d.work.jar, 0)
-    cost = 0.0
+    cost = 1.0
     if m.opt.disableflags & WARMSTART == 0:
+        start_residuals(d, sparse)
+        cost = 0.0
         for i in range(d.nefc):
-            cost += 0.5 * d.efc_force[i] * (row_residual(d, i, sparse) + d.efc_b[i])
-    else:
-        cost = 1.0
+            cost += 0.5 * d.efc_force[i] * (d.work.jar[i] + d.efc_b[i])
     if not cost <= 0.0:
         for i in range(d.nefc):
             d.efc_force[i] = 0.0
+            d.work.jar[i] = d.efc_b[i]
 
 
 @kernel
@@ -87,7 +88,7 @@ def sweep(d: Any, sparse: bool) -> float:
             decrease += update_contact(d, i, sparse)
             i += int(d.contact.dim[d.efc_id[i]])
         else:
-            decrease += update_row(d, i, d.work.AR[d.work.AR_diagonal[i]], row_residual(d, i, sparse))
+            decrease += update_row(d, i, d.work.AR[d.work.AR_diagonal[i]], d.work.jar[i], sparse)
             i += 1
     return decrease
 
@@ -100,7 +101,7 @@ def update_contact(d: Any, start: int, sparse: bool) -> float:
     forces = stack_array(6)
     con = int(d.efc_id[start])
     dim = int(d.contact.dim[con])
-    load_block(d, start, dim, sparse, True, block, residual)
+    load_block(d, start, dim, True, block, residual)
     for a in range(dim):
         forces[a] = d.efc_force[start + a]
     if forces[0] < MINVAL:
@@ -111,7 +112,7 @@ def update_contact(d: Any, start: int, sparse: bool) -> float:
     else:
         scale_along_ray(block, residual, forces, dim)
     slice_cone(d, con, start, block, residual, forces)
-    return accept(d, start, dim, block, residual, forces)
+    return accept(d, start, dim, sparse, block, residual, forces)
 
 
 @kernel

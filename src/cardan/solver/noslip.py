@@ -14,7 +14,7 @@ from cardan.constraint.update import ELLIPTIC
 from cardan.enums.data import mjtConstraint
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.vector import MINVAL
-from cardan.solver.dual import accept, apply_forces, load_block, record_sweep, row_residual, update_row
+from cardan.solver.dual import accept, apply_forces, load_block, record_sweep, start_residuals, update_row
 from cardan.solver.ellipsoid import minimize_in_ellipsoid
 
 PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
@@ -34,6 +34,7 @@ def solve_noslip(m: Any, d: Any) -> int:
     released = 0.0
     for i in range(d.nefc):
         released += 0.5 * d.efc_R[i] * d.efc_force[i] * d.efc_force[i]
+    start_residuals(d, sparse)
     for _ in range(m.opt.noslip_iterations):
         improvement = scale * (released + sweep_friction(d, sparse))
         released = 0.0
@@ -50,8 +51,8 @@ def sweep_friction(d: Any, sparse: bool) -> float:
     decrease = 0.0
     first = int(d.ne)
     for i in range(first, first + d.nf):
-        residual = row_residual(d, i, sparse) - d.efc_R[i] * d.efc_force[i]
-        decrease += update_row(d, i, d.work.AR[d.work.AR_diagonal[i]] - d.efc_R[i], residual)
+        residual = d.work.jar[i] - d.efc_R[i] * d.efc_force[i]
+        decrease += update_row(d, i, d.work.AR[d.work.AR_diagonal[i]] - d.efc_R[i], residual, sparse)
     i = first + int(d.nf)
     while i < d.nefc:
         if d.efc_type[i] == PYRAMIDAL:
@@ -71,7 +72,7 @@ def update_edges(d: Any, i: int, sparse: bool) -> float:
     block = stack_array(4)
     residual = stack_array(2)
     forces = stack_array(2)
-    load_block(d, i, 2, sparse, False, block, residual)
+    load_block(d, i, 2, False, block, residual)
     mean = 0.5 * (d.efc_force[i] + d.efc_force[i + 1])
     half = 0.5 * (d.efc_force[i] - d.efc_force[i + 1])
     curvature = block[0] + block[3] - block[1] - block[2]
@@ -81,7 +82,7 @@ def update_edges(d: Any, i: int, sparse: bool) -> float:
         half = min(max(half - (residual[0] - residual[1]) / curvature, -mean), mean)
     forces[0] = mean + half
     forces[1] = mean - half
-    return accept(d, i, 2, block, residual, forces)
+    return accept(d, i, 2, sparse, block, residual, forces)
 
 
 @kernel
@@ -94,7 +95,7 @@ def update_slice(d: Any, start: int, sparse: bool) -> float:
     forces = stack_array(5)
     con = int(d.efc_id[start])
     n = int(d.contact.dim[con]) - 1
-    load_block(d, start + 1, n, sparse, False, block, residual)
+    load_block(d, start + 1, n, False, block, residual)
     for i in range(n):
         forces[i] = 0.0
         scale[i] = d.contact.friction[con, i]
@@ -103,4 +104,4 @@ def update_slice(d: Any, start: int, sparse: bool) -> float:
             b[i] -= block[i * n + j] * d.efc_force[start + 1 + j]
     if d.efc_force[start] >= MINVAL:
         minimize_in_ellipsoid(block, b, scale, d.efc_force[start], n, forces)
-    return accept(d, start + 1, n, block, residual, forces)
+    return accept(d, start + 1, n, sparse, block, residual, forces)
