@@ -33,8 +33,22 @@ def verdict(load, path: Path) -> object:
         return error
 
 
+def distinct_meshes(path: Path, folder: Path) -> Path:
+    """A copy of a URDF whose mesh files of one name in two folders, one mesh there (docs/differences.md), differ."""
+    same = "gripper/base_link_collision.STL"
+    meshes = path.parents[1] / "meshes"
+    other = folder / same.replace("/", "_")
+    other.symlink_to(meshes / same)
+    text = path.read_text().replace(f"../meshes/{same}", str(other)).replace("../meshes", str(meshes))
+    copy = folder / path.name
+    copy.write_text(text)
+    return copy
+
+
 @pytest.mark.parametrize("path", shared_model_files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_compiles_as_in_the_reference(path: Path) -> None:
+def test_compiles_as_in_the_reference(path: Path, tmp_path: Path) -> None:
+    if path.name == "talos_reduced.mj.urdf":
+        path = distinct_meshes(path, tmp_path)
     found = verdict(cardan.MjModel.from_xml_path, path)
     if isinstance(found, UnsupportedFeature):
         assert any(feature in str(found) for feature in LATER), found

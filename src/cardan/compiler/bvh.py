@@ -1,7 +1,7 @@
 """Bounding volume hierarchies of bodies (spec: computation, "Collision detection", mid phase).
 
 The tree of a body is binary and axis-aligned in the body's inertial frame. A node is split at the median of its geoms'
-centres along the longest side of its box; among centres that agree to 1e-14 the user's order holds.
+positions along the longest side of its box; among positions that agree to 1e-14 the user's order holds.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from cardan.maths.pose import Vec3
 
 
-_SAME = 1e-14  # centres that differ by no more count as equal
+_SAME = 1e-14  # positions that differ by no more count as equal
 
 
 class Box(NamedTuple):
-    """A geom's bounding box, centre and half sides, in its body's inertial frame."""
+    """A geom's position and its bounding box, centre and half sides, in its body's inertial frame."""
 
     geom: int
+    pos: Vec3
     centre: Vec3
     half: Vec3
 
@@ -46,21 +47,22 @@ def put_bvh(build: Build) -> None:
 def _box(body: Body, geom: Geom) -> Box:
     """The box around a geom's own bounding box, with sides along the axes of the body's inertial frame."""
     back = neg_quat(body.iquat)
+    pos = rot_vec_quat(sub3(geom.pos, body.ipos), back)
     centre = add3(geom.pos, rot_vec_quat(geom.centre, geom.quat))
     centre = rot_vec_quat(sub3(centre, body.ipos), back)
     turn = mul_quat(back, geom.quat)
     if turn == IDENTITY[1]:
-        return _between(geom.id, centre, geom.half)
+        return _between(geom.id, pos, centre, geom.half)
     r = [abs(value) for value in quat2mat(turn)]
     x, y, z = geom.half
     half = (r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z, r[6] * x + r[7] * y + r[8] * z)
-    return _between(geom.id, centre, half)
+    return _between(geom.id, pos, centre, half)
 
 
-def _between(geom: int, centre: Vec3, half: Vec3) -> Box:
+def _between(geom: int, pos: Vec3, centre: Vec3, half: Vec3) -> Box:
     """The box between its two corners: endless boxes lose there what rounding takes from their centres."""
     low, high = sub3(centre, half), add3(centre, half)
-    return Box(geom, scale3(add3(low, high), 0.5), scale3(sub3(high, low), 0.5))
+    return Box(geom, pos, scale3(add3(low, high), 0.5), scale3(sub3(high, low), 0.5))
 
 
 def _bounds(boxes: list[Box]) -> tuple[Vec3, Vec3]:
@@ -78,13 +80,13 @@ def _longest(half: Vec3) -> int:
     return max(range(3), key=lambda k: half[k])
 
 
-def _by_centre(boxes: list[Box], axis: int) -> list[Box]:
-    """Boxes in the order of their centres along an axis, those with the same centre in the user's order."""
+def _by_position(boxes: list[Box], axis: int) -> list[Box]:
+    """Boxes in the order of their geoms' positions along an axis, those at the same one in the user's order."""
     group, ordered = 0, []
     last = -inf
-    for box in sorted(boxes, key=lambda box: box.centre[axis]):
-        group += box.centre[axis] - last > _SAME
-        last = box.centre[axis]
+    for box in sorted(boxes, key=lambda box: box.pos[axis]):
+        group += box.pos[axis] - last > _SAME
+        last = box.pos[axis]
         ordered.append((group, box.geom, box))
     return [box for _, _, box in sorted(ordered)]
 
@@ -101,7 +103,7 @@ def _add_node(build: Build, start: int, boxes: list[Box], depth: int) -> int:
     build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=-1, bvh_aabb=(*centre, *half))
     # split at the median along the longest side
     axis = _longest(half)
-    ordered = _by_centre(boxes, axis)
+    ordered = _by_position(boxes, axis)
     middle = len(ordered) // 2
     left = _add_node(build, start, ordered[:middle], depth + 1)
     right = _add_node(build, start, ordered[middle:], depth + 1)
