@@ -9,7 +9,7 @@ from hypothesis import given
 from models_random import SEEDS, Features, fixed_examples, random_inputs, random_model, random_state
 
 import cardan
-from cardan.enums import mjtJoint, mjtState
+from cardan.enums import mjtEq, mjtJoint, mjtState
 
 STEPS = 10
 FULL = int(mjtState.mjSTATE_INTEGRATION)
@@ -81,10 +81,11 @@ def test_turned_world(seed: int) -> None:
 
 
 def isotropic(m: cardan.MjModel) -> bool:
-    """Whether nothing pushes along the axes of the world: no actuator or friction loss on a free joint."""
+    """Whether nothing is along the axes of the world: no actuator or friction of a free joint, no anchor of a weld."""
     free = np.flatnonzero(m.jnt_type == mjtJoint.mjJNT_FREE)
     actuated = np.isin(m.actuator_trnid[:, 0], free) & (m.actuator_trntype < 2)
-    return not np.any(actuated) and not np.any(m.dof_frictionloss[np.isin(m.dof_jntid, free)])
+    anchored = (m.eq_type == mjtEq.mjEQ_WELD) & (m.eq_obj2id == 0) & np.any(m.eq_data[:, :3] != 0, axis=1)
+    return not (np.any(actuated) or np.any(anchored) or np.any(m.dof_frictionloss[np.isin(m.dof_jntid, free)]))
 
 
 @fixed_examples(20)
