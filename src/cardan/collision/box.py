@@ -128,6 +128,12 @@ def sign(x: float) -> float:
 
 
 @kernel
+def towards(x: float) -> float:
+    """1 if the number is positive, else -1: the side of an incident face that comes first."""
+    return 1.0 if x > 0.0 else -1.0
+
+
+@kernel
 def largest_component(v: Any) -> int:
     """The axis that a vector is closest to."""
     if abs(v[0]) >= abs(v[1]):
@@ -159,25 +165,30 @@ def put_feature(m: Any, d: Any, w: Any, geom: int, middle: Any, facing: Any, vie
     Args:
         m: model.
         d: data.
-        w: scratch array, whose second part receives the corners, in order around the face.
+        w: scratch array, whose second part receives the corners: that which faces most, its two neighbours, the last.
         geom: id of the box.
         middle: its centre, from the middle of the reference face, global axes.
         facing: direction towards the other box, in the box's frame.
         view: as in `put_corner`.
-        whole: take the face that `facing` is closest to, even if others are close to it.
+        whole: whether `facing` is across an edge: take the face that it is closest to, even if others are close to it,
+            and go along this edge first; else along the lower axis.
     """
     face = largest_component(facing)
-    k1, k2 = (face + 1) % 3, (face + 2) % 3
-    fixed1 = not whole and abs(component(facing, k1)) > FACING
-    fixed2 = not whole and abs(component(facing, k2)) > FACING
+    k1, k2 = min((face + 1) % 3, (face + 2) % 3), max((face + 1) % 3, (face + 2) % 3)
+    if whole and abs(component(facing, k1)) > abs(component(facing, k2)):
+        k1, k2 = k2, k1
     outer = add_scaled3(middle, axis_of(d, geom, face), sign(component(facing, face)) * m.geom_size[geom, face])
-    half1 = scale3(axis_of(d, geom, k1), m.geom_size[geom, k1] * (sign(component(facing, k1)) if fixed1 else 1.0))
-    half2 = scale3(axis_of(d, geom, k2), m.geom_size[geom, k2] * (sign(component(facing, k2)) if fixed2 else 1.0))
+    along = 1.0 if whole else towards(component(facing, k1))
+    half1 = scale3(axis_of(d, geom, k1), m.geom_size[geom, k1] * along)
+    half2 = scale3(axis_of(d, geom, k2), m.geom_size[geom, k2] * towards(component(facing, k2)))
     n = 0
     for corner in range(4):
-        side1 = -1.0 if corner == 0 or corner == 3 else 1.0
-        side2 = -1.0 if corner < 2 else 1.0
-        if not (fixed1 and side1 < 0.0) and not (fixed2 and side2 < 0.0):
+        side1 = -1.0 if corner & 1 else 1.0
+        side2 = -1.0 if corner & 2 else 1.0
+        if whole or (
+            (side1 > 0.0 or abs(component(facing, k1)) <= FACING)
+            and (side2 > 0.0 or abs(component(facing, k2)) <= FACING)
+        ):
             put_corner(w, n, add_scaled3(add_scaled3(outer, half1, side1), half2, side2), view)
             n += 1
     return n
@@ -212,11 +223,13 @@ def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
 
 @kernel
 def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) -> int:
-    """Append the points where sides of the incident feature cross those of the reference face, a rectangle."""
-    nside = 4 if ncorner == 4 else ncorner - 1
-    for side in range(nside):
-        a = CORNERS + 3 * side
-        b = CORNERS + 3 * ((side + 1) % ncorner)
+    """Append the points where sides of the incident feature cross those of the reference face, a rectangle.
+
+    The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 2 to 3.
+    """
+    for side in range(4 if ncorner == 4 else ncorner - 1):
+        a = CORNERS + 3 * max(side - 1, 0)
+        b = CORNERS + 3 * min(side + 1, 3)
         for axis in range(2):
             half, other = (half_u, half_v) if axis == 0 else (half_v, half_u)
             for end in range(2):
@@ -235,11 +248,11 @@ def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) ->
 def add_face_corners(w: Any, n: int, half_u: float, half_v: float, only_first: bool) -> int:
     """Append the corners of the reference face that lie within the incident face, or only the first of them.
 
-    The incident face is p0 + a (p1 - p0) + b (p3 - p0) for a and b in [0, 1].
+    The incident face is p0 + a (p1 - p0) + b (p2 - p0) for a and b in [0, 1].
     """
     u0, v0, h0 = w[CORNERS], w[CORNERS + 1], w[CORNERS + 2]
     u1, v1, h1 = w[CORNERS + 3] - u0, w[CORNERS + 4] - v0, w[CORNERS + 5] - h0
-    u2, v2, h2 = w[CORNERS + 9] - u0, w[CORNERS + 10] - v0, w[CORNERS + 11] - h0
+    u2, v2, h2 = w[CORNERS + 6] - u0, w[CORNERS + 7] - v0, w[CORNERS + 8] - h0
     area = u1 * v2 - u2 * v1
     if area == 0.0:
         return n
