@@ -33,7 +33,7 @@ from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtCone, mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stage
-from cardan.maths.vector import add_scaled3, cross, get2, get3, scale3
+from cardan.maths.vector import MINVAL, add_scaled3, cross, get2, get3, scale3
 
 FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
@@ -89,7 +89,7 @@ def add_contact(m: Any, d: Any, con: int) -> int:
     # parameters
     d.contact.efc_address[con] = row
     if dim > 1:
-        d.contact.mu[con] = d.contact.friction[con, 0] / sqrt(m.opt.impratio)
+        d.contact.mu[con] = d.contact.friction[con, 0] / sqrt(max(MINVAL, m.opt.impratio))
     weight = m.body_invweight0[body1, 0] + m.body_invweight0[body2, 0]
     set_contact_rows(m, d, con, row, count, kind, weight)
     return OK
@@ -157,7 +157,7 @@ def couple_ellipse(m: Any, d: Any, con: int, row: int, count: int) -> None:
 
     The coupling makes the inverse analytic (see `constraint.update`).
     """
-    first = d.efc_R[row] / m.opt.impratio
+    first = d.efc_R[row] / max(MINVAL, m.opt.impratio)
     solreffriction = get2(d.contact.solreffriction, con)
     damping = d.efc_KBIP[row, 1]
     if solreffriction[0] != 0.0 or solreffriction[1] != 0.0:

@@ -35,6 +35,14 @@ def clear_constraint(m: Any, d: Any) -> int:
     return OK
 
 
+@stage
+def record_use(m: Any, d: Any) -> int:
+    """Keep the largest numbers of contacts and rows since the last reset: maxuse_con, maxuse_efc."""
+    d.maxuse_con = max(int(d.maxuse_con), int(d.ncon))
+    d.maxuse_efc = max(int(d.maxuse_efc), int(d.nefc))
+    return OK
+
+
 def _always(m: Any) -> bool:
     return True
 
@@ -60,6 +68,7 @@ MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], 
     (_has_tendons, make_tendon_limit),
     (_always, make_contact),
     (is_sparse, complete_sparse),
+    (_always, record_use),
 )
 
 

@@ -49,6 +49,8 @@ def reset_data(m: Any, d: Any) -> int:
     d.nefc = 0
     d.nnzJ = 0
     d.ncon = 0
+    d.maxuse_con = 0
+    d.maxuse_efc = 0
     d.nisland = 0
     d.solver_nisland = 0
     for i in range(m.nq):

@@ -99,7 +99,8 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
     squared = update_gradient(d, island) * scale * scale
     # the island's share of what the whole problem may leave undone
     share = d.work.island_ndof[island] / max(1, m.nv)
-    tolerance = m.opt.tolerance * share
+    total = max(m.opt.tolerance, 0.0)
+    tolerance = total * share
     count = 0
     for k in range(m.opt.iterations):
         # search direction
@@ -117,7 +118,7 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
         record_iteration(d, k, improvement, scale * slope, neval)
         record_state(d, island, k, squared, 1)
         count = k + 1
-        if not (improvement >= tolerance and squared >= tolerance * m.opt.tolerance):
+        if not (improvement >= tolerance and squared >= tolerance * total):
             break
         # after a step that gains nothing but rounding errors, no other will
         if previous - cost <= ROUNDING * cost:
