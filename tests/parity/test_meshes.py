@@ -172,3 +172,30 @@ def test_repeated_corners_of_stl() -> None:
     assert expected.nmeshvert > len(np.unique(corner, axis=0))
     found = read_stl(stl(corner, np.arange(1200).reshape(-1, 3)))
     np.testing.assert_array_equal(found.face, expected.mesh_face)
+
+
+@pytest.mark.parametrize("exact", ["false", "true"])
+@pytest.mark.parametrize("count", [3, 4, 5, 8, 16, 33])
+def test_frames_of_round_meshes_agree_to_the_last_bit(count: int, exact: str) -> None:
+    angle = np.arange(count) * 2 * np.pi / count + 0.1
+    rng = np.random.default_rng(count)
+    ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    vertex = np.concatenate([ring, ring + [0, 0, 0.8], [[0, 0, -0.2], [0, 0, 1.3]]]) @ turn * 0.05 + rng.random(3)
+    k, after = np.arange(count), (np.arange(count) + 1) % count
+    low, high = np.full(count, 2 * count), np.full(count, 2 * count + 1)
+    sides = [
+        (after, k, low),
+        (k, after, k + count),
+        (after, after + count, k + count),
+        (k + count, after + count, high),
+    ]
+    face = np.concatenate([np.stack(side, axis=1) for side in sides])
+    corners = " ".join(map(str, face.ravel()))
+    points = " ".join(map(repr, vertex.ravel().tolist()))
+    xml = f"""<mujoco><compiler exactmeshinertia="{exact}"/>
+    <asset><mesh name="m" vertex="{points}" face="{corners}"/></asset>
+    <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+    theirs, ours = mujoco.MjModel.from_xml_string(xml), load_string(xml)
+    for name in ("mesh_pos", "mesh_quat", "mesh_vert", "mesh_normal", "geom_pos", "geom_quat", "bvh_nodeid"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name

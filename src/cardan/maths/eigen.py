@@ -1,18 +1,20 @@
 """Principal axes: eigenvalues of a symmetric 3 x 3 matrix by Jacobi rotations kept as one quaternion.
 
-Jacobi's method (Golub and Van Loan, Matrix Computations, section 8.5) takes away the largest off-diagonal element.
+Jacobi's method (Golub and Van Loan, Matrix Computations, section 8.5) takes away the largest off-diagonal element. The
+axes of round bodies depend on the last bit: to give the reference's, the arithmetic has its order.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
+from cardan.constants import mjMINVAL
 from cardan.maths.pose import Quat, Vec3
 from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
 
 _EPS = 1e-12
 _LARGEST_COUNT = 500
-_HALF = sqrt(0.5)
+_HALF = 0.707106781186548  # sqrt(1/2), rounded as in the reference
 # sign of the rotation about each axis, with the plane (i, j) in which it turns
 _PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
 
@@ -27,7 +29,13 @@ def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
         for c in columns
     ]
     pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    return tuple(sum(a * b for a, b in zip(columns[i], images[j], strict=True)) for i, j in pairs)
+    return tuple(sum(a * b for a, b in zip(images[i], columns[j], strict=True)) for i, j in pairs)
+
+
+def _unit(quat: Quat) -> Quat:
+    """The unit quaternion along `quat`, which stays as it is when its length is 1 to within 1e-15."""
+    w, x, y, z = quat
+    return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > mjMINVAL else quat
 
 
 def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
@@ -36,8 +44,9 @@ def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
     cosine = 1.0 / sqrt(1.0 + tangent * tangent)
     if cosine > 1.0 - _EPS:
         return None
-    quat = [sqrt(0.5 + 0.5 * cosine), 0.0, 0.0, 0.0]
-    quat[1 + axis] = (-sign if tau >= 0.0 else sign) * sqrt(0.5 - 0.5 * cosine)
+    half = sqrt(0.5 - 0.5 * cosine)
+    quat = [sqrt(1.0 - half * half), 0.0, 0.0, 0.0]
+    quat[1 + axis] = (-sign if tau >= 0.0 else sign) * half
     return quat[0], quat[1], quat[2], quat[3]
 
 
@@ -60,7 +69,7 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
         rotation = _rotation((turned[j] - turned[i]) / (2.0 * element), axis, sign)
         if rotation is None:
             break
-        quat = normalize4(mul_quat(quat, rotation))
+        quat = _unit(mul_quat(quat, rotation))
         turned = rotate_symmetric(full, quat)
     return _sorted([turned[0], turned[1], turned[2]], quat)
 
@@ -72,5 +81,5 @@ def _sorted(values: list[float], quat: Quat) -> tuple[Vec3, Quat]:
             values[k], values[k + 1] = values[k + 1], values[k]
             turn = [_HALF, 0.0, 0.0, 0.0]
             turn[1 + (k + 2) % 3] = _HALF
-            quat = normalize4(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
+            quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
     return (values[0], values[1], values[2]), quat

@@ -40,7 +40,7 @@ def _must_name(row: ElementRow, attribute: Attribute) -> bool:
     """Whether an empty text is an error to be found later: elsewhere, an empty name is no name."""
     if attribute.type is Type.STRING:
         return attribute.required or bool(attribute.default)
-    return attribute.required or attribute.kind == "default" or row.kind == "actuator"
+    return attribute.required or attribute.kind == "default" or row.kind in ("actuator", "sensor")
 
 
 def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None) -> ModelTree:

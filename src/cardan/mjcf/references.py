@@ -50,7 +50,7 @@ def _check_element(element: Element) -> None:
             if name is not None and name not in element.tree.defaults:
                 known = element.tree.defaults.names()
                 raise element.error(f"unknown default class '{name}'" + suggestion(name, known), row.name)
-        elif name or (name is not None and row.required):
+        elif name or (name is not None and (row.required or element.row.kind == "sensor")):
             _check_name(element, row, name)
         elif inherited.get(row.name):
             _check_name(element, row, inherited[row.name], f" (from default class '{element.default_class.name}')")

@@ -11,8 +11,8 @@ import numpy as np
 from cardan.compiler.files import asset_name, read_asset
 from cardan.compiler.meshes import triangles as tri
 from cardan.compiler.meshes.files import reader
+from cardan.compiler.meshes.hull import convex_hull, hull_graph
 from cardan.compiler.meshes.implicit import implicit_mesh
-from cardan.compiler.meshes.hull import hull_faces, hull_graph
 from cardan.compiler.meshes.raw import MeshDataError, RawMesh, checked, from_lists
 from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
@@ -88,9 +88,9 @@ class Mesh:
             _turn_faces(raw)
         self._points = raw.vertex
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
-        self.cloud_hull = None if len(raw.face) else hull_faces(raw.vertex)
+        self.cloud_hull = None if len(raw.face) else convex_hull(raw.vertex)
         if self.cloud_hull is not None:
-            self.face = self.cloud_hull
+            self.face = self.cloud_hull.face
             raw.face_normal = raw.face_texcoord = None
         if not len(self.normal):
             parts = tri.triangles(self.vertex, self.face)
@@ -126,10 +126,10 @@ class Mesh:
         if not self.needs_hull:
             return np.empty(0, np.int32)
         try:
-            face = hull_faces(self._points)
+            hull = convex_hull(self._points)
         except MeshDataError as error:
             raise self.element.error(str(error)) from None
-        return hull_graph(face[:, [0, 2, 1]] if self._mirrored else face)
+        return hull_graph(hull, mirrored=self._mirrored)
 
     # --- mass --------------------------------------------------------------------------------------------------------
 
@@ -150,13 +150,13 @@ class Mesh:
             signed = False
             volumes = tri.pyramid_volumes(parts, self._centroid, signed)
         if volumes.sum() < mjMINVAL:
-            self._flat = self._turn(tri.weighted_centre(parts, self._centroid, parts.area), _surface_weights, 12.0)
+            self._flat = self._turn(tri.weighted_centre(parts, self._centroid, parts.area), _areas, 12.0)
             return MassProperties(0.0, IDENTITY, (0.0, 0.0, 0.0))
 
-        def weights(parts: tri.Triangles) -> np.ndarray:
-            return tri.pyramid_volumes(parts, np.zeros(3), signed) / 20.0
+        def pyramids(parts: tri.Triangles) -> np.ndarray:
+            return tri.pyramid_volumes(parts, np.zeros(3), signed)
 
-        return self._turn(tri.weighted_centre(parts, self._centroid, volumes), weights, 20.0)
+        return self._turn(tri.weighted_centre(parts, self._centroid, volumes), pyramids, 20.0)
 
     def place(self) -> None:
         """Put the vertices into the mesh's frame, if no geom has asked for that."""
@@ -172,16 +172,16 @@ class Mesh:
     def _turn(self, centre: np.ndarray, weigh: Weigh, share: float) -> MassProperties:
         """Centre the vertices, turn them to the principal axes, and note the box around them.
 
-        ``weigh`` gives the weights of the triangles in the second moments, which are volume or area over ``share``.
+        ``weigh`` gives the volume or area of the triangles; over ``share``, that is their weight in the second moments.
         """
         self.vertex = (self.vertex - centre).astype(np.float32)
         weight = weigh(tri.triangles(self.vertex, self.face))
-        inertia, quat = _principal(tri.second_moments(self.vertex, self.face, weight))
+        inertia, quat = _principal(self.vertex, self.face, weight, share)
         turn = _matrix(neg_quat(quat))
         self.vertex, exact = _turned(self.vertex, turn)
         self.normal = _turned(self.normal, turn)[0]
         self.low, self.high = exact.min(axis=0), exact.max(axis=0)
-        return MassProperties(float(weight.sum()) * share, (_vector(centre), quat), inertia)
+        return MassProperties(float(weight.sum()), (_vector(centre), quat), inertia)
 
     @cached_property
     def shell(self) -> MassProperties:
@@ -195,7 +195,7 @@ class Mesh:
             return self._flat
         parts = tri.triangles(self.vertex, self.face)
         centre = tri.weighted_centre(parts, self._centroid, parts.area)
-        inertia, _ = _principal(tri.second_moments(self.vertex, self.face, _surface_weights(parts)))
+        inertia, _ = _principal(self.vertex, self.face, parts.area, 12.0)
         return MassProperties(float(parts.area.sum()), (_vector(centre), solid.pose[1]), inertia)
 
     @property
@@ -209,15 +209,15 @@ class Mesh:
         return _vector(0.5 * (self.high - self.low))
 
 
-def _principal(moments: tuple[float, ...]) -> tuple[Vec3, Quat]:
+def _principal(vertex: np.ndarray, face: np.ndarray, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
     """Principal moments and axes, found at a usual density, since the search ends at an absolute precision."""
-    (x, y, z), quat = principal_axes(tuple(_DENSITY * moment for moment in moments))
+    (x, y, z), quat = principal_axes(tri.second_moments(vertex, face, _DENSITY * weight / share))
     return (x / _DENSITY, y / _DENSITY, z / _DENSITY), quat
 
 
-def _surface_weights(parts: tri.Triangles) -> np.ndarray:
-    """Weights of triangles in the second moments of a surface."""
-    return parts.area / 12.0
+def _areas(parts: tri.Triangles) -> np.ndarray:
+    """Areas of triangles."""
+    return parts.area
 
 
 def _vector(row: np.ndarray) -> Vec3:

@@ -7,7 +7,7 @@ so are the centres and products below, as in the reference: results agree to the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,10 @@ _PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class Triangles(NamedTuple):
-    """Centres (single precision), unit normals (0 for a degenerate one) and areas."""
+    """Centres (single precision), normals with twice the area as length, unit normals (x if degenerate), and areas."""
 
     centre: np.ndarray
+    cross: np.ndarray
     normal: np.ndarray
     area: np.ndarray
 
@@ -29,12 +30,12 @@ def triangles(vertex: np.ndarray, face: np.ndarray) -> Triangles:
     """Triangles of a mesh; ``vertex`` float32 (n, 3), ``face`` (m, 3)."""
     a, b, c = vertex[face[:, 0]], vertex[face[:, 1]], vertex[face[:, 2]]
     centre = ((a + b + c) / np.float32(3.0)).astype(np.float64)
-    normal = _cross((b - a).astype(np.float64), (c - a).astype(np.float64))
-    length = np.sqrt((normal * normal).sum(axis=1))
+    cross = _cross((b - a).astype(np.float64), (c - a).astype(np.float64))
+    length = np.sqrt((cross * cross).sum(axis=1))
     thin = length < mjMINVAL
-    normal *= (1.0 / np.where(thin, 1.0, length))[:, None]
+    normal = cross / np.where(thin, 1.0, length)[:, None]
     normal[thin] = (1.0, 0.0, 0.0)
-    return Triangles(centre, normal, 0.5 * length)
+    return Triangles(centre, cross, normal, 0.5 * length)
 
 
 def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -49,10 +50,15 @@ def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     )
 
 
+def total(values: np.ndarray) -> Any:
+    """Sum of the rows, one after the other: the principal axes of round meshes depend on the last bit."""
+    return np.cumsum(values, axis=0)[-1]
+
+
 def face_centroid(parts: Triangles) -> np.ndarray:
     """Centroid of the surface; 0 when it has no area."""
-    area = parts.area.sum()
-    return parts.area @ parts.centre / area if area >= mjMINVAL else np.zeros(3)
+    area = total(parts.area)
+    return total(parts.area[:, None] * parts.centre) / area if area >= mjMINVAL else np.zeros(3)
 
 
 def pyramid_volumes(parts: Triangles, apex: np.ndarray, signed: bool) -> np.ndarray:
@@ -63,7 +69,7 @@ def pyramid_volumes(parts: Triangles, apex: np.ndarray, signed: bool) -> np.ndar
 
 def weighted_centre(parts: Triangles, apex: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Mean of the pyramids' centres of mass."""
-    return weight @ (0.75 * parts.centre + 0.25 * apex) / weight.sum()
+    return total(weight[:, None] * (0.75 * parts.centre + 0.25 * apex)) / total(weight)
 
 
 def second_moments(vertex: np.ndarray, face: np.ndarray, weight: np.ndarray) -> tuple[float, ...]:
@@ -72,7 +78,7 @@ def second_moments(vertex: np.ndarray, face: np.ndarray, weight: np.ndarray) -> 
     The weight is volume / 20 for pyramids from the origin, area / 12 for triangles.
     """
     d, e, f = (np.ascontiguousarray(vertex[face[:, k]].T) for k in range(3))
-    xx, yy, zz, xy, xz, yz = (float(np.einsum("i,i", weight, _products(d, e, f, a, b))) for a, b in _PAIRS)
+    xx, yy, zz, xy, xz, yz = (float(total(weight * _products(d, e, f, a, b))) for a, b in _PAIRS)
     return (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
 
 
@@ -89,7 +95,10 @@ def _products(d: np.ndarray, e: np.ndarray, f: np.ndarray, a: int, b: int) -> np
 def vertex_normals(parts: Triangles, face: np.ndarray, count: int, smooth: bool) -> np.ndarray:
     """Normals of vertices: means of the faces around, weighted by area; sharp edges don't count unless ``smooth``."""
     corner = face.ravel()
-    weighted = np.repeat(2.0 * parts.area[:, None] * parts.normal, 3, axis=0)
+    # the unit normal by the inverse length, rounded as in the reference
+    length = 2.0 * parts.area
+    inverse = 1.0 / np.where(length < mjMINVAL, 1.0, length)
+    weighted = np.repeat(length[:, None] * (inverse[:, None] * parts.cross), 3, axis=0)
     total = _sum_by_vertex(corner, weighted, count)
     normal = _unit(total)
     if smooth:
