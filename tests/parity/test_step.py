@@ -231,7 +231,8 @@ def test_bad_numbers_reset_with_a_warning(field, value):
 
 
 SINGULAR = """<mujoco><option integrator="{}"/><worldbody><body><joint axis="0 1 0" damping="{}"/>
-<geom size=".1" pos=".2 0 0"/><body><joint axis="1 0 0" damping="{}"/><geom size=".1"/></body></body></worldbody></mujoco>"""
+<geom size=".1" pos=".2 0 0"/><body><joint axis="1 0 0" damping="{}"/><geom size=".1"/></body></body>
+</worldbody></mujoco>"""
 
 
 @pytest.mark.parametrize(
