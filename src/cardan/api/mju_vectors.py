@@ -55,13 +55,16 @@ def mju_addScl3(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
     target_of("res", res, 3)[:] = vector_of("vec1", vec1, 3) + vector_of("vec2", vec2, 3) * scl
 
 
-def _normalized(vec: np.ndarray) -> float:
-    """Scale a vector to length 1 in place, or set it to (1, 0, ...) if it is too short; returns the old length."""
+def _normalized(vec: np.ndarray, slack: float = 0) -> float:
+    """Scale a vector to length 1 in place, or set it to (1, 0, ...) if it is too short; returns the old length.
+
+    Lengths that differ from 1 by no more than `slack` count as 1.
+    """
     length = float(np.sqrt(vec @ vec))
     if length < mjMINVAL:
         vec[:] = 0
         vec[:1] = 1
-    else:
+    elif abs(length - 1) > slack:
         vec /= length
     return length
 
@@ -73,7 +76,7 @@ def mju_normalize3(vec: np.ndarray) -> float:
 
 def mju_normalize4(vec: np.ndarray) -> float:
     """Normalise 4 numbers in place ((1, 0, 0, 0) if too short); returns the length before."""
-    return _normalized(target_of("vec", vec, 4))
+    return _normalized(target_of("vec", vec, 4), mjMINVAL)
 
 
 def mju_normalize(res: np.ndarray) -> float:

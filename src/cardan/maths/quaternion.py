@@ -31,10 +31,15 @@ def neg_quat(q: Any) -> Any:
 
 @kernel
 def normalize4(q: Any) -> Any:
-    """Unit quaternion along `q`; the identity if `q` is shorter than `MINVAL`."""
+    """Unit quaternion along `q`; the identity if `q` is shorter than `MINVAL`.
+
+    A quaternion that is a unit to rounding stays as it is, so that doing this again changes nothing.
+    """
     n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     if n < MINVAL:
         return (1.0, 0.0, 0.0, 0.0)
+    if abs(n - 1.0) <= MINVAL:
+        return q
     s = 1.0 / n
     return (q[0] * s, q[1] * s, q[2] * s, q[3] * s)
 
