@@ -5,14 +5,16 @@ from __future__ import annotations
 import struct
 from contextlib import suppress
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cardan
 from cardan.api.loading import load_string
 from cardan.compiler.meshes.files import read_stl
-from cardan.compiler.meshes.hull import hull_faces, hull_graph
+from cardan.compiler.meshes.hull import convex_hull, hull_graph
 from cardan.errors import MjcfError
 
 TETRA = "0 0 0 1 0 0 0 1 0 0 0 1"
@@ -81,12 +83,33 @@ def test_text_stl() -> None:
 
 def test_hull_graph_of_cube() -> None:
     corner = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)] + [[0.5] * 3], np.float32)
-    face = hull_faces(corner)
-    graph = hull_graph(face)
+    hull = convex_hull(corner)
+    face, graph = hull.face, hull_graph(hull)
     assert graph[:2].tolist() == [8, 12]
     assert len(graph) == 2 + 3 * 8 + 6 * 12
     a, b, c = (corner[face[:, k]].astype(float) - 0.5 for k in range(3))
     assert (np.einsum("ij,ij->i", np.cross(b - a, c - a), a) > 0).all()
+
+
+ICOSAHEDRON = (
+    "0 0 1.2  .894 0 .447  .276 .851 .447  -.724 .526 .447  -.724 -.526 .447  .276 -.851 .447 "
+    ".724 .526 -.447  -.276 .851 -.447  -.894 0 -.447  -.276 -.851 -.447  .724 -.526 -.447  0 0 -1"
+)
+
+
+def neighbours_of(graph: np.ndarray) -> dict[int, list[int]]:
+    """Numbers in the mesh of the neighbours of each vertex of a hull, in order."""
+    count, faces = graph[:2]
+    adr, globalid, edges = np.split(graph[2 : 2 + 3 * count + 3 * faces], [count, 2 * count])
+    lists = {int(globalid[k]): edges[adr[k] :] for k in range(count)}
+    return {k: globalid[edge[: np.argmax(edge < 0)]].tolist() for k, edge in lists.items()}
+
+
+def test_neighbours_come_in_the_order_of_the_reference() -> None:
+    xml = f'''<mujoco><asset><mesh name="m" vertex="{ICOSAHEDRON}"/></asset>
+        <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>'''
+    own, reference = (engine.MjModel.from_xml_string(xml).mesh_graph for engine in (cardan, mujoco))
+    assert neighbours_of(own) == neighbours_of(reference)
 
 
 def test_primitive_has_no_shell() -> None:
