@@ -5,6 +5,8 @@ The joint-space inertia is block diagonal, one block a kinematic tree; blocks ar
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from cardan.constants import mjMINVAL
 from cardan.dynamics.jacobian import is_sparse
+from cardan.model.sparsity import inertia_colind, inertia_rowadr
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -32,15 +35,14 @@ class Inertia:
 
     def __init__(self, m: MjModel, d: MjData) -> None:
         self.nv = m.nv
-        self.chains = _ancestor_dofs(m)
         self.diagonal = np.asarray(d.qM)[m.dof_Madr] if m.nv else np.zeros(0)
         self.blocks: list[tuple[int, int, FloatArray]] = []
-        packed, adr = np.asarray(d.qM), m.dof_Madr
+        packed, adr, column = np.asarray(d.qM), inertia_rowadr(m), inertia_colind(m)
         for first, last in _tree_ranges(m):
             block = np.zeros((last - first, last - first))
             for dof in range(first, last):
-                chain = self.chains[dof]
-                block[dof - first, chain - first] = packed[adr[dof] : adr[dof] + len(chain)]
+                row = slice(adr[dof], adr[dof + 1])
+                block[dof - first, column[row] - first] = packed[row]
             block += np.tril(block, -1).T
             self.blocks.append((first, last, _inverse_factor(block)))
 
@@ -74,27 +76,40 @@ class Inertia:
     def body_invweight(self, m: MjModel, d: MjData) -> FloatArray:
         """Mean translational and rotational inverse weight of each body at its centre of mass (nbody, 2)."""
         weight = np.zeros((m.nbody, 2))
-        last_dofs = _last_dofs(m)
         xipos, com, root = np.asarray(d.xipos), np.asarray(d.subtree_com), m.body_rootid
-        tree_of = {first: (last, factor) for first, last, factor in self.blocks}
-        starts = sorted(tree_of)
-        for body in range(1, m.nbody):
-            if last_dofs[body] < 0:
-                continue
+        for body, half in self._half_motions(m, d):
             if m.body_simple[body] == _ONLY_SLIDES:
                 weight[body, 0] = 1.0 / m.body_mass[body]
                 continue
-            chain = self.chains[last_dofs[body]]
-            first = starts[int(np.searchsorted(starts, chain[-1], side="right")) - 1]
-            factor = tree_of[first][1]
-            cdof = np.asarray(d.cdof)[chain]
-            offset = xipos[body] - com[root[body]]
-            rotation = cdof[:, :3]
-            translation = cdof[:, 3:] + np.cross(rotation, offset)
-            half = factor[:, chain - first]
-            weight[body, 0] = np.sum((half @ translation) ** 2) / 3.0
-            weight[body, 1] = np.sum((half @ rotation) ** 2) / 3.0
+            translation = half[:, 3:] + np.cross(half[:, :3], xipos[body] - com[root[body]])
+            weight[body, 0] = np.sum(translation**2) / 3.0
+            weight[body, 1] = np.sum(half[:, :3] ** 2) / 3.0
         return weight
+
+    def _half_motions(self, m: MjModel, d: MjData) -> Iterator[tuple[int, FloatArray]]:
+        """Each body that can move, with F J', J its motion (spatial, at the centre of mass of its tree; 6, dofs).
+
+        A body's J is its parent's and the axes of its own dofs, so that all of them together take O(nv^2).
+        """
+        cdof = np.asarray(d.cdof)
+        unborn = np.bincount(m.body_parentid[1:], minlength=m.nbody)
+        halves: dict[int, FloatArray] = {}
+        block_of = {dof: block for block in self.blocks for dof in range(*block[:2])}
+        for body in range(1, m.nbody):
+            parent, start = int(m.body_parentid[body]), int(m.body_dofadr[body])
+            unborn[parent] -= 1
+            # the last child takes over the parent's memory
+            half = halves.pop(parent, None) if unborn[parent] == 0 else copy(halves.get(parent))
+            if m.body_dofnum[body]:
+                first, last, factor = block_of[start]
+                half = np.zeros((last - first, 6)) if half is None else half
+                for dof in range(start, start + m.body_dofnum[body]):
+                    top = dof - first + 1
+                    half[:top] += factor[:top, dof - first, None] * cdof[dof]
+            if half is not None:
+                if unborn[body]:
+                    halves[body] = half
+                yield body, half
 
 
 def tendon_jacobian(m: MjModel, d: MjData) -> FloatArray:
@@ -111,8 +126,15 @@ def tendon_jacobian(m: MjModel, d: MjData) -> FloatArray:
 
 def _inverse_factor(block: FloatArray) -> FloatArray:
     """F with F' F = M^-1. Pivots of M = L' D L are at least mjMINVAL, so that a singular M has an answer."""
+    n = len(block)
+    try:
+        # the Cholesky factor of M in reversed order is L' sqrt(D)
+        lower = np.linalg.cholesky(block[::-1, ::-1])
+        if n == 0 or np.min(np.diag(lower)) ** 2 >= mjMINVAL:
+            return np.linalg.inv(lower)[::-1, ::-1]
+    except np.linalg.LinAlgError:
+        pass
     work = block.copy()
-    n = len(work)
     pivots = np.zeros(n)
     for k in range(n - 1, -1, -1):
         pivots[k] = max(work[k, k], mjMINVAL)
@@ -124,25 +146,8 @@ def _inverse_factor(block: FloatArray) -> FloatArray:
     return np.linalg.inv(lower).T / np.sqrt(pivots)[:, None]
 
 
-def _ancestor_dofs(m: MjModel) -> list[FloatArray]:
-    """For each dof, itself and its ancestors, from the leaf up: the columns of its row of M."""
-    chains: list[list[int]] = []
-    for dof, parent in enumerate(m.dof_parentid.tolist()):
-        chains.append([dof, *chains[parent]] if parent >= 0 else [dof])
-    return [np.array(chain) for chain in chains]
-
-
 def _tree_ranges(m: MjModel) -> list[tuple[int, int]]:
     """First and last (excluded) dof of each kinematic tree."""
     trees = m.dof_treeid.tolist()
     starts = [dof for dof in range(m.nv) if dof == 0 or trees[dof] != trees[dof - 1]]
     return list(pairwise([*starts, m.nv]))
-
-
-def _last_dofs(m: MjModel) -> list[int]:
-    """The last dof that moves each body, -1 for none."""
-    last: list[int] = []
-    parents = m.body_parentid.tolist()
-    for body, (adr, number) in enumerate(zip(m.body_dofadr.tolist(), m.body_dofnum.tolist(), strict=True)):
-        last.append(adr + number - 1 if number else last[parents[body]] if body else -1)
-    return last

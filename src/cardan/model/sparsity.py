@@ -51,7 +51,13 @@ def inertia_rowadr(m: Any) -> np.ndarray:
 
 def inertia_colind(m: Any) -> np.ndarray:
     """Column of each entry of `qM` (nM,): for each row the dof itself, then its ancestors towards the root."""
-    return columns([dof_chain(m, dof) for dof in range(m.nv)])
+    adr = inertia_rowadr(m).tolist()
+    column = np.empty(adr[-1], np.int32)
+    for dof, parent in enumerate(m.dof_parentid.tolist()):
+        column[adr[dof]] = dof
+        if parent >= 0:
+            column[adr[dof] + 1 : adr[dof + 1]] = column[adr[parent] : adr[parent + 1]]
+    return column
 
 
 def body_lastdof(m: Any) -> np.ndarray:
@@ -63,59 +69,64 @@ def body_lastdof(m: Any) -> np.ndarray:
     return last
 
 
-def _derivative_rows(m: Any) -> list[list[int]]:
-    rows: list[list[int]] = [[] for _ in range(m.nv)]
-    for dof in range(m.nv):
-        for ancestor in dof_chain(m, dof):
-            rows[dof].append(ancestor)
-            if ancestor != dof:
-                rows[ancestor].append(dof)
-    return [sorted(row) for row in rows]
+def _inertia_rows(m: Any) -> np.ndarray:
+    """Row of each entry of `qM` (nM,)."""
+    return np.repeat(np.arange(m.nv), np.diff(inertia_rowadr(m)))
+
+
+def _subtree_sizes(parents: np.ndarray) -> np.ndarray:
+    """How many there are in the subtree of each, itself included; a subtree is numbered depth first, without gaps."""
+    sizes = [1] * len(parents)
+    for child in range(len(parents) - 1, 0, -1):
+        if 0 <= parents[child] < child:
+            sizes[parents[child]] += sizes[child]
+    return np.array(sizes, int)
 
 
 def derivative_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of `qDeriv` (nv + 1,)."""
-    return row_addresses(_derivative_rows(m))
+    lengths = np.diff(inertia_rowadr(m)) + _subtree_sizes(m.dof_parentid) - 1
+    return as_table(np.append(0, np.cumsum(lengths)))
 
 
 def derivative_colind(m: Any) -> np.ndarray:
     """`D_colind` (nD,): each dof with its ancestors and descendants."""
-    return columns(_derivative_rows(m))
+    start, above, below = inertia_rowadr(m), inertia_colind(m), _subtree_sizes(m.dof_parentid)
+    rows = [(above[start[i] : start[i + 1]][::-1], np.arange(i + 1, i + below[i])) for i in range(m.nv)]
+    return as_table(np.concatenate([part for row in rows for part in row] or [[]]))
 
 
 def inertia_to_derivative(m: Any) -> np.ndarray:
     """For each entry (row, column) of `qM`, the address of the same entry in `qDeriv` (nM,)."""
-    rows = _derivative_rows(m)
-    start = row_addresses(rows)
-    return as_table([start[dof] + rows[dof].index(column) for dof in range(m.nv) for column in dof_chain(m, dof)])
+    depth = np.diff(inertia_rowadr(m)) - 1
+    return as_table(derivative_rowadr(m)[_inertia_rows(m)] + depth[inertia_colind(m)])
 
 
 def inertia_to_derivative_t(m: Any) -> np.ndarray:
     """For each entry (row, column) of `qM`, the address of the entry (column, row) in `qDeriv` (nM,)."""
-    rows = _derivative_rows(m)
-    start = row_addresses(rows)
-    return as_table([start[column] + rows[column].index(dof) for dof in range(m.nv) for column in dof_chain(m, dof)])
+    depth = np.diff(inertia_rowadr(m)) - 1
+    row, column = _inertia_rows(m), inertia_colind(m)
+    return as_table(derivative_rowadr(m)[column] + depth[column] + row - column)
 
 
-def _body_rows(m: Any) -> list[list[int]]:
-    rows: list[set[int]] = [set() for _ in range(m.nbody)]
-    last = body_lastdof(m)
+def _body_rows(m: Any) -> list[np.ndarray]:
+    """For each body, the dofs above it in the tree and its own, then those below it."""
+    adr, column, last = inertia_rowadr(m), inertia_colind(m), body_lastdof(m)
+    before = np.append(0, np.cumsum(m.body_dofnum))
+    below = _subtree_sizes(m.body_parentid)
+    rows = []
     for body in range(m.nbody):
-        rows[body].update(dof_chain(m, int(last[body])))
-    for dof in range(m.nv):
-        body = int(m.dof_bodyid[dof])
-        while body > 0:
-            rows[body].add(dof)
-            body = int(m.body_parentid[body])
-        rows[0].add(dof)
-    return [sorted(row) for row in rows]
+        start, end = before[body], before[body + below[body]]
+        chain = column[adr[last[body]] : adr[last[body] + 1]][::-1] if last[body] >= 0 else column[:0]
+        rows.append(np.concatenate([chain[chain < start], np.arange(start, end)]))
+    return rows
 
 
 def body_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of the body-dof pattern (nbody + 1,)."""
-    return row_addresses(_body_rows(m))
+    return as_table(np.append(0, np.cumsum([len(row) for row in _body_rows(m)])))
 
 
 def body_colind(m: Any) -> np.ndarray:
     """`B_colind` (nB,): for each body the dofs above and below it in the tree."""
-    return columns(_body_rows(m))
+    return as_table(np.concatenate(_body_rows(m)))

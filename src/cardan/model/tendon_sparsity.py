@@ -5,6 +5,8 @@ As in `sparsity`, all functions take a finished model and return an integer tabl
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -17,12 +19,13 @@ JOINT = int(mjtWrap.mjWRAP_JOINT)
 PULLEY = int(mjtWrap.mjWRAP_PULLEY)
 SITE = int(mjtWrap.mjWRAP_SITE)
 
-Chains = list[frozenset[int]]
+Chains = Callable[[int], frozenset[int]]
 
 
 def _chains(m: Any) -> Chains:
-    """The dofs that move each body."""
-    return [frozenset(dof_chain(m, int(last))) for last in body_lastdof(m)]
+    """What tells the dofs that move a body."""
+    last = body_lastdof(m)
+    return cache(lambda body: frozenset(dof_chain(m, int(last[body]))))
 
 
 def _wrap_body(m: Any, wrap: int) -> int:
@@ -56,7 +59,7 @@ def _tendon_rows(m: Any, shared: bool = False) -> list[list[int]]:
             continue
         dofs: set[int] = set()
         for a, b in _body_pairs(m, path):
-            dofs |= chains[a] | chains[b] if shared else chains[a] ^ chains[b]
+            dofs |= chains(a) | chains(b) if shared else chains(a) ^ chains(b)
         rows.append(sorted(dofs))
     return rows
 
@@ -99,8 +102,8 @@ def _joint_row(m: Any, joint: int) -> list[int]:
 
 def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
     """Dofs that move one site against another, or against the world."""
-    dofs = chains[m.site_bodyid[site]]
-    return sorted(dofs ^ chains[m.site_bodyid[other]] if other >= 0 else dofs)
+    dofs = chains(int(m.site_bodyid[site]))
+    return sorted(dofs ^ chains(int(m.site_bodyid[other])) if other >= 0 else dofs)
 
 
 def _moment_rows(m: Any) -> list[list[int]]:
