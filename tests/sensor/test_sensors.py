@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from reference import data_from_reference, model_from_reference
 
+import cardan
 from cardan.enums import mjtSensor
 from cardan.jit import Program
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
@@ -207,3 +208,19 @@ def test_spatial_tendons_and_muscles(integrator):
         np.testing.assert_allclose(computed(m, ref_data), ref_data.sensordata, rtol=1e-9, atol=1e-9)
         limited += ref_data.sensordata[2] != 0
     assert limited
+
+
+@pytest.mark.parametrize("stage", ["pos", "vel", "acc"])
+def test_user_sensors_find_momenta_and_forces(stage):
+    """A callback may read whatever there is at its stage: subtree momenta, then accelerations and forces of bodies."""
+    xml = f"""<mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos=".2 0 0"/></body></worldbody>
+<sensor><user dim="1" needstage="{stage}"/></sensor></mujoco>"""
+    results = []
+    for engine in (mujoco, cardan):
+        m = engine.MjModel.from_xml_string(xml)
+        d = engine.MjData(m)
+        d.qvel[:] = 1
+        engine.mj_forward(m, d)
+        results.append(np.concatenate([d.cacc.ravel(), d.cfrc_int.ravel(), d.subtree_linvel.ravel()]))
+    np.testing.assert_allclose(results[1], results[0], atol=1e-12)
+    assert results[0].any() == (stage != "pos")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.enums import mjtDisableBit
+from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
 from cardan.jit import OK, stage
 from cardan.sensor.output import apply_cutoff
 from cardan.sensor.table import RNE_POST, SENSORS, SUBTREE_VEL, SensorKind
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Stage = Callable[[Any, Any], int]
 
 DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
+USER = int(mjtSensor.mjSENS_USER)
+STAGE_VEL, STAGE_ACC = int(mjtStage.mjSTAGE_VEL), int(mjtStage.mjSTAGE_ACC)
 
 
 @cache
@@ -58,15 +60,20 @@ def all_sensor_stages() -> list[Stage]:
     return [_stage_of(kind) for kind in SENSORS]
 
 
-def _uses(m: MjModel, need: str) -> bool:
-    return bool(np.isin(m.sensor_type, [kind.type for kind in SENSORS if kind.needs == need]).any())
+def _uses(m: MjModel, need: str, when: int) -> bool:
+    own = np.isin(m.sensor_type, [kind.type for kind in SENSORS if kind.needs == need])
+    users = (m.sensor_type == USER) & (m.sensor_needstage == when)
+    return bool((own | users).any())
 
 
 def needs_rne_post(m: MjModel) -> bool:
-    """Whether a sensor of the model needs body accelerations and forces (`rne_post_constraint` before the sensors)."""
-    return _uses(m, RNE_POST)
+    """Whether a sensor of the model may need body accelerations and forces (`rne_post_constraint` before the sensors).
+
+    User sensors may need whatever there is at their stage.
+    """
+    return _uses(m, RNE_POST, STAGE_ACC)
 
 
 def needs_subtree_vel(m: MjModel) -> bool:
-    """Whether a sensor of the model needs subtree momenta (`subtree_vel` before the velocity sensors)."""
-    return _uses(m, SUBTREE_VEL)
+    """Whether a sensor of the model may need subtree momenta (`subtree_vel` before the velocity sensors)."""
+    return _uses(m, SUBTREE_VEL, STAGE_VEL)
