@@ -68,8 +68,8 @@ class Pair:
         mujoco.mj_kinematics(self.ref, self.ref_data)
         mujoco.mj_comPos(self.ref, self.ref_data)
         mujoco.mj_collision(self.ref, self.ref_data)
-        self.data.geom_xpos[:] = self.ref_data.geom_xpos
-        self.data.geom_xmat[:] = self.ref_data.geom_xmat
+        for name in ("geom_xpos", "geom_xmat", "xipos", "ximat"):
+            getattr(self.data, name)[:] = getattr(self.ref_data, name)
         run(self.program, self.model, self.data)
 
     def check(self, tolerance: float = 1e-9) -> None:

@@ -1,9 +1,10 @@
 """Broad phase: pairs of bodies whose geoms may touch.
 
-Each body with geoms gets an axis-aligned box around the bounding spheres of its geoms, margins included. The boxes
-are sorted along the axis on which they spread most, and swept: only boxes whose intervals on this axis overlap are
-compared. The pairs come out in the order of their ids, so that the result depends on the state alone, not on the
-order that the sort starts from.
+Each body with geoms gets a box around the bounding spheres of its geoms, margins included, aligned with the axis on
+which the centres of the geoms spread most: the principal eigenvector of their covariance. The boxes are sorted along
+this axis, and swept: only boxes whose intervals on it overlap are compared. The pairs come out in the order of their
+ids, so that the result depends on the state alone, not on the axis and the order that the sort starts from, which
+are those of the last time.
 
 Spec: computation, collision detection, generation and filtering. D. Baraff, Dynamic Simulation of Non-Penetrating
 Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coherence.
@@ -13,74 +14,121 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.collision.near import default_tangent
 from cardan.collision.parameters import overridden
+from cardan.constants import mjMINVAL
 from cardan.enums import mjtDisableBit
 from cardan.jit import kernel
+from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3
 
 FILTERPARENT = int(mjtDisableBit.mjDSBL_FILTERPARENT)
 INFINITE = 1e10
 SLACK = 1e-9
 """Relative enlargement of the boxes, far above rounding errors."""
+HUGE = 1e100
+START = (0.6, 0.64, 0.48)
+"""Unit vector that the search for the principal axis starts from."""
+FIRST_ITERATIONS = 20
+ITERATIONS = 1
+"""Steps of power iteration, the first time and afterwards."""
+MOVES = 8
+"""Moves for each body after which a sort counts as not almost sorted."""
+
+
+@kernel
+def has_center(m: Any, geom: int) -> bool:
+    """Whether a geom is bounded: not a plane."""
+    return m.geom_rbound[geom] > 0.0
+
+
+@kernel
+def spread_matrix(m: Any, d: Any) -> Any:
+    """Covariance of the centres of all geoms but planes, times their number: xx, yy, zz, xy, xz, yz."""
+    n = 0
+    x, y, z = 0.0, 0.0, 0.0
+    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for geom in range(m.ngeom):
+        if has_center(m, geom):
+            a, b, c = d.geom_xpos[geom, 0], d.geom_xpos[geom, 1], d.geom_xpos[geom, 2]
+            n += 1
+            x += a
+            y += b
+            z += c
+            xx += a * a
+            yy += b * b
+            zz += c * c
+            xy += a * b
+            xz += a * c
+            yz += b * c
+    s = 1.0 / max(n, 1)
+    return xx - s * x * x, yy - s * y * y, zz - s * z * z, xy - s * x * y, xz - s * x * z, yz - s * y * z
+
+
+@kernel
+def principal_axis(spread: Any, axis: Any, iterations: int) -> Any:
+    """Unit eigenvector of the largest eigenvalue of a matrix from `spread_matrix`, by power iteration from `axis`.
+
+    Where it does not lead to a number, `axis` stays as it is: any axis serves, if worse.
+    """
+    xx, yy, zz, xy, xz, yz = spread
+    for _ in range(iterations):
+        product = (
+            xx * axis[0] + xy * axis[1] + xz * axis[2],
+            xy * axis[0] + yy * axis[1] + yz * axis[2],
+            xz * axis[0] + yz * axis[1] + zz * axis[2],
+        )
+        length = norm3(product)
+        if mjMINVAL < length < HUGE:
+            axis = scale3(product, 1.0 / length)
+    return axis
+
+
+@kernel
+def turn_axes(m: Any, d: Any, first: bool) -> None:
+    """Set the axes of the sweep: the principal one of the geoms' centres, and two across it."""
+    axis = START if first else get3(d.work.sweep_axis, 0)
+    axis = principal_axis(spread_matrix(m, d), axis, FIRST_ITERATIONS if first else ITERATIONS)
+    across = default_tangent(axis)
+    set3(d.work.sweep_axis, 0, axis)
+    set3(d.work.sweep_axis, 1, across)
+    set3(d.work.sweep_axis, 2, cross(axis, across))
 
 
 @kernel
 def set_body_box(m: Any, d: Any, body: int) -> None:
-    """Box around the bounding spheres of a body's geoms and their margins; infinite if one of them is a plane."""
+    """Box along the axes of the sweep around the bounding spheres of a body's geoms and their margins.
+
+    It is infinite if one of them is a plane.
+    """
+    axis0, axis1, axis2 = get3(d.work.sweep_axis, 0), get3(d.work.sweep_axis, 1), get3(d.work.sweep_axis, 2)
     low0, low1, low2 = INFINITE, INFINITE, INFINITE
     high0, high1, high2 = -INFINITE, -INFINITE, -INFINITE
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
         margin = m.opt.o_margin if overridden(m) else m.geom_margin[geom]
         reach = m.geom_rbound[geom] * (1.0 + SLACK) + max(margin, 0.0)
-        if m.geom_rbound[geom] <= 0.0:
+        if not has_center(m, geom):
             reach = 2.0 * INFINITE
-        low0 = min(low0, d.geom_xpos[geom, 0] - reach)
-        low1 = min(low1, d.geom_xpos[geom, 1] - reach)
-        low2 = min(low2, d.geom_xpos[geom, 2] - reach)
-        high0 = max(high0, d.geom_xpos[geom, 0] + reach)
-        high1 = max(high1, d.geom_xpos[geom, 1] + reach)
-        high2 = max(high2, d.geom_xpos[geom, 2] + reach)
-    d.work.body_box[body, 0] = low0
-    d.work.body_box[body, 1] = low1
-    d.work.body_box[body, 2] = low2
-    d.work.body_box[body, 3] = high0
-    d.work.body_box[body, 4] = high1
-    d.work.body_box[body, 5] = high2
+        center = get3(d.geom_xpos, geom)
+        x, y, z = dot3(axis0, center), dot3(axis1, center), dot3(axis2, center)
+        low0 = min(low0, x - reach)
+        low1 = min(low1, y - reach)
+        low2 = min(low2, z - reach)
+        high0 = max(high0, x + reach)
+        high1 = max(high1, y + reach)
+        high2 = max(high2, z + reach)
+    set3(d.work.body_low, body, (low0, low1, low2))
+    set3(d.work.body_high, body, (high0, high1, high2))
 
 
 @kernel
-def spread(m: Any, d: Any, axis: int) -> float:
-    """Variance of the middles of all finite boxes along an axis, times a common factor."""
-    total = 0.0
-    square = 0.0
-    count = 0
-    for k in range(len(m.aux.collision_body)):
-        body = m.aux.collision_body[k]
-        low = d.work.body_box[body, axis]
-        high = d.work.body_box[body, axis + 3]
-        if high - low < INFINITE:
-            total += low + high
-            square += (low + high) * (low + high)
-            count += 1
-    return square - total * total / max(count, 1)
+def sort_with_gap(d: Any, n: int, gap: int, limit: int) -> bool:
+    """Insertion sort of the sweep's keys and bodies, in `gap` interleaved lists.
 
-
-@kernel
-def widest_axis(m: Any, d: Any) -> int:
-    """The axis along which the bodies are spread most."""
-    widest = 0
-    largest = -1.0
-    for axis in range(3):
-        size = spread(m, d, axis)
-        if size > largest:
-            widest = axis
-            largest = size
-    return widest
-
-
-@kernel
-def sort_with_gap(d: Any, n: int, gap: int) -> None:
-    """Insertion sort of the sweep's keys and bodies, in `gap` interleaved lists."""
+    Returns:
+        Whether it was done with at most `limit` moves; otherwise they are only partly sorted.
+    """
+    moves = 0
     for i in range(gap, n):
         key = d.work.sweep_key[i]
         body = d.work.sweep_body[i]
@@ -89,45 +137,45 @@ def sort_with_gap(d: Any, n: int, gap: int) -> None:
             d.work.sweep_key[j] = d.work.sweep_key[j - gap]
             d.work.sweep_body[j] = d.work.sweep_body[j - gap]
             j -= gap
+            moves += 1
         d.work.sweep_key[j] = key
         d.work.sweep_body[j] = body
+        if moves > limit:
+            return False
+    return True
 
 
 @kernel
-def sort_bodies(m: Any, d: Any, axis: int) -> None:
-    """Sort the bodies by the lower ends of their boxes along `axis` (Shell's sort).
+def sort_bodies(m: Any, d: Any, first: bool) -> None:
+    """Sort the bodies by the lower ends of their boxes along the first axis of the sweep.
 
-    The last order along the same axis is almost the new one: then a plain insertion sort does, and it takes linear
-    time.
+    The last order is almost the new one: then an insertion sort does, and it takes linear time. Where it is not,
+    Shell's sort goes on.
     """
     n = len(m.aux.collision_body)
-    gap = 1
-    if d.work.sweep_axis[0] != axis + 1:
+    if first:
         for k in range(n):
             d.work.sweep_body[k] = m.aux.collision_body[k]
-        d.work.sweep_axis[0] = axis + 1
-        while gap < n:
-            gap = 3 * gap + 1
     for k in range(n):
-        d.work.sweep_key[k] = d.work.body_box[d.work.sweep_body[k], axis]
+        d.work.sweep_key[k] = d.work.body_low[d.work.sweep_body[k], 0]
+    if sort_with_gap(d, n, 1, MOVES * n):
+        return
+    gap = 1
+    while 3 * gap + 1 < n:
+        gap = 3 * gap + 1
     while gap >= 1:
-        sort_with_gap(d, n, gap)
+        sort_with_gap(d, n, gap, n * n)
         gap //= 3
 
 
 @kernel
-def line_up_boxes(d: Any, n: int, axis: int) -> None:
-    """Copy the boxes in the order of the sweep, with the sweep's axis first: low, high, then the other two axes."""
-    axis1 = (axis + 1) % 3
-    axis2 = (axis + 2) % 3
+def line_up_boxes(d: Any, n: int) -> None:
+    """Copy the boxes in the order of the sweep: low, high, axis by axis."""
     for k in range(n):
         body = d.work.sweep_body[k]
-        d.work.sweep_box[k, 0] = d.work.body_box[body, axis]
-        d.work.sweep_box[k, 1] = d.work.body_box[body, axis + 3]
-        d.work.sweep_box[k, 2] = d.work.body_box[body, axis1]
-        d.work.sweep_box[k, 3] = d.work.body_box[body, axis1 + 3]
-        d.work.sweep_box[k, 4] = d.work.body_box[body, axis2]
-        d.work.sweep_box[k, 5] = d.work.body_box[body, axis2 + 3]
+        for axis in range(3):
+            d.work.sweep_box[k, 2 * axis] = d.work.body_low[body, axis]
+            d.work.sweep_box[k, 2 * axis + 1] = d.work.body_high[body, axis]
 
 
 @kernel
@@ -202,11 +250,12 @@ def find_body_pairs(m: Any, d: Any) -> int:
         The number of pairs; if there is room for all, they are in ``d.work.bodypair``, sorted by their ids.
     """
     n = len(m.aux.collision_body)
+    first = d.work.sweep_axis[0, 0] == 0.0 and d.work.sweep_axis[0, 1] == 0.0 and d.work.sweep_axis[0, 2] == 0.0
+    turn_axes(m, d, first)
     for k in range(n):
         set_body_box(m, d, m.aux.collision_body[k])
-    axis = widest_axis(m, d)
-    sort_bodies(m, d, axis)
-    line_up_boxes(d, n, axis)
+    sort_bodies(m, d, first)
+    line_up_boxes(d, n)
     npair = sweep(m, d, n)
     if npair <= len(d.work.bodypair):
         scatter_by(m, d, d.work.bodypair, d.work.bodypair_by2, npair, 1)

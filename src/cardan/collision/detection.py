@@ -12,6 +12,7 @@ from typing import Any
 
 from cardan.collision.broadphase import find_body_pairs
 from cardan.collision.candidates import gather_candidates
+from cardan.collision.midphase import prepare_trees
 from cardan.collision.near import MAXCONPAIR
 from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin, set_parameters
 from cardan.enums import mjtDisableBit, mjtWarning
@@ -90,11 +91,12 @@ def collision(m: Any, d: Any) -> int:
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return OK
 
-    # broad phase: pairs of bodies, then pairs of geoms
+    # broad and mid phase: pairs of bodies, then pairs of geoms
     npair = find_body_pairs(m, d)
     if npair > len(d.work.bodypair):
         d.work.need = npair
         return GROW_CANDIDATE
+    prepare_trees(m, d)
     ncandidate = gather_candidates(m, d, npair)
     if ncandidate > len(d.work.candidate):
         d.work.need = ncandidate

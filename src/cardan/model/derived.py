@@ -38,6 +38,8 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.ten_J_colind": tendon_sparsity.stored_colind,
     "aux.sdf_shape": pairing.sdf_shape,
     "aux.sdf_attr": pairing.sdf_attr,
+    "aux.bvh_next": pairing.bvh_next,
+    "aux.geom_in_tree": pairing.geom_in_tree,
 }
 
 

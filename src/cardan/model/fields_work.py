@@ -29,6 +29,8 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.ten_J_colind", "i4", ("any",), "dofs that compressed rows of ten_J may hold"),
     Field("aux.sdf_shape", "i8", ("any",), "native distance function of each plugin instance, or 0"),
     Field("aux.sdf_attr", "f8", ("any",), "attributes of each plugin instance, eight numbers each"),
+    Field("aux.bvh_next", "i4", ("any",), "node after each part of a body's tree; -1 for trees that are out of order"),
+    Field("aux.geom_in_tree", "i4", ("any",), "for each geom: whether it is in the tree of its body"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -96,11 +98,14 @@ WORK: tuple[Field, ...] = (
     Field("work.near_pos", "f8", (50, 3), "collision: positions of the contacts of one pair of geoms"),
     Field("work.near_frame", "f8", (50, 9), "collision: frames of the contacts of one pair of geoms, axis by axis"),
     Field("work.missing_geom", "i8", (2,), "collision: pair of geoms whose collision function is not compiled yet"),
-    Field("work.body_box", "f8", ("nbody", 6), "collision: lower and upper corner of the box around each body's geoms"),
-    Field("work.sweep_axis", "i8", (1,), "collision: axis of the last sweep, from 1; 0 if there was none"),
+    Field(
+        "work.body_low", "f8", ("nbody", 3), "collision: lower corner of the box around each body's geoms, sweep axes"
+    ),
+    Field("work.body_high", "f8", ("nbody", 3), "collision: upper corner of the box around each body's geoms"),
+    Field("work.sweep_axis", "f8", (3, 3), "collision: axes of the sweep, one a row; zeros before the first one"),
     Field("work.sweep_body", "i8", ("nbody",), "collision: bodies in the order of the sweep"),
     Field("work.sweep_key", "f8", ("nbody",), "collision: lower ends of the bodies' intervals, in that order"),
-    Field("work.sweep_box", "f8", ("nbody", 6), "collision: boxes in the order of the sweep, its axis first"),
+    Field("work.sweep_box", "f8", ("nbody", 6), "collision: boxes in the order of the sweep, low and high by axis"),
     Field("work.bucket", "i8", ("nbody",), "collision: counters of the sort of body pairs"),
     Field("work.bodypair", "i8", ("ncandidate", 2), "collision: pairs of bodies whose boxes overlap"),
     Field("work.bodypair_by2", "i8", ("ncandidate", 2), "collision: the same pairs while they are being sorted"),
@@ -231,4 +236,5 @@ WORK: tuple[Field, ...] = (
     Field("work.sdf_point", "f8", (2, 3), "signed distances: where they are evaluated, in their frames"),
     Field("work.sdf_value", "f8", (2,), "signed distances: the distances there"),
     Field("work.sdf_gradient", "f8", (2, 3), "signed distances: their gradients there"),
+    Field("work.body_tree", "i8", ("nbody",), "collision: whether the tree of each body can be used"),
 )

@@ -51,3 +51,53 @@ def sdf_shape(m: MjModel) -> np.ndarray:
 def sdf_attr(m: MjModel) -> np.ndarray:
     """An empty table of attributes: eight zeros for each plugin instance."""
     return np.zeros(8 * max(1, m.nplugin))
+
+
+def _trees(m: MjModel) -> list[tuple[int, int, range]]:
+    """First node, number of nodes and geoms of the bodies that have a tree."""
+    columns = (m.body_bvhadr, m.body_bvhnum, m.body_geomadr, m.body_geomnum)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [(start, number, range(adr, adr + num)) for start, number, adr, num in rows if number > 0]
+
+
+def bvh_next(m: MjModel) -> np.ndarray:
+    """For each node of the bodies' trees, the first node that is not below it.
+
+    Nodes are stored depth first, so that those below one follow it. The root of a tree that is not, or whose leaves
+    hold other things than the body's geoms, gets -1.
+    """
+    trees = _trees(m)
+    end = max((start + number for start, number, _ in trees), default=0)
+    children, ids = m.bvh_child[:end].tolist(), m.bvh_nodeid[:end].tolist()
+    table = np.full(max(1, end), -1, np.int32)
+    for start, number, geoms in trees:
+        if not _link_tree(table, children, ids, start, number, geoms):
+            table[start] = -1
+    return table
+
+
+def _link_tree(table: np.ndarray, children: list, ids: list, start: int, number: int, geoms: range) -> bool:
+    """Fill the part of the table of one tree, from the last node to the first; whether it is in order."""
+    end = start + number
+    if not 0 <= start < end <= len(ids):
+        return False
+    for node in range(end - 1, start - 1, -1):
+        left, right = (start + child for child in children[node])
+        if left < start and right < start:
+            table[node] = node + 1
+            if ids[node] not in geoms:
+                return False
+        else:
+            if ids[node] >= 0 or left != node + 1 or not left < right < end or table[left] != right:
+                return False
+            table[node] = table[right]
+    return bool(table[start] == end)
+
+
+def geom_in_tree(m: MjModel) -> np.ndarray:
+    """For each geom, 1 if it is in the tree of its body, else 0."""
+    table = np.zeros(max(1, m.ngeom), np.int32)
+    for start, number, _ in _trees(m):
+        nodes = m.bvh_nodeid[start : start + number]
+        table[nodes[(nodes >= 0) & (nodes < m.ngeom)]] = 1
+    return table

@@ -1,0 +1,214 @@
+"""Mid phase: pairs of geoms of two bodies that may touch.
+
+Bodies with few geoms are compared geom by geom. A body with many has a tree of boxes, aligned with its inertial frame,
+that the compiler made of its geoms; each geom of the other body is looked for in it. All pairs pass the filters between
+geoms: contype and conaffinity, the bounding-sphere test, and that they are no explicit pair.
+
+Spec: computation, collision detection, generation and filtering. The trees are stored depth first with links to the
+node after each part, so that they are walked without a stack: B. Smits, Efficiency Issues for Ray Tracing, Journal of
+Graphics Tools 3(2), 1998.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.capsule import axis_z
+from cardan.collision.parameters import geom_pair_margin, overridden
+from cardan.enums import mjtDisableBit, mjtGeom
+from cardan.jit import kernel
+from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
+
+PLANE = int(mjtGeom.mjGEOM_PLANE)
+NO_MIDPHASE = int(mjtDisableBit.mjDSBL_MIDPHASE)
+NO_PAIR = -1
+INFINITE = 1e10
+ROUND = 1.0 + 1e-9
+"""By how much bounding spheres are enlarged against rounding."""
+LEAST_GEOMS = 16
+"""Least number of geoms of a body whose tree is used."""
+LEAST_PAIRS = 64
+"""Least number of pairs of geoms of two bodies for which a tree is used."""
+
+
+@kernel
+def spheres_apart(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> bool:
+    """The bounding-sphere test: whether two geoms are certainly farther apart than `margin`.
+
+    A geom without bounding sphere is a plane: then the other sphere is compared with it.
+    """
+    radius1 = m.geom_rbound[geom1]
+    radius2 = m.geom_rbound[geom2]
+    between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))
+    if radius1 > 0.0 and radius2 > 0.0:
+        reach = radius1 + radius2 + margin
+        return dot3(between, between) > reach * reach
+    if m.geom_type[geom1] == PLANE and radius2 > 0.0:
+        return dot3(between, axis_z(d.geom_xmat, geom1)) > radius2 + margin
+    return False
+
+
+@kernel
+def put_candidate(d: Any, n: int, geom1: int, geom2: int, pair: int) -> None:
+    """Write candidate `n`, if there is room for it."""
+    if n < len(d.work.candidate):
+        d.work.candidate[n, 0] = geom1
+        d.work.candidate[n, 1] = geom2
+        d.work.candidate[n, 2] = pair
+
+
+@kernel
+def is_explicit(m: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
+    """Whether two geoms are one of the explicit pairs `first_pair` to `end_pair` (exclusive)."""
+    for pair in range(first_pair, end_pair):
+        if m.pair_geom1[pair] == geom1 and m.pair_geom2[pair] == geom2:
+            return True
+        if m.pair_geom1[pair] == geom2 and m.pair_geom2[pair] == geom1:
+            return True
+    return False
+
+
+@kernel
+def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
+    """Whether two geoms, the one of lower type first, pass the filters between geoms and are no explicit pair."""
+    if not (m.geom_contype[geom1] & m.geom_conaffinity[geom2] or m.geom_contype[geom2] & m.geom_conaffinity[geom1]):
+        return False
+    if spheres_apart(m, d, geom1, geom2, geom_pair_margin(m, geom1, geom2)):
+        return False
+    return not is_explicit(m, geom1, geom2, first_pair, end_pair)
+
+
+@kernel
+def can_collide(m: Any, geom: int) -> bool:
+    """Whether there is a bit in a geom's contype or conaffinity."""
+    return (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
+
+
+@kernel
+def tree_serves(m: Any, body: int) -> bool:
+    """Whether a body has many geoms, and all of them that can collide are in its tree.
+
+    Those without contype and conaffinity are left out when the model is compiled; the user may edit these later.
+    """
+    if m.body_geomnum[body] < LEAST_GEOMS or m.body_bvhnum[body] < 1 or m.aux.bvh_next[m.body_bvhadr[body]] < 0:
+        return False
+    for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+        if can_collide(m, geom) and m.aux.geom_in_tree[geom] == 0:
+            return False
+    return True
+
+
+@kernel
+def prepare_trees(m: Any, d: Any) -> None:
+    """Note for each body whether its tree can be used, ``d.work.body_tree``."""
+    for k in range(len(m.aux.collision_body)):
+        body = m.aux.collision_body[k]
+        d.work.body_tree[body] = 1 if tree_serves(m, body) else 0
+
+
+@kernel
+def largest_margin(m: Any, body: int) -> float:
+    """The largest margin of a body's geoms, or ``opt.o_margin``."""
+    if overridden(m):
+        return m.opt.o_margin
+    margin = 0.0
+    for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+        margin = max(margin, m.geom_margin[geom])
+    return margin
+
+
+@kernel
+def node_apart(m: Any, node: int, center: Any, reach: float) -> bool:
+    """Whether the box of a node is farther than `reach` from a point in the frame of its tree, on one of the axes."""
+    return (
+        abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach
+        or abs(center[1] - m.bvh_aabb[node, 1]) > m.bvh_aabb[node, 4] + reach
+        or abs(center[2] - m.bvh_aabb[node, 2]) > m.bvh_aabb[node, 5] + reach
+    )
+
+
+@kernel
+def add_by_tree(m: Any, d: Any, n: int, geom: int, body: int, margin: float, first_pair: int, end_pair: int) -> int:
+    """Add the pairs of a geom with those of a body in the body's tree; returns the number of candidates now."""
+    center = mul_mat_t_vec3(get9(d.ximat, body), sub3(get3(d.geom_xpos, geom), get3(d.xipos, body)))
+    reach = m.geom_rbound[geom] * ROUND + margin if m.geom_rbound[geom] > 0.0 else INFINITE
+    node = m.body_bvhadr[body]
+    end = node + m.body_bvhnum[body]
+    while node < end:
+        if node_apart(m, node, center, reach):
+            node = m.aux.bvh_next[node]
+        else:
+            other = m.bvh_nodeid[node]
+            node += 1
+            if other >= 0:
+                in_order = (m.geom_type[geom], geom) < (m.geom_type[other], other)
+                first, second = (geom, other) if in_order else (other, geom)
+                if geoms_pass(m, d, first, second, first_pair, end_pair):
+                    put_candidate(d, n, first, second, NO_PAIR)
+                    n += 1
+    return n
+
+
+@kernel
+def comes_after(d: Any, k: int, geom1: int, geom2: int) -> bool:
+    """Whether candidate `k` comes after two geoms in the order of ids."""
+    return d.work.candidate[k, 0] > geom1 or (d.work.candidate[k, 0] == geom1 and d.work.candidate[k, 1] > geom2)
+
+
+@kernel
+def sort_candidates(d: Any, start: int, end: int) -> None:
+    """Sort some candidates by the ids of their geoms (Shell's sort)."""
+    gap = 1
+    while 3 * gap + 1 < end - start:
+        gap = 3 * gap + 1
+    while gap >= 1:
+        for i in range(start + gap, end):
+            geom1, geom2 = d.work.candidate[i, 0], d.work.candidate[i, 1]
+            j = i
+            while j >= start + gap and comes_after(d, j - gap, geom1, geom2):
+                d.work.candidate[j, 0] = d.work.candidate[j - gap, 0]
+                d.work.candidate[j, 1] = d.work.candidate[j - gap, 1]
+                j -= gap
+            d.work.candidate[j, 0] = geom1
+            d.work.candidate[j, 1] = geom2
+        gap //= 3
+
+
+@kernel
+def add_all(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end_pair: int, by_body: bool) -> int:
+    """Compare all geoms of two bodies; arguments and order as in `add_bodies`."""
+    for swapped in range(1 if by_body else 2):
+        outer, inner = (body2, body1) if swapped else (body1, body2)
+        for geom1 in range(m.body_geomadr[outer], m.body_geomadr[outer] + m.body_geomnum[outer]):
+            for geom2 in range(m.body_geomadr[inner], m.body_geomadr[inner] + m.body_geomnum[inner]):
+                difference = m.geom_type[geom2] - m.geom_type[geom1]
+                if by_body or difference > 0 or (difference == 0 and not swapped):
+                    first, second = (geom1, geom2) if difference >= 0 else (geom2, geom1)
+                    if geoms_pass(m, d, first, second, first_pair, end_pair):
+                        put_candidate(d, n, first, second, NO_PAIR)
+                        n += 1
+    return n
+
+
+@kernel
+def add_bodies(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
+    """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; returns the new number.
+
+    They are ordered by the ids of their geoms, the one of lower type first; so a second round finds those whose
+    lower type stands on `body2`. With the mid phase disabled, there is one round, in the order of the geoms of
+    `body1`, then of `body2`.
+    """
+    by_body = (m.opt.disableflags & NO_MIDPHASE) != 0
+    few, many = (body2, body1) if m.body_geomnum[body1] >= m.body_geomnum[body2] else (body1, body2)
+    pairs = m.body_geomnum[body1] * m.body_geomnum[body2]
+    if by_body or d.work.body_tree[many] == 0 or pairs < LEAST_PAIRS:
+        return add_all(m, d, n, body1, body2, first_pair, end_pair, by_body)
+
+    start = n
+    margin = max(largest_margin(m, body1), largest_margin(m, body2))
+    for geom in range(m.body_geomadr[few], m.body_geomadr[few] + m.body_geomnum[few]):
+        if can_collide(m, geom):
+            n = add_by_tree(m, d, n, geom, many, margin, first_pair, end_pair)
+    if n <= len(d.work.candidate):
+        sort_candidates(d, start, n)
+    return n
