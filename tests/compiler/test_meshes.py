@@ -15,6 +15,7 @@ import cardan
 from cardan.api.loading import load_string
 from cardan.compiler.meshes.files import read_stl
 from cardan.compiler.meshes.hull import convex_hull, hull_graph
+from cardan.compiler.meshes.obj import read_obj
 from cardan.errors import MjcfError
 
 TETRA = "0 0 0 1 0 0 0 1 0 0 0 1"
@@ -137,3 +138,22 @@ def test_damaged_files_are_refused_or_read(name: str, changes: list[tuple[float,
         content[int(where * len(content))] = byte
     with suppress(MjcfError):
         load(f'file="{name}"', {name: bytes(content[: len(content) - cut % 40])})
+
+
+def polygon(corners: np.ndarray) -> bytes:
+    """An OBJ file with one polygon in the plane z = 0."""
+    rows = "".join(f"v {x} {y} 0\n" for x, y in corners.tolist())
+    return (rows + "v 0 0 1\nf " + " ".join(str(k + 1) for k in range(len(corners)))).encode()
+
+
+def test_polygons_with_too_many_corners_are_refused() -> None:
+    angle = np.linspace(0, 2 * np.pi, 1200, endpoint=False)
+    radius = 1 + 0.1 * (np.arange(1200) % 2)
+    corners = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    with pytest.raises(MjcfError, match="1200 corners"):
+        load('file="a.obj"', {"a.obj": polygon(corners)})
+
+
+def test_what_is_left_of_a_polygon_that_crosses_itself_is_dropped() -> None:
+    crossing = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    assert len(read_obj(polygon(crossing)).face) <= 2

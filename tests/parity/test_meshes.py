@@ -199,3 +199,31 @@ def test_frames_of_round_meshes_agree_to_the_last_bit(count: int, exact: str) ->
     theirs, ours = mujoco.MjModel.from_xml_string(xml), load_string(xml)
     for name in ("mesh_pos", "mesh_quat", "mesh_vert", "mesh_normal", "geom_pos", "geom_quat", "bvh_nodeid"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
+
+
+def random_polygon(rng: np.random.Generator) -> np.ndarray:
+    """Corners of a simple polygon around the origin, in either sense (n, 2)."""
+    while True:
+        angle = np.sort(rng.random(rng.integers(4, 10))) * 2 * np.pi
+        if np.diff([*angle, angle[0] + 2 * np.pi]).max() < 2.8:
+            corners = rng.uniform(0.3, 1, len(angle)) * np.array([np.cos(angle), np.sin(angle)])
+            return corners.T[:: rng.choice([1, -1])]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_polygons_are_cut_as_in_the_reference(turned: bool) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        corners = random_polygon(rng)
+        count, axis = len(corners), rng.integers(3)
+        vertex = np.insert(corners, axis, 0.0, axis=1)
+        vertex = np.concatenate([vertex, np.eye(3)[[axis]]])
+        if turned:
+            vertex = vertex @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        polygons = [range(1, count + 1), *([(k + 1) % count + 1, k + 1, count + 1] for k in range(count))]
+        content = lines("v", vertex) + "".join(f"f {' '.join(map(str, polygon))}\n" for polygon in polygons)
+        xml = """<mujoco><asset><mesh name="m" file="m.obj"/></asset>
+        <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+        theirs = mujoco.MjModel.from_xml_string(xml, {"m.obj": content.encode()})
+        ours = load_string(xml, {"m.obj": content.encode()})
+        assert ours.mesh_face.tolist() == theirs.mesh_face.tolist()

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from cardan.compiler.meshes.polygons import triangulate
 from cardan.compiler.meshes.raw import MeshDataError, RawMesh
 
 _LINE = {
@@ -28,7 +29,7 @@ def read_obj(content: bytes) -> RawMesh:
     normal, texcoord = _rows(text, b"vn", 3), _rows(text, b"vt", 2)
     # the image's first row is its upper one
     texcoord[:, 1] = np.float32(1.0) - texcoord[:, 1]
-    corners = _triangles(text, (len(vertex), len(texcoord), len(normal)))
+    corners = _triangles(text, vertex, (len(vertex), len(texcoord), len(normal)))
     return RawMesh(
         vertex,
         np.ascontiguousarray(corners[:, :, 0]),
@@ -54,7 +55,7 @@ def _rows(text: bytes, word: bytes, columns: int) -> np.ndarray:
         raise MeshDataError(f"a line '{word.decode()}' of the OBJ file has no {columns} numbers") from None
 
 
-def _triangles(text: bytes, counts: tuple[int, int, int]) -> np.ndarray:
+def _triangles(text: bytes, vertex: np.ndarray, counts: tuple[int, int, int]) -> np.ndarray:
     """Corners of the triangles: (nface, 3, 3) int32, indices of vertex, texture coordinate and normal from 0, or -1."""
     lines = [line.split() for line in _LINE[b"f"].findall(text)]
     if not lines:
@@ -63,13 +64,7 @@ def _triangles(text: bytes, counts: tuple[int, int, int]) -> np.ndarray:
     if size.min() < 3:
         raise MeshDataError(f"a face of the OBJ file has {size.min()} corners; at least 3 are needed")
     corners = _corners([word for line in lines for word in line], counts)
-    # a fan of triangles from the first corner of each polygon
-    start = np.cumsum(size) - size
-    triangles = size - 2
-    owner = np.repeat(np.arange(len(size)), triangles)
-    step = np.arange(triangles.sum()) - np.repeat(np.cumsum(triangles) - triangles, triangles)
-    first = start[owner]
-    return corners[np.stack([first, first + step + 1, first + step + 2], axis=1)]
+    return corners[triangulate(vertex, size, corners[:, 0])]
 
 
 def _corners(words: list[bytes], counts: tuple[int, int, int]) -> np.ndarray:
