@@ -29,6 +29,15 @@ def _program(stage: Any) -> Program:
     return Program([stage])
 
 
+def _run(stage: Any, m: MjModel, d: MjData) -> None:
+    """Run a stage on its own."""
+    program = _program(stage)
+    if d.model is m:
+        program.run_once(d)
+    else:
+        program.run(m, d)
+
+
 def _put3(name: str, line: np.ndarray, start: int, value: Any) -> None:
     """Store three numbers; arrays of the right shape, which are the rule, go the short way."""
     if value.__class__ is not np.ndarray or value.shape != (3,):
@@ -94,7 +103,7 @@ def mj_ray(
         require(geomid.size == 1, f"geomid should be of size 1, got size {geomid.size}")
     _put_line(work, pnt, vec)
     _put_options(work, geomgroup, flg_static, bodyexclude)
-    _program(cast_ray).run(m, d)
+    _run(cast_ray, m, d)
     dist = _distance("mj_ray", work)
     geomid[0] = work["work.ray_option"][3]
     return dist
@@ -146,7 +155,7 @@ def mj_multiRay(
     for name, array in (("vec", directions), ("dists", distances), ("geoms", ids)):
         memory.attach(f"work.ray_{name}", array)
     d.__dict__.pop("_view", None)
-    _program(cast_rays).run(m, d)
+    _run(cast_rays, m, d)
 
 
 def _ray_at(name: str, kind: mjtGeom, m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
@@ -156,7 +165,7 @@ def _ray_at(name: str, kind: mjtGeom, m: MjModel, d: MjData, geomid: int, pnt: A
     work = d._memory.arrays
     _put_line(work, pnt, vec)
     work["work.ray_option"][3] = geomid
-    _program(cast_at_geom).run(m, d)
+    _run(cast_at_geom, m, d)
     return _distance(name, work)
 
 
