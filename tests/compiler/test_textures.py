@@ -44,10 +44,10 @@ BROKEN = [
 
 @pytest.mark.parametrize(("attributes", "content", "word"), BROKEN)
 def test_broken_image(attributes: str, content: bytes, word: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MjcfError, match=word):
         load_string(f'<mujoco><asset><texture file="t.png" {attributes}/></asset></mujoco>', {"t.png": content})
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 def test_huge_builtin_texture() -> None:

@@ -9,16 +9,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from fields_compared import MEMORY, differences
 from models import SHARED_MODELS
-from reference import UNREADABLE
 
 from cardan import MjModel
 from cardan.errors import MjcfError
 from cardan.model.tables import MODEL
 
 ROBOTS = SHARED_MODELS / "suite/example-robot-data/cmeel.prefix/share/example-robot-data/robots"
-TOLERANCE = 1e-9
-OTHER_MEMORY = ("narena", "nbuffer")
 
 KEEP = '<mujoco><compiler fusestatic="false" discardvisual="false"/></mujoco>'
 ORIGIN = '<origin xyz="1 2 3" rpy=".1 .2 .3"/>'
@@ -190,23 +188,8 @@ MESH_FRAMES = re.compile(r"n?mesh_?.*|bvh_.*|geom_(pos|quat|size|aabb|rbound)|st
 
 def assert_equal(expected: mujoco.MjModel, found: MjModel, but: re.Pattern[str] | None = None) -> None:
     """All fields are the same, ``but`` for some."""
-    for field in MODEL.fields:
-        if but is not None and but.fullmatch(field.name):
-            continue
-        if field.is_attached or field.name in OTHER_MEMORY or field.name in UNREADABLE:
-            continue
-        left: object = expected
-        right: object = found
-        for part in field.name.split("."):
-            left, right = getattr(left, part), getattr(right, part)
-        if isinstance(left, bytes):
-            assert left == right, field.name
-            continue
-        left, right = np.asarray(left, np.float64).ravel(), np.asarray(right, np.float64).ravel()
-        assert left.size == right.size, field.name
-        if left.size:
-            scale = np.max(np.abs(left)) if field.name == "bvh_aabb" else np.maximum(1.0, np.abs(left))
-            assert np.max(np.abs(left - right) / scale) < TOLERANCE, field.name
+    skipped = [field.name for field in MODEL.fields if but is not None and but.fullmatch(field.name)]
+    assert differences(expected, found, (*MEMORY, *skipped)) == []
 
 
 def quiet(source: str | Path) -> MjModel:

@@ -9,8 +9,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from fields_compared import MEMORY, differences
 from models import SHARED_MODELS
-from round_trip import MEMORY, TESTS, beside, differences, model_files, model_texts
+from round_trip import TESTS, beside, model_files, model_texts
 
 import cardan
 from cardan.errors import FatalError, MjcfError

@@ -8,15 +8,10 @@ import asset_files as made
 import mujoco
 import numpy as np
 import pytest
+from fields_compared import differences
 from models import SHARED_MODELS
-from reference import UNREADABLE
 
 from cardan.api.loading import load_path, load_string
-from cardan.model.tables import MODEL
-
-TOLERANCE = 1e-9
-LOOSER = {"geom_fluid": 1e-6}
-OTHER_MEMORY = ("narena", "nbuffer")
 
 RANDOM = np.random.default_rng(0)
 COLOURS = RANDOM.integers(0, 256, (4, 6, 3)).astype(np.uint8)
@@ -72,33 +67,9 @@ CUBE_TEXTURES = [
 ]
 
 
-def field_value(model: object, dotted: str) -> object:
-    """Value of a field by its dotted name."""
-    for part in dotted.split("."):
-        model = getattr(model, part)
-    return model
-
-
-def assert_same(expected: object, found: object) -> None:
-    """Compare every field of two models."""
-    for field in MODEL.fields:
-        if field.is_attached or field.name in OTHER_MEMORY or field.name in UNREADABLE:
-            continue
-        left, right = field_value(expected, field.name), field_value(found, field.name)
-        if isinstance(left, bytes):
-            assert left == right, field.name
-            continue
-        left, right = np.asarray(left, np.float64).ravel(), np.asarray(right, np.float64).ravel()
-        assert left.size == right.size, field.name
-        if left.size:
-            scale = np.max(np.abs(left)) if field.name == "bvh_aabb" else np.abs(left)
-            worst = float(np.max(np.abs(left - right) / np.maximum(1.0, scale)))
-            assert worst <= LOOSER.get(field.name, TOLERANCE), f"{field.name}: {worst:g}"
-
-
 def compare(xml: str, assets: dict[str, bytes] | None = None) -> None:
     """Compile a model with both engines and compare the models."""
-    assert_same(mujoco.MjModel.from_xml_string(xml, assets), load_string(xml, assets))
+    assert differences(mujoco.MjModel.from_xml_string(xml, assets), load_string(xml, assets)) == []
 
 
 @pytest.mark.parametrize("attributes", FLAT_TEXTURES)
@@ -272,6 +243,9 @@ FOLDERS = [
     ("", 'texturedir="tex"', {"main/inc/tex/a.png": 1, "main/inc/a.png": 2, "main/a.png": 3}),
     ('assetdir="zz" texturedir="tex"', "", {"main/tex/a.png": 1}),
     ('assetdir="tex" strippath="true"', "", {"main/tex/a.png": 1}),
+    ('texturedir="zz"', 'assetdir="tex"', {"main/tex/a.png": 1, "main/zz/a.png": 2, "main/a.png": 3}),
+    ('assetdir="tex"', 'texturedir=""', {"main/tex/a.png": 1, "main/a.png": 2}),
+    ('assetdir="zz"', 'assetdir=""', {"main/zz/a.png": 1, "main/a.png": 2}),
 ]
 
 
@@ -286,7 +260,22 @@ def test_files_of_included_documents(tmp_path: Path, outer: str, inner: str, fil
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
     main = str(tmp_path / "main/m.xml")
-    assert_same(mujoco.MjModel.from_xml_path(main), load_path(main))
+    assert differences(mujoco.MjModel.from_xml_path(main), load_path(main)) == []
+
+
+@pytest.mark.parametrize("include", ["i.xml", "inc/i.xml", "./i.xml", "inc/../i.xml"])
+@pytest.mark.parametrize("name", ["{}.png", "./{}.png", "e/{}.png", "/x/{}.png"])
+def test_paths_of_documents_in_assets(include: str, name: str) -> None:
+    # the reference keeps what it has read by its name
+    name = name.format(include.replace("/", "_") + name.replace("/", "_")[:3])
+    assets = {
+        "i.xml": f'<mujoco><asset><texture type="2d" name="t" file="{name}"/></asset></mujoco>'.encode(),
+        name.rsplit("/", 1)[-1]: made.png(np.full((2, 2, 3), 10, np.uint8)),
+    }
+    main = f'<mujoco><include file="{include}"/></mujoco>'
+    assert mujoco.MjModel.from_xml_string(main, assets).paths == load_string(main, assets).paths
+    assets["main.xml"] = main.encode()
+    assert mujoco.MjModel.from_xml_path("main.xml", assets).paths == load_path("main.xml", assets).paths
 
 
 SUITE = SHARED_MODELS / "suite" / "dm-control==1.0.20" / "dm_control"
@@ -299,7 +288,7 @@ REAL_MODELS = [
 
 @pytest.mark.parametrize("path", REAL_MODELS, ids=lambda path: path.stem)
 def test_real_models(path: Path) -> None:
-    assert_same(mujoco.MjModel.from_xml_path(str(path)), load_path(str(path)))
+    assert differences(mujoco.MjModel.from_xml_path(str(path)), load_path(str(path))) == []
 
 
 def test_replicate_turns_by_multiples_of_the_angles() -> None:

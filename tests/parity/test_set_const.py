@@ -7,8 +7,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from fields_compared import differences
 from models import SHARED_MODELS
-from round_trip import TESTS, differences
+from round_trip import TESTS
 
 import cardan
 
