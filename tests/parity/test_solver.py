@@ -12,6 +12,7 @@ from reference import copy_state, model_from_reference
 from solver.problems import problems, solve_problem
 from solver.row_models import ROWS, pile
 
+import cardan
 from cardan.api import pipeline
 from cardan.model import MjData
 
@@ -221,3 +222,42 @@ def test_islands(solver, jacobian):
         if solver == "CG":
             np.testing.assert_allclose(d.solver_niter, rd.solver_niter, atol=1)
     assert len(found) > 1
+
+
+ONE_ISLAND = """
+<mujoco><option solver="{}" cone="{}"/><worldbody><geom type="plane" size="5 5 1"/>
+<body pos="0 0 .15"><freejoint/><geom size=".1 .1" type="capsule"/>
+<body pos=".3 0 0"><joint frictionloss=".5" range="-10 10" limited="true"/>
+<geom size=".1 .1" type="capsule" condim="4"/>
+<body pos=".3 0 0"><joint axis="0 1 0" frictionloss=".5" range="-1 10" limited="true"/><geom size=".12" condim="6"/>
+</body></body></body></worldbody></mujoco>
+"""
+COUNTED = {
+    ("Newton", "pyramidal"): ("nactive", "nchange", "nupdate"),
+    ("Newton", "elliptic"): ("nactive", "nchange"),
+    ("CG", "pyramidal"): ("nactive", "nchange", "nupdate"),
+    ("CG", "elliptic"): ("nactive", "nchange", "nupdate"),
+    ("PGS", "pyramidal"): ("nactive", "nchange", "nupdate"),
+}
+
+
+@pytest.mark.parametrize(("solver", "cone"), COUNTED)
+@pytest.mark.parametrize("seed", range(6))
+def test_statistics_of_each_iteration(solver, cone, seed):
+    xml = ONE_ISLAND.format(solver, cone)
+    rm, m = mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml)
+    rd, d = mujoco.MjData(rm), cardan.MjData(m)
+    rng = np.random.default_rng(seed)
+    velocity, start = rng.standard_normal(rm.nv), 20 * rng.standard_normal(rm.nv)
+    for engine, model, data in ((mujoco, rm, rd), (cardan, m, d)):
+        data.qvel[:] = velocity
+        data.qacc_warmstart[:] = start
+        engine.mj_forward(model, data)
+    # the last iterations are a matter of rounding
+    count = min(int(rd.solver_niter[0]), int(d.solver_niter[0]), 3)
+    assert count > 0
+    for k in range(count):
+        for name in COUNTED[solver, cone]:
+            assert getattr(d.solver[k], name) == getattr(rd.solver[k], name), (name, k)
+        for name in ("improvement", "gradient"):
+            assert getattr(d.solver[k], name) == pytest.approx(getattr(rd.solver[k], name), rel=1e-4, abs=1e-7)

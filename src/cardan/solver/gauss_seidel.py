@@ -22,6 +22,7 @@ from cardan.solver.dual import (
     record_sweep,
     start_residuals,
     update_row,
+    update_states,
 )
 from cardan.solver.ellipsoid import minimize_in_ellipsoid
 
@@ -45,6 +46,7 @@ def solve_gauss_seidel(m: Any, d: Any) -> int:
         d.solver_nisland = 1
         d.solver_nnz[0] = d.efc_AR_rowadr[last] + d.efc_AR_rownnz[last] if sparse else d.nefc * d.nefc
         start_forces(m, d, sparse)
+        update_states(d)
         scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
         for _ in range(m.opt.iterations):
             improvement = scale * sweep(d, sparse)

@@ -14,7 +14,14 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from cardan.constraint.update import SATISFIED, update_elliptic, update_equality, update_friction, update_one_sided
+from cardan.constraint.update import (
+    QUADRATIC,
+    SATISFIED,
+    update_elliptic,
+    update_equality,
+    update_friction,
+    update_one_sided,
+)
 from cardan.jit import kernel
 from cardan.solver.islands import RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
 from cardan.solver.jacobian import multiply_jacobian, multiply_jacobian_transposed
@@ -190,16 +197,19 @@ def scatter(d: Any, island: int) -> None:
 
 @kernel
 def count_states(d: Any, island: int) -> Any:
-    """How many rows of an island bear force (not SATISFIED), and how many changed state in the last move."""
+    """How many rows of an island bear force (not SATISFIED), changed state in the last move, changed the Hessian."""
     active = 0
     changed = 0
+    updates = 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
         for r in range(d.work.run_start[k], d.work.run_stop[k]):
-            active += 1 if d.efc_state[r] != SATISFIED else 0
-            changed += 1 if d.efc_state[r] != d.work.row_state[r] else 0
-    return active, changed
+            before, now = d.work.row_state[r], d.efc_state[r]
+            active += 1 if now != SATISFIED else 0
+            changed += 1 if now != before else 0
+            updates += 1 if (now == QUADRATIC) != (before == QUADRATIC) else 0
+    return active, changed, updates
 
 
 @kernel

@@ -83,24 +83,24 @@ def open_iteration(d: Any, k: int) -> None:
 
 
 @kernel
-def record_state(d: Any, island: int, k: int, squared: float, updates: int) -> None:
+def record_state(d: Any, island: int, k: int, squared: float, has_hessian: int) -> None:
     """Add the island's squared scaled gradient norm, active and changed rows to entry `k`.
 
-    `updates` is 1 if each change updates the Hessian, 0 if there is none.
+    `has_hessian` is 1 for solvers with a Hessian, whose updates are counted, else 0.
     """
     i = entry_of(d, k)
     if i >= 0:
-        active, changed = count_states(d, island)
+        active, changed, updates = count_states(d, island)
         d.solver.gradient[i] += squared
         d.solver.nactive[i] += active
         d.solver.nchange[i] += changed
-        d.solver.nupdate[i] += changed * updates
+        d.solver.nupdate[i] += updates * has_hessian
 
 
 @kernel
 def close_island(d: Any, island: int, niter: int, squared: float) -> None:
     """An island is solved after `niter` iterations: it goes on counting in those that others need."""
-    active, _ = count_states(d, island)
+    active, _, _ = count_states(d, island)
     for k in range(niter, min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)
         d.solver.gradient[i] += squared
