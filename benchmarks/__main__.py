@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("accuracy", "stepping", "newest", "rollout", "compiling", "startup", "memory")
+NAMES = ("accuracy", "stepping", "settings", "growth", "derivatives")
+NAMES += ("newest", "rollout", "compiling", "startup", "memory")
 
 
 def main() -> None:

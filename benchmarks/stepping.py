@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import statistics
+from typing import Any
+
 import mujoco
 
 import cardan
-from benchmarks.scenes import SCENES, Scene, set_state, settled_state
-from benchmarks.timing import paired_ratio, save, steps_seconds
+from benchmarks.scenes import MORE_SCENES, SCENES, Scene, set_state, settled_state
+from benchmarks.timing import PAIRS, paired_ratio, save, steps_seconds
 
 
-def measure(scene: Scene) -> dict[str, float]:
-    """Paired timing of one scene."""
-    reference_model = mujoco.MjModel.from_xml_path(str(scene.path))
-    our_model = cardan.MjModel.from_xml_path(str(scene.path))
-    reference_data, our_data = mujoco.MjData(reference_model), cardan.MjData(our_model)
+def measure(scene: Scene, options: dict[str, Any] | None = None, pairs: int = PAIRS) -> dict[str, float]:
+    """Paired timing of one scene, with some of the model's options changed."""
+    reference_model, our_model = scene.load(mujoco), scene.load(cardan)
     state = settled_state(mujoco, reference_model, scene)
+    for name, value in (options or {}).items():
+        setattr(reference_model.opt, name, value)
+        setattr(our_model.opt, name, value)
+    reference_data, our_data = mujoco.MjData(reference_model), cardan.MjData(our_model)
 
-    def run(engine: object, model: object, data: object) -> float:
+    def run(engine: Any, model: Any, data: Any) -> float:
         set_state(data, state)
         return steps_seconds(engine, model, data, scene.steps)
 
     run(cardan, our_model, our_data)
     result = paired_ratio(
-        lambda: run(cardan, our_model, our_data), lambda: run(mujoco, reference_model, reference_data)
+        lambda: run(cardan, our_model, our_data), lambda: run(mujoco, reference_model, reference_data), pairs
     )
     result["us_per_step"] = 1e6 * result["ours"] / scene.steps
     result["us_per_step_reference"] = 1e6 * result["reference"] / scene.steps
@@ -31,18 +36,24 @@ def measure(scene: Scene) -> dict[str, float]:
     return result
 
 
+def show(name: str, row: dict[str, float]) -> None:
+    """Print a row of the table."""
+    print(
+        f"  {name:28s} {row['ratio']:.2f}  ({row['ratio_low']:.2f}..{row['ratio_high']:.2f}, {row['pairs']} pairs)"
+        f"  {row['us_per_step']:.1f} us / {row['us_per_step_reference']:.1f} us"
+        f"  contacts {row['contacts']} / {row['contacts_reference']}",
+        flush=True,
+    )
+
+
 def main() -> None:
     """Print and save the table."""
     print("time of a step / reference (mujoco", mujoco.__version__ + ", same process, one thread)")
     rows = {}
-    for scene in SCENES:
-        row = rows[scene.name] = measure(scene)
-        low, high = row["ratio_low"], row["ratio_high"]
-        print(
-            f"  {scene.name:16s} {row['ratio']:.2f}  ({low:.2f}..{high:.2f}, {row['pairs']} pairs)"
-            f"  {row['us_per_step']:.1f} us / {row['us_per_step_reference']:.1f} us"
-            f"  contacts {row['contacts']} / {row['contacts_reference']}"
-        )
+    for scene in SCENES + MORE_SCENES:
+        rows[scene.name] = measure(scene)
+        show(scene.name, rows[scene.name])
+    print(f"  {'median':28s} {statistics.median(row['ratio'] for row in rows.values()):.2f}")
     save("stepping", rows)
 
 
