@@ -131,7 +131,6 @@ SETTINGS: list[Use] = [
 ]
 ASSETS: list[Use] = [
     ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
-    ("`geom`: signed distance", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
     ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
     ("`flexcomp`", reading(world='<flexcomp name="f"/>'), "flexes"),
     ("`equality/flex`", reading('<equality><flex flex="f"/></equality>'), "flexes"),
@@ -146,7 +145,6 @@ SENSORS: list[Use] = [
     ("Sensors: `plugin`", sensor('<plugin plugin="mujoco.sensor.touch_grid"/>'), "plugins"),
 ]
 COLLISIONS: list[Use] = [
-    ("signed distance", reading(world='<geom type="sdf" mesh="m"/>'), "signed distance fields"),
     ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
     ("`mjcb_contactfilter`", callback("mjcb_contactfilter"), "mjcb_contactfilter"),
 ]

@@ -1,6 +1,7 @@
 """The functions of MuJoCo's Python interface, by topic."""
 
 from cardan.api.callbacks import *
+from cardan.api.collisions import *
 from cardan.api.defaults import *
 from cardan.api.derivatives import *
 from cardan.api.distance import *

@@ -42,7 +42,7 @@ class Build:
     sizes: sizes that no column tells.
     frame_poses: poses of frames that have been composed.
     meshes: mesh assets by name.
-    mesh_poses: pose of its mesh that each geom with a mesh took.
+    mesh_poses: pose of each geom with a mesh before that of the mesh was added, and the latter.
     instances: named plugin instances.
     fuses: whether bodies without joints become frames of their parents.
     discarded: elements that the model leaves out.
@@ -62,7 +62,7 @@ class Build:
         self.sizes: dict[str, int] = {}
         self.frame_poses: dict[Element, Pose] = {}
         self.meshes: dict[str, Mesh] = {}
-        self.mesh_poses: dict[int, Pose] = {}
+        self.mesh_poses: dict[int, tuple[Pose, Pose]] = {}
         self.instances: dict[str, Instance] = {}
         self.fuses = False
         self.discarded: set[Element] = set()

@@ -99,14 +99,13 @@ def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figur
 
 def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     """A mesh, in the frame of its principal axes."""
-    element, frames = placed
     mesh = build.meshes[values["mesh"]]
     properties = mesh.shell if values["shellinertia"] else mesh.solid
-    mesh.pose = build.mesh_poses[build.count("geom")] = properties.pose
+    mesh.pose = properties.pose
     mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
     centre, half = mesh.centre, mesh.half
     x, y, z = size = add3((abs(centre[0]), abs(centre[1]), abs(centre[2])), half)
-    pose = compose(element_pose(build, element, values, frames), properties.pose)
+    pose = _with_mesh(build, placed, values, mesh.pose)
     radius = sqrt(x * x + y * y + z * z)
     dataid = build.ids["mesh"].get(values["mesh"], -1)
     return Figure(pose, size, centre, half, radius, properties.volume, properties.inertia, size, dataid)
@@ -114,12 +113,18 @@ def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
 
 def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     """A primitive shape in place of a mesh."""
-    element, frames = placed
     mesh = build.meshes[values["mesh"]]
-    mesh.pose, size = fit(element, mesh, values, build.settings["fitaabb"])
-    build.mesh_poses[build.count("geom")] = mesh.pose
-    pose = compose(element_pose(build, element, values, frames), mesh.pose)
+    mesh.pose, size = fit(placed[0], mesh, values, build.settings["fitaabb"])
+    pose = _with_mesh(build, placed, values, mesh.pose)
     return _primitive(values["type"], pose, size, build.ids["mesh"].get(values["mesh"], -1))
+
+
+def _with_mesh(build: Build, placed: Placed, values: dict[str, Any], mesh: Pose) -> Pose:
+    """Pose of a geom, moved on by the pose of its mesh; both are kept, so that the geom can be written as it was."""
+    element, frames = placed
+    own = element_pose(build, element, values, frames)
+    build.mesh_poses[build.count("geom")] = own, mesh
+    return compose(own, mesh)
 
 
 def mass_and_inertia(element: Element, values: dict[str, Any], found: Figure, counts: bool) -> tuple[float, Vec3]:

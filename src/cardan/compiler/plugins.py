@@ -48,7 +48,9 @@ def _shape(plugin: Element) -> Shape:
     shape = SHAPES.get(plugin["plugin"])
     if shape is None:
         known = ", ".join(SHAPES)
-        raise plugin.unsupported(f"the plugin '{plugin['plugin']}' is not there; there are {known}; such plugins", "plugin")
+        raise plugin.unsupported(
+            f"the plugin '{plugin['plugin']}' is not there; there are {known}; such plugins", "plugin"
+        )
     return shape
 
 
@@ -60,7 +62,7 @@ def _enter(build: Build, element: Element, shape: Shape) -> Instance:
     except ValueError as error:
         raise element.error(str(error)) from None
     number = build.enter("plugin", element.name if element.tag == "instance" else None)
-    build.put(plugin=list(SHAPES).index(shape.name), plugin_stateadr=-1, plugin_statenum=0)
+    build.put(plugin=list(SHAPES).index(shape.name), plugin_stateadr=0, plugin_statenum=0)
     build.columns["plugin_attradr"].append(len(build.columns["plugin_attr"]))
     text = b"".join(config.get(key, "").encode() + b"\0" for key in shape.attributes) or b"\0"
     build.columns["plugin_attr"].extend(text)

@@ -88,7 +88,7 @@ class MjModel(ModelNames):
     _memory: StructMemory
     _programs: dict[Any, Any]
     _source: Any  # what it was compiled from, for writing it as XML
-    _mesh_poses: dict[int, Any]  # pose of its mesh that each geom took, for the same purpose
+    _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and those of the meshes, for the same purpose
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         if not isinstance(sizes, Mapping):

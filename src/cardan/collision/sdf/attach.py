@@ -22,7 +22,7 @@ def shape_of(m: MjModel, instance: int) -> Shape:
     """
     number = int(m.plugin[instance])
     if not 0 <= number < len(SHAPES):
-        raise ValueError(f"plugin instance {instance} of the model has a shape that is not registered (see register_sdf)")
+        raise ValueError(f"plugin instance {instance} has a shape that is not registered (see register_sdf)")
     return list(SHAPES.values())[number]
 
 

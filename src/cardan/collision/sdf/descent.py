@@ -15,7 +15,7 @@ from typing import Any
 
 from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.sdf.field import evaluate, load_side
-from cardan.jit import collider, kernel
+from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -26,7 +26,6 @@ from cardan.maths.vector import (
     mul_mat_t_vec3,
     mul_mat_vec3,
     normalize3,
-    scale3,
     sub3,
 )
 
@@ -139,6 +138,7 @@ def put_overlap(m: Any, d: Any, ncon: int, point: Any, depth: float) -> int:
 
 
 @collider
+@exact
 def sdf_descent(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A signed-distance shape (`geom2`) and another one or a primitive: one contact a search that ends in an overlap.
 

@@ -59,9 +59,7 @@ def ellipsoid_gradient(size: Any, p: Any) -> Any:
     out = (2.0 * k0 - 1.0) / (max(k0, MINVAL) * k1)
     turn = k0 * (k0 - 1.0) / (k1 * k1 * k1)
     sx, sy, sz = size[0] * size[0], size[1] * size[1], size[2] * size[2]
-    return normalize3(
-        (p[0] / sx * (out - turn / sx), p[1] / sy * (out - turn / sy), p[2] / sz * (out - turn / sz))
-    )
+    return normalize3((p[0] / sx * (out - turn / sx), p[1] / sy * (out - turn / sy), p[2] / sz * (out - turn / sz)))
 
 
 @kernel

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cardan.collision.sdf.shapes import bowl, torus
-from cardan.jit import collider, kernel
+from cardan.collision.sdf.shapes import bolt, bowl, gear, nut, torus, torus_gradient
+from cardan.jit import collider, exact, kernel
+from cardan.maths.vector import get3, set3
 
 MAX_ATTRIBUTES = 8
 """How many attributes a shape may have; the distance function gets that many, 0 for those that it doesn't have."""
@@ -32,12 +33,14 @@ class Shape:
         distance: (point, attributes) -> signed distance; a kernel.
         attributes: default of each attribute, by name.
         aabb: attributes -> centre and half sides of a box around the shape.
+        gradient: (point, attributes) -> gradient of the distance; without it, forward differences.
     """
 
     name: str
     distance: Callable[[Any, Any], float]
     attributes: Mapping[str, float]
     aabb: Callable[[tuple[float, ...]], Box]
+    gradient: Callable[[Any, Any], Any] | None = None
 
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
         """All attributes as numbers: those of the configuration, and defaults.
@@ -55,17 +58,32 @@ class Shape:
     @cached_property
     def entry(self) -> Callable[..., int]:
         """The native entry: distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
-        return _entry(self.name, self.distance)
+        return _entry(self.name, self.distance, self.gradient or _differences(self.distance))
 
 
 def _number(key: str, text: str, default: float) -> float:
     try:
-        return float(text.split()[0]) if text.strip() else float(default)
+        return float(text.split(maxsplit=1)[0]) if text.strip() else float(default)
     except ValueError:
         raise ValueError(f"attribute {key} must be a number, found {text!r}") from None
 
 
-def _entry(name: str, distance: Callable[[Any, Any], float]) -> Callable[..., int]:
+def _differences(distance: Callable[[Any, Any], float]) -> Callable[[Any, Any], Any]:
+    """The gradient of a distance by forward differences."""
+
+    def gradient(p: Any, a: Any) -> Any:
+        x, y, z = p
+        here = distance(p, a)
+        return (
+            (distance((x + STEP, y, z), a) - here) / STEP,
+            (distance((x, y + STEP, z), a) - here) / STEP,
+            (distance((x, y, z + STEP), a) - here) / STEP,
+        )
+
+    return gradient
+
+
+def _entry(name: str, distance: Callable[..., float], slope: Callable[..., Any]) -> Callable[..., int]:
     def evaluate(m: Any, d: Any, side: int, gradient: int) -> int:
         adr = MAX_ATTRIBUTES * d.work.sdf_instance[side]
         a = (
@@ -78,18 +96,24 @@ def _entry(name: str, distance: Callable[[Any, Any], float]) -> Callable[..., in
             m.aux.sdf_attr[adr + 6],
             m.aux.sdf_attr[adr + 7],
         )
-        x, y, z = d.work.sdf_point[side, 0], d.work.sdf_point[side, 1], d.work.sdf_point[side, 2]
-        here = distance((x, y, z), a)
-        d.work.sdf_value[side] = here
+        point = get3(d.work.sdf_point, side)
+        d.work.sdf_value[side] = distance(point, a)
         if gradient:
-            d.work.sdf_gradient[side, 0] = (distance((x + STEP, y, z), a) - here) / STEP
-            d.work.sdf_gradient[side, 1] = (distance((x, y + STEP, z), a) - here) / STEP
-            d.work.sdf_gradient[side, 2] = (distance((x, y, z + STEP), a) - here) / STEP
+            set3(d.work.sdf_gradient, side, slope(point, a))
         return 0
 
     kernel(distance)
+    kernel(slope)
     evaluate.__qualname__ = f"evaluate_{name.replace('.', '_')}"
-    return collider(evaluate)
+    return collider(exact(evaluate))
+
+
+def _screw_box(a: tuple[float, ...]) -> Box:
+    return (0.0, 0.0, 0.0, 0.6, 0.6, 1.0)
+
+
+def _gear_box(a: tuple[float, ...]) -> Box:
+    return (0.0, 0.0, 0.0, 0.625 * a[1], 0.625 * a[1], 0.55 * a[3])
 
 
 def _torus_box(a: tuple[float, ...]) -> Box:
@@ -101,11 +125,16 @@ def _bowl_box(a: tuple[float, ...]) -> Box:
     return (0.0, 0.0, 0.0, half, half, half)
 
 
+GEAR = {"alpha": 0.0, "diameter": 2.8, "teeth": 25.0, "thickness": 0.2, "innerdiameter": -1.0}
+
 SHAPES: dict[str, Shape] = {
     shape.name: shape
     for shape in (
-        Shape("mujoco.sdf.torus", torus, {"radius1": 0.35, "radius2": 0.15}, _torus_box),
+        Shape("mujoco.sdf.bolt", bolt, {"radius": 0.26}, _screw_box),
         Shape("mujoco.sdf.bowl", bowl, {"height": 0.4, "radius": 1.0, "thickness": 0.02}, _bowl_box),
+        Shape("mujoco.sdf.gear", gear, GEAR, _gear_box),
+        Shape("mujoco.sdf.nut", nut, {"radius": 0.26}, _screw_box),
+        Shape("mujoco.sdf.torus", torus, {"radius1": 0.35, "radius2": 0.15}, _torus_box, torus_gradient),
     )
 }
 """Registered shapes by name; the number of a shape in ``m.plugin`` is its place here."""
@@ -116,6 +145,7 @@ def register_sdf(
     distance: Callable[[Any, Any], float],
     attributes: Mapping[str, float] | None = None,
     aabb: Box | Callable[[tuple[float, ...]], Box] = (0.0, 0.0, 0.0, 1.0, 1.0, 1.0),
+    gradient: Callable[[Any, Any], Any] | None = None,
 ) -> None:
     """Register a signed-distance shape, which models then use as a plugin of this name.
 
@@ -127,6 +157,8 @@ def register_sdf(
         attributes: names of the attributes and their defaults, at most 8.
         aabb: centre and half sides (6 numbers, m) of a box around the shape, or a function of the attributes that
             returns it.
+        gradient: function of the same arguments that returns the gradient, a tuple of three numbers; without it,
+            forward differences are taken.
 
     Raises:
         TypeError: `distance` can't be called.
@@ -141,7 +173,8 @@ def register_sdf(
         raise ValueError(f"register_sdf: {name!r} is a stock shape")
     box = aabb if callable(aabb) else _fixed_box(aabb)
     plain = getattr(distance, "py_func", distance)
-    SHAPES[name] = Shape(name, plain, own, box)
+    slope = getattr(gradient, "py_func", gradient)
+    SHAPES[name] = Shape(name, plain, own, box, slope)
 
 
 def _fixed_box(aabb: Box) -> Callable[[tuple[float, ...]], Box]:

@@ -1,30 +1,154 @@
 """Distance functions of the stock shapes: kernels of a point in the frame of the shape and the shape's attributes.
 
 A distance is negative inside, in m. Attributes come as a tuple of `MAX_ATTRIBUTES` numbers, those of the shape first.
+Parts are joined by minimum and maximum, so off the surface a distance is a bound (`bolt`, `nut`, `gear`).
 
-Sources: I. Quilez, Distance functions (2008-), for torus and cut hollow sphere; numbers of the reference.
+Sources: I. Quilez, Distance functions (2008-), for torus, cut hollow sphere and extrusion; numbers of the reference.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import atan2, cos, floor, pi, sqrt
 from typing import Any
 
+from cardan.constants import mjMINVAL
 from cardan.jit import kernel
+
+MINVAL = mjMINVAL
+SLOPE = sqrt(0.5)
+"""Makes a distance of a radius minus a height: the slope of threads and of conical ends is 45 degrees."""
+
+TURNS = 12.0
+"""Turns of a thread per m."""
+
+HEAD = 0.5
+"""Distance of a hexagon's sides from its axis, and height of it, m."""
+
+
+@kernel
+def length2(x: float, y: float) -> float:
+    """Euclidean length."""
+    return sqrt(x * x + y * y)
 
 
 @kernel
 def torus(p: Any, a: Any) -> float:
     """A torus about the z axis: radius of its circle `a[0]`, radius of its tube `a[1]`."""
-    across = sqrt(p[0] * p[0] + p[1] * p[1]) - a[0]
-    return sqrt(across * across + p[2] * p[2]) - a[1]
+    return length2(length2(p[0], p[1]) - a[0], p[2]) - a[1]
+
+
+@kernel
+def torus_gradient(p: Any, a: Any) -> Any:
+    """Gradient of `torus`."""
+    radius = length2(p[0], p[1])
+    across = radius - a[0]
+    tube = max(length2(across, p[2]), MINVAL)
+    share = across / (tube * max(radius, MINVAL))
+    return (p[0] * share, p[1] * share, p[2] / tube)
 
 
 @kernel
 def bowl(p: Any, a: Any) -> float:
     """The part of a hollow sphere below the height `a[0]`: radius `a[1]`, half thickness of the wall `a[2]`."""
     rim = sqrt(a[1] * a[1] - a[0] * a[0])
-    across = sqrt(p[0] * p[0] + p[1] * p[1])
+    across = length2(p[0], p[1])
     if a[0] * across < rim * p[2]:
-        return sqrt((across - rim) * (across - rim) + (p[2] - a[0]) * (p[2] - a[0])) - a[2]
-    return abs(sqrt(across * across + p[2] * p[2]) - a[1]) - a[2]
+        return length2(across - rim, p[2] - a[0]) - a[2]
+    return abs(length2(across, p[2]) - a[1]) - a[2]
+
+
+@kernel
+def thread(p: Any, radius: float) -> float:
+    """An endless screw: its radius grows by a triangular wave along a helix."""
+    turn = TURNS * p[2] - atan2(p[1], p[0]) / (2.0 * pi)
+    wave = abs(turn - floor(turn) - 0.5)
+    return (length2(p[0], p[1]) - radius - wave / TURNS) * SLOPE
+
+
+@kernel
+def hexagon(p: Any, radius: float) -> float:
+    """A hexagonal prism from z = -0.5 to 0, its upper corners cut by a cone; `radius` is that of the thread."""
+    across = length2(p[0], p[1])
+    azimuth = atan2(p[1], p[0])
+    side = azimuth - pi / 3.0 * floor(azimuth / (pi / 3.0) + 0.5)
+    half = 0.5 * HEAD
+    return max(across * cos(side) - HEAD, abs(p[2] + half) - half, (across + p[2] - 0.22 - radius) * SLOPE)
+
+
+@kernel
+def bolt(p: Any, a: Any) -> float:
+    """A hexagonal head on a screw of radius `a[0]`, which ends in a cone at z = -1."""
+    end = (length2(p[0], p[1]) - p[2] - 1.0 - a[0]) * SLOPE
+    return min(hexagon(p, a[0]), max(thread(p, a[0]), abs(p[2] + 0.5) - 0.5, end))
+
+
+@kernel
+def nut(p: Any, a: Any) -> float:
+    """A hexagon with a threaded hole of radius `a[0]`, wider by a cone at its upper end."""
+    depth = length2(p[0], p[1]) - p[2] - a[0]
+    hole = min(max(thread(p, a[0]), (depth - 0.5) * SLOPE), (depth - 0.05) * SLOPE)
+    return max(hexagon(p, a[0]), -hole)
+
+
+@kernel
+def smooth_min(a: float, b: float, width: float) -> float:
+    """The smaller of two numbers, by a parabola where they differ by less than `width`."""
+    share = min(max(0.5 + 0.5 * (b - a) / width, 0.0), 1.0)
+    return b + (a - b) * share - width * share * (1.0 - share)
+
+
+@kernel
+def involute(radius: float, angle: float, base: float) -> float:
+    """Distance along its normal from the involute of a circle of radius `base`, which starts at angle 0."""
+    if radius <= base:
+        return -angle
+    tangent = sqrt(radius * radius - base * base)
+    return max(-angle, tangent - base * (atan2(tangent, base) + angle))
+
+
+@kernel
+def tooth(radius: float, angle: float, base: float, thickness: float, tip: float, width: float) -> float:
+    """Distance in the plane from a tooth: two involutes apart by `thickness` (an angle), cut off at the radius `tip`.
+
+    The edges of the tip are rounded by `width`.
+    """
+    flanks = max(involute(radius, angle, base), involute(radius, thickness - angle, base))
+    end = radius - tip
+    smaller = smooth_min(flanks, end, width)
+    return max(flanks, end, min(flanks + end - smaller, -smaller))
+
+
+@kernel
+def extruded(across: float, along: float) -> float:
+    """Distance from what is inside in the plane and along the axis."""
+    return min(max(across, along), 0.0) + length2(max(across, 0.0), max(along, 0.0))
+
+
+@kernel
+def gear(p: Any, a: Any) -> float:
+    """A gear with involute teeth about the z axis.
+
+    Attributes: its angle `a[0]` (rad), pitch diameter `a[1]`, number of teeth `a[2]`, thickness `a[3]`, diameter of its
+    hole `a[4]` (negative: from the diameter).
+    """
+    radius = length2(p[0], p[1])
+    along = abs(p[2]) - 0.5 * a[3]
+    module = a[1] / max(a[2], MINVAL)
+    tip = 0.5 * a[1] + module
+    if radius - tip > 0.2:
+        return extruded(radius - tip, along)
+
+    # the tooth in whose sector the point lies; angle 0 is where its first flank starts
+    pressure = (3.096e-5 * a[2] - 6.557e-3) * a[2] + 0.551
+    base = 0.5 * a[1] * cos(pressure)
+    pitch = 2.0 * pi / max(a[2], MINVAL)
+    thickness = 2.0 * (sqrt(1.0 / cos(pressure) ** 2 - 1.0) - pressure) + 0.5 * pitch
+    gap = pitch - thickness
+    angle = atan2(p[1], p[0]) + a[0] + 0.5 * gap
+    angle += -pitch * floor(angle / pitch) - 0.5 * gap
+
+    # teeth on a disk with a hole
+    root = tip - 2.2 * module
+    hole = root - 0.14 * a[1] if a[4] < 0.0 else 0.5 * a[4]
+    disk = smooth_min(tooth(radius, angle, base, thickness, tip, 0.0035 * a[1]), radius - root, base - root)
+    return extruded(max(disk, hole - radius), along)

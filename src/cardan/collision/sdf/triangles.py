@@ -1,7 +1,8 @@
 """Collisions of meshes with signed-distance shapes, triangle by triangle.
 
 On each triangle the distance is minimised by the Frank-Wolfe method: from the centroid, ``sdf_iterations`` steps go
-towards the corner to which the linearised distance falls most, with step lengths 2 / (k + 2).
+towards the corner to which the linearised distance falls most, with step lengths 2 / (k + 2). Boxes of the mesh's tree
+that lie outside are passed over: the distance of a point bounds how near the shape can be.
 
 Source: M. Macklin, K. Erleben, M. Mueller, N. Chentanez, S. Jeschke, Z. Corse, Local optimization for robust signed
 distance field collision (2020).
@@ -13,9 +14,11 @@ from typing import Any
 
 from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.sdf.field import evaluate, load_side
-from cardan.jit import collider, kernel
+from cardan.constants import mjMAXTREEDEPTH
+from cardan.jit import collider, exact, kernel, stack_int_array
 from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, norm3, normalize3, scale3, sub3
 
+STACK = 2 * mjMAXTREEDEPTH
 SAME = 1e-9
 """Contacts closer than this are one, m: corners and edges that triangles share."""
 
@@ -50,12 +53,49 @@ def deepest_point(m: Any, d: Any, a: Any, b: Any, c: Any, point: Any) -> Any:
 
 
 @kernel
-def is_known(d: Any, ncon: int) -> bool:
-    """Whether the last contact of the pair, number `ncon`, stands where an earlier one does."""
-    for i in range(ncon):
-        if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, ncon))) < SAME:
+def copy_row(d: Any, source: int, target: int) -> None:
+    """Copy a contact of the pair to another row."""
+    d.work.near_dist[target] = d.work.near_dist[source]
+    for i in range(3):
+        d.work.near_pos[target, i] = d.work.near_pos[source, i]
+    for i in range(9):
+        d.work.near_frame[target, i] = d.work.near_frame[source, i]
+
+
+@kernel
+def insert_contact(d: Any, ncon: int, depth: float, pos: Any, normal: Any) -> int:
+    """Add a contact to the rows, which are kept in the order of their depth, the deepest first; returns their number.
+
+    Of more than `MAXCONPAIR` the deepest remain.
+    """
+    if ncon == MAXCONPAIR and depth >= d.work.near_dist[ncon - 1]:
+        return ncon
+    row = min(ncon, MAXCONPAIR - 1)
+    while row > 0 and d.work.near_dist[row - 1] > depth:
+        copy_row(d, row - 1, row)
+        row -= 1
+    put_contact(d, row, depth, pos, normal)
+    return min(ncon + 1, MAXCONPAIR)
+
+
+@kernel
+def is_known(d: Any, kept: int, row: int) -> bool:
+    """Whether a contact stands where one of the first `kept` ones does."""
+    for i in range(kept):
+        if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, row))) < SAME:
             return True
     return False
+
+
+@kernel
+def without_copies(d: Any, ncon: int) -> int:
+    """Leave one contact at each place; returns their number."""
+    kept = 0
+    for row in range(ncon):
+        if not is_known(d, kept, row):
+            copy_row(d, row, kept)
+            kept += 1
+    return kept
 
 
 @kernel
@@ -71,17 +111,45 @@ def collide_face(m: Any, d: Any, geom: int, face: int, ncon: int) -> int:
     if depth >= 0.0:
         return ncon
     normal = scale3(normalize3(get3(d.work.sdf_gradient, 1)), -1.0)
-    put_contact(d, ncon, depth, add_scaled3(point, normal, -0.5 * depth), normal)
-    return ncon if is_known(d, ncon) else ncon + 1
+    return insert_contact(d, ncon, depth, add_scaled3(point, normal, -0.5 * depth), normal)
+
+
+@kernel
+def box_outside(m: Any, d: Any, geom: int, node: int) -> bool:
+    """Whether the box of a node of the mesh's tree is certainly outside of side 1, by the distance of its centre."""
+    local = (m.bvh_aabb[node, 0], m.bvh_aabb[node, 1], m.bvh_aabb[node, 2])
+    center = add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
+    reach = norm3((m.bvh_aabb[node, 3], m.bvh_aabb[node, 4], m.bvh_aabb[node, 5]))
+    return evaluate(m, d, 1, center, 0) > reach
+
+
+@kernel
+def collide_tree(m: Any, d: Any, geom: int, mesh: int) -> int:
+    """Add the contacts of all faces in boxes that may reach the shape; returns the number of contacts."""
+    nodes = stack_int_array(STACK)
+    nodes[0] = m.mesh_bvhadr[mesh]
+    n = 1
+    ncon = 0
+    while n > 0:
+        n -= 1
+        node = nodes[n]
+        if not box_outside(m, d, geom, node):
+            if m.bvh_nodeid[node] >= 0:
+                ncon = collide_face(m, d, geom, m.mesh_faceadr[mesh] + m.bvh_nodeid[node], ncon)
+            elif n + 2 <= STACK:
+                for k in range(2):
+                    nodes[n + k] = m.mesh_bvhadr[mesh] + m.bvh_child[node, 1 - k]
+                n += 2
+    return ncon
 
 
 @collider
+@exact
 def mesh_sdf(m: Any, d: Any, geom1: int, geom2: int) -> int:
-    """A mesh (`geom1`) and a signed-distance shape: one contact a face whose deepest point lies inside the shape."""
+    """A mesh (`geom1`) and a signed-distance shape: one contact a face whose deepest point lies inside the shape.
+
+    The deepest `MAXCONPAIR` contacts remain, less those that stand at the same place.
+    """
     load_side(m, d, 1, geom2)
     mesh = m.geom_dataid[geom1]
-    ncon = 0
-    for face in range(m.mesh_faceadr[mesh], m.mesh_faceadr[mesh] + m.mesh_facenum[mesh]):
-        if ncon < MAXCONPAIR:
-            ncon = collide_face(m, d, geom1, face, ncon)
-    return ncon
+    return without_copies(d, collide_tree(m, d, geom1, mesh) if m.mesh_bvhnum[mesh] > 0 else 0)

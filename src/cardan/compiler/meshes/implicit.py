@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.compiler.meshes.marching_cubes import marching_cubes
-from cardan.compiler.meshes.raw import MeshDataError, RawMesh, only_triangles
+from cardan.compiler.meshes.raw import MeshDataError, RawMesh
+from cardan.compiler.meshes.triangles import triangles, vertex_normals
 from cardan.jit import jit_enabled
-from cardan.jit.stage import dispatcher_of
+from cardan.jit.stage import dispatcher_of, rounding
 
 if TYPE_CHECKING:
     from cardan.collision.sdf.registry import Shape
@@ -19,7 +22,11 @@ CELLS = 300
 
 
 def implicit_mesh(shape: Shape, attributes: tuple[float, ...]) -> RawMesh:
-    """The surface of a shape. Raises MeshDataError when there is none in its box."""
+    """The surface of a shape; normals are those of the surface over unit cubes, as in the reference.
+
+    Raises:
+        MeshDataError: there is no surface in the shape's box.
+    """
     box = np.array(shape.aabb(attributes), float)
     sides = 2.0 * box[3:]
     if not (np.isfinite(box).all() and (sides > 0.0).all()):
@@ -27,34 +34,49 @@ def implicit_mesh(shape: Shape, attributes: tuple[float, ...]) -> RawMesh:
     count = (CELLS * sides / sides.sum()).astype(int) + 1
     if (count < 2).any():
         raise MeshDataError(f"the bounding box of {shape.name} is too flat for a grid")
-    low, spacing = box[:3] - box[3:], sides / (count - 1)
-    values = _sampled(shape, attributes, low, spacing, count)
+    low = box[:3] - box[3:]
+    values = _sampled(shape, attributes, low, sides, count)
     if not np.isfinite(values).all():
         raise MeshDataError(f"the distance of {shape.name} is not finite everywhere in its box")
-    vertex, face = marching_cubes(values, low, spacing)
+    vertex, face = marching_cubes(values)
     if not len(face):
         raise MeshDataError(f"the distance of {shape.name} has no zero in its box: it has no surface there")
-    return only_triangles(vertex.astype(np.float32), face.astype(np.int32))
+    placed = (low + sides * vertex / (count - 1)).astype(np.float32)
+    face = face.astype(np.int32)
+    normal = vertex_normals(triangles(vertex, face), face, len(vertex), smooth=True)
+    return RawMesh(placed, face, normal, np.empty((0, 2), np.float32))
+
+
+@cache
+def _sampler() -> Callable[..., None]:
+    """`_sample`, compiled for each shape once."""
+    if not jit_enabled:
+        return _sample
+    from numba import njit
+
+    import cardan.jit.native  # noqa: F401 (teaches Numba to call kernels)
+
+    return njit(_sample)
 
 
 def _sampled(
-    shape: Shape, attributes: tuple[float, ...], low: np.ndarray, spacing: np.ndarray, count: np.ndarray
+    shape: Shape, attributes: tuple[float, ...], low: np.ndarray, sides: np.ndarray, count: np.ndarray
 ) -> np.ndarray:
     """The distance at all points of a grid."""
     values = np.empty(tuple(count))
-    if jit_enabled:
-        from numba import njit
-
-        njit(_sample)(dispatcher_of(shape.distance), attributes, tuple(low), tuple(spacing), values)
-    else:
-        _sample(shape.distance, attributes, tuple(low), tuple(spacing), values)
+    with rounding(exact=True):
+        distance = dispatcher_of(shape.distance) if jit_enabled else shape.distance
+        _sampler()(distance, attributes, tuple(low), tuple(sides), values)
     return values
 
 
-def _sample(distance: Any, attributes: Any, low: Any, spacing: Any, values: Any) -> None:
-    """Write the distance at each point of a grid."""
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            for k in range(values.shape[2]):
-                point = (low[0] + i * spacing[0], low[1] + j * spacing[1], low[2] + k * spacing[2])
-                values[i, j, k] = distance(point, attributes)
+def _sample(distance: Any, attributes: Any, low: Any, sides: Any, values: Any) -> None:
+    """Write the distance at each point of a grid. The order of operations decides what lies inside to the last bit."""
+    nx, ny, nz = values.shape
+    for i in range(nx):
+        x = low[0] + sides[0] * i / (nx - 1)
+        for j in range(ny):
+            y = low[1] + sides[1] * j / (ny - 1)
+            for k in range(nz):
+                z = low[2] + sides[2] * k / (nz - 1)
+                values[i, j, k] = distance((x, y, z), attributes)

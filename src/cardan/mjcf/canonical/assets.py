@@ -50,16 +50,7 @@ def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
     values: Values = {**origin.resolved(), "name": asset_name(origin)}
     if origin.row.kind == "hfield":
         values["size"] = plain(scribe.m.hfield_size[scribe.names["hfield"].index(values["name"])])
-    element = scribe.put(section, origin.tag, values, origin)
-    _copy_children(scribe, origin, element)
-
-
-def _copy_children(scribe: Scribe, origin: Element, into: Element) -> None:
-    """Copy all that stands inside an element."""
-    for child in origin.children:
-        copy = Element(child.row, scribe.tree, into, dict(child.attributes))
-        into.children.append(copy)
-        _copy_children(scribe, child, copy)
+    scribe.copy_children(origin, scribe.put(section, origin.tag, values, origin))
 
 
 def put_custom(scribe: Scribe) -> None:

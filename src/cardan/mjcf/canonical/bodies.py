@@ -170,21 +170,18 @@ def _is_plain(values: Values) -> bool:
     return all(value == defaults[name] or value is False for name, value in given.items())
 
 
-def _mesh_frame_undone(scribe: Scribe, geom: int, origin: Element | None) -> Pose:
+def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
     """Pose of a geom with a mesh as written: without the pose of the mesh's frame, which the compiler adds.
 
-    That of the source is taken if it gives the model's pose to the last bit.
+    The one that the geom had then is taken if it gives the model's pose to the last bit.
     """
     m = scribe.m
     wanted = (plain(m.geom_pos[geom]), plain(m.geom_quat[geom]))
-    mesh = m._mesh_poses.get(geom)
-    if mesh is None:
+    if geom not in m._mesh_poses:
         return wanted
-    if origin is not None:
-        given = origin.resolved()
-        pose = (given["pos"], unit_quat(given["quat"]))
-        if compose(pose, mesh) == wanted:
-            return pose
+    own, mesh = m._mesh_poses[geom]
+    if compose(own, mesh) == wanted:
+        return own
     back = neg_quat(mesh[1])
     return compose(wanted, (rot_vec_quat(scale3(mesh[0], -1.0), back), back))
 
@@ -203,13 +200,13 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
         values |= {kind: scribe.name(kind, data)}
         values["size"] = None
         if kind == "mesh":
-            values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom, origin)
+            values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom)
     values["quat"] = _written(values["quat"])
     scribe.put_user(values, "geom_user", geom)
     if origin is not None:
         known = origin.resolved()
         values |= {name: known[name] for name in _MASS}
-    scribe.put(body, "geom", values, origin)
+    scribe.put_plugin(origin, scribe.put(body, "geom", values, origin), int(m.geom_plugin[geom]))
 
 
 def _put_site(scribe: Scribe, body: Element, site: int) -> None:

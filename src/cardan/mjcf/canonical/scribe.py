@@ -107,6 +107,27 @@ class Scribe:
                 element.attributes[name] = _shortened(row, value, inferred.get(name)) if name not in keep else value
         return element
 
+    def copy_children(self, origin: Element, into: Element) -> None:
+        """Copy all that stands inside an element of the source."""
+        for child in origin.children:
+            copy = Element(child.row, self.tree, into, dict(child.attributes))
+            into.children.append(copy)
+            self.copy_children(child, copy)
+
+    def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
+        """Add the plugin of an element: the name of its instance, or what the source says of an instance without name.
+
+        Raises:
+            MjcfError: the instance has no name, and the element of the source is not known.
+        """
+        name = self.name("plugin", instance)
+        if name:
+            self.put(into, "plugin", {"instance": name})
+        elif instance >= 0:
+            if origin is None:
+                raise into.error("can't be saved: its plugin instance has no name, and its bodies were fused", "plugin")
+            self.copy_children(origin, into)
+
     def put_user(self, values: Values, field: str, number: int) -> None:
         """Add user values, if the object has any that are not zero."""
         user = plain(getattr(self.m, field)[number])

@@ -34,10 +34,10 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
             that they follow the model. Without it all are written.
 
     Raises:
-        UnsupportedFeature: the model has flexes or plugins.
+        UnsupportedFeature: the model has flexes.
     """
-    if m.nflex or m.nplugin:
-        raise UnsupportedFeature("writing models with flexes or plugins is not supported yet")
+    if m.nflex:
+        raise UnsupportedFeature("writing models with flexes is not supported yet")
     scribe = Scribe(m, source)
     scribe.tree.root.attributes["model"] = source.model_name
     put_settings(scribe, dict(statistic or {}))

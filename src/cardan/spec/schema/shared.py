@@ -80,7 +80,6 @@ def plugin(later: str | None = PLUGIN_LATER) -> ElementRow:
         text("plugin", "identifier of the plugin"),
         reference("instance", "plugin", "name of the plugin instance"),
         children=[config(later)],
-        multiplicity="?",
         later=later,
     )
 
