@@ -10,14 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardan.spec.asset_names import file_base
+from cardan.spec.asset_names import asset_folder, file_base
 from cardan.spec.tree import is_file
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-_FOLDERS = {"texture": "texturedir"}  # attribute of compiler with the folder of a kind; meshdir for all others
 _PATHS = ("hfield", "mesh", "skin", "tex")  # fields' first words, in the order of the paths in the model
 
 
@@ -31,7 +30,7 @@ def asset_name(build: Build, element: Element, attribute: str = "file") -> str |
     folder = build.tree.include_folders.get(element.source or "")
     if folder is None or is_file(_main_folder(build) / _folder(build, element) / name):
         return name
-    return str(folder / name)
+    return name if Path(name).is_absolute() else f"{folder}/{name}"
 
 
 def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes:
@@ -65,8 +64,7 @@ def _main_folder(build: Build) -> Path:
 
 def _folder(build: Build, element: Element) -> str:
     """The folder that the compiler settings give for files of this kind."""
-    settings = build.settings
-    return settings[_FOLDERS.get(element.row.kind or "", "meshdir")] or settings["assetdir"] or ""
+    return asset_folder(build.settings, element.row.kind or "")
 
 
 def put_paths(build: Build) -> None:

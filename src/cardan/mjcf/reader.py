@@ -33,13 +33,14 @@ FROM_STRING = "XML string"  # how messages call a model that has no file
 
 _OUTSIDE = ("body", "frame")  # what the reference ignores beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)
+_ASSET_FOLDERS = ("meshdir", "texturedir")  # what a later assetdir replaces
 _DEEPEST = 5000
 
 
 def _must_name(row: ElementRow, attribute: Attribute) -> bool:
-    """Whether an empty text is an error to be found later: elsewhere, an empty name is no name."""
+    """Whether an empty text counts: to be found wrong later, or in place of an earlier one. Else it is no name."""
     if attribute.type is Type.STRING:
-        return attribute.required or bool(attribute.default)
+        return attribute.required or bool(attribute.default) or row.merged
     return attribute.required or attribute.kind == "default" or row.kind in ("actuator", "sensor")
 
 
@@ -181,7 +182,11 @@ class _Document:
             element = Element(row, self.tree, parent)
             parent.children.append(element)
         element.source, element.line = self.source, self.parser.CurrentLineNumber
-        element.attributes.update(self._attributes(row, attributes))
+        given = self._attributes(row, attributes)
+        if "assetdir" in given:
+            for name in _ASSET_FOLDERS:
+                element.attributes.pop(name, None)
+        element.attributes.update(given)
         for rule in rules_of(row):
             rule(element)
         return element
@@ -235,6 +240,8 @@ class _Document:
         folder = found.parent if isinstance(found, Path) else None
         if folder is not None:
             self.tree.include_folders[str(name)] = folder
+        elif "/" in name:
+            self.tree.include_folders[str(name)] = Path(name).parent
         document = _Document(self.tree, self.files, str(name), folder, top)
         document.parse(text)
         if document.empty:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -50,3 +50,9 @@ def _stem(element: Element) -> str:
     if not stem and element.row.kind in _NAMED and element.attributes.get("type") != "skybox":
         raise element.error("required attribute missing: give a name, or a file to name it after", "name")
     return stem
+
+
+def asset_folder(settings: dict[str, Any], kind: str) -> str:
+    """The folder for files of a kind of asset, "" for the main file's own, by the settings of ``compiler``."""
+    own = settings["texturedir" if kind == "texture" else "meshdir"]
+    return own if own is not None else settings["assetdir"] or ""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.errors import MjcfError
 from cardan.maths.pose import euler2quat
 from cardan.maths.vector import scale3
+from cardan.spec.asset_names import asset_folder
 from cardan.spec.element import Element
 from cardan.spec.mjspec.delete import Named, referred
 from cardan.spec.mjspec.layout import KeysKept, key_pieces, layout, rewrite_key
@@ -192,9 +193,9 @@ class Attachment:
         """What a file of the child is found under from the target."""
         if self.child.asset_key(name) is not None:
             return name
-        folder = self.settings["texturedir" if element.tag == "texture" else "meshdir"] or self.settings["assetdir"]
+        folder = asset_folder(self.settings, element.tag)
         last = basename(name) if self.settings["strippath"] else name
-        return str(((self.child.folder or Path()) / (folder or "") / last).resolve())
+        return str(((self.child.folder or Path()) / folder / last).resolve())
 
     def _convert(self, element: Element, copy: Element) -> None:
         """Convert the angles of a copy to the target's unit."""
