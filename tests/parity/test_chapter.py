@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from models_compared import DATA_FIELDS, data_differences
+from data_compared import DATA_FIELDS, data_differences
 from parity.chapter_model import chapter_model, start
 
 import cardan

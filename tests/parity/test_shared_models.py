@@ -12,8 +12,8 @@ from pathlib import Path
 
 import mujoco
 import pytest
+from engines_compared import compare_forward, compare_steps
 from models import STEPPED, shared_model_files
-from models_compared import compare_forward, compare_steps
 from reference import model_from_reference
 
 from cardan.jit import jit_enabled
