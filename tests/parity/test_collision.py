@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from cardan.collision.table import COLLIDERS
 from cardan.jit.mode import jit_enabled
 
 MODELS = SHARED_MODELS / "mujoco"
-POSES = 1000 if jit_enabled else 25
+POSES = (10_000 if os.environ.get("CARDAN_FULL_TESTS") else 1000) if jit_enabled else 25
 SIZES = {
     "plane": "1 1 1",
     "sphere": ".3",
