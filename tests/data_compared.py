@@ -114,7 +114,8 @@ def rows_in_order(d: Any, contacts: np.ndarray) -> np.ndarray:
 def order_of(expected: Any, found: Any) -> Order:
     """The order in which contacts of the same geoms are nearest to each other.
 
-    Contacts of two boxes come in another order (docs/differences.md).
+    Contacts of boxes that are exactly aligned may come in another order: which of equal sides is first depends on the
+    last bit.
     """
     pairs = [np.asarray(d.contact.geom[: d.ncon]).reshape(-1, 2) for d in (expected, found)]
     places = [np.asarray(d.contact.pos[: d.ncon]).reshape(-1, 3) for d in (expected, found)]
