@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 
+_LEAST_MOMENT = 1e-14  # of inertia, of matrices whose axes must be found, kg m^2
+
+
 class Part(NamedTuple):
     """A solid in a body's frame: mass, principal moments, centre of mass, principal axes."""
 
@@ -50,7 +53,7 @@ def _given_inertia(build: Build, body: Body) -> None:
     full, diagonal = values["fullinertia"], values["diaginertia"]
     if full is not None:
         body.inertia, body.iquat = principal_axes(full)
-        if body.inertia[2] < mjMINVAL:
+        if body.inertia[2] < _LEAST_MOMENT:
             raise element.error("the matrix must be positive definite", "fullinertia")
     elif diagonal is not None:
         body.inertia = diagonal
@@ -81,6 +84,8 @@ def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
     if sum(g.mass for g in geoms) < mjMINVAL:
         raise body.element.error("the geoms have no mass, and so no centre of mass: give them some, or use <inertial>")
     _combine(body, [Part(g.mass, g.inertia, g.pos, g.quat) for g in geoms])
+    if body.inertia[2] < _LEAST_MOMENT:
+        raise body.element.error("the geoms have no inertia: give them mass and size, or use <inertial>")
 
 
 def _combine(body: Body, parts: list[Part]) -> None:

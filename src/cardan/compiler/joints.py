@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.nodes import Joint
-from cardan.compiler.orientation import frames_pose
-from cardan.constants import mjMINVAL
+from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.maths.pose import Vec3, compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
@@ -97,7 +96,7 @@ def _place(build: Build, element: Element, frames: tuple[Element, ...], values: 
         return pos, (0.0, 0.0, 1.0)
     axis = rot_vec_quat(values["axis"], pose[1]) if frames else values["axis"]
     length = norm3(axis)
-    if length < mjMINVAL:
+    if length <= SHORTEST:
         raise element.error("an axis of zero length has no direction", "axis")
     return pos, scale3(axis, 1.0 / length)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from math import pi
 from typing import TYPE_CHECKING, Any
 
-from cardan.constants import mjMINVAL
 from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3, compose, euler2quat, mat2quat, unit_quat, z2quat
 from cardan.maths.quaternion import axis_angle2quat
 from cardan.maths.vector import add3, cross, dot3, norm3, scale3, sub3
@@ -16,10 +15,14 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 
+SHORTEST = 1e-7
+"""Vectors up to this length give no direction."""
+
+
 def _unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
     """The unit vector along ``vector``; raises when it has no direction."""
     length = norm3(vector)
-    if length < mjMINVAL:
+    if length <= SHORTEST:
         raise element.error("an axis of zero length has no direction", attribute)
     return (vector[0] / length, vector[1] / length, vector[2] / length)
 
@@ -28,7 +31,7 @@ def _from_xyaxes(element: Element, value: tuple[float, ...]) -> Quat:
     """Orientation with the given x axis, and the y axis made orthogonal to it."""
     x = _unit(element, (value[0], value[1], value[2]), "xyaxes")
     y = sub3(value[3:], scale3(x, dot3(x, value[3:])))
-    if norm3(y) < mjMINVAL:
+    if norm3(y) <= SHORTEST:
         raise element.error("the Y axis must not be parallel to the X axis", "xyaxes")
     y = _unit(element, y, "xyaxes")
     return mat2quat(x, y, cross(x, y))
@@ -51,7 +54,7 @@ def orientation(build: Build, element: Element, values: Mapping[str, Any]) -> Qu
     if values.get("xyaxes") is not None:
         return _from_xyaxes(element, values["xyaxes"])
     if values.get("zaxis") is not None:
-        return z2quat(_unit(element, values["zaxis"], "zaxis"))
+        return z2quat(_unit(element, values["zaxis"], "zaxis"), SHORTEST)
     if values.get("euler") is not None:
         first, second, third = values["euler"]
         angles = (_radians(build, first), _radians(build, second), _radians(build, third))
@@ -83,6 +86,6 @@ def segment_pose(element: Element, fromto: tuple[float, ...]) -> tuple[Pose, flo
     start, end = fromto[:3], fromto[3:]
     direction = sub3(start, end)
     length = norm3(direction)
-    if length < mjMINVAL:
+    if length <= SHORTEST:
         raise element.error("the two points must not coincide", "fromto")
-    return (scale3(add3(start, end), 0.5), z2quat(_unit(element, direction, "fromto"))), 0.5 * length
+    return (scale3(add3(start, end), 0.5), z2quat(_unit(element, direction, "fromto"), SHORTEST)), 0.5 * length

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.orientation import element_pose, frames_pose
+from cardan.compiler.orientation import SHORTEST, element_pose, frames_pose
 from cardan.compiler.settings import part
-from cardan.constants import mjMINVAL
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
@@ -80,7 +79,7 @@ def _add_light(build: Build, body: Body, placed: Placed) -> None:
     values = element.resolved()
     pose = frames_pose(build, frames)
     length = norm3(values["dir"])
-    if length < mjMINVAL:
+    if length <= SHORTEST:
         raise element.error("a direction of zero length is none", "dir")
     build.enter("light", element.name)
     build.put(

@@ -27,11 +27,16 @@ def unit_quat(quat: Quat) -> Quat:
     return (quat[0] / length, quat[1] / length, quat[2] / length, quat[3] / length)
 
 
-def z2quat(axis: Vec3) -> Quat:
-    """The smallest rotation that takes the z axis to the unit vector `axis`; half a turn about x for -z."""
+def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
+    """The smallest rotation that takes the z axis to the unit vector `axis`; half a turn about x for -z.
+
+    A sine of the angle below `least` counts as 0.
+    """
     x, y, z = axis
     side = sqrt(x * x + y * y)
-    turn = (1.0, 0.0, 0.0) if side < MINVAL else (-y / side, x / side, 0.0)
+    if side < least:
+        side = 0.0
+    turn = (1.0, 0.0, 0.0) if side == 0.0 else (-y / side, x / side, 0.0)
     return axis_angle2quat(turn, atan2(side, z))
 
 
