@@ -227,6 +227,7 @@ WORK: tuple[Field, ...] = (
     Field("work.ray_cutoff", "f8", (), "rays: distance beyond which geoms are not seen"),
     Field("work.field_reach", "f8", (6,), "collision: how far a geom reaches along the axes of a field, both ways"),
     Field("work.actuation_made", "i8", (), "actuation: kinds of actuators that earlier stages dealt with, by bits"),
+    Field("work.forward_inverse", "f8", ("nv",), "compare_fwd_inv: qfrc_inverse before"),
     Field("work.subtree_mass", "f8", ("nbody",), "com_pos: mass of each subtree as the bodies are now"),
     Field("work.sdf_type", "i8", (2,), "signed distances: geom types of the two sides of a pair"),
     Field("work.sdf_instance", "i8", (2,), "signed distances: their plugin instances"),

@@ -63,8 +63,9 @@ def restore_acc(m: Any, d: Any) -> int:
 
 @stage
 def keep_forward(m: Any, d: Any) -> int:
-    """Keep the constraint forces of forward dynamics while inverse dynamics computes its own."""
+    """Keep qfrc_inverse and the constraint forces of forward dynamics while inverse dynamics computes its own."""
     for i in range(m.nv):
+        d.work.forward_inverse[i] = d.qfrc_inverse[i]
         d.work.forward_qfrc[i] = d.qfrc_constraint[i]
     for i in range(d.nefc):
         d.work.forward_force[i] = d.efc_force[i]
@@ -76,10 +77,12 @@ def compare_fwd_inv(m: Any, d: Any) -> int:
     """Norms of the differences of the two, in solver_fwdinv: constraint forces, applied joint forces.
 
     The constraint forces of forward dynamics are put back; qfrc_inverse stays. Without constraints there is no solver
-    to judge, and the norms are 0.
+    to judge: the norms are 0, and qfrc_inverse is what it was.
     """
     d.solver_fwdinv[0] = d.solver_fwdinv[1] = 0.0
     if d.nefc == 0:
+        for i in range(m.nv):
+            d.qfrc_inverse[i] = d.work.forward_inverse[i]
         return OK
     # joint forces that were applied, in the scratch of the integrator
     applied = d.work.qacc_step
