@@ -107,10 +107,6 @@ def name(word: str) -> Callable[[], object]:
     return lambda: getattr(cardan, word)
 
 
-def callback(word: str) -> Callable[[], object]:
-    return lambda: getattr(cardan, f"set_{word}")(lambda *arguments: None)
-
-
 def command(word: str) -> Callable[[], object]:
     """A command of the command line; what it prints becomes the error."""
 
@@ -146,7 +142,6 @@ SENSORS: list[Use] = [
 ]
 COLLISIONS: list[Use] = [
     ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
-    ("`mjcb_contactfilter`", callback("mjcb_contactfilter"), "mjcb_contactfilter"),
 ]
 TOOLS: list[Use] = [
     ("`cardan view`", command("view"), "No such command 'view'"),
@@ -155,7 +150,7 @@ TOOLS: list[Use] = [
     ("renderer", name("mjr_render"), "rendering"),
 ]
 REFUSED = [*SETTINGS, *ASSETS, *ACTUATORS, *SENSORS, *COLLISIONS, *TOOLS]
-WITHOUT_A_NAME = ("own collision functions", "many worlds on CUDA", "several machines")
+WITHOUT_A_NAME = ("many worlds on CUDA", "several machines")
 
 
 def is_about(start: str, row: Row) -> bool:
@@ -196,13 +191,7 @@ def test_name_is_there(word: str) -> None:
     assert hasattr(cardan, word)
 
 
-@pytest.mark.parametrize("word", [word for word in NAMES["not yet"] if not re.match("[gs]et_mjcb", word)])
+@pytest.mark.parametrize("word", NAMES["not yet"])
 def test_name_is_not_there(word: str) -> None:
     with pytest.raises(AttributeError, match=rf"cardan\.{word} is not supported yet"):
         getattr(cardan, word)
-
-
-@pytest.mark.parametrize("word", [word for word in NAMES["not yet"] if word.startswith("set_mjcb")])
-def test_callback_is_refused(word: str) -> None:
-    with pytest.raises(ValueError, match=word):
-        getattr(cardan, word)(print)

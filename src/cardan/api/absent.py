@@ -13,7 +13,6 @@ ABSENT: tuple[tuple[str, str], ...] = (
     (r"mju_ray(Skin|Flex)", "rays against skins and flexes"),
     (r"mj_load\w*Plugin\w*|PLUGIN\w+", "engine plugins"),
     (r"mj_flex", "flexes"),
-    (r"mj_addContact", "contacts added by the user"),
     (r"HEADERS_DIR", "the headers of the C library"),
 )
 

@@ -27,12 +27,7 @@ def _checked(function: Any) -> Callback:
     return function
 
 
-def _refuse(name: str, function: Any) -> None:
-    if _checked(function) is not None:
-        raise ValueError(f"set_{name}: Cardan does not have this callback yet")
-
-
-PLACES = ("control", "passive", "act_dyn", "act_gain", "act_bias", "sensor", "time")
+PLACES = ("control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor", "time")
 """Names of the callbacks: those of ``set_mjcb_*``."""
 
 
@@ -47,7 +42,7 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
 
     Args:
         m: the model. Copies of it don't have the callback.
-        name: "control", "passive", "act_dyn", "act_gain", "act_bias", "sensor" or "time".
+        name: "control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor" or "time".
         function: takes the same arguments as that of `set_mjcb_<name>`.
 
     Raises:
@@ -119,23 +114,18 @@ def get_mjcb_act_bias() -> Callback:
     return hooks.get("act_bias")
 
 
-def _absent(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Setter and getter of a callback that isn't there yet."""
+def set_mjcb_contactfilter(function: Callback) -> None:
+    """Install the filter of contacts (m, d, geom1, geom2) -> int: other than 0 if they don't collide; None removes it.
 
-    def put(function: Callback) -> None:
-        _refuse(name, function)
-
-    def get() -> Callback:
-        return None
-
-    put.__name__ = put.__qualname__ = f"set_{name}"
-    get.__name__ = get.__qualname__ = f"get_{name}"
-    put.__doc__ = f"{name} is not supported yet: raises ValueError for anything but None."
-    get.__doc__ = f"{name} is not supported yet: None."
-    return put, get
+    It is asked about the pairs that passed the filters before the near phase, other than explicit pairs. With the mid
+    phase disabled it replaces the test of contype and conaffinity of the geoms.
+    """
+    hooks.set("contactfilter", _checked(function))
 
 
-set_mjcb_contactfilter, get_mjcb_contactfilter = _absent("mjcb_contactfilter")
+def get_mjcb_contactfilter() -> Callback:
+    """The filter of contacts, or None."""
+    return hooks.get("contactfilter")
 
 
 def set_mjcb_sensor(function: Callback) -> None:

@@ -1,7 +1,94 @@
-"""Own shapes for collisions (spec: programming, collision functions; modeling, plugins)."""
+"""Own shapes, own collision functions, own contacts (spec: programming, collision functions; modeling, plugins)."""
 
 from __future__ import annotations
 
-from cardan.collision.sdf.registry import register_sdf
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["register_sdf"]
+from cardan.api.arguments import check_model, check_pair
+from cardan.collision.sdf.registry import register_sdf
+from cardan.enums import mjtGeom
+from cardan.model.mjdata import MjContact, MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.pairing import NTYPES
+from cardan.step.collision_hooks import put_contact
+from cardan.step.hooks import Hooks, hooks, hooks_of
+
+Collider = Callable[..., Any]
+
+
+def _types(function: str, type1: int, type2: int) -> tuple[int, int]:
+    """The types in the order of the table, the lower first. Raises ValueError for what is no type that collides."""
+    for kind in (type1, type2):
+        if not 0 <= int(kind) < NTYPES:
+            known = ", ".join(mjtGeom(number).name for number in range(NTYPES))
+            raise ValueError(f"{function}: {kind} is no type of a geom that collides; there are {known}")
+    return min(int(type1), int(type2)), max(int(type1), int(type2))
+
+
+def _holder(function: str, m: MjModel | None) -> Hooks:
+    if m is None:
+        return hooks
+    check_model(function, m)
+    return hooks_of(m)
+
+
+def set_collider(type1: int, type2: int, function: Collider | None, m: MjModel | None = None) -> None:
+    """Replace the collision function of two types of geoms (``mjCOLLISIONFUNC``); None brings the engine's back.
+
+    Args:
+        type1: type of a geom (`mjtGeom`).
+        type2: type of the other one.
+        function: takes model, data, the ids of two geoms (the one of lower type first) and the margin, below which a
+            distance makes a contact. A Python function returns the contacts: `MjContact` objects, of which ``dist``,
+            ``pos`` and ``frame`` count, or tuples of distance, position (3,) and normal (3,), which points from the
+            first to the second geom. A Numba function, or one marked with `cardan.kernel`, writes them with
+            `cardan.put_contact` and returns their number; it runs without the GIL.
+        m: the model that it is for, where it wins over that of all models; without it, for all models.
+
+    Raises:
+        ValueError: there is no such type.
+        TypeError: `function` can't be called, or `m` is no model.
+        KernelError: it is meant to be compiled, and can't be.
+    """
+    types = _types("set_collider", type1, type2)
+    if function is not None and not callable(function):
+        raise TypeError("set_collider: function must be callable, or None")
+    _holder("set_collider", m).set_collider(types, function)
+    if m is not None:
+        m._programs.clear()
+
+
+def get_collider(type1: int, type2: int, m: MjModel | None = None) -> Collider | None:
+    """The function that `set_collider` installed for two types of geoms, for a model or for all; None: the engine's."""
+    hook = _holder("get_collider", m).colliders.get(_types("get_collider", type1, type2))
+    return hook.function if hook else None
+
+
+def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
+    """Add a contact to those of the data; constraints are made of it by `mj_makeConstraint`.
+
+    Args:
+        m: the model.
+        d: the data; ``ncon`` grows by 1.
+        con: the contact, all of which is copied.
+
+    Returns:
+        0; 1 if the memory that the user allows is full, so that nothing was added.
+
+    Raises:
+        TypeError: `con` is no contact.
+    """
+    check_pair("mj_addContact", m, d)
+    if not isinstance(con, MjContact):
+        raise TypeError(f"mj_addContact: con must be an MjContact, not {type(con).__name__}")
+    values = {name: getattr(con, name) for name in d.contact.fields}
+    if d.ncon >= d._memory.sizes["ncon"] and not d.grow("ncon", d.ncon + 1):
+        return 1
+    d.ncon += 1
+    for name, value in values.items():
+        getattr(d.contact, name)[d.ncon - 1] = value
+    return 0
+
+
+__all__ = ["get_collider", "mj_addContact", "put_contact", "register_sdf", "set_collider"]

@@ -16,7 +16,7 @@ from cardan.collision.midphase import prepare_trees
 from cardan.collision.near import MAXCONPAIR
 from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin, set_parameters
 from cardan.enums import mjtDisableBit, mjtWarning
-from cardan.jit import COLLIDER_MISSING, OK, call_collider, kernel, stage
+from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
 from cardan.model.pairing import NTYPES
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON
 
@@ -57,6 +57,10 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
         geom2: id of the other geom.
         pair: explicit pair that they are, or -1.
     """
+    if pair < 0 and m.aux.contact_filter[0]:
+        verdict = call_collider(m.aux.contact_filter[0], m, d, geom1, geom2)
+        if verdict:
+            return OK if verdict > 0 else CALLBACK_FAILED
     address = m.aux.collider[m.geom_type[geom1] * NTYPES + m.geom_type[geom2]]
     if address < 0:
         return OK
@@ -66,6 +70,8 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
         return COLLIDER_MISSING
     d.work.near_margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
     found = call_collider(address, m, d, geom1, geom2)
+    if found < 0:
+        return CALLBACK_FAILED
     first = d.ncon
     if first + found > len(d.contact.dist):
         if d.work.contacts_full == 0:

@@ -71,7 +71,11 @@ def is_explicit(m: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) 
 @kernel
 def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
     """Whether two geoms, the one of lower type first, pass the filters between geoms and are no explicit pair."""
-    if not (m.geom_contype[geom1] & m.geom_conaffinity[geom2] or m.geom_contype[geom2] & m.geom_conaffinity[geom1]):
+    if not (
+        m.geom_contype[geom1] & m.geom_conaffinity[geom2]
+        or m.geom_contype[geom2] & m.geom_conaffinity[geom1]
+        or (m.aux.contact_filter[0] and m.opt.disableflags & NO_MIDPHASE)
+    ):
         return False
     if spheres_apart(m, d, geom1, geom2, geom_pair_margin(m, geom1, geom2)):
         return False

@@ -2,14 +2,16 @@
 
 `COLLIDERS` is the spec's table of geom type × geom type. A model gets the addresses of those functions that its
 geoms can need (`attach_colliders`), compiled on first use; if a later edit of the model makes another pair of types
-collide, the stage asks for the missing function (`attach_missing_collider`).
+collide, the stage asks for the missing function (`attach_missing_collider`). Functions of the user win over those of
+the table.
 
 Spec: computation, collision detection, filtering.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from cardan.jit import addresses
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.pairing import NO_COLLIDER, NTYPES
+from cardan.model.pairing import collider as empty_table
 
 BLOCK = 1 << 20
 """Number of pairs of geoms that are looked at together."""
@@ -82,30 +85,56 @@ EXACT = {convex_convex: exact_convex}
 """What takes the place of collision functions when the flag ``nativeccd`` is set in ``opt.enableflags``."""
 
 
-def attach_colliders(m: MjModel) -> None:
+Types = tuple[int, int]
+Own = Mapping[Types, "Callable[..., Any] | int"]
+"""Collision functions of the user by geom types, the lower first: entries, or addresses of native functions."""
+
+
+def attach_colliders(m: MjModel, own: Own = MappingProxyType({})) -> None:
     """Load or compile the collision functions for all pairs of geom types that can collide in `m`.
 
     Call it whenever a program with collision detection is made for a model: what can collide depends on contype,
     conaffinity and the disable flags.
 
+    Args:
+        m: model.
+        own: the user's functions.
+
     Raises:
         ValueError: two geoms can collide, and there is no collision function for their types yet.
     """
+    table = m._memory.arrays["aux.collider"]
+    table[:] = empty_table(m)
+    for first, second in own:
+        table[first * NTYPES + second] = 0
     for types, geoms in _colliding_types(m):
-        _attach(m, types, geoms)
+        _attach(m, types, geoms, own)
 
 
-def attach_missing_collider(m: MjModel, d: MjData) -> None:
+def attach_filter(m: MjModel, entry: Callable[..., Any] | int | None) -> None:
+    """Have a callback refuse pairs of geoms; None: none does."""
+    address = entry or 0 if entry is None or isinstance(entry, int) else addresses([entry])[0]
+    m._memory.arrays["aux.contact_filter"][0] = address
+
+
+def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({})) -> None:
     """Load or compile the function for the pair of geoms at which collision detection stopped with `COLLIDER_MISSING`.
 
     Raises:
         ValueError: there is no collision function for their types yet.
     """
     geom1, geom2 = (int(geom) for geom in d._memory.arrays["work.missing_geom"])
-    _attach(m, (int(m.geom_type[geom1]), int(m.geom_type[geom2])), (geom1, geom2))
+    _attach(m, (int(m.geom_type[geom1]), int(m.geom_type[geom2])), (geom1, geom2), own)
 
 
-def _attach(m: MjModel, types: tuple[int, int], geoms: tuple[int, int]) -> None:
+def _attach(m: MjModel, types: Types, geoms: tuple[int, int], own: Own) -> None:
+    found = own.get(types) or _stock(m, types, geoms)
+    (address,) = [found] if isinstance(found, int) else addresses([found])
+    m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
+
+
+def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:
+    """The engine's collision function of a pair of types, with all that it needs made ready."""
     function = COLLIDERS.get(types)
     if function is None:
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
@@ -114,8 +143,7 @@ def _attach(m: MjModel, types: tuple[int, int], geoms: tuple[int, int]) -> None:
         function = EXACT.get(function, function)
     if types[1] == mjtGeom.mjGEOM_SDF:
         attach_shapes(m)
-    (address,) = addresses([function])
-    m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
+    return function
 
 
 def _label(m: MjModel, geom: int) -> str:

@@ -31,6 +31,7 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.sdf_attr", "f8", ("any",), "attributes of each plugin instance, eight numbers each"),
     Field("aux.bvh_next", "i4", ("any",), "node after each part of a body's tree; -1 for trees that are out of order"),
     Field("aux.geom_in_tree", "i4", ("any",), "for each geom: whether it is in the tree of its body"),
+    Field("aux.contact_filter", "i8", ("any",), "address of the callback that refuses pairs of geoms, or 0"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -238,4 +239,6 @@ WORK: tuple[Field, ...] = (
     Field("work.sdf_value", "f8", (2,), "signed distances: the distances there"),
     Field("work.sdf_gradient", "f8", (2, 3), "signed distances: their gradients there"),
     Field("work.body_tree", "i8", ("nbody",), "collision: whether the tree of each body can be used"),
+    Field("work.panel", "f8", ("nv", 8), "solver: rows of the factor that are computed together, side by side"),
+    Field("work.panel_first", "i8", ("nv",), "solver: first row of the panel of each row of the factor"),
 )

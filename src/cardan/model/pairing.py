@@ -43,6 +43,11 @@ def collider(m: MjModel) -> np.ndarray:
     return table.reshape(-1)
 
 
+def contact_filter(m: MjModel) -> np.ndarray:
+    """No callback that filters contacts."""
+    return np.zeros(1, np.int64)
+
+
 def sdf_shape(m: MjModel) -> np.ndarray:
     """An empty table of distance functions: a zero for each plugin instance."""
     return np.zeros(max(1, m.nplugin), np.int64)

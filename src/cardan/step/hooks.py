@@ -14,21 +14,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cardan.jit import CALLBACK_FAILED, OK, addresses, jit_enabled, stage
+from cardan.jit import CALLBACK_FAILED, OK, addresses, collider, jit_enabled, stage
 from cardan.jit.pointers import register_function
 from cardan.jit.stage import is_kernel
-from cardan.step import actuator_hooks, sensor_hooks, timers
+from cardan.step import actuator_hooks, collision_hooks, sensor_hooks, timers
 
 # place: how a compiled callback and how a Python one becomes a function of (m, d), given the variant of the place
 ADAPTERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     **actuator_hooks.ADAPTERS,
+    **collision_hooks.ADAPTERS,
     "sensor": (sensor_hooks.native_sensor, sensor_hooks.python_sensor),
     "time": (timers.native_clock, timers.python_clock),
 }
 # a variant of the places that have some
 EXAMPLES: dict[str, tuple[Any, ...]] = {"sensor": (1,), "time": (0, True)}
 
-_NATIVE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+_WORD = ctypes.c_int64
+_NATIVE = ctypes.CFUNCTYPE(_WORD, _WORD, _WORD)
+_NATIVE_OF_PAIRS = ctypes.CFUNCTYPE(_WORD, _WORD, _WORD, _WORD, _WORD)
 
 
 class _Running(threading.local):
@@ -51,6 +54,7 @@ class Hook:
 
     def __init__(self, place: str, function: Callable[..., Any]) -> None:
         self.function = function
+        self._of_pairs = place in collision_hooks.ADAPTERS
         self._adapt_compiled, self._adapt_python = ADAPTERS.get(place, (_same, _same))
         self._entries: dict[tuple[Any, ...], Callable[..., Any] | int] = {}
         self._keep: list[Any] = []  # the objects that keep addresses valid
@@ -71,10 +75,10 @@ class Hook:
     def _make(self, variant: tuple[Any, ...]) -> Callable[..., Any] | int:
         compiled = getattr(self.function, "py_func", self.function)
         if compiled is not self.function or is_kernel_function(self.function):
-            entry = stage(self._adapt_compiled(compiled, *variant))
+            entry = (collider if self._of_pairs else stage)(self._adapt_compiled(compiled, *variant))
             addresses([entry])
             return entry
-        address, keep = _python_entry(self._adapt_python(self.function, *variant))
+        address, keep = _python_entry(self._adapt_python(self.function, *variant), self._of_pairs)
         self._keep.append(keep)
         return address
 
@@ -84,6 +88,7 @@ class Hooks:
 
     def __init__(self) -> None:
         self.installed: dict[str, Hook] = {}
+        self.colliders: dict[tuple[int, int], Hook] = {}
         self.version = 0  # programs made for an older version don't hold any more
 
     def set(self, place: str, function: Callable[..., Any] | None) -> None:
@@ -100,13 +105,27 @@ class Hooks:
             self.installed[place] = hook
         self.version += 1
 
+    def set_collider(self, types: tuple[int, int], function: Callable[..., Any] | None) -> None:
+        """Install a collision function for two geom types, the lower first, or remove it with None.
+
+        Raises:
+            KernelError: it is meant to be compiled, and can't be.
+        """
+        if function is None:
+            self.colliders.pop(types, None)
+        else:
+            hook = Hook("collider", function)
+            hook.entry()
+            self.colliders[types] = hook
+        self.version += 1
+
     def get(self, place: str) -> Callable[..., Any] | None:
         """What the user set for a place, or None."""
         hook = self.installed.get(place)
         return hook.function if hook else None
 
     def clear(self) -> None:
-        """Remove all callbacks."""
+        """Remove all callbacks; collision functions stay."""
         self.installed.clear()
         self.version += 1
 
@@ -127,6 +146,18 @@ def hook_at(m: Any, place: str) -> Hook | None:
     return (own.installed.get(place) if own else None) or hooks.installed.get(place)
 
 
+def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
+    """The user's collision functions for a model by geom types: its own, and those of the process."""
+    own = m.__dict__.get("_hooks")
+    return {types: hook.entry() for types, hook in {**hooks.colliders, **(own.colliders if own else {})}.items()}
+
+
+def filter_of(m: Any) -> Callable[..., Any] | int | None:
+    """The callback that filters pairs of geoms, or None."""
+    hook = hook_at(m, "contactfilter")
+    return hook.entry() if hook else None
+
+
 def _same(function: Callable[..., Any]) -> Callable[..., Any]:
     """Most callbacks are functions of (m, d), as stages are."""
     return function
@@ -137,20 +168,23 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
     return hasattr(function, "__code__") and is_kernel(function)
 
 
-def _python_entry(adapted: Callable[..., Any]) -> tuple[int, Any]:
-    """Address of a native function that calls a Python function, and what keeps it valid."""
+def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> tuple[int, Any]:
+    """Address of a native function that calls a Python function, and what keeps it valid.
 
-    def call(_m: Any, _d: Any) -> int:
+    Functions of pairs of geoms get their ids, and their result counts.
+    """
+
+    def call(_m: Any, _d: Any, *geoms: int) -> int:
         try:
-            adapted(*(_running.objects or ()))
+            found = adapted(*(_running.objects or ()), *geoms)
         except BaseException as error:
             _running.error = error
             return CALLBACK_FAILED
-        return OK
+        return found if of_pairs else OK
 
     if not jit_enabled:
         return register_function(call), call
-    native = _NATIVE(call)
+    native = (_NATIVE_OF_PAIRS if of_pairs else _NATIVE)(call)
     return ctypes.cast(native, ctypes.c_void_p).value or 0, native
 
 

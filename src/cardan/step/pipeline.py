@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cardan.collision.detection import collision
-from cardan.collision.table import attach_colliders
+from cardan.collision.table import attach_colliders, attach_filter
 from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
@@ -47,7 +47,7 @@ from cardan.solver.discovery import find_islands
 from cardan.step.actuator_hooks import has_user_actuators, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
-from cardan.step.hooks import hook_at, hooks
+from cardan.step.hooks import colliders_of, filter_of, hook_at, hooks
 from cardan.step.implicit import implicit
 from cardan.step.inverse import (
     compare_fwd_inv,
@@ -416,15 +416,23 @@ def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
     stages = list(with_counters(_resolve(m, items), RESETTING))
     check_support(m, stages)
     if collision in stages:
-        attach_colliders(m)
+        attach_filter(m, filter_of(m))
+        attach_colliders(m, colliders_of(m))
     return stages
+
+
+def _collides_in_python(m: MjModel) -> bool:
+    """Whether collision detection calls Python functions."""
+    return isinstance(filter_of(m), int) or any(isinstance(entry, int) for entry in colliders_of(m).values())
 
 
 def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProgram:
     """A program of the stages of a list that a model needs; further arguments as in `StepProgram`."""
     stages = resolve(m, items)
     forward = program(m, "mj_forward") if check_acc in stages else None
-    needs_objects = any(isinstance(stage, int) for stage in (*stages, *(forward.stages if forward else ())))
+    all_stages = (*stages, *(forward.stages if forward else ()))
+    needs_objects = any(isinstance(stage, int) for stage in all_stages)
+    needs_objects |= collision in all_stages and _collides_in_python(m)
     return StepProgram((*stages, report_warnings), needs_objects, forward, **answers)
 
 

@@ -18,7 +18,7 @@ from cardan.enums.data import mjtWarning
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import settle_divergence
-from cardan.step.hooks import running, take_error
+from cardan.step.hooks import colliders_of, running, take_error
 from cardan.step.report import report
 from cardan.step.status import DIVERGED, WARNED
 
@@ -127,7 +127,7 @@ def _raise_callback_error(program: Program, m: Any, d: Any) -> None:
 
 
 def _attach_collider(program: Program, m: Any, d: Any) -> None:
-    attach_missing_collider(m, d)
+    attach_missing_collider(m, d, colliders_of(m))
 
 
 def _reset_diverged(program: Program, m: Any, d: Any) -> None:
