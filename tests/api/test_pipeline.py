@@ -6,6 +6,7 @@ import pytest
 from reference import model_from_reference
 
 from cardan.api import pipeline, state
+from cardan.api.support import mj_jacBody
 from cardan.errors import FatalError
 from cardan.model import MjData
 
@@ -48,6 +49,8 @@ def test_data_of_another_model():
     _, d = world("<mujoco/>")
     with pytest.raises(ValueError, match="sizes"):
         pipeline.mj_step(m, d)
+    with pytest.raises(ValueError, match="sizes"):
+        mj_jacBody(m, d, np.zeros((3, m.nv)), None, 0)
 
 
 @pytest.mark.parametrize("option", ["solver", "integrator"])

@@ -12,12 +12,14 @@ from cardan.model.mjmodel import MjModel
 
 
 def check_pair(name: str, m: Any, d: Any) -> None:
-    """Check that `m` and `d` are a model and a data of the same sizes (only needed if `d.model is not m`).
+    """Check that `m` and `d` are a model and a data of the same sizes.
 
     Raises:
         TypeError: one of them is something else.
         ValueError: the data was made for another model, of other sizes.
     """
+    if isinstance(d, MjData) and m is d.model:
+        return
     check_model(name, m)
     if not isinstance(d, MjData):
         raise TypeError(f"{name}: d must be an MjData, not {type(d).__name__}")

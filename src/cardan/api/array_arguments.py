@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 def require(condition: bool, message: str) -> None:
     """Raise TypeError with a message unless the condition holds."""
@@ -44,15 +46,19 @@ def _target(name: str, array: Any, dtype: type) -> np.ndarray:
 def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray:
     """A vector to write results to: one-dimensional, or with one column; contiguous."""
     _target(name, array, dtype)
-    fits = array.flags.c_contiguous and _is_vector(array)
-    require(fits, f"{name} should be a contiguous vector, got {_kind(array)}")
+    if not (array.flags.c_contiguous and _is_vector(array)):
+        raise TypeError(f"{name} should be a contiguous vector, got {_kind(array)}")
     return array.reshape(-1)
 
 
 def target_of(name: str, array: Any, size: int, what: str = "") -> np.ndarray:
     """A vector of `size` numbers to write results to; `what` names the size in the error."""
+    # the usual case first: these functions are called in inner loops
+    if type(array) is np.ndarray and array.dtype is _FLOAT64 and array.shape == (size,) and array.flags.carray:
+        return array
     flat = target_vector(name, array)
-    require(flat.size == size, f"{name} should be of size {what or size}, got shape {np.shape(array)}")
+    if flat.size != size:
+        raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(array)}")
     return flat
 
 
@@ -66,7 +72,8 @@ def target_matrix(name: str, array: Any) -> np.ndarray:
 
 def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np.ndarray:
     """A matrix of a shape to write results to; `what` names the shape in the error."""
-    require(np.shape(array) == shape, f"{name} should be of shape {what}, got {np.shape(array)}")
+    if np.shape(array) != shape:
+        raise TypeError(f"{name} should be of shape {what}, got {np.shape(array)}")
     return target_matrix(name, array)
 
 
@@ -76,14 +83,18 @@ def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
         array = np.asarray(value, dtype)
     except (TypeError, ValueError):
         raise TypeError(f"{name} should be a vector of numbers, got {value!r}") from None
-    require(_is_vector(array), f"{name} should be a vector, got shape {array.shape}")
+    if not _is_vector(array):
+        raise TypeError(f"{name} should be a vector, got shape {array.shape}")
     return array.reshape(-1)
 
 
 def vector_of(name: str, value: Any, size: int, what: str = "") -> np.ndarray:
     """A vector of `size` numbers that is only read; `what` names the size in the error."""
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,):
+        return value
     array = vector(name, value)
-    require(array.size == size, f"{name} should be of size {what or size}, got shape {np.shape(value)}")
+    if array.size != size:
+        raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(value)}")
     return array
 
 
@@ -98,7 +109,8 @@ def matrix(name: str, value: Any) -> np.ndarray:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} should be a matrix of numbers, got {value!r}") from None
-    require(array.ndim == 2, f"{name} should be a matrix, got shape {array.shape}")
+    if array.ndim != 2:
+        raise TypeError(f"{name} should be a matrix, got shape {array.shape}")
     return array
 
 

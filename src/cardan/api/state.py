@@ -33,15 +33,17 @@ def mj_stateSize(m: MjModel, spec: int) -> int:
 def mj_getState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy the parts of `d` that `spec` (bits of `mjtState`) describes into `state` (mj_stateSize,)."""
     check_pair("mj_getState", m, d)
-    vector("mj_getState", "state", state, state_size(m, _spec("mj_getState", spec)), "mj_stateSize(m, spec)")
-    get_state(d, state.reshape(-1), int(spec))
+    spec = _spec("mj_getState", spec)
+    vector("mj_getState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
+    get_state(d, state.reshape(-1), spec)
 
 
 def mj_setState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy `state` (mj_stateSize,) into the parts of `d` that `spec` (bits of `mjtState`) describes."""
     check_pair("mj_setState", m, d)
-    vector("mj_setState", "state", state, state_size(m, _spec("mj_setState", spec)), "mj_stateSize(m, spec)")
-    set_state(d, state.reshape(-1), int(spec))
+    spec = _spec("mj_setState", spec)
+    vector("mj_setState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
+    set_state(d, state.reshape(-1), spec)
 
 
 def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:

@@ -7,11 +7,12 @@ caller (see `array_arguments`). Ids that don't exist raise IndexError.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.api import support_stages as stages
+from cardan.api.arguments import check_pair
 from cardan.api.array_arguments import (
     numbers,
     require,
@@ -24,9 +25,7 @@ from cardan.api.array_arguments import (
 )
 from cardan.constants import mjMINVAL, mjVERSION_HEADER
 from cardan.dynamics import configuration
-from cardan.dynamics.external import contact_force
 from cardan.dynamics.jacobian import is_sparse
-from cardan.dynamics.object import object_acceleration, object_velocity
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.errors import FatalError
 from cardan.jit import Program
@@ -48,7 +47,12 @@ def _program(stage: Any) -> Program:
 
 
 def _run(stage: Any, m: MjModel, d: MjData) -> dict[str, np.ndarray]:
-    """Run a stage; returns the arrays of the data."""
+    """Run a stage; returns the arrays of the data.
+
+    Raises:
+        TypeError, ValueError: these are no model and data of the same sizes.
+    """
+    check_pair(stage.__name__, m, d)
     _program(stage).run(m, d)
     return d._memory.arrays
 
@@ -170,20 +174,26 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.n
     """
     out = target_of("res", res, 6)
     k = _moving_object("mj_objectVelocity", m, objtype, objid)
-    out[:] = object_velocity(m.view, d.view, int(objtype), k, bool(flg_local))
+    d._memory.arrays["work.arg_id"][:3] = int(objtype), k, bool(flg_local)
+    out[:] = _run(stages.velocity_of_object, m, d)["work.arg_point"][:6]
 
 
 def mj_objectAcceleration(m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int) -> None:
     """Acceleration of an object less gravity, after `mj_rnePostConstraint`; arguments as in `mj_objectVelocity`."""
     out = target_of("res", res, 6)
     k = _moving_object("mj_objectAcceleration", m, objtype, objid)
-    out[:] = object_acceleration(m.view, d.view, int(objtype), k, bool(flg_local))
+    d._memory.arrays["work.arg_id"][:3] = int(objtype), k, bool(flg_local)
+    out[:] = _run(stages.acceleration_of_object, m, d)["work.arg_point"][:6]
 
 
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
     """Force and torque (6,) of a contact in the contact's frame; 0 if there is no such contact, or it is not active."""
     out = target_of("result", result, 6)
-    out[:] = contact_force(m.view, d.view, id) if 0 <= id < d.ncon else 0
+    if not 0 <= id < d.ncon:
+        out[:] = 0
+        return
+    d._memory.arrays["work.arg_id"][0] = id
+    out[:] = _run(stages.contact_wrench, m, d)["work.arg_point"][:6]
 
 
 def mj_applyFT(m: MjModel, d: MjData, force: Any, torque: Any, point: Any, body: int, qfrc_target: np.ndarray) -> None:
@@ -219,9 +229,11 @@ def mj_mulM(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
 
 
 def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column of each entry of `qM`."""
-    rowadr = m._memory.arrays["aux.M_rowadr"]
-    return np.repeat(np.arange(m.nv), np.diff(rowadr)), m._memory.arrays["aux.M_colind"]
+    """Row and column of each entry of `qM`; found once a model."""
+    if "_inertia_entries" not in m.__dict__:
+        rows = np.repeat(np.arange(m.nv), np.diff(m._memory.arrays["aux.M_rowadr"]))
+        m.__dict__["_inertia_entries"] = rows, m._memory.arrays["aux.M_colind"]
+    return m.__dict__["_inertia_entries"]
 
 
 def mj_mulM2(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
@@ -344,17 +356,35 @@ def mj_constraintUpdate(m: MjModel, d: MjData, jar: Any, cost: np.ndarray | None
         out[0] = work["work.arg_point"][0]
 
 
+class _Joints(NamedTuple):
+    """What kernels of configurations read of a model, as plain lists: no data is at hand to run a stage on."""
+
+    njnt: int
+    jnt_type: list[int]
+    jnt_qposadr: list[int]
+    jnt_dofadr: list[int]
+
+
+def _joints(m: MjModel) -> _Joints:
+    return _Joints(m.njnt, m.jnt_type.tolist(), m.jnt_qposadr.tolist(), m.jnt_dofadr.tolist())
+
+
 def mj_integratePos(m: MjModel, qpos: np.ndarray, qvel: Any, dt: float) -> None:
     """Move `qpos` (nq,) for the time `dt` with the velocity `qvel` (nv,)."""
     out = target_of("qpos", qpos, m.nq, "nq")
-    configuration.integrate_pos(m.view, out, vector_of("qvel", qvel, m.nv, "nv"), dt)
+    moved = out.tolist()
+    configuration.integrate_pos(_joints(m), moved, vector_of("qvel", qvel, m.nv, "nv").tolist(), dt)
+    out[:] = moved
 
 
 def mj_differentiatePos(m: MjModel, qvel: np.ndarray, dt: float, qpos1: Any, qpos2: Any) -> None:
     """Velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`."""
     out = target_of("qvel", qvel, m.nv, "nv")
-    start, stop = vector_of("qpos1", qpos1, m.nq, "nq"), vector_of("qpos2", qpos2, m.nq, "nq")
-    configuration.differentiate_pos(m.view, out, dt, start, stop)
+    start, stop = (vector_of(name, q, m.nq, "nq").tolist() for name, q in (("qpos1", qpos1), ("qpos2", qpos2)))
+    velocity = out.tolist()
+    with np.errstate(divide="ignore", invalid="ignore"):  # a time of 0 gives infinity
+        configuration.differentiate_pos(_joints(m), velocity, np.float64(dt), start, stop)
+    out[:] = velocity
 
 
 def mj_normalizeQuat(m: MjModel, qpos: np.ndarray) -> None:

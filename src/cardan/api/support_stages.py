@@ -6,8 +6,10 @@ from typing import Any
 
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.update import constraint_update
+from cardan.dynamics.external import contact_force
 from cardan.dynamics.inertia import half_solve_m, mul_m, solve_m
 from cardan.dynamics.jacobian import apply_ft, arm_of, jac, point_column
+from cardan.dynamics.object import object_acceleration, object_velocity
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get3
 
@@ -68,6 +70,33 @@ def external_force(m: Any, d: Any) -> int:
     for k in range(m.nv):
         d.work.arg_res[k] = 0.0
     apply_ft(m, d, _arg3(d, 0), _arg3(d, 3), _arg3(d, 6), d.work.arg_id[0], d.work.arg_res)
+    return OK
+
+
+@stage
+def contact_wrench(m: Any, d: Any) -> int:
+    """Force and torque of the contact `arg_id[0]`, in its frame, into `arg_point[0:6]`."""
+    wrench = contact_force(m, d, d.work.arg_id[0])
+    for k in range(6):
+        d.work.arg_point[k] = wrench[k]
+    return OK
+
+
+@stage
+def velocity_of_object(m: Any, d: Any) -> int:
+    """Velocity of the object `arg_id[1]` of the type `arg_id[0]`, in its own frame if `arg_id[2]`, into `arg_point`."""
+    velocity = object_velocity(m, d, d.work.arg_id[0], d.work.arg_id[1], d.work.arg_id[2] != 0)
+    for k in range(6):
+        d.work.arg_point[k] = velocity[k]
+    return OK
+
+
+@stage
+def acceleration_of_object(m: Any, d: Any) -> int:
+    """Acceleration of an object, likewise."""
+    acceleration = object_acceleration(m, d, d.work.arg_id[0], d.work.arg_id[1], d.work.arg_id[2] != 0)
+    for k in range(6):
+        d.work.arg_point[k] = acceleration[k]
     return OK
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,13 +32,20 @@ STATE_FIELDS: tuple[tuple[mjtState, str], ...] = (
 NSTATE = len(STATE_FIELDS)
 
 
-def state_fields(spec: int) -> list[str]:
+@cache
+def state_fields(spec: int) -> tuple[str, ...]:
     """Names of the fields of MjData that the bits of `spec` stand for, in the order of the bits."""
-    return [name for bit, name in STATE_FIELDS if spec & bit]
+    return tuple(name for bit, name in STATE_FIELDS if spec & bit)
 
 
 def field_sizes(m: MjModel) -> dict[str, int]:
-    """How many numbers each part of the state has."""
+    """How many numbers each part of the state has; found once a model."""
+    if "_state_sizes" not in m.__dict__:
+        m.__dict__["_state_sizes"] = _field_sizes(m)
+    return m.__dict__["_state_sizes"]
+
+
+def _field_sizes(m: MjModel) -> dict[str, int]:
     return {
         "time": 1,
         "qpos": m.nq,
@@ -61,23 +69,27 @@ def state_size(m: MjModel, spec: int) -> int:
     return sum(sizes[name] for name in state_fields(spec))
 
 
+def _parts(d: MjData, spec: int) -> tuple[np.ndarray, ...]:
+    """The parts of `spec` in the memory of `d`, each as a vector; found once a data and `spec`."""
+    known = d.__dict__.setdefault("_state_parts", {})
+    if spec not in known:
+        memory = d._memory
+        arrays = (memory.scalars[name] if name == "time" else memory.arrays[name] for name in state_fields(spec))
+        known[spec] = tuple(array.reshape(-1) for array in arrays if array.size)
+    return known[spec]
+
+
 def get_state(d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy the parts of `spec` from `d` into `state` (state_size,)."""
     at = 0
-    for name in state_fields(spec):
-        values = np.ravel(getattr(d, name))
-        state[at : at + values.size] = values
-        at += values.size
+    for part in _parts(d, spec):
+        state[at : at + part.size] = part
+        at += part.size
 
 
 def set_state(d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy `state` (state_size,) into the parts of `spec` of `d`."""
     at = 0
-    for name in state_fields(spec):
-        if name == "time":
-            d.time = state[at]
-            at += 1
-            continue
-        field = getattr(d, name)
-        field[...] = state[at : at + field.size].reshape(field.shape)
-        at += field.size
+    for part in _parts(d, spec):
+        part[:] = state[at : at + part.size]
+        at += part.size
