@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import mujoco
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 from fields_compared import MEMORY, differences
 from models import SHARED_MODELS
+from models_random import random_model
+from models_wide import wide_model
 from round_trip import TESTS, beside, model_files, model_texts
 
 import cardan
@@ -73,6 +76,20 @@ def test_texts_come_back() -> None:
             wrong[place] = found
     assert not wrong
     assert own >= 40 and theirs >= 40
+
+
+@pytest.mark.parametrize("make", [random_model, wide_model])
+def test_random_models_come_back(make: Callable[[int], str]) -> None:
+    for seed in range(30):
+        text = make(seed)
+        m = compiled(cardan.MjModel.from_xml_string, text)
+        assert m is not None
+        xml = m.to_xml()
+        assert differences(m, cardan.MjModel.from_xml_string(xml), ()) == []
+        original = compiled(mujoco.MjModel.from_xml_string, text)
+        if original is not None:
+            again = mujoco.MjModel.from_xml_string(xml)
+            assert differences(original, again, (*MEMORY, *LAST_BIT)) == []
 
 
 @pytest.mark.parametrize("name", ["trees", "frames", "defaults", "orientations", "views"])
