@@ -4,7 +4,8 @@ The Hessian H = M + J' D J is factorised as L' D L from the last dof to the firs
 would have no fill (Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of the
 factor through the elimination tree (Davis, Direct Methods for Sparse Linear Systems, chapter 4): row i has the dofs
 of i's chain, the columns of the constraint rows whose last column is i, and what its children in the elimination tree
-pass on. Each row is then computed at once: spread out, reduced by the rows below it that contain it, stored.
+pass on. Each row is then computed at once: spread out, reduced by the rows below it that contain it, stored; rows that
+share their columns are computed together (see `panels`).
 
 Rows of the factor are in ``work.L`` with columns ``work.L_col`` increasing, relative to the island; the last entry is
 the diagonal, whose reciprocal is in ``work.Ldiag_inv``; rows aren't divided by it. ``work.LT_row`` and
@@ -19,6 +20,7 @@ from cardan.constraint.update import CONE, QUADRATIC
 from cardan.jit import OK, kernel
 from cardan.maths.vector import MINVAL
 from cardan.model.tables import GROW_H
+from cardan.solver.panels import WIDTH, factor_panel, find_panels
 
 GROW = int(GROW_H)
 
@@ -45,6 +47,7 @@ def analyse(m: Any, d: Any, island: int) -> int:
         total += d.work.L_nnz[i]
     d.work.factor_nnz = 2 * total - n
     transpose_pattern(d, n)
+    find_panels(d, n)
     return OK
 
 
@@ -172,10 +175,18 @@ def factor_sparse(m: Any, d: Any, island: int) -> None:
     n = int(d.work.island_ndof[island])
     for i in range(n):
         d.work.dense_row[i] = 0.0
-    for j in range(n - 1, -1, -1):
-        spread_row(m, d, island, j)
-        reduce_row(d, j)
-        store_row(d, j)
+        for lane in range(WIDTH):
+            d.work.panel[i, lane] = 0.0
+    j = n - 1
+    while j >= 0:
+        first = int(d.work.panel_first[j])
+        if first < j:
+            factor_panel(m, d, island, first, j)
+        else:
+            spread_row(m, d, island, j)
+            reduce_row(d, j)
+            store_row(d, j)
+        j = first - 1
 
 
 @kernel

@@ -1,0 +1,202 @@
+"""Sparse Newton matrices of one island by panels: rows of the factor that have the same columns, treated together.
+
+Neighbouring rows of a sparse factor often share their pattern (supernodes; Ng and Peyton, Block sparse Cholesky
+algorithms on advanced uniprocessor computers, 1993): the dofs of a free body do, and those along a limb. Up to `WIDTH`
+of them are a panel. Its rows stand side by side in ``work.panel`` (column, lane), so that each row below is read once
+for all of them, and arithmetic goes over the lanes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.update import CONE, QUADRATIC
+from cardan.jit import kernel, stack_array
+from cardan.maths.vector import MINVAL
+
+WIDTH = 8
+
+
+@kernel
+def find_panels(d: Any, n: int) -> None:
+    """Cut the `n` rows into panels; ``panel_first`` is the first row of each row's panel."""
+    last = n - 1
+    while last >= 0:
+        first = last
+        while first > 0 and last - first + 1 < WIDTH and is_alike(d, first):
+            first -= 1
+        for i in range(first, last + 1):
+            d.work.panel_first[i] = first
+        last = first - 1
+
+
+@kernel
+def is_alike(d: Any, i: int) -> bool:
+    """Whether row `i` - 1 has the columns of row `i` but its diagonal, and both are in the same rows below and in J."""
+    other = i - 1
+    nnz = int(d.work.L_nnz[i])
+    below = int(d.work.LT_nnz[i])
+    touching = int(d.work.JT_nnz[i])
+    if d.work.L_nnz[other] != nnz - 1 or d.work.LT_nnz[other] != below + 1 or d.work.JT_nnz[other] != touching:
+        return False
+    # the other is the parent in the elimination tree, which has all columns of its children
+    if d.work.L_col[d.work.L_adr[i] + nnz - 2] != other:
+        return False
+    a = int(d.work.LT_adr[i])
+    b = int(d.work.LT_adr[other]) + 1
+    for t in range(1, below):
+        if d.work.LT_row[a + t] != d.work.LT_row[b + t]:
+            return False
+    a = int(d.work.JT_adr[i])
+    b = int(d.work.JT_adr[other])
+    for t in range(touching):
+        if d.work.JT_row[a + t] != d.work.JT_row[b + t]:
+            return False
+    return True
+
+
+@kernel
+def factor_panel(m: Any, d: Any, island: int, first: int, last: int) -> None:
+    """Compute rows `first` to `last` of the factor, a panel; ``panel`` is 0 before and after."""
+    spread_inertia(m, d, island, first, last)
+    spread_constraints(d, first, last)
+    reduce_panel(d, first, last)
+    eliminate_panel(d, first, last)
+    store_panel(d, first, last)
+
+
+@kernel
+def spread_inertia(m: Any, d: Any, island: int, first: int, last: int) -> None:
+    """The inertia matrix into ``panel``."""
+    for j in range(first, last + 1):
+        dof = int(d.work.dof_at[d.work.island_dof[island] + j])
+        shift = j - dof
+        for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
+            d.work.panel[m.aux.M_colind[k] + shift, j - first] = d.qM[k]
+
+
+@kernel
+def spread_constraints(d: Any, first: int, last: int) -> None:
+    """Add J' D J, cones included, to ``panel``; entries right of the diagonals are without meaning."""
+    weight = stack_array(8)
+    for lane in range(WIDTH):
+        weight[lane] = 0.0
+    width = last - first + 1
+    for t in range(d.work.JT_adr[first], d.work.JT_adr[first] + d.work.JT_nnz[first]):
+        r = int(d.work.JT_row[t])
+        entry = int(d.work.JT_entry[t])
+        adr = int(d.work.row_adr[r])
+        count = entry + width - adr
+        if d.efc_state[r] == QUADRATIC:
+            for lane in range(width):
+                weight[lane] = d.efc_D[r] * d.work.J[entry + lane]
+            add_outer(d, adr, count, weight)
+        elif d.efc_state[r] == CONE:
+            # the rows of an elliptic contact have the same columns
+            con = int(d.efc_id[r])
+            dim = int(d.contact.dim[con])
+            start = int(d.contact.efc_address[con])
+            for b in range(dim):
+                factor = d.contact.H[con, (r - start) * dim + b]
+                for lane in range(width):
+                    weight[lane] = factor * d.work.J[entry + lane]
+                add_outer(d, int(d.work.row_adr[start + b]), count, weight)
+
+
+@kernel
+def add_outer(d: Any, adr: int, count: int, weight: Any) -> None:
+    """``panel`` += the first `count` entries of the row of J at `adr` times `weight` (of each lane)."""
+    for k in range(adr, adr + count):
+        column = d.work.J_col[k]
+        value = d.work.J[k]
+        for lane in range(WIDTH):
+            d.work.panel[column, lane] += weight[lane] * value
+
+
+@kernel
+def reduce_panel(d: Any, first: int, last: int) -> None:
+    """Subtract from ``panel`` the rows below it that contain its columns: whole panels, two rows at once."""
+    t = int(d.work.LT_adr[last]) + 1
+    end = t - 1 + int(d.work.LT_nnz[last])
+    while t < end:
+        i = int(d.work.LT_row[t])
+        count = int(d.work.LT_entry[t]) + 1 - int(d.work.L_adr[i])
+        if t + 1 < end and d.work.panel_first[d.work.LT_row[t + 1]] == d.work.panel_first[i]:
+            subtract_two(d, i, count, last - first + 1)
+            t += 2
+        else:
+            subtract_one(d, i, count, last - first + 1)
+            t += 1
+
+
+@kernel
+def subtract_one(d: Any, i: int, count: int, width: int) -> None:
+    """Subtract the first `count` entries of row `i` from ``panel``, whose columns are the last `width` of them."""
+    c = stack_array(8)
+    adr = int(d.work.L_adr[i])
+    load_factors(d, i, adr + count - width, width, c)
+    for k in range(adr, adr + count):
+        column = d.work.L_col[k]
+        value = d.work.L[k]
+        for lane in range(WIDTH):
+            d.work.panel[column, lane] -= c[lane] * value
+
+
+@kernel
+def subtract_two(d: Any, i: int, count: int, width: int) -> None:
+    """`subtract_one` for rows `i` and `i` + 1, which have the same columns."""
+    a = stack_array(8)
+    b = stack_array(8)
+    adr = int(d.work.L_adr[i])
+    other = int(d.work.L_adr[i + 1])
+    load_factors(d, i, adr + count - width, width, a)
+    load_factors(d, i + 1, other + count - width, width, b)
+    for k in range(count):
+        column = d.work.L_col[adr + k]
+        value = d.work.L[adr + k]
+        second = d.work.L[other + k]
+        for lane in range(WIDTH):
+            d.work.panel[column, lane] -= a[lane] * value + b[lane] * second
+
+
+@kernel
+def load_factors(d: Any, i: int, adr: int, width: int, c: Any) -> None:
+    """`width` entries of row `i` from `adr` on, divided by the row's pivot; 0 for the other lanes."""
+    for lane in range(WIDTH):
+        c[lane] = 0.0
+    for lane in range(width):
+        c[lane] = d.work.L[adr + lane] * d.work.Ldiag_inv[i]
+
+
+@kernel
+def eliminate_panel(d: Any, first: int, last: int) -> None:
+    """Reduce the rows of ``panel`` by each other, from the last to the first."""
+    c = stack_array(8)
+    adr = int(d.work.L_adr[last])
+    before = int(d.work.L_nnz[last]) - (last - first + 1)  # columns before the panel's own
+    for a in range(last - first, -1, -1):
+        inverse = 1.0 / max(d.work.panel[first + a, a], MINVAL)
+        d.work.Ldiag_inv[first + a] = inverse
+        for lane in range(WIDTH):
+            c[lane] = 0.0
+        for lane in range(a):
+            c[lane] = d.work.panel[first + lane, a] * inverse
+        for k in range(adr, adr + before + a):
+            column = d.work.L_col[k]
+            value = d.work.panel[column, a]
+            for lane in range(WIDTH):
+                d.work.panel[column, lane] -= c[lane] * value
+
+
+@kernel
+def store_panel(d: Any, first: int, last: int) -> None:
+    """Move ``panel`` to its rows of the factor, and leave it 0."""
+    source = int(d.work.L_adr[last])
+    for j in range(first, last + 1):
+        adr = int(d.work.L_adr[j])
+        for k in range(d.work.L_nnz[j]):
+            d.work.L[adr + k] = d.work.panel[d.work.L_col[source + k], j - first]
+    for k in range(source, source + d.work.L_nnz[last]):
+        column = d.work.L_col[k]
+        for lane in range(WIDTH):
+            d.work.panel[column, lane] = 0.0
