@@ -121,9 +121,20 @@ def _own_properties(instance: Record | RecordList) -> list[str]:
 
 
 class Record:
-    """One element of a list of records: ``d.contact[0].dist``."""
+    """One element of a list of records: ``d.contact[0].dist``.
 
-    def __init__(self, owner: RecordList | DetachedRecord, index: int) -> None:
+    Without arguments it is all zero and belongs to no list. A class of records names its structure and the prefix of
+    its fields.
+    """
+
+    _struct: Struct
+    _prefix: str
+
+    def __init__(self, owner: RecordList | DetachedRecord | None = None, index: int = 0) -> None:
+        if owner is None:
+            owner = DetachedRecord(_blank_columns(self._struct, self._prefix))
+        elif not isinstance(owner, (RecordList, DetachedRecord)):
+            raise TypeError(f"{type(self).__name__}() takes no arguments")
         self.__dict__["_owner"] = owner
         self.__dict__["_index"] = index
 
@@ -161,6 +172,15 @@ class Record:
         return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self._owner.fields)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _blank_columns(struct: Struct, prefix: str) -> dict[str, np.ndarray]:
+    """The members of one record, all zero."""
+    columns = {}
+    for field in struct.members(prefix):
+        shape = [n for n in field.shape[1:] if isinstance(n, int)]
+        columns[field.name.removeprefix(prefix)] = np.zeros((1, *shape), field.numpy_dtype)
+    return columns
 
 
 class DetachedRecord:

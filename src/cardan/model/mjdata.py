@@ -12,7 +12,7 @@ from cardan.enums.data import mjtTimer
 from cardan.jit.driver import Program
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import DetachedRecord, Record, RecordList, scalar_property, set_array
+from cardan.model.attributes import Record, RecordList, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.reset import reset_data
@@ -34,8 +34,7 @@ class MjContact(Record):
     ``MjContact()`` is all zero, and belongs to no data.
     """
 
-    def __init__(self, owner: RecordList | DetachedRecord | None = None, index: int = 0) -> None:
-        super().__init__(owner if owner is not None else _blank_contact(), index)
+    _struct, _prefix = DATA, "contact."
 
     @property
     def geom1(self) -> int:
@@ -48,24 +47,22 @@ class MjContact(Record):
         return int(self._owner.geom[self._index, 1])
 
 
-def _blank_contact() -> DetachedRecord:
-    columns = {}
-    for field in DATA.members("contact."):
-        shape = [n for n in field.shape[1:] if isinstance(n, int)]
-        columns[field.name.removeprefix("contact.")] = np.zeros((1, *shape), field.numpy_dtype)
-    return DetachedRecord(columns)
-
-
 class MjWarningStat(Record):
     """How often a warning was raised, and its last information."""
+
+    _struct, _prefix = DATA, "warning."
 
 
 class MjTimerStat(Record):
     """Cumulative duration and number of calls of a timed part."""
 
+    _struct, _prefix = DATA, "timer."
+
 
 class MjSolverStat(Record):
     """Statistics of one solver iteration."""
+
+    _struct, _prefix = DATA, "solver."
 
 
 class MjContactList(RecordList):
