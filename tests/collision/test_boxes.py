@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from collision.harness import Pair, random_quat
+from collision.shapes import extents
 
 import cardan
 from cardan.jit.mode import jit_enabled
@@ -72,6 +73,36 @@ def test_crossed_edges_meet_in_the_middle():
     assert pair.data.ncon >= 1
     assert pair.data.contact.dist.min() == pytest.approx(-0.01, abs=1e-9)
     np.testing.assert_allclose(np.abs(pair.data.contact.frame[0, :3]), [0, 0, 1], atol=1e-9)
+
+
+def test_crossed_edges_that_are_apart_have_a_contact_between_them():
+    pair = two_geoms("box", "box", margin=0.05)
+    eighth = np.pi / 8
+    height = (0.15 + 0.2) / np.sqrt(2) + (0.1 + 0.2) / np.sqrt(2)
+    for offset in (0.0, 0.05, 0.09):
+        pair.set_pose(1, [0, 0, 0], [np.cos(eighth), np.sin(eighth), 0, 0])
+        pair.set_pose(2, [offset, 0.02, height + 0.03], [np.cos(eighth), 0, np.sin(eighth), 0])
+        pair.collide()
+        contact = pair.data.contact
+        assert contact.dist.min() == pytest.approx(0.03, abs=1e-9)
+        np.testing.assert_allclose(contact.frame[:, :3], [[0, 0, 1]] * pair.data.ncon, atol=1e-9)
+
+
+def test_boxes_within_the_margin_always_have_a_contact():
+    pair = two_geoms("box", "box", margin=0.1)
+    rng = np.random.default_rng(3)
+    directions = rng.normal(size=(2000, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    close = 0
+    for _ in range(20 * POSES):
+        for body in (1, 2):
+            pair.set_pose(body, rng.normal(size=3) * 0.2, random_quat(rng))
+        pair.collide()
+        gaps = [-extents(pair, 1, "box", -directions) - extents(pair, 0, "box", directions)]
+        if np.max(gaps) < 0.0:
+            close += 1
+            assert pair.data.ncon > 0
+    assert close > POSES
 
 
 @pytest.mark.parametrize("kinds", KINDS, ids="-".join)

@@ -377,11 +377,36 @@ def keep_contacts(m: Any, d: Any, w: Any, npoint: int, geom1: int, geom2: int, p
     return ncon
 
 
+@kernel
+def middle_of_edge(m: Any, d: Any, geom: int, axis: int, direction: Any) -> Any:
+    """Middle of the edge of a box along one of its axes that is farthest in a direction."""
+    point = get3(d.geom_xpos, geom)
+    for k in range(1, 3):
+        other = (axis + k) % 3
+        across = axis_of(d, geom, other)
+        point = add_scaled3(point, across, sign(dot3(across, direction)) * m.geom_size[geom, other])
+    return point
+
+
+@kernel
+def put_edge_contact(m: Any, d: Any, geom1: int, geom2: int, pair: int, normal: Any, separation: float) -> int:
+    """The contact midway between the closest points of two edges that are apart; `pair` numbers them, 3 i + j."""
+    u, v = axis_of(d, geom1, pair // 3), axis_of(d, geom2, pair % 3)
+    start = middle_of_edge(m, d, geom1, pair // 3, normal)
+    between = sub3(middle_of_edge(m, d, geom2, pair % 3, scale3(normal, -1.0)), start)
+    cosine, half = dot3(u, v), m.geom_size[geom1, pair // 3]
+    s = (dot3(between, u) - cosine * dot3(between, v)) / (1.0 - cosine * cosine)
+    point = add_scaled3(start, u, min(max(s, -half), half))
+    put_contact(d, 0, separation, add_scaled3(point, normal, 0.5 * separation), normal)
+    return 1
+
+
 @collider
 def box_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two boxes: up to eight contacts, whose common normal is the axis of least overlap.
 
-    The distance of contacts on a face is half of the height above it, as in the reference.
+    The distance of contacts on a face is half of the height above it, as in the reference. Two edges that are apart
+    have a contact between their closest points if there is no other.
     """
     w = stack_array(NSCRATCH)
     between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))
@@ -409,4 +434,7 @@ def box_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
         m, d, w, geom2 if swapped else geom1, geom1 if swapped else geom2, direction, edges
     )
     place = (middle, axis_u, axis_v, direction, normal)
-    return keep_contacts(m, d, w, npoint, geom1, geom2, place, 1.0 if edges else 0.5)
+    ncon = keep_contacts(m, d, w, npoint, geom1, geom2, place, 1.0 if edges else 0.5)
+    if ncon == 0 and edges and separation > 0.0:
+        return put_edge_contact(m, d, geom1, geom2, axis - 6, normal, separation)
+    return ncon
