@@ -23,7 +23,6 @@ _TRANSMISSIONS: tuple[tuple[str, int, str, str | None], ...] = (
     ("body", int(mjtTrn.mjTRN_BODY), "body", None),
 )
 _SCALAR_JOINTS = (2, 3)  # slide, hinge
-_JOINTS = (int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT))
 _NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
 _MOST_ACTIVATIONS = 100_000
@@ -165,6 +164,6 @@ def _target_range(build: Build, element: Element, code: int, target: int) -> tup
     columns = build.columns
     if code == int(mjtTrn.mjTRN_TENDON):
         return columns["tendon_range"][target]
-    if code in _JOINTS and columns["jnt_type"][target] in _SCALAR_JOINTS:
+    if code == int(mjtTrn.mjTRN_JOINT) and columns["jnt_type"][target] in _SCALAR_JOINTS:
         return columns["jnt_range"][target]
     raise element.error("only hinge and slide joints and tendons have a range to inherit", "inheritrange")

@@ -32,11 +32,12 @@ class Part(NamedTuple):
 def set_inertia(build: Build, body: Body) -> None:
     """Mass, inertia and inertial frame of a body, and the checks on them."""
     source = build.settings["inertiafromgeom"]
-    if body.inertial is not None and source != "true":
+    counted = _counted(build, body) if source != "false" else []
+    if body.inertial is not None and not (source == "true" and counted):
         _given_inertia(build, body)
-    elif source != "false":
-        _inertia_from_geoms(build, body)
-    if not _counted(build, body) and body.inertial is None:
+    elif counted:
+        _inertia_from_geoms(body, counted)
+    else:
         # a quirk of the reference: the body's own pose, without the frames around it
         body.ipos, body.iquat = element_pose(build, body.element, body.element.resolved(), ())
     _bound(build, body)
@@ -69,13 +70,12 @@ def _counted(build: Build, body: Body) -> list[Geom]:
     return [g for g in body.geoms if low <= g.group <= high]
 
 
-def _inertia_from_geoms(build: Build, body: Body) -> None:
+def _inertia_from_geoms(body: Body, geoms: list[Geom]) -> None:
     """Sum over the geoms whose group counts: one geom's own frame, or the principal axes of several."""
-    geoms = _counted(build, body)
     if len(geoms) == 1:
         geom = geoms[0]
         body.mass, body.inertia, body.ipos, body.iquat = geom.mass, geom.inertia, geom.pos, geom.quat
-    elif len(geoms) > 1:
+    else:
         _combined_inertia(body, geoms)
 
 

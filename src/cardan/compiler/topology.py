@@ -63,6 +63,8 @@ def _simple(body: Body, weldid: list[int]) -> int:
     """Whether the inertia is diagonal whatever the position: 1, or 2 when the body only slides (body_simple)."""
     if body.parent is None:
         return 1
+    if body.parent.parent is not None and body.parent.parent.id:
+        return 0  # as in the reference, also below two bodies that do not move
     if body.children or weldid[body.parent.id] or (body.ipos, body.iquat) != IDENTITY:
         return 0
     for joint in body.joints:
