@@ -78,10 +78,13 @@ def tree_bounds(m: Any, start: int, count: int, corners: np.ndarray) -> tuple[np
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     leaf = m.bvh_nodeid[start : start + count]
     low[leaf >= 0], high[leaf >= 0] = (end(corners[leaf[leaf >= 0]], axis=1) for end in (np.min, np.max))
-    # children stand behind their parents
-    for node in np.flatnonzero(leaf < 0)[::-1]:
-        children = m.bvh_child[start + node]
-        low[node], high[node] = low[children].min(axis=0), high[children].max(axis=0)
+    children = m.bvh_child[start : start + count]
+    levels = [np.zeros(min(count, 1), np.int64)]
+    while levels[-1].size:
+        levels[-1] = levels[-1][leaf[levels[-1]] < 0]
+        levels.append(children[levels[-1]].ravel())
+    for nodes in reversed(levels):
+        low[nodes], high[nodes] = low[children[nodes]].min(axis=1), high[children[nodes]].max(axis=1)
     return low, high
 
 
