@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import mujoco
+import numpy as np
 import pytest
 from models_compared import model_differences
 
@@ -68,4 +69,28 @@ def test_targets_whose_range_is_inherited(target: str) -> None:
     compare(
         f"""<mujoco><worldbody><body><joint name="j" range="-1 1"/><geom size="1"/><site name="s"/></body></worldbody>
         <actuator><position inheritrange="1" {target}/></actuator></mujoco>"""
+    )
+
+
+@pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder", "ellipsoid", "box"])
+def test_frames_of_several_geoms_agree_to_the_last_bit(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        geoms = ""
+        for _ in range(rng.integers(1, 4)):
+            size, pos, quat = (" ".join(map(repr, rng.uniform(0.1, 1, n).tolist())) for n in (3, 3, 4))
+            geoms += f'<geom type="{kind}" size="{size}" pos="{pos}" quat="{quat}"/>'
+        xml = f"<mujoco><worldbody><body><freejoint/>{geoms}</body></worldbody></mujoco>"
+        expected, found = mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml)
+        assert np.array_equal(found.geom_quat, expected.geom_quat)
+        for name in ("body_mass", "body_ipos", "body_inertia", "body_iquat", "geom_sameframe"):
+            assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
+@pytest.mark.parametrize("shape", ['type="mesh" mesh="m"', 'type="hfield" hfield="h"', 'type="box" mesh="m"'])
+def test_assets_between_two_points(shape: str) -> None:
+    compare(
+        f"""<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
+        <hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
+        <worldbody><geom {shape} fromto="0 0 0 1 1 1"/></worldbody></mujoco>"""
     )

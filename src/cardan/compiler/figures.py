@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Callable
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.heightfields import hfield_box, hfield_geom_size
 from cardan.compiler.meshes.fitting import fit
 from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
-from cardan.compiler.shapes import SHAPES, check_size, size_from_segment
+from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
 from cardan.maths.pose import Pose, Vec3, compose
-from cardan.maths.vector import add3
+from cardan.maths.vector import add3, scale3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 class Figure(NamedTuple):
     """Pose in the body; sizes; centre and half sides of the bounding box, radius of the bounding sphere, in its frame.
 
-    ``volume`` and ``inertia`` (principal moments) are those at unit density, ``semiaxes`` those of the ellipsoid that
-    stands for the shape in a fluid, ``dataid`` the id of the mesh or height field, or -1.
+    ``inertia`` gives the principal moments for a mass and the density that goes with it; ``semiaxes`` are those of the
+    ellipsoid that stands for the shape in a fluid, ``dataid`` is the id of the mesh or height field, or -1.
     """
 
     pose: Pose
@@ -31,7 +32,7 @@ class Figure(NamedTuple):
     half: Vec3
     radius: float
     volume: float
-    inertia: Vec3
+    inertia: Callable[[float, float], Vec3]
     semiaxes: Vec3
     dataid: int = -1
 
@@ -47,16 +48,18 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
             raise element.error(f"a geom of type {geom_type} needs the name of a {_NOUNS[kind]}", kind)
     if values["shellinertia"] and word != "mesh":
         raise element.error(f"only meshes can have their mass on the surface, not a {word}", "shellinertia")
+    if values["fromto"] is not None and (word in _ASSETS or values["mesh"] or values["hfield"]):
+        raise element.error("a geom that stands for an asset cannot be given by two points", "fromto")
     if values["hfield"]:
         return _height_field(build, placed, values)
     if values["mesh"]:
         return _mesh(build, placed, values) if word in ("mesh", "sdf") else _fitted(build, placed, values)
     pose, size = placed_shape(build, placed, values)
     check_size(element, word, size)
-    try:
-        return _primitive(word, pose, size)
-    except OverflowError:
-        raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size") from None
+    found = _primitive(word, pose, size)
+    if not all(isfinite(value) for value in (found.volume, *found.inertia(found.volume, 1.0))):
+        raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size")
+    return found
 
 
 _ASSETS = {"mesh": "mesh", "sdf": "mesh", "hfield": "hfield"}
@@ -80,8 +83,13 @@ def _primitive(word: str, pose: Pose, size: Vec3, dataid: int = -1) -> Figure:
     shape = SHAPES[word]
     half = shape.half(size)
     centre = (0.0, 0.0, -half[2]) if word == "plane" else _ORIGIN
-    radius, volume, inertia = shape.radius(size), shape.volume(size), shape.inertia(size)
-    return Figure(pose, size, centre, half, radius, volume, inertia, shape.semiaxes(size), dataid)
+    radius, volume = shape.radius(size), shape.volume(size)
+    return Figure(pose, size, centre, half, radius, volume, _moments(shape, size), shape.semiaxes(size), dataid)
+
+
+def _moments(shape: Shape, size: Vec3) -> Callable[[float, float], Vec3]:
+    """Principal moments of a shape by mass; the density is not needed."""
+    return lambda mass, density: shape.inertia(size, mass)
 
 
 def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -94,7 +102,7 @@ def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figur
     pose = element_pose(build, element, values, frames)
     size = hfield_geom_size(extent)
     box = SHAPES["box"]
-    return Figure(pose, size, *hfield_box(extent), box.volume(size), box.inertia(size), size, dataid)
+    return Figure(pose, size, *hfield_box(extent), box.volume(size), _moments(box, size), size, dataid)
 
 
 def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -108,7 +116,8 @@ def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     pose = _with_mesh(build, placed, values, mesh.pose)
     radius = sqrt(x * x + y * y + z * z)
     dataid = build.ids["mesh"].get(values["mesh"], -1)
-    return Figure(pose, size, centre, half, radius, properties.volume, properties.inertia, size, dataid)
+    volume, unit = properties.volume, properties.inertia
+    return Figure(pose, size, centre, half, radius, volume, lambda mass, density: scale3(unit, density), size, dataid)
 
 
 def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -141,5 +150,5 @@ def mass_and_inertia(element: Element, values: dict[str, Any], found: Figure, co
             raise element.error("the volume of the mesh is too small: set the mass to 0, or use <inertial>", "mesh")
         return 0.0, _ORIGIN
     density = values["density"] if mass is None else mass / found.volume
-    x, y, z = found.inertia
-    return found.volume * density if mass is None else mass, (x * density, y * density, z * density)
+    mass = found.volume * density if mass is None else mass
+    return mass, found.inertia(mass, density)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose
 from cardan.constants import mjMINVAL
-from cardan.maths.eigen import principal_axes, rotate_symmetric
+from cardan.maths.eigen import principal_axes
 from cardan.maths.pose import Quat, Vec3, compose
-from cardan.maths.quaternion import neg_quat
+from cardan.maths.quaternion import quat2mat
 from cardan.maths.vector import add3, scale3, sub3
 
 if TYPE_CHECKING:
@@ -89,22 +89,39 @@ def _combined_inertia(body: Body, geoms: list[Geom]) -> None:
 
 
 def _combine(body: Body, parts: list[Part]) -> None:
-    """Mass, centre of mass and principal axes of several solids (parallel axis theorem)."""
+    """Mass, centre of mass and principal axes of several solids (parallel axis theorem).
+
+    All is rounded as in the reference, since ties between geoms and axes depend on it.
+    """
     body.mass = sum(part.mass for part in parts)
     moment: Any = (0.0, 0.0, 0.0)
     for part in parts:
         moment = add3(moment, scale3(part.pos, part.mass))
-    # rounded as in the reference, since ties between geoms depend on it
     centre = (moment[0] / body.mass, moment[1] / body.mass, moment[2] / body.mass)
     total = [0.0] * 6
     for part in parts:
-        x, y, z = sub3(part.pos, centre)
-        turned = rotate_symmetric((*part.inertia, 0.0, 0.0, 0.0), neg_quat(part.quat))
-        shift = (y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z)
-        for k in range(6):
-            total[k] += turned[k] + part.mass * shift[k]
+        for matrix in (_turned(part), _shifted(part, centre)):
+            for k in range(6):
+                total[k] += matrix[k]
     body.ipos = centre
     body.inertia, body.iquat = principal_axes(tuple(total))
+
+
+def _turned(part: Part) -> tuple[float, ...]:
+    """Inertia of a solid about its centre along the axes of the body: xx, yy, zz, xy, xz, yz."""
+    r = quat2mat(part.quat)
+    rows = (r[0:3], r[3:6], r[6:9])
+    scaled = [[entry * moment for entry, moment in zip(row, part.inertia, strict=True)] for row in rows]
+    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    return tuple(sum(a * b for a, b in zip(rows[i], scaled[j], strict=True)) for i, j in pairs)
+
+
+def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
+    """Inertia about a centre of a solid's mass at its own centre: xx, yy, zz, xy, xz, yz."""
+    mass = part.mass
+    x, y, z = sub3(part.pos, centre)
+    diagonal = (mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y))
+    return (*diagonal, -mass * x * y, -mass * x * z, -mass * y * z)
 
 
 def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:

@@ -21,47 +21,49 @@ class Shape:
     """What the compiler must know about one geom type.
 
     ``nsize`` is how many sizes it has; ``half`` gives the half sides of the bounding box, ``radius`` the radius of the
-    bounding sphere, ``volume`` the volume, ``inertia`` the principal moments at unit density, ``semiaxes`` those of the
-    ellipsoid that stands for the shape in a fluid.
+    bounding sphere, ``volume`` the volume, ``inertia`` the principal moments of a mass, ``semiaxes`` those of the
+    ellipsoid that stands for the shape in a fluid. They are rounded as in the reference, since the principal axes of
+    bodies with symmetry depend on it.
     """
 
     nsize: int
     half: Callable[[Vec3], Vec3]
     radius: Callable[[Vec3], float]
     volume: Callable[[Vec3], float]
-    inertia: Callable[[Vec3], Vec3]
+    inertia: Callable[[Vec3, float], Vec3]
     semiaxes: Callable[[Vec3], Vec3]
 
 
 def _sphere_volume(s: Vec3) -> float:
-    return 4.0 / 3.0 * pi * s[0] ** 3
+    return 4.0 * pi * s[0] * s[0] * s[0] / 3.0
 
 
-def _sphere_inertia(s: Vec3) -> Vec3:
-    moment = 0.4 * _sphere_volume(s) * s[0] ** 2
+def _sphere_inertia(s: Vec3, mass: float) -> Vec3:
+    moment = 2.0 * mass * s[0] * s[0] / 5.0
     return (moment, moment, moment)
 
 
 def _cylinder_volume(s: Vec3) -> float:
-    return 2.0 * pi * s[0] ** 2 * s[1]
+    return 2.0 * pi * s[0] * s[0] * s[1]
 
 
-def _cylinder_inertia(s: Vec3) -> Vec3:
-    volume = _cylinder_volume(s)
-    side = volume * (3.0 * s[0] ** 2 + 4.0 * s[1] ** 2) / 12.0
-    return (side, side, volume * s[0] ** 2 / 2.0)
+def _cylinder_inertia(s: Vec3, mass: float) -> Vec3:
+    side = mass * (3.0 * s[0] * s[0] + 4.0 * s[1] * s[1]) / 12.0
+    return (side, side, mass * s[0] * s[0] / 2.0)
 
 
 def _capsule_volume(s: Vec3) -> float:
-    return _cylinder_volume(s) + _sphere_volume(s)
+    return pi * (2.0 * s[0] * s[0] * s[1] + 4.0 * s[0] * s[0] * s[0] / 3.0)
 
 
-def _capsule_inertia(s: Vec3) -> Vec3:
+def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
     """A cylinder and two half spheres whose centres of mass are 3/8 of the radius beyond its ends."""
-    radius, half = s[0], s[1]
-    barrel, caps = _cylinder_inertia(s), _sphere_volume(s)
-    side = barrel[0] + caps * (0.4 * radius**2 + half**2 + 0.75 * radius * half)
-    return (side, side, barrel[2] + caps * 0.4 * radius**2)
+    radius, height = s[0], 2.0 * s[1]
+    caps = mass * 4.0 * radius / (4.0 * radius + 3.0 * height)
+    sphere = 2.0 * caps * radius * radius / 5.0
+    barrel = _cylinder_inertia(s, mass - caps)
+    side = barrel[0] + (sphere + caps * height * (3.0 * radius + 2.0 * height) / 8.0)
+    return (side, side, barrel[2] + sphere)
 
 
 def _box_volume(s: Vec3) -> float:
@@ -69,20 +71,28 @@ def _box_volume(s: Vec3) -> float:
 
 
 def _ellipsoid_volume(s: Vec3) -> float:
-    return 4.0 / 3.0 * pi * s[0] * s[1] * s[2]
+    return 4.0 * pi * s[0] * s[1] * s[2] / 3.0
 
 
-def _solid_inertia(volume: float, share: float, s: Vec3) -> Vec3:
-    """Moments of a solid whose second moments of mass along its axes are ``share`` of mass times squared half side."""
-    x, y, z = (share * volume * half**2 for half in s)
-    return (y + z, x + z, x + y)
+def _solid_inertia(mass: float, share: float, s: Vec3) -> Vec3:
+    """Moments of a solid whose second moments of mass along its axes are mass times squared half side over `share`."""
+    x, y, z = (half * half for half in s)
+    return (mass * (y + z) / share, mass * (x + z) / share, mass * (x + y) / share)
+
+
+def _box_inertia(s: Vec3, mass: float) -> Vec3:
+    return _solid_inertia(mass, 3.0, s)
+
+
+def _ellipsoid_inertia(s: Vec3, mass: float) -> Vec3:
+    return _solid_inertia(mass, 5.0, s)
 
 
 def _none(s: Vec3) -> float:
     return 0.0
 
 
-def _no_inertia(s: Vec3) -> Vec3:
+def _no_inertia(s: Vec3, mass: float) -> Vec3:
     return (0.0, 0.0, 0.0)
 
 
@@ -106,7 +116,7 @@ SHAPES: dict[str, Shape] = {
         lambda s: (s[0], s[0], s[0] + s[1]),
     ),
     "ellipsoid": Shape(
-        3, _same, max, _ellipsoid_volume, lambda s: _solid_inertia(_ellipsoid_volume(s), 0.2, s), _same
+        3, _same, max, _ellipsoid_volume, _ellipsoid_inertia, _same
     ),
     "cylinder": Shape(
         2, lambda s: (s[0], s[0], s[1]), lambda s: sqrt(s[0] ** 2 + s[1] ** 2), _cylinder_volume, _cylinder_inertia,
@@ -114,12 +124,12 @@ SHAPES: dict[str, Shape] = {
     ),
     "box": Shape(
         3, _same, lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2), _box_volume,
-        lambda s: _solid_inertia(_box_volume(s), 1.0 / 3.0, s), _same,
+        _box_inertia, _same,
     ),
     # a height field weighs what a box weighs that is as thick as its base and half its top
     "hfield": Shape(
         3, _same, lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2), _box_volume,
-        lambda s: _solid_inertia(_box_volume(s), 1.0 / 3.0, s), _same,
+        _box_inertia, _same,
     ),
 }  # fmt: skip
 
