@@ -15,7 +15,7 @@ from benchmarks.timing import PAIRS, paired_ratio, save, steps_seconds
 def measure(scene: Scene, options: dict[str, Any] | None = None, pairs: int = PAIRS) -> dict[str, float]:
     """Paired timing of one scene, with some of the model's options changed."""
     reference_model, our_model = scene.load(mujoco), scene.load(cardan)
-    state = settled_state(mujoco, reference_model, scene)
+    state = settled_state(cardan, our_model, scene)
     for name, value in (options or {}).items():
         setattr(reference_model.opt, name, value)
         setattr(our_model.opt, name, value)
