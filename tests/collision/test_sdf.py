@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan.collision.sdf.nearest import pseudonormals, signed_distance
 from cardan.collision.sdf.registry import SHAPES
 from cardan.compiler.meshes.marching_cubes import marching_cubes
 from cardan.errors import MjcfError
+from cardan.jit import jit_enabled
+
+pytestmark = pytest.mark.skipif(not jit_enabled, reason="meshes of shapes take a million distances")
 
 BALL = "test.sdf.ball"
 SCENE = """
@@ -135,6 +139,64 @@ def bowl_up(p: Any, a: Any) -> float:
     """The lower half of a hollow sphere with a thick wall."""
     across = sqrt(p[0] * p[0] + p[1] * p[1])
     return max(abs(sqrt(across * across + p[2] * p[2]) - 0.8 * a[0]) - 0.2 * a[0], p[2])
+
+
+# --- the distance grid of a mesh --------------------------------------------------------------------------------------
+
+CUBE = """
+<mujoco>
+  <extension><plugin plugin="mujoco.sdf.sdflib"><instance name="s"/></plugin></extension>
+  <asset>
+    <mesh name="s" vertex="0 0 0  1 0 0  0 1 0  1 1 0  0 0 2  1 0 2  0 1 2  1 1 2"><plugin instance="s"/></mesh>
+  </asset>
+  <worldbody>
+    <geom type="sdf" mesh="s" name="shape" pos=".1 .2 .3" euler="10 20 30"><plugin instance="s"/></geom>
+    <body><freejoint/><geom size=".1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def box_distance(points: np.ndarray) -> np.ndarray:
+    """Signed distance from the box from (0, 0, 0) to (1, 1, 2)."""
+    out = np.abs(points - (0.5, 0.5, 1.0)) - (0.5, 0.5, 1.0)
+    return np.linalg.norm(np.maximum(out, 0), axis=1) + np.minimum(out.max(axis=1), 0)
+
+
+def mesh_frame(m: cardan.MjModel) -> np.ndarray:
+    """Orientation of the mesh's own frame in the frame of its vertices as given."""
+    frame = np.zeros(9)
+    cardan.mju_quat2Mat(frame, m.mesh_quat[0])
+    return frame.reshape(3, 3)
+
+
+def test_exact_distance_from_a_mesh() -> None:
+    m = cardan.MjModel.from_xml_string(CUBE)
+    vertex, face = m.mesh_vert.astype(float), m.mesh_face.astype(np.int64)
+    start = int(m.mesh_bvhadr[0])
+    tree = m.bvh_child[start:].astype(np.int64), m.bvh_nodeid[start:].astype(np.int64), np.array(m.bvh_aabb[start:])
+    mesh = vertex, face, pseudonormals(vertex, face)
+    points = np.random.default_rng(0).uniform(-0.5, 2.5, (500, 3))
+    own = (points - m.mesh_pos[0]) @ mesh_frame(m)
+    found = [signed_distance(tuple(point), mesh, tree, np.empty(100, np.int64)) for point in own]
+    assert found == pytest.approx(box_distance(points), abs=1e-6)
+
+
+def test_ball_meets_the_grid_of_a_mesh() -> None:
+    m = cardan.MjModel.from_xml_string(CUBE)
+    m.opt.sdf_initpoints = 40
+    d = cardan.MjData(m)
+    cardan.mj_kinematics(m, d)
+    turn = d.geom_xmat[0].reshape(3, 3) @ mesh_frame(m).T
+    origin = d.geom_xpos[0] - turn @ m.mesh_pos[0]
+    for local, touching in (((0.5, 0.5, 2.05), True), ((0.5, 0.5, 2.2), False), ((1.05, 0.5, 1.0), True)):
+        d.qpos[:3] = origin + turn @ local
+        cardan.mj_forward(m, d)
+        assert bool(d.ncon) == touching
+        if touching:
+            deepest = int(np.argmin(d.contact.dist))
+            assert -0.026 <= d.contact.dist[deepest] < -0.01
+            assert np.abs(d.contact.frame[deepest, :3] @ turn[:, 2 if local[2] > 2 else 0]) > 0.97
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

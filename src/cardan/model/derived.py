@@ -37,6 +37,7 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.ten_J_rowadr": tendon_sparsity.stored_rowadr,
     "aux.ten_J_colind": tendon_sparsity.stored_colind,
     "aux.contact_filter": pairing.contact_filter,
+    "aux.sdf_grid": pairing.sdf_grid,
     "aux.sdf_shape": pairing.sdf_shape,
     "aux.sdf_attr": pairing.sdf_attr,
     "aux.bvh_next": pairing.bvh_next,

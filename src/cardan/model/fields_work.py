@@ -31,6 +31,7 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.sdf_attr", "f8", ("any",), "attributes of each plugin instance, eight numbers each"),
     Field("aux.bvh_next", "i4", ("any",), "node after each part of a body's tree; -1 for trees that are out of order"),
     Field("aux.geom_in_tree", "i4", ("any",), "for each geom: whether it is in the tree of its body"),
+    Field("aux.sdf_grid", "f8", ("any",), "distance grids of meshes, a head and values each"),
     Field("aux.contact_filter", "i8", ("any",), "address of the callback that refuses pairs of geoms, or 0"),
 )
 

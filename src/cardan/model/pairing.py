@@ -48,6 +48,11 @@ def contact_filter(m: MjModel) -> np.ndarray:
     return np.zeros(1, np.int64)
 
 
+def sdf_grid(m: MjModel) -> np.ndarray:
+    """No distance grids: they are made when the model first collides."""
+    return np.zeros(0)
+
+
 def sdf_shape(m: MjModel) -> np.ndarray:
     """An empty table of distance functions: a zero for each plugin instance."""
     return np.zeros(max(1, m.nplugin), np.int64)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.collision.sdf.grid import mesh_grid
 from cardan.collision.sdf.registry import MAX_ATTRIBUTES, SHAPES, Shape
 from cardan.enums import mjtGeom
 from cardan.jit import addresses
@@ -32,13 +34,34 @@ def attach_shapes(m: MjModel) -> None:
     Raises:
         ValueError: a geom of type sdf has no registered shape.
     """
-    for instance in np.unique(m.geom_plugin[m.geom_type == mjtGeom.mjGEOM_SDF]).tolist():
-        if instance < 0:
-            raise ValueError("a geom of type sdf has no plugin instance")
-        shape = shape_of(m, instance)
-        start = int(m.plugin_attradr[instance])
-        texts = m.plugin_attr.tobytes()[start:].split(b"\0")[: len(shape.attributes)]
-        config = {key: text.decode() for key, text in zip(shape.attributes, texts, strict=True)}
+    geoms = np.flatnonzero(m.geom_type == mjtGeom.mjGEOM_SDF)
+    instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
+    meshes = dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))
+    if min(meshes) < 0:
+        raise ValueError("a geom of type sdf has no plugin instance")
+    shapes = {instance: shape_of(m, instance) for instance in meshes}
+    for instance, shape in shapes.items():
         adr = MAX_ATTRIBUTES * instance
-        m._memory.arrays["aux.sdf_attr"][adr : adr + MAX_ATTRIBUTES] = shape.values(config)
+        if not shape.of_mesh:
+            m._memory.arrays["aux.sdf_attr"][adr : adr + MAX_ATTRIBUTES] = shape.values(_config(m, instance, shape))
         (m._memory.arrays["aux.sdf_shape"][instance],) = addresses([shape.entry])
+    of_mesh = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}
+    if of_mesh and not m._memory.arrays["aux.sdf_grid"].size:
+        _attach_grids(m, of_mesh)
+
+
+def _config(m: MjModel, instance: int, shape: Shape) -> dict[str, str]:
+    """The configuration of an instance, as text."""
+    start = int(m.plugin_attradr[instance])
+    texts = m.plugin_attr.tobytes()[start:].split(b"\0")[: len(shape.attributes)]
+    return {key: text.decode() for key, text in zip(shape.attributes, texts, strict=True)}
+
+
+def _attach_grids(m: MjModel, meshes: Mapping[int, int]) -> None:
+    """Make the distance grids of meshes, by plugin instance: they stay with the model."""
+    grids: list[np.ndarray] = []
+    for instance, mesh in meshes.items():
+        m._memory.arrays["aux.sdf_attr"][MAX_ATTRIBUTES * instance] = sum(len(grid) for grid in grids)
+        grids.append(mesh_grid(m, mesh))
+    m._memory.attach("aux.sdf_grid", np.concatenate(grids))
+    m.__dict__.pop("_view", None)

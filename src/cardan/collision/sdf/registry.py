@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from cardan.collision.sdf.grid import grid_entry
 from cardan.collision.sdf.shapes import bolt, bowl, gear, nut, torus, torus_gradient
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import get3, set3
@@ -34,6 +35,7 @@ class Shape:
         attributes: default of each attribute, by name.
         aabb: attributes -> centre and half sides of a box around the shape.
         gradient: (point, attributes) -> gradient of the distance; without it, forward differences.
+        of_mesh: whether it is the shape of a mesh that is given, known by a grid of distances.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Shape:
     attributes: Mapping[str, float]
     aabb: Callable[[tuple[float, ...]], Box]
     gradient: Callable[[Any, Any], Any] | None = None
+    of_mesh: bool = False
 
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
         """All attributes as numbers: those of the configuration, and defaults.
@@ -58,6 +61,8 @@ class Shape:
     @cached_property
     def entry(self) -> Callable[..., int]:
         """The native entry: distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
+        if self.of_mesh:
+            return grid_entry
         return _entry(self.name, self.distance, self.gradient or _differences(self.distance))
 
 
@@ -108,6 +113,10 @@ def _entry(name: str, distance: Callable[..., float], slope: Callable[..., Any])
     return collider(exact(evaluate))
 
 
+def _no_box(a: tuple[float, ...]) -> Box:
+    return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
 def _screw_box(a: tuple[float, ...]) -> Box:
     return (0.0, 0.0, 0.0, 0.6, 0.6, 1.0)
 
@@ -135,6 +144,7 @@ SHAPES: dict[str, Shape] = {
         Shape("mujoco.sdf.gear", gear, GEAR, _gear_box),
         Shape("mujoco.sdf.nut", nut, {"radius": 0.26}, _screw_box),
         Shape("mujoco.sdf.torus", torus, {"radius1": 0.35, "radius2": 0.15}, _torus_box, torus_gradient),
+        Shape("mujoco.sdf.sdflib", torus, {"aabb": 0.0}, _no_box, of_mesh=True),
     )
 }
 """Registered shapes by name; the number of a shape in ``m.plugin`` is its place here."""

@@ -1,0 +1,128 @@
+"""Signed distances of points from a closed triangle mesh: the nearest point by the tree over the mesh's faces.
+
+The sign is that of the pseudonormal of the feature (face, edge or corner) on which the nearest point lies.
+
+Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.1.5: closest point on a triangle; J. A. Baerentzen,
+H. Aanaes, Signed distance computation using the angle weighted pseudonormal (2005).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.jit import kernel
+from cardan.maths.vector import add3, add_scaled3, dot3, scale3, sub3
+
+FACE, EDGES, CORNERS = 0, 1, 4
+"""Features of a triangle, as rows of the table of pseudonormals: itself, edges ab, bc, ca, corners a, b, c."""
+
+
+def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
+    """Normals of the seven features of each triangle (m, 7, 3): own, sums of two faces, sums weighted by angles."""
+    corner = vertex[face]
+    normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
+    table = np.empty((len(face), 7, 3))
+    table[:, FACE] = normal
+    ends = np.sort(np.stack([face, np.roll(face, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
+    _, edge = np.unique(ends, axis=0, return_inverse=True)
+    total = np.zeros((edge.max() + 1, 3))
+    np.add.at(total, edge.ravel(), np.repeat(normal, 3, axis=0))
+    table[:, EDGES:CORNERS] = total[edge.reshape(-1, 3)]
+    around = np.zeros((len(vertex), 3))
+    for k in range(3):
+        to_next = _unit(corner[:, (k + 1) % 3] - corner[:, k])
+        to_last = _unit(corner[:, (k + 2) % 3] - corner[:, k])
+        angle = np.arccos(np.clip((to_next * to_last).sum(axis=1), -1.0, 1.0))
+        np.add.at(around, face[:, k], angle[:, None] * normal)
+    table[:, CORNERS:] = around[face]
+    return table
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-300)[:, None]
+
+
+@kernel
+def nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
+    """The point of a triangle nearest to `p`, and the feature on which it lies."""
+    ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
+    d1, d2 = dot3(ab, ap), dot3(ac, ap)
+    if d1 <= 0.0 and d2 <= 0.0:
+        return a, 4
+    bp = sub3(p, b)
+    d3, d4 = dot3(ab, bp), dot3(ac, bp)
+    if d3 >= 0.0 and d4 <= d3:
+        return b, 5
+    vc = d1 * d4 - d3 * d2
+    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        return add_scaled3(a, ab, d1 / (d1 - d3)), 1
+    cp = sub3(p, c)
+    d5, d6 = dot3(ab, cp), dot3(ac, cp)
+    if d6 >= 0.0 and d5 <= d6:
+        return c, 6
+    vb = d5 * d2 - d1 * d6
+    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        return add_scaled3(a, ac, d2 / (d2 - d6)), 3
+    va = d3 * d6 - d5 * d4
+    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+        return add_scaled3(b, sub3(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6))), 2
+    share = 1.0 / (va + vb + vc)
+    return add3(a, add3(scale3(ab, vb * share), scale3(ac, vc * share))), 0
+
+
+@kernel
+def row3(table: Any, row: int) -> Any:
+    """A row of three numbers."""
+    return (table[row, 0], table[row, 1], table[row, 2])
+
+
+@kernel
+def square_from_box(aabb: Any, node: int, p: Any) -> float:
+    """Square of the distance of a point from the box of a node."""
+    total = 0.0
+    for k in range(3):
+        out = max(abs(p[k] - aabb[node, k]) - aabb[node, 3 + k], 0.0)
+        total += out * out
+    return total
+
+
+@kernel
+def signed_distance(p: Any, mesh: Any, tree: Any, stack: Any) -> float:
+    """Signed distance of a point from a mesh.
+
+    Args:
+        p: the point.
+        mesh: vertices (n, 3), faces (m, 3), their `pseudonormals` (m, 7, 3).
+        tree: children (k, 2), faces (k,; -1 for nodes with children) and boxes (k, 6) of the nodes, the root first.
+        stack: scratch memory for node numbers (k + 2,).
+    """
+    vertex, face, normals = mesh
+    child, nodeid, aabb = tree
+    best = 1e300
+    value = 0.0
+    stack[0] = 0
+    n = 1
+    while n > 0:
+        n -= 1
+        node = stack[n]
+        if square_from_box(aabb, node, p) < best:
+            if nodeid[node] >= 0:
+                f = nodeid[node]
+                a, b, c = row3(vertex, face[f, 0]), row3(vertex, face[f, 1]), row3(vertex, face[f, 2])
+                found = nearest_on_triangle(p, a, b, c)
+                between = sub3(p, found[0])
+                square = dot3(between, between)
+                if square < best:
+                    best = square
+                    side = dot3(between, row3(normals[f], found[1]))
+                    value = square**0.5 if side >= 0.0 else -(square**0.5)
+            else:
+                near, far = child[node, 0], child[node, 1]
+                if square_from_box(aabb, far, p) < square_from_box(aabb, near, p):
+                    near, far = far, near
+                stack[n] = far
+                stack[n + 1] = near
+                n += 2
+    return value
