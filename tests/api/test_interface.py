@@ -16,6 +16,7 @@ NAMES = sorted(
 )
 # what the reference does not have
 OWN = ("kernel", "stage", "set_callback", "get_callback", "last_good_state", "MjSpec")
+OWN += ("register_sdf", "get_collider", "set_collider", "put_contact")
 FUNCTIONS = [name for name in NAMES if callable(getattr(mujoco, name)) and not inspect.isclass(getattr(mujoco, name))]
 
 

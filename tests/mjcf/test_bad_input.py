@@ -126,11 +126,9 @@ ONLY_HERE: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 UNSUPPORTED: list[tuple[str, str]] = [
-    ('<extension><plugin plugin="p"/></extension>', "<plugin>: plugins are"),
     ("<deformable><flex/></deformable>", "<flex>: flexes are"),
     (world('<composite type="cable"/>'), "<composite>: composite objects are"),
     (world('<flexcomp name="f"/>'), "<flexcomp>: flexes are"),
-    (world('<geom type="sdf" mesh="m"/>'), "<geom> type: 'sdf': signed distance fields are"),
 ]
 
 

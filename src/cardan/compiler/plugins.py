@@ -48,9 +48,8 @@ def _shape(plugin: Element) -> Shape:
     shape = SHAPES.get(plugin["plugin"])
     if shape is None:
         known = ", ".join(SHAPES)
-        raise plugin.unsupported(
-            f"the plugin '{plugin['plugin']}' is not there; there are {known}; such plugins", "plugin"
-        )
+        missing = f"the plugin '{plugin['plugin']}' is not there; any of the plugins beside {known}"
+        raise plugin.unsupported(missing, "plugin")
     return shape
 
 
