@@ -143,11 +143,13 @@ def bowl_up(p: Any, a: Any) -> float:
 
 # --- the distance grid of a mesh --------------------------------------------------------------------------------------
 
-CUBE = """
+# not a text that stands for itself, as the reference crashes on it
+CORNERS = "0 0 0  1 0 0  0 1 0  1 1 0  0 0 2  1 0 2  0 1 2  1 1 2"
+CUBE = f"""
 <mujoco>
   <extension><plugin plugin="mujoco.sdf.sdflib"><instance name="s"/></plugin></extension>
   <asset>
-    <mesh name="s" vertex="0 0 0  1 0 0  0 1 0  1 1 0  0 0 2  1 0 2  0 1 2  1 1 2"><plugin instance="s"/></mesh>
+    <mesh name="s" vertex="{CORNERS}"><plugin instance="s"/></mesh>
   </asset>
   <worldbody>
     <geom type="sdf" mesh="s" name="shape" pos=".1 .2 .3" euler="10 20 30"><plugin instance="s"/></geom>
