@@ -11,7 +11,7 @@ from cardan.compiler.meshes.fitting import fit
 from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
 from cardan.maths.pose import Pose, Vec3, compose
-from cardan.maths.vector import add3, scale3
+from cardan.maths.vector import add3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Figure(NamedTuple):
     """Pose in the body; sizes; centre and half sides of the bounding box, radius of the bounding sphere, in its frame.
 
-    ``inertia`` gives the principal moments for a mass and the density that goes with it; ``semiaxes`` are those of the
-    ellipsoid that stands for the shape in a fluid, ``dataid`` is the id of the mesh or height field, or -1.
+    ``inertia`` gives the principal moments of a mass; ``semiaxes`` are those of the ellipsoid that stands for the shape
+    in a fluid, ``dataid`` is the id of the mesh or height field, or -1.
     """
 
     pose: Pose
@@ -32,7 +32,7 @@ class Figure(NamedTuple):
     half: Vec3
     radius: float
     volume: float
-    inertia: Callable[[float, float], Vec3]
+    inertia: Callable[[float], Vec3]
     semiaxes: Vec3
     dataid: int = -1
 
@@ -57,7 +57,7 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     pose, size = placed_shape(build, placed, values)
     check_size(element, word, size)
     found = _primitive(word, pose, size)
-    if not all(isfinite(value) for value in (found.volume, *found.inertia(found.volume, 1.0))):
+    if not all(isfinite(value) for value in (found.volume, *found.inertia(found.volume))):
         raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size")
     return found
 
@@ -87,9 +87,9 @@ def _primitive(word: str, pose: Pose, size: Vec3, dataid: int = -1) -> Figure:
     return Figure(pose, size, centre, half, radius, volume, _moments(shape, size), shape.semiaxes(size), dataid)
 
 
-def _moments(shape: Shape, size: Vec3) -> Callable[[float, float], Vec3]:
-    """Principal moments of a shape by mass; the density is not needed."""
-    return lambda mass, density: shape.inertia(size, mass)
+def _moments(shape: Shape, size: Vec3) -> Callable[[float], Vec3]:
+    """Principal moments of a shape by its mass."""
+    return lambda mass: shape.inertia(size, mass)
 
 
 def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -116,8 +116,8 @@ def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     pose = _with_mesh(build, placed, values, mesh.pose)
     radius = sqrt(x * x + y * y + z * z)
     dataid = build.ids["mesh"].get(values["mesh"], -1)
-    volume, unit = properties.volume, properties.inertia
-    return Figure(pose, size, centre, half, radius, volume, lambda mass, density: scale3(unit, density), size, dataid)
+    moments = _moments(SHAPES["box"], properties.box)
+    return Figure(pose, size, centre, half, radius, properties.volume, moments, size, dataid)
 
 
 def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -149,6 +149,6 @@ def mass_and_inertia(element: Element, values: dict[str, Any], found: Figure, co
         if counts and values["type"] == "mesh" and mass != 0.0:
             raise element.error("the volume of the mesh is too small: set the mass to 0, or use <inertial>", "mesh")
         return 0.0, _ORIGIN
-    density = values["density"] if mass is None else mass / found.volume
-    mass = found.volume * density if mass is None else mass
-    return mass, found.inertia(mass, density)
+    if mass is None:
+        mass = found.volume * values["density"]
+    return mass, found.inertia(mass)

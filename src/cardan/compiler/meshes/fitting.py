@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,17 +28,11 @@ def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> t
         # the shift is not turned, as in the reference
         position = add3(position, mesh.centre)
         size = _BY_BOX[word](mesh.vertex.astype(np.float64) - mesh.centre, mesh.half)
-    else:
-        size = _BY_INERTIA[word](_inertia_box(element, mesh.solid.volume, mesh.solid.inertia))
-    return (position, quat), (size[0] * scale, size[1] * scale, size[2] * scale)
-
-
-def _inertia_box(element: Element, volume: float, inertia: Vec3) -> Vec3:
-    """Half sides of the box with the volume and the moments of inertia."""
-    if volume <= 0.0:
+    elif mesh.solid.volume <= 0.0:
         raise element.error("the volume of the mesh is too small to fit a shape to it", "mesh")
-    x, y, z = (sqrt(max(0.0, 6.0 * (sum(inertia) - 2.0 * moment) / volume)) / 2.0 for moment in inertia)
-    return (x, y, z)
+    else:
+        size = _BY_INERTIA[word](mesh.solid.box)
+    return (position, quat), (size[0] * scale, size[1] * scale, size[2] * scale)
 
 
 _BY_INERTIA: dict[str, Callable[[Vec3], Vec3]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,11 +31,14 @@ Weigh = Callable[[tri.Triangles], np.ndarray]
 
 
 class MassProperties(NamedTuple):
-    """Volume (or area), where the mesh's mass is in the file's coordinates, and principal moments at unit density."""
+    """Volume (or area), where the mesh's mass is in the file's coordinates, and half sides of its inertia box.
+
+    That is the box with the mass and the principal moments of the mesh.
+    """
 
     volume: float
     pose: Pose
-    inertia: Vec3
+    box: Vec3
 
 
 class Mesh:
@@ -176,12 +180,12 @@ class Mesh:
         """
         self.vertex = (self.vertex - centre).astype(np.float32)
         weight = weigh(tri.triangles(self.vertex, self.face))
-        inertia, quat = _principal(self.vertex, self.face, weight, share)
+        box, quat = _inertia_box(self.vertex, self.face, weight, share)
         turn = _matrix(neg_quat(quat))
         self.vertex, exact = _turned(self.vertex, turn)
         self.normal = _turned(self.normal, turn)[0]
         self.low, self.high = exact.min(axis=0), exact.max(axis=0)
-        return MassProperties(float(weight.sum()), (_vector(centre), quat), inertia)
+        return MassProperties(float(tri.total(weight)), (_vector(centre), quat), box)
 
     @cached_property
     def shell(self) -> MassProperties:
@@ -195,8 +199,8 @@ class Mesh:
             return self._flat
         parts = tri.triangles(self.vertex, self.face)
         centre = tri.weighted_centre(parts, self._centroid, parts.area)
-        inertia, _ = _principal(self.vertex, self.face, parts.area, 12.0)
-        return MassProperties(float(parts.area.sum()), (_vector(centre), solid.pose[1]), inertia)
+        box, _ = _inertia_box(self.vertex, self.face, parts.area, 12.0)
+        return MassProperties(float(tri.total(parts.area)), (_vector(centre), solid.pose[1]), box)
 
     @property
     def centre(self) -> Vec3:
@@ -209,10 +213,17 @@ class Mesh:
         return _vector(0.5 * (self.high - self.low))
 
 
-def _principal(vertex: np.ndarray, face: np.ndarray, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
-    """Principal moments and axes, found at a usual density, since the search ends at an absolute precision."""
-    (x, y, z), quat = principal_axes(tri.second_moments(vertex, face, _DENSITY * weight / share))
-    return (x / _DENSITY, y / _DENSITY, z / _DENSITY), quat
+def _inertia_box(vertex: np.ndarray, face: np.ndarray, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
+    """Half sides and orientation of the inertia box; ``weight`` is the volume or area of the triangles.
+
+    It is found at a usual density, since the search for the axes ends at an absolute precision.
+    """
+    (a, b, c), quat = principal_axes(tri.second_moments(vertex, face, _DENSITY * weight / share))
+    mass = _DENSITY * float(tri.total(weight))
+    if mass <= 0.0:
+        return (0.0, 0.0, 0.0), quat
+    x, y, z = (0.5 * sqrt(max(0.0, 6.0 * moment / mass)) for moment in (b + c - a, a + c - b, a + b - c))
+    return (x, y, z), quat
 
 
 def _areas(parts: tri.Triangles) -> np.ndarray:
