@@ -181,8 +181,6 @@ def contact_difference(expected: Any, found: Any) -> float:
 ITERATIVE = {int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_ELLIPSOID), int(mjtGeom.mjGEOM_CYLINDER)}
 ITERATIVE |= {int(mjtGeom.mjGEOM_MESH), int(mjtGeom.mjGEOM_SDF)}
 SPHERE_CYLINDER = (int(mjtGeom.mjGEOM_SPHERE), int(mjtGeom.mjGEOM_CYLINDER))
-# the second contact is not the reference's in all poses (docs/differences.md)
-CAPSULE_BOX = (int(mjtGeom.mjGEOM_CAPSULE), int(mjtGeom.mjGEOM_BOX))
 
 
 def is_iterative(first: int, second: int) -> bool:
@@ -201,8 +199,3 @@ def types_in_contact(m: Any, d: Any) -> set[tuple[int, int]]:
 def has_iterative_contacts(m: Any, d: Any) -> bool:
     """Whether a contact comes from an iterative search, so that it has the tolerance of that search."""
     return any(is_iterative(*pair) for pair in types_in_contact(m, d))
-
-
-def may_differ(m: Any, d: Any) -> bool:
-    """Whether a contact is of geoms whose contacts need not be the reference's to rounding."""
-    return has_iterative_contacts(m, d) or CAPSULE_BOX in types_in_contact(m, d)
