@@ -116,7 +116,7 @@ def _body_rows(m: Any) -> list[np.ndarray]:
     below = _subtree_sizes(m.body_parentid)
     rows = []
     for body in range(m.nbody):
-        start, end = before[body], before[body + below[body]]
+        start, end = int(before[body]), int(before[body + below[body]])
         chain = column[adr[last[body]] : adr[last[body] + 1]][::-1] if last[body] >= 0 else column[:0]
         rows.append(np.concatenate([chain[chain < start], np.arange(start, end)]))
     return rows
