@@ -1,8 +1,8 @@
 """The Newton solver (spec: computation, algorithms; Boyd and Vandenberghe, Convex Optimization, section 9.5).
 
 Minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s]
-J, its factorisation, and an exact line search. The cost is a quadratic spline for pyramidal cones, so the last
-iteration lands on the minimum.
+J, its factorisation, which follows the rows that change state, and an exact line search. The cost is a quadratic
+spline for pyramidal cones, so the last iteration lands on the minimum.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from cardan.solver.primal import (
     update_gradient,
     update_rows,
 )
+from cardan.solver.rank_one import change_factor
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
 from cardan.solver.statistics import (
     close_island,
@@ -148,16 +149,22 @@ def prepare_island(m: Any, d: Any, island: int, large: Any) -> int:
 
 @kernel
 def refresh_factor(m: Any, d: Any, island: int, k: int, large: Any) -> None:
-    """Bring the factorisation of the Hessian up to date with the rows' states, for iteration `k`."""
+    """Bring the factorisation of the Hessian up to date with the rows' states, for iteration `k`.
+
+    Cones change in every iteration: with them, and after them, it is computed anew.
+    """
+    plain = k > 0 and d.work.has_cone == 0
     d.work.has_cone = 1 if any_cone(d, island) else 0
+    fresh = plain and d.work.has_cone == 0 and change_factor(d, island, large)
     if large is not None:
-        if d.work.dense_island == 0:
+        if d.work.dense_island == 0 and not fresh:
             factor_sparse(m, d, island)
     if d.work.dense_island != 0:
         if k == 0:
             start_dense_hessian(m, d, island)
         change_dense_hessian(d, island)
-        factor_dense(d, island)
+        if not fresh:
+            factor_dense(d, island)
     if k == 0:
         # reported as the reference does: all of a dense Hessian, the entries of a sparse one
         n = int(d.work.island_ndof[island])

@@ -1,0 +1,173 @@
+"""Rank-one changes of the factor of the Newton matrix: rows that enter or leave the quadratic zone.
+
+When the state of a row changes, H changes by +-D times the outer product of the row of J. Its factor L' D L follows by
+one pass over the rows of the factor that the change reaches (Gill, Golub, Murray and Saunders, Methods for modifying
+matrix factorizations, Mathematics of Computation 28, 1974, method C1; Davis, Direct Methods for Sparse Linear Systems,
+section 6.3: they are a path in the elimination tree). A factor of few changes is brought up to date, any other is
+computed anew: then, and when a row that leaves takes nearly all of a pivot, whose rounding errors would stay.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.update import QUADRATIC
+from cardan.jit import kernel, stack_array
+from cardan.solver.primal import run_range
+
+LOST = 0.01  # a pivot that shrinks to less than this share has lost two digits
+COST = 4  # a change of one entry costs so many times as much as one in the factorisation
+
+
+@kernel
+def sign_of_change(d: Any, r: int) -> int:
+    """1 if row `r` entered the quadratic zone in the last move, -1 if it left it, else 0."""
+    now = 1 if d.efc_state[r] == QUADRATIC else 0
+    before = 1 if d.work.row_state[r] == QUADRATIC else 0
+    return now - before
+
+
+@kernel
+def count_changes(d: Any, island: int) -> int:
+    """How many rows of the island entered or left the quadratic zone in the last move."""
+    count = 0
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            count += 1 if sign_of_change(d, r) != 0 else 0
+    return count
+
+
+@kernel
+def change_factor(d: Any, island: int, large: Any) -> bool:
+    """Bring ``work.L``, without cone terms, up to date with the rows' states.
+
+    Args:
+        d: data.
+        island: number of the island.
+        large: None if all islands are dense.
+
+    Returns:
+        False if it has to be computed anew: too many changes, or a pivot was lost.
+    """
+    changes = count_changes(d, island)
+    if changes * COST * factor_size(d, island, large) > factor_work(d, island, large):
+        return False
+    n = int(d.work.island_ndof[island])
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            sign = sign_of_change(d, r)
+            if sign != 0:
+                kept = True
+                if large is not None:
+                    if d.work.dense_island == 0:
+                        kept = change_sparse_factor(d, r, sign * d.efc_D[r])
+                if d.work.dense_island != 0:
+                    kept = change_dense_factor(d, int(d.work.row_adr[r]), n, sign * d.efc_D[r])
+                if not kept:
+                    return False
+    return True
+
+
+@kernel
+def factor_size(d: Any, island: int, large: Any) -> int:
+    """Number of entries of the factor, all that one change can reach."""
+    n = int(d.work.island_ndof[island])
+    size = n * (n + 1) // 2
+    if large is not None:
+        if d.work.dense_island == 0:
+            size = int(d.work.factor_nnz + n) // 2
+    return size
+
+
+@kernel
+def factor_work(d: Any, island: int, large: Any) -> int:
+    """Number of products that the factorisation takes."""
+    n = int(d.work.island_ndof[island])
+    work = n * (n + 1) * (2 * n + 1) // 6
+    if large is not None:
+        if d.work.dense_island == 0:
+            work = 0
+            for i in range(n):
+                work += d.work.L_nnz[i] * d.work.L_nnz[i]
+    return work // 2
+
+
+@kernel
+def change_pivot(inverse: float, p: float, weight: float) -> Any:
+    """A pivot after a change of rank one.
+
+    Args:
+        inverse: reciprocal of the pivot.
+        p: entry of the changing vector at it.
+        weight: weight of the change.
+
+    Returns:
+        new reciprocal, 0 if the pivot is lost; new pivot over old one; weight of the change of what is left.
+    """
+    ratio = 1.0 + weight * p * p * inverse
+    if ratio < LOST:
+        return 0.0, ratio, weight
+    return inverse / ratio, ratio, weight / ratio
+
+
+@kernel
+def change_dense_factor(d: Any, adr: int, n: int, weight: float) -> bool:
+    """The factor of H + `weight` j j' with the row j of ``work.J`` at `adr`; False if a pivot is lost."""
+    row = stack_array(128)
+    for k in range(n):
+        row[k] = d.work.J[adr + k]
+    for i in range(n - 1, -1, -1):
+        p = row[i]
+        if p != 0.0:
+            base = i * n
+            old = d.work.L[base + i]
+            inverse, ratio, rest = change_pivot(old, p, weight)
+            if inverse == 0.0:
+                return False
+            d.work.L[base + i] = inverse
+            back = p * old
+            share = weight * p
+            for k in range(i):
+                row[k] -= back * d.work.L[base + k]
+                d.work.L[base + k] = ratio * d.work.L[base + k] + share * row[k]
+            weight = rest
+    return True
+
+
+@kernel
+def change_sparse_factor(d: Any, r: int, weight: float) -> bool:
+    """The factor of H + `weight` j j' with row `r` of the sparse Jacobian; False if a pivot is lost.
+
+    ``dense_row`` is 0 before, and after a change that succeeds.
+    """
+    adr = int(d.work.row_adr[r])
+    nnz = int(d.work.row_nnz[r])
+    for k in range(adr, adr + nnz):
+        d.work.dense_row[d.work.J_col[k]] = d.work.J[k]
+    i = int(d.work.J_col[adr + nnz - 1]) if nnz > 0 else -1
+    while i >= 0:
+        begin = int(d.work.L_adr[i])
+        diagonal = begin + int(d.work.L_nnz[i]) - 1
+        p = d.work.dense_row[i]
+        d.work.dense_row[i] = 0.0
+        if p != 0.0:
+            old = d.work.Ldiag_inv[i]
+            inverse, ratio, rest = change_pivot(old, p, weight)
+            if inverse == 0.0:
+                return False
+            d.work.Ldiag_inv[i] = inverse
+            d.work.L[diagonal] = ratio * d.work.L[diagonal]
+            back = p * old
+            share = weight * p
+            for k in range(begin, diagonal):
+                column = d.work.L_col[k]
+                left = d.work.dense_row[column] - back * d.work.L[k]
+                d.work.dense_row[column] = left
+                d.work.L[k] = ratio * d.work.L[k] + share * left
+            weight = rest
+        i = int(d.work.L_col[diagonal - 1]) if diagonal > begin else -1
+    return True
