@@ -45,9 +45,10 @@ def counted(entry):
     return compile_entry(entry)
 compiling.compile_entry = counted
 
-m = MjModel({"nv": 2, "nbody": 1})
+m = MjModel({"nv": 2, "nbody": 1, "nM": 2})
 
 m.dof_parentid[:] = -1
+m.dof_Madr[:] = range(m.nv)
 m.finalize()
 d = MjData(m)
 d.qvel[:] = 1, 2

@@ -21,8 +21,9 @@ needs_interpreter = pytest.mark.skipif(jit_enabled, reason="about the interprete
 
 @pytest.fixture
 def pair():
-    m = MjModel({"nv": 4, "nq": 4, "nbody": 2})
+    m = MjModel({"nv": 4, "nq": 4, "nbody": 2, "nM": 4})
     m.dof_parentid[:] = -1
+    m.dof_Madr[:] = range(m.nv)
     m.finalize()
     m.body_pos[1] = 1, 2, 3
     return m, MjData(m)
@@ -129,8 +130,9 @@ def test_the_same_values_in_both_modes(pair):
 
 
 def test_scalars_groups_and_arrays():
-    m = MjModel({"nv": 4, "nbody": 2, "neq": 1})
+    m = MjModel({"nv": 4, "nbody": 2, "neq": 1, "nM": 4})
     m.dof_parentid[:] = -1
+    m.dof_Madr[:] = range(m.nv)
     m.finalize()
     m.body_pos[1] = 1, 2, 3
     m.opt.timestep = 0.5
