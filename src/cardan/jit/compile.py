@@ -6,9 +6,11 @@ outside but the mathematical library), and emitted as an object file that `carda
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 import llvmlite.binding as llvm
 
@@ -83,6 +85,39 @@ def _has_python_wrapper(library: Any) -> bool:
     return any(f.name.startswith("cpython.") for f in library._final_module.functions if not f.is_declaration)
 
 
+_unfinished: WeakSet[Any] = WeakSet()  # libraries that were neither linked nor emitted on their own
+
+
+def _finish(library: Any) -> None:
+    """Let Numba link, optimise and emit an unfinished library after all: something else than a stage needs it."""
+    if library in _unfinished:
+        _unfinished.discard(library)
+        library._finalized = False
+        library._shared_module = None
+        _numba_finalize()(library)
+
+
+@cache
+def _numba_finalize() -> Callable[[Any], None]:
+    """Numba's way to finish a library, its parts first.
+
+    It stays in Numba's place: user code that is compiled later may share parts with stages (Numba keeps its own
+    helpers, such as `max` of a tuple, for all callers).
+    """
+    from numba.core.codegen import JITCodeLibrary
+
+    library: Any = JITCodeLibrary
+    original = library.finalize
+
+    def finalize(self: Any) -> None:
+        for needed in list(self._linking_libraries):
+            _finish(needed)
+        original(self)
+
+    library.finalize = finalize
+    return finalize
+
+
 @contextmanager
 def _link_later() -> Iterator[None]:
     """Make Numba neither link, nor optimise, nor emit machine code for each kernel on its own.
@@ -97,11 +132,13 @@ def _link_later() -> Iterator[None]:
 
     library: Any = JITCodeLibrary
     context: Any = CPUContext
-    original_finalize, original_executable = library.finalize, context.get_executable
+    original_executable = context.get_executable
 
     def finalize(self: Any) -> None:
         if _has_python_wrapper(self):
-            original_finalize(self)
+            numba_finalize(self)
+        else:
+            _unfinished.add(self)
         self._finalized = True
 
     def get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
@@ -111,11 +148,12 @@ def _link_later() -> Iterator[None]:
         return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname, "", 1, env, (library,))
 
     with global_compiler_lock:
+        numba_finalize = _numba_finalize()
         library.finalize, context.get_executable = finalize, get_executable
         try:
             yield
         finally:
-            library.finalize, context.get_executable = original_finalize, original_executable
+            library.finalize, context.get_executable = numba_finalize, original_executable
 
 
 def _undefined_symbols(module: Any) -> list[str]:
