@@ -8,6 +8,7 @@ import time
 import warnings
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +70,12 @@ def cut(text: str, rng: random.Random) -> str:
 
 
 DAMAGE = (change_value,) * 6 + (remove_element, repeat_element, rename, rename_attribute, change_character, cut)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def libraries_are_loaded() -> None:
+    """Loading the libraries for meshes and hulls is no part of any case's time."""
+    cardan.MjModel.from_xml_string(RICH)
 
 
 @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
