@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.collision.sdf.grid import mesh_grid
-from cardan.collision.sdf.registry import MAX_ATTRIBUTES, SHAPES, Shape
+from cardan.collision.sdf.registry import SHAPES, Shape
+from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.enums import mjtGeom
 from cardan.jit import addresses
 

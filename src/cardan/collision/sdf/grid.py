@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.collision.sdf.nearest import pseudonormals, signed_distance
+from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.jit import collider, exact, jit_enabled, kernel
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.vector import add3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
@@ -88,7 +89,7 @@ def grid_distance(m: Any, start: int, p: Any) -> Any:
 @exact
 def grid_entry(m: Any, d: Any, side: int, gradient: int) -> int:
     """The native entry of distance grids: distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
-    start = int(m.aux.sdf_attr[8 * d.work.sdf_instance[side]])
+    start = int(m.aux.sdf_attr[MAX_ATTRIBUTES * d.work.sdf_instance[side]])
     pos = (m.aux.sdf_grid[start + 7], m.aux.sdf_grid[start + 8], m.aux.sdf_grid[start + 9])
     mat = (
         m.aux.sdf_grid[start + 10],

@@ -12,12 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from cardan.collision.sdf.grid import grid_entry
-from cardan.collision.sdf.shapes import bolt, bowl, gear, nut, torus, torus_gradient
+from cardan.collision.sdf.shapes import MAX_ATTRIBUTES, bolt, bowl, gear, nut, torus, torus_gradient
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import get3, set3
-
-MAX_ATTRIBUTES = 8
-"""How many attributes a shape may have; the distance function gets that many, 0 for those that it doesn't have."""
 
 STEP = 1e-8
 """Step of the forward differences by which gradients are found, m (as the reference's shapes do)."""

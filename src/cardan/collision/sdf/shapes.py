@@ -15,6 +15,8 @@ from cardan.constants import mjMINVAL
 from cardan.jit import kernel
 
 MINVAL = mjMINVAL
+MAX_ATTRIBUTES = 8
+"""How many attributes a shape may have; the distance function gets that many, 0 for those that it doesn't have."""
 SLOPE = sqrt(0.5)
 """Makes a distance of a radius minus a height: the slope of threads and of conical ends is 45 degrees."""
 
