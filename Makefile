@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 WORKERS ?= 2
 
-.PHONY: demo test bench lint venv
+.PHONY: demo test bench docs lint venv
 
 demo: venv
 	@mkdir -p build
@@ -21,6 +21,14 @@ test: venv
 
 bench: venv
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.pages
+
+# pages and stubs made from the tables of fields, the language and the benchmarks' results
+docs: venv
+	$(BIN)/python -m cardan.model.stubs
+	$(BIN)/python -m cardan.model.reference > build.md && mv build.md docs/fields.md
+	$(BIN)/python -m cardan.mjcf.docs > build.md && mv build.md docs/mjcf.md
+	$(BIN)/python -m benchmarks.pages
 
 lint: venv
 	$(BIN)/ruff check .

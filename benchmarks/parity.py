@@ -1,6 +1,6 @@
 """One step from every state along trajectories, in every combination of integrator, solver, cone and Jacobian.
 
-Not a timing, but the widest of the side-by-side checks: the suite runs a thinned set of it. Writes the table in
+Not a timing, but the widest of the side-by-side checks: the suite runs a thinned set of it. The table is in
 ``docs/parity.md``: for each model, solver and cone the largest difference of the state after one step, relative to the
 largest entry of the field, over all integrators and both kinds of Jacobians.
 """
@@ -24,23 +24,6 @@ from parity.test_shared_models import CONES, INTEGRATORS, SOLVERS, is_comparable
 from reference import model_from_reference  # noqa: E402
 
 STEPS = 1000
-PAGE = ROOT / "docs" / "parity.md"
-HEAD = """# Parity with MuJoCo 3.1.6
-
-Made by `python -m benchmarks parity`. From each state of a trajectory of {steps} steps with random controls both
-engines take one step; the table has the largest difference of `qpos`, `qvel` and `act`, relative to the largest entry
-of the field, over the integrators Euler, RK4, implicit and implicitfast and over dense and sparse Jacobians. States are
-compared when the contacts of both engines agree to 1e-9 (*share*, of all states). The bars are 1e-8, and 1e-6 in states
-with contacts that come from an iterative search; *beyond* counts the states above them. Conjugate gradients at the
-default tolerance stop before they converge and amplify rounding errors on the way: for them a state counts as beyond
-only if the difference is more than twice the scatter of the reference's own steps from states that differ by 1e-13, as
-much as what the solver starts from in the two engines.
-What is left out stands in [differences](differences.md): slider-cranks under RK4, and PGS where the contacts of two
-boxes come in another order.
-
-| model | {columns} | share | beyond |
-| --- |{rules} --- | --- |
-"""
 
 
 def compared(path: Path, settings: list[tuple[int, int, int, int]]) -> Comparison:
@@ -64,7 +47,7 @@ def states_of(lines: list[str]) -> int:
 def main() -> None:
     """Print, save and document the table."""
     columns = list(product(SOLVERS, CONES))
-    lines, rows = [], {}
+    rows = {}
     for name, path in STEPPED.items():
         integrators = [key for key in INTEGRATORS if is_comparable(name, (key, "", "", ""))]
         cells: dict[str, float] = {}
@@ -76,10 +59,6 @@ def main() -> None:
             exact, states, beyond = exact + result.exact, states + result.states, beyond + states_of(result.lines)
             print(f"{name} {solver} {cone}: {result.worst:.1e}", *result.lines[:5], flush=True)
         rows[name] = cells | {"share": exact / states, "states": states, "beyond": beyond}
-        row = " | ".join(f"{value:.0e}" for value in cells.values())
-        lines.append(f"| {name} | {row} | {exact / states:.2%} of {states} | {beyond} |")
-    names = " | ".join(", ".join(column) for column in columns)
-    PAGE.write_text(HEAD.format(steps=STEPS, columns=names, rules=" --- |" * len(columns)) + "\n".join(lines) + "\n")
     save("parity", rows)
 
 

@@ -1,0 +1,101 @@
+"""The tables of the documentation, made from the results that the benchmarks saved: ``python -m benchmarks.pages``.
+
+A page has a pair of marks for each table, ``<!-- results: NAME -->`` and ``<!-- end -->``; what stands between them is
+made from ``results/NAME.json``. A test compares the pages with the results, so that no figure is written by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.timing import RESULTS
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = (DOCS / "performance.md", DOCS / "parity.md")
+TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+
+Row = dict[str, Any]
+Columns = dict[str, Callable[[Row], str]]
+
+
+def number(key: str, form: str, scale: float = 1.0) -> Callable[[Row], str]:
+    """A column with one number of the row, or nothing where the row has none."""
+    return lambda row: format(scale * row[key], form) if key in row else ""
+
+
+def low_to_high(row: Row) -> str:
+    """The range of the single pairs."""
+    return f"{row['ratio_low']:.2f}-{row['ratio_high']:.2f}" if "ratio_low" in row else ""
+
+
+RATIO: Columns = {"÷ reference": number("ratio", ".2f"), "single pairs": low_to_high}
+STEP: Columns = RATIO | {
+    "µs a step": number("us_per_step", ".1f"),
+    "reference": number("us_per_step_reference", ".1f"),
+    "contacts": number("contacts", ".0f"),
+}
+GROWTH: Columns = {
+    "÷ reference": number("ratio", ".2f"),
+    "µs a step": number("us_per_step", ".1f"),
+    "reference": number("us_per_step_reference", ".1f"),
+}
+MILLISECONDS: Columns = RATIO | {"ms": number("ours", ".2f", 1e3), "reference": number("reference", ".2f", 1e3)}
+PARITY_CELLS = tuple(f"{solver}, {cone}" for solver in ("PGS", "CG", "Newton") for cone in ("pyramidal", "elliptic"))
+
+COLUMNS: dict[str, Columns] = {
+    "accuracy": {
+        "smooth fields": number("smooth", ".0e"),
+        "solver at tolerance 1e-14": number("solver", ".0e"),
+        "forward, then inverse": number("inverse", ".0e"),
+        "1000 single steps": number("step", ".0e"),
+    },
+    "compiling": MILLISECONDS,
+    "derivatives": MILLISECONDS,
+    "growth_chains": GROWTH,
+    "growth_piles": GROWTH,
+    "memory": {
+        "÷ reference": number("ratio", ".2f"),
+        "kB": number("ours", ".0f", 1e-3),
+        "reference": number("reference", ".0f", 1e-3),
+    },
+    "newest": RATIO,
+    "parity": {cell: number(cell, ".0e") for cell in PARITY_CELLS}
+    | {"share": lambda row: f"{row['share']:.2%} of {row['states']}", "beyond": number("beyond", ".0f")},
+    "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
+    "settings": STEP,
+    "startup": {"empty cache, s": number("cold", ".1f"), "warm cache, s": number("warm", ".2f")},
+    "stepping": STEP,
+}
+"""The columns of each table, by the name of the results."""
+
+
+def table(name: str) -> str:
+    """The table of one file of results, in Markdown, with machine and date below it."""
+    results = json.loads((RESULTS / f"{name}.json").read_text())
+    columns = COLUMNS[name]
+    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
+    for title, row in results["rows"].items():
+        if title != "exponent":
+            lines.append(f"| {title} | " + " | ".join(cell(row) for cell in columns.values()) + " |")
+    exponent = results["rows"].get("exponent")
+    power = f"Exponents: {exponent['ours']:.2f}, reference {exponent['reference']:.2f}. " if exponent else ""
+    return "\n".join([*lines, "", f"{power}{results['machine']}, {results['date']}."])
+
+
+def with_tables(text: str) -> str:
+    """The text of a page with all its tables made anew."""
+    return TABLE.sub(lambda found: f"<!-- results: {found[1]} -->\n{table(found[1])}\n<!-- end -->", text)
+
+
+def main() -> None:
+    """Write the tables of all pages."""
+    for page in PAGES:
+        page.write_text(with_tables(page.read_text()))
+
+
+if __name__ == "__main__":
+    main()
