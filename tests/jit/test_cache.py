@@ -29,6 +29,9 @@ def fill(m, d):
         d.qvel[i] = scaled(d.qvel[i])
     return OK
 """
+OUTER_BY_MODULE = OUTER.replace("from pocket.inner import scaled", "from pocket import inner").replace(
+    "scaled(", "inner.scaled("
+)
 MAIN = """
 import sys
 from cardan.jit import Program
@@ -113,6 +116,14 @@ def test_compiles_once_and_again_after_a_change_in_another_file(pocket):
     assert run(pocket) == (1, [6, 11])
     write_inner(pocket)
     assert run(pocket) == (0, [3, 6])
+
+
+def test_compiles_again_after_a_change_of_a_member_of_a_module(pocket):
+    (pocket / "pocket" / "outer.py").write_text(OUTER_BY_MODULE)
+    assert run(pocket) == (1, [3, 6])
+    write_inner(pocket, factor=5.0)
+    assert run(pocket) == (1, [5, 10])
+    assert run(pocket) == (0, [5, 10])
 
 
 def damaged(content: bytes) -> dict[str, bytes]:
