@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 WORKERS ?= 2
 
-.PHONY: demo test bench docs lint venv
+.PHONY: demo test test-oldest bench docs lint venv
 
 demo: venv
 	@mkdir -p build
@@ -18,6 +18,13 @@ demo: venv
 
 test: venv
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests
+
+# what goes through private parts of other packages, with their oldest versions
+test-oldest:
+	@test -x .venv-oldest/bin/pytest || { "$(PYTHON)" -m venv .venv-oldest && \
+		.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet --no-input install -r requirements-oldest.txt; }
+	PYTHONPATH=src CARDAN_CACHE_DIR=build/oldest-kernels .venv-oldest/bin/python -m pytest -q -p no:cacheprovider \
+		tests/jit tests/cli tests/api/test_callbacks.py tests/parity/test_step.py
 
 bench: venv
 	$(BIN)/python -m benchmarks

@@ -62,9 +62,11 @@ COLUMNS: dict[str, Columns] = {
         "kB": number("ours", ".0f", 1e-3),
         "reference": number("reference", ".0f", 1e-3),
     },
+    "midphase": {"with ÷ without": number("ratio", ".2f"), "single pairs": low_to_high},
     "newest": RATIO,
     "parity": {cell: number(cell, ".0e") for cell in PARITY_CELLS}
     | {"share": lambda row: f"{row['share']:.2%} of {row['states']}", "beyond": number("beyond", ".0f")},
+    "reading": {"longest, s": number("longest", ".2f"), "cases": number("cases", ".0f")},
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
     "settings": STEP,
     "startup": {"empty cache, s": number("cold", ".1f"), "warm cache, s": number("warm", ".2f")},

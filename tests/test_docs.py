@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from benchmarks import pages
 from benchmarks.timing import RESULTS
 

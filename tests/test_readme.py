@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import cardan
-from cardan.cli import app
+from cardan.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text()

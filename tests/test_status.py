@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import cardan
-from cardan.cli import app
+from cardan.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
 FEATURES, FUNCTIONS = (ROOT / "docs/status.md").read_text().split("\n## Functions and classes")

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import cardan
-from cardan.cli import app
+from cardan.cli.app import app
 from cardan.cli.files import replace_file
 from cardan.cli.warmup import all_entries
 from cardan.collision.table import COLLIDERS

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import mujoco
 import numpy as np
 import pytest
@@ -109,24 +107,6 @@ def test_trees_that_are_out_of_order_are_not_used(damage):
     pair.refresh()
     run(pair.program, pair.model, pair.data)
     np.testing.assert_array_equal(contact_table(pair), table)
-
-
-def seconds(pair: Pair, flags: int) -> float:
-    """Processor time of a few detections."""
-    pair.model.opt.disableflags = flags
-    pair.collide()
-    start = time.thread_time()
-    for _ in range(5):
-        run(pair.program, pair.model, pair.data)
-    return time.thread_time() - start
-
-
-@pytest.mark.skipif(not jit_enabled, reason="times are those of native code")
-def test_trees_save_most_of_the_time():
-    pair = two_clusters()
-    place(pair, np.random.default_rng(5))
-    ratio = min(seconds(pair, 0) / seconds(pair, int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)) for _ in range(3))
-    assert ratio < 0.3
 
 
 @pytest.mark.parametrize("direction", [(1, 1, 1), (1, -2, 0.3), (0, 0, 1)])

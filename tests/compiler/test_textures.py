@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 import zlib
 
 import asset_files as made
@@ -44,10 +43,8 @@ BROKEN = [
 
 @pytest.mark.parametrize(("attributes", "content", "word"), BROKEN)
 def test_broken_image(attributes: str, content: bytes, word: str) -> None:
-    start = time.process_time()
     with pytest.raises(MjcfError, match=word):
         load_string(f'<mujoco><asset><texture file="t.png" {attributes}/></asset></mujoco>', {"t.png": content})
-    assert time.process_time() - start < 1.0
 
 
 def test_huge_builtin_texture() -> None:

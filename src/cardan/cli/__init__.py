@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from cardan.cli.app import app
+import sys
+from importlib import import_module
 
-__all__ = ["app", "main"]
+NEEDED = ("typer", "rich")
+"""Packages of the extra ``cardan[cli]``."""
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line, or say which package it lacks."""
+    for name in NEEDED:
+        try:
+            import_module(name)
+        except ModuleNotFoundError:
+            sys.exit(f"cardan: the command line needs the package {name}: pip install 'cardan[cli]'")
+    from cardan.cli.app import app
+
     app()

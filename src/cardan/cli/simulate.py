@@ -129,6 +129,21 @@ def summary(m: cardan.MjModel, d: cardan.MjData, rows: Rows, spent: float) -> Ta
     return table
 
 
+def _check_plot(path: Path) -> None:
+    """Check that a picture can be drawn into this file.
+
+    Raises:
+        ValueError: matplotlib is not installed, or can't write pictures of this kind.
+    """
+    try:
+        from cardan.cli.plot import check_picture
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        raise ValueError("--plot needs the package matplotlib: pip install 'cardan[plot]'") from None
+    check_picture(path)
+
+
 def run(
     model: Path, duration: float, keyframe: str | None, ctrl: Path | None, out: Path | None, plot: Path | None
 ) -> None:
@@ -139,9 +154,7 @@ def run(
         if path is not None:
             check_writable(path)
     if plot is not None:
-        from cardan.cli.plot import check_picture
-
-        check_picture(plot)
+        _check_plot(plot)
     m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, keyframe)
     rows, spent = simulate(m, d, number_of_steps(duration, m.opt.timestep), controls)

@@ -11,7 +11,10 @@ DELAY = 1.0
 
 
 class CompileProgress:
-    """A progress bar on standard error that appears once compiling has taken longer than a second."""
+    """A progress bar on standard error that appears once compiling has taken longer than a second.
+
+    Without the package ``rich`` (extra ``cardan[cli]``) one line says what the wait is for.
+    """
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -38,9 +41,13 @@ class CompileProgress:
         self.done += 1
 
     def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
+        self._start = float("inf")  # once is enough
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        except ModuleNotFoundError:
+            print(f"compiling {self.total} kernels (once on this machine)", file=sys.stderr)
+            return
         self._bar = Progress(
             TextColumn("compiling kernels (once on this machine)"),
             BarColumn(),
