@@ -250,12 +250,68 @@ def test_added_contact_makes_constraints_as_in_the_reference() -> None:
     assert d.contact.dist == pytest.approx(rd.contact.dist[: rd.ncon], abs=1e-12)
 
 
+@pytest.mark.parametrize("place", ["collider", "filter"])
+def test_contacts_added_by_a_function_that_collision_detection_calls(place: str) -> None:
+    """The arena must not move while the stage that called the function goes on writing to it."""
+    stayed = []
+
+    def add(m: Any, d: Any) -> None:
+        con = cardan.MjContact()
+        con.dim = 1
+        for k in range(100):
+            before = d._memory.arrays["contact.dist"]
+            con.dist = -float(k)
+            assert cardan.mj_addContact(m, d, con) == 0
+            stayed.append(before is d._memory.arrays["contact.dist"])
+
+    def collide(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> Any:
+        add(m, d)
+        return [(-7.0, (0, 0, 0), (0, 0, 1))]
+
+    def refuse_none(m: Any, d: Any, geom1: int, geom2: int) -> int:
+        add(m, d)
+        return 0
+
+    if place == "collider":
+        cardan.set_collider(SPHERE, SPHERE, collide)
+    else:
+        cardan.set_mjcb_contactfilter(refuse_none)
+    m = model()
+    d = cardan.MjData(m)
+    cardan.mj_kinematics(m, d)
+    cardan.mj_collision(m, d)
+    dist = d.contact.dist.tolist()
+    added = [-float(k) for k in range(100)]
+    first = dist.index(-1.0) - 1
+    assert dist[first : first + 100] == added
+    if place == "collider":
+        assert dist[first + 100] == -7.0
+    assert stayed and all(stayed)
+
+
+def test_a_collider_cannot_replace_the_data_that_it_looks_at() -> None:
+    m = model()
+    other = collided(m)
+
+    def copy(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> Any:
+        cardan.mj_copyData(d, m, other)
+
+    cardan.set_collider(SPHERE, SPHERE, copy)
+    with pytest.raises(RuntimeError, match="collision detection is running"):
+        collided(m)
+
+
 def test_memory_grows_for_added_contacts() -> None:
     m = model()
     d = collided(m)
     con = cardan.MjContact()
+    con.dim = 1
     for _ in range(1000):
         assert cardan.mj_addContact(m, d, con) == 0
     assert d.ncon > 1000
     with pytest.raises(TypeError, match="con must be an MjContact"):
         cardan.mj_addContact(m, d, 3)  # pyright: ignore[reportArgumentType]
+    for dim in (0, -1, 7):
+        con.dim = dim
+        with pytest.raises(ValueError, match=f"con.dim is {dim}"):
+            cardan.mj_addContact(m, d, con)

@@ -15,6 +15,7 @@ from cardan.step.collision_hooks import put_contact
 from cardan.step.hooks import Hooks, hooks, hooks_of
 
 Collider = Callable[..., Any]
+MAX_CONDIM = 6  # a normal force, two of sliding friction, one torsional, two of rolling friction
 
 
 def _types(function: str, type1: int, type2: int) -> tuple[int, int]:
@@ -78,10 +79,13 @@ def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
 
     Raises:
         TypeError: `con` is no contact.
+        ValueError: its dimension is none.
     """
     check_pair("mj_addContact", m, d)
     if not isinstance(con, MjContact):
         raise TypeError(f"mj_addContact: con must be an MjContact, not {type(con).__name__}")
+    if not 1 <= con.dim <= MAX_CONDIM:
+        raise ValueError(f"mj_addContact: con.dim is {con.dim}; a contact has 1 (no friction), 3, 4 or 6 dimensions")
     values = {name: getattr(con, name) for name in d.contact.fields}
     if d.ncon >= d._memory.sizes["ncon"] and not d.grow("ncon", d.ncon + 1):
         return 1

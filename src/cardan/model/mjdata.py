@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -93,6 +95,17 @@ class _SolverList(RecordList):
     record_class = MjSolverStat
 
 
+class ArenaHeld(BaseException):
+    """The arena must grow while a stage, which called a Python function, goes on using the addresses that it has.
+
+    It ends the Python function and the stage; then the arena grows, and the stage runs again.
+    """
+
+    def __init__(self, capacity: str, need: int) -> None:
+        super().__init__(f"the arena of {capacity} must grow to {need} while a stage uses it")
+        self.capacity, self.need = capacity, need
+
+
 class MjData(DataNames):
     """State, inputs and results of one simulation (names and shapes as in MuJoCo's mjData).
 
@@ -111,6 +124,7 @@ class MjData(DataNames):
     address: int  # of the slot table, for native stages
     _memory: StructMemory
     _resume: np.ndarray  # where a stopped program goes on: position in its list, steps done
+    _arena_held: bool = False
 
     def __init__(self, model: MjModel) -> None:
         self._adopt(model)
@@ -160,6 +174,9 @@ class MjData(DataNames):
 
         Returns:
             Whether it was enlarged; a limit that the user set (``<size memory>``) holds for contacts and rows.
+
+        Raises:
+            ArenaHeld: a stage is using it (see `arena_held`).
         """
         need, now = int(need), self._memory.sizes[capacity]
         size = max(need + need // 4, now + now // 2, 16)
@@ -167,10 +184,21 @@ class MjData(DataNames):
             size = self._within_limit(capacity, size)
             if size <= now:
                 return False
+        if self._arena_held:
+            raise ArenaHeld(capacity, need)
         self._memory.grow(capacity, size)
         self.__dict__.pop("_view", None)
         self._show_memory()
         return True
+
+    @contextmanager
+    def arena_held(self) -> Iterator[None]:
+        """While a stage is inside a Python function that it called: its addresses of arena arrays must stay."""
+        before, self.__dict__["_arena_held"] = self._arena_held, True
+        try:
+            yield
+        finally:
+            self.__dict__["_arena_held"] = before
 
     def _within_limit(self, capacity: str, size: int) -> int:
         """The size itself if the user's limit on memory allows it; if not, a smaller step, as far as there is room."""
@@ -201,6 +229,8 @@ class MjData(DataNames):
             raise AttributeError(f"MjData has no attribute {name!r} that can be set")
 
     def _copy_values(self, other: MjData) -> None:
+        if self._arena_held:
+            raise RuntimeError("collision detection is running on this data: a function that it calls can't replace it")
         self._memory.copy_from(other._memory)
         self.__dict__.pop("_view", None)
 

@@ -171,16 +171,21 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
 def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> tuple[int, Any]:
     """Address of a native function that calls a Python function, and what keeps it valid.
 
-    Functions of pairs of geoms get their ids, and their result counts.
+    Functions of pairs of geoms get their ids, and their result counts. They are called in the midst of a stage, the
+    others between two.
     """
 
     def call(_m: Any, _d: Any, *geoms: int) -> int:
+        m, d = _running.objects or (_m, _d)
         try:
-            found = adapted(*(_running.objects or ()), *geoms)
+            if of_pairs:
+                with d.arena_held():
+                    return adapted(m, d, *geoms)
+            adapted(m, d)
         except BaseException as error:
             _running.error = error
             return CALLBACK_FAILED
-        return found if of_pairs else OK
+        return OK
 
     if not jit_enabled:
         return register_function(call), call

@@ -16,6 +16,7 @@ import numpy as np
 from cardan.collision.table import attach_missing_collider
 from cardan.enums.data import mjtWarning
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
+from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import settle_divergence
 from cardan.step.hooks import colliders_of, running, take_error
@@ -99,11 +100,14 @@ def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
 
 def _grow(capacity: str) -> Answer:
     def grow(program: Program, m: Any, d: Any) -> None:
-        need = int(d._memory.scalars["work.need"][0])
-        if not d.grow(capacity, need):
-            _refuse(capacity, d)
+        _enlarge(d, capacity, int(d._memory.scalars["work.need"][0]))
 
     return grow
+
+
+def _enlarge(d: Any, capacity: str, need: int) -> None:
+    if not d.grow(capacity, need):
+        _refuse(capacity, d)
 
 
 def _refuse(capacity: str, d: Any) -> None:
@@ -122,8 +126,12 @@ def _refuse(capacity: str, d: Any) -> None:
     d._memory.scalars["work.rows_full"][0] = 1
 
 
-def _raise_callback_error(program: Program, m: Any, d: Any) -> None:
-    raise take_error()
+def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
+    """Raise what a callback raised; if that only says that the arena is too small, enlarge it instead."""
+    error = take_error()
+    if not isinstance(error, ArenaHeld):
+        raise error
+    _enlarge(d, error.capacity, error.need)
 
 
 def _attach_collider(program: Program, m: Any, d: Any) -> None:
@@ -145,7 +153,7 @@ def _report_warnings(program: Program, m: Any, d: Any) -> None:
 ANSWERS: dict[int, Answer] = {
     **{number: _grow(capacity) for number, capacity in enumerate(CAPACITIES, start=1)},
     COLLIDER_MISSING: _attach_collider,
-    CALLBACK_FAILED: _raise_callback_error,
+    CALLBACK_FAILED: _answer_callback_error,
     DIVERGED: _reset_diverged,
     WARNED: _report_warnings,
 }
