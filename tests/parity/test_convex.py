@@ -43,13 +43,13 @@ def errors(pair: Pair) -> tuple[float, float, float]:
     )
 
 
-def compare(xml: str, seed: int, poses: int) -> tuple[np.ndarray, int]:
+def compare(xml: str, seed: int, poses: int, spread: float = 0.22) -> tuple[np.ndarray, int]:
     """Differences of all poses with contacts, and the number of poses where the numbers of contacts differ."""
     pair = Pair(xml)
     rng = np.random.default_rng(seed)
     found, unequal = [], 0
     for _ in range(poses):
-        place_randomly(pair, rng)
+        place_randomly(pair, rng, spread)
         pair.collide()
         if pair.data.ncon != pair.ref_data.ncon:
             unequal += 1
@@ -84,6 +84,55 @@ def test_random_sizes(kinds, seed):
     )
     assert unequal == 0
     assert (found < 1e-5).all(axis=1).mean() >= 0.98
+
+
+@pytest.mark.parametrize("scale", [0.003, 0.03, 10.0])
+@pytest.mark.parametrize("kinds", [pair for pair in PAIRS if "ellipsoid" in pair and "mesh" not in pair], ids="-".join)
+def test_ellipsoids_of_all_sizes(kinds, scale):
+    """The search for the closest point ends by an absolute step, and small triangles count as having no area."""
+    sizes = [" ".join(str(scale * part) for part in size) for size in ((0.3, 0.2, 0.4), (0.5, 0.8, 0.2))]
+    inertia = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    xml = two_geoms(*kinds, f'size="{sizes[0]}" margin="{0.1 * scale}"', "", f'size="{sizes[1]}"')
+    found, unequal = compare(xml.replace("<freejoint/>", "<freejoint/>" + inertia), 4, max(POSES // 10, 5), 0.3 * scale)
+    assert unequal == 0
+    assert (found < 1e-6 * np.array([scale, scale, 1.0])).all(axis=1).mean() >= 0.98
+
+
+@pytest.mark.parametrize("iterations", range(4))
+@pytest.mark.parametrize("kinds", [("ellipsoid", "cylinder"), ("mesh", "mesh"), ("capsule", "mesh")], ids="-".join)
+def test_few_iterations(kinds, iterations):
+    """``mpr_iterations`` limits the last phase only: no contact is lost, however few they are."""
+    option = f'<option mpr_iterations="{iterations}"/>'
+    found, unequal = compare(two_geoms(*kinds, "", option), 5, max(POSES // 5, 10))
+    assert unequal == 0
+    assert (found < 1e-9).all(axis=1).mean() >= 0.99
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-17, 1e-16, 1e-15, 1e-9])
+def test_centres_that_coincide(offset):
+    pair = Pair(two_geoms("ellipsoid", "ellipsoid", 'size=".3 .2 .4"', "", 'size=".3 .25 .2"'))
+    pair.set_pose(1, [0, offset, 0], [1, 0, 0, 0])
+    pair.set_pose(2, [0, 0, 0], [1, 0, 0, 0])
+    pair.check()
+
+
+@pytest.mark.parametrize("ulps", [-8, -1, 0, 1, 2, 8])
+@pytest.mark.parametrize("kinds", [("box", "mesh"), ("mesh", "mesh")], ids="-".join)
+def test_shapes_that_just_touch(kinds, ulps):
+    """Shapes overlap if they do by more than rounding."""
+    cube = "-.5 -.5 -.5 .5 -.5 -.5 -.5 .5 -.5 .5 .5 -.5 -.5 -.5 .5 .5 -.5 .5 -.5 .5 .5 .5 .5 .5"
+    pair = Pair(
+        two_geoms(*kinds)
+        .replace('size=".3 .2 .25"', 'size=".5 .5 .5"')
+        .replace(ASSET, ASSET[:21] + f'vertex="{cube}"/></asset>')
+    )
+    for axis in range(3):
+        pos = np.full(3, 0.25)
+        pos[axis] = 1.0 - ulps * 2.0**-53
+        pair.set_pose(1, [0, 0, 0], [1, 0, 0, 0])
+        pair.set_pose(2, pos, [1, 0, 0, 0])
+        pair.check(1e-12)
+        assert pair.data.ncon == (1 if ulps > 1 else 0)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.05])

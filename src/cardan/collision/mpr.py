@@ -1,33 +1,48 @@
 """Minkowski portal refinement: whether two convex shapes overlap, how deep, and where.
 
-The *portal* is a triangle of points on the surface of the Minkowski difference through which the ray from an interior
-point of the difference to the origin leaves it. It is first discovered, then moved outwards until either the origin
-lies within it (the shapes overlap) or no point of the difference lies beyond the plane of the portal through the
-origin (they don't). Where they overlap, the portal is refined further until it lies on the surface, up to
-``opt.mpr_tolerance``: its distance from the origin is the depth.
+The *origin ray* goes from a point inside the Minkowski difference of the shapes through the origin and on. The shapes
+overlap if it meets the origin before it leaves the difference. A *portal* is a triangle of support points that the ray
+passes through. There are three phases, and each round of each asks for one support point:
 
-The vertices are rows of ``d.work.simplex``: row 0 is the interior point, rows 1 to 3 are the portal, row 4 is the
-newest point.
+- `ENCLOSE` turns a candidate about the ray until the ray passes through it;
+- `ADVANCE` moves the portal outwards until the origin lies behind it, so that the shapes overlap;
+- `SETTLE` moves it on until it lies on the surface: its distance from the origin is the depth.
+
+The first two end with `APART` as soon as a support point shows a plane that separates the shapes. A portal that the
+newest point is at most ``opt.mpr_tolerance`` beyond is taken to lie on the surface. In the last phase,
+``opt.mpr_iterations`` is the largest number of times that the portal is moved.
+
+Row 0 of ``d.work.simplex`` is the interior point. A portal is a tuple of the four other rows: its corners a, b and c,
+which turn clockwise for an eye at the interior point, and a spare row for the next support point. So a point that
+takes the place of a corner is not copied: the two rows change roles.
 
 Sources: G. Snethen, XenoCollide: complex collision made simple, in Game Programming Gems 7 (2008), section 2.5;
-spec: computation, collision detection, collision checking.
+spec: computation, collision detection, collision checking. The thresholds are those that the reference's numbers show.
 """
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
-from cardan.collision.simplex import copy_vertex, triangle_weights, weighted_sum
+from cardan.collision.simplex import segment_weights, triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 
 EPSILON = 2.220446049250313e-16
-"""Numbers up to this are taken for 0."""
+"""Numbers below this are taken for 0: heights over planes in m, volumes in m^3, and squares of areas in m^4. So on
+shapes of millimetres a triangle with sides of 0.1 mm is one without area, as in the reference."""
+OFF_CENTER = 10.0 * EPSILON
+"""By how much the interior point is moved along x if it coincides with the origin, m."""
 
-APART, TOUCH, ON_SEGMENT, PORTAL = range(4)
-"""Outcomes of discovering a portal."""
+ENCLOSE, ADVANCE, SETTLE, APART, PIERCED, SETTLED = range(6)
+"""Three phases and three ends: the shapes don't overlap; the ray leaves through the first vertex; through a portal."""
+
+MOST_ROUNDS = 1000
+"""Rounds after which the first two phases are given up; they end by themselves but for rounding, mostly within 10."""
+
+FIRST_ROWS = (1, 2, 3, 4)
+"""The portal that all searches start with."""
 
 
 @kernel
@@ -40,125 +55,179 @@ def unit(v: Any) -> Any:
 
 
 @kernel
-def set_interior(d: Any) -> None:
-    """Row 0: the difference of the centres of both shapes, moved off the origin if they coincide."""
-    center1 = get3(d.work.shape_pos, 0)
-    center2 = get3(d.work.shape_pos, 1)
+def triangle_normal(a: Any, b: Any, c: Any) -> Any:
+    """Unit normal of a triangle, on the side from which a, b, c turn counter-clockwise; 0 if it has no area."""
+    return unit(cross(sub3(b, a), sub3(c, a)))
+
+
+@kernel
+def volume(a: Any, b: Any, c: Any) -> float:
+    """Six times the signed volume of the tetrahedron of the origin and three points."""
+    return dot3(cross(a, b), c)
+
+
+@kernel
+def corners(d: Any, portal: Any) -> Any:
+    """The corners of a portal."""
+    return get3(d.work.simplex, portal[0]), get3(d.work.simplex, portal[1]), get3(d.work.simplex, portal[2])
+
+
+@kernel
+def with_newest(portal: Any, corner: int) -> Any:
+    """The portal with the point in the spare row at a corner (0, 1, 2); that of the corner is spare now."""
+    a, b, c, spare = portal
+    if corner == 0:
+        return (spare, b, c, a)
+    if corner == 1:
+        return (a, spare, c, b)
+    return (a, b, spare, c)
+
+
+@kernel
+def set_interior(d: Any) -> Any:
+    """Write the interior point, the difference of the centres of both shapes; returns it."""
+    center1, center2 = get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1)
+    interior = sub3(center1, center2)
+    if norm3(interior) < EPSILON:
+        interior = (interior[0] + OFF_CENTER, interior[1], interior[2])
     set3(d.work.simplex1, 0, center1)
     set3(d.work.simplex2, 0, center2)
-    difference = sub3(center1, center2)
-    if norm3(difference) < EPSILON:
-        difference = (10.0 * EPSILON, 0.0, 0.0)
-    set3(d.work.simplex, 0, difference)
+    set3(d.work.simplex, 0, interior)
+    return interior
 
 
 @kernel
-def side_normal(d: Any, row1: int, row2: int) -> Any:
-    """Unit normal of the plane through the interior point and two vertices."""
-    v0 = get3(d.work.simplex, 0)
-    return unit(cross(sub3(get3(d.work.simplex, row1), v0), sub3(get3(d.work.simplex, row2), v0)))
-
-
-@kernel
-def discover_portal(m: Any, d: Any) -> int:
-    """Find three points on the surface that the ray from the interior point to the origin passes between.
+def aim(m: Any, d: Any) -> Any:
+    """Find a first candidate: the corners a and b of a portal.
 
     Returns:
-        `APART`: the shapes don't overlap; `TOUCH`: the origin is vertex 1; `ON_SEGMENT`: it lies between interior
-        point and vertex 1; `PORTAL`: rows 1 to 3 are a portal.
+        (`ENCLOSE`, portal); or `APART` or `PIERCED` with a portal whose first corner is the first vertex.
     """
-    set_interior(d)
-    v0 = get3(d.work.simplex, 0)
+    interior = set_interior(d)
 
-    # first vertex: towards the origin
-    direction = unit(scale3(v0, -1.0))
-    v1 = support_difference(m, d, 1, direction)
-    if dot3(v1, direction) < EPSILON:
-        return APART
+    # the first vertex lies towards the origin
+    direction = unit(scale3(interior, -1.0))
+    first = support_difference(m, d, FIRST_ROWS[0], direction)
+    if dot3(first, direction) < EPSILON:
+        return APART, FIRST_ROWS
 
-    # second vertex: across the plane of interior point, first vertex, and origin
-    normal = cross(v0, v1)
-    if dot3(normal, normal) < EPSILON * EPSILON:
-        return TOUCH if dot3(v1, v1) < EPSILON * EPSILON else ON_SEGMENT
+    # the second one across the plane of first vertex and ray
+    normal = cross(interior, first)
+    if dot3(normal, normal) < EPSILON:
+        return PIERCED, FIRST_ROWS
     direction = unit(normal)
-    v2 = support_difference(m, d, 2, direction)
-    if dot3(v2, direction) < EPSILON:
-        return APART
+    second = support_difference(m, d, FIRST_ROWS[1], direction)
+    if dot3(second, direction) < EPSILON:
+        return APART, FIRST_ROWS
 
-    # orient the side so that its normal points to the origin
-    direction = side_normal(d, 1, 2)
-    if dot3(direction, v0) > 0.0:
-        copy_vertex(d, 1, 4)
-        copy_vertex(d, 2, 1)
-        copy_vertex(d, 4, 2)
-        direction = scale3(direction, -1.0)
-
-    # third vertex: replace one of the others until the ray passes between all three
-    for _ in range(m.opt.mpr_iterations):
-        v3 = support_difference(m, d, 3, direction)
-        if dot3(v3, direction) < EPSILON:
-            return APART
-        if dot3(cross(get3(d.work.simplex, 1), v3), v0) < -EPSILON:
-            copy_vertex(d, 3, 2)
-        elif dot3(cross(v3, get3(d.work.simplex, 2)), v0) < -EPSILON:
-            copy_vertex(d, 3, 1)
-        else:
-            return PORTAL
-        direction = side_normal(d, 1, 2)
-    return APART
+    # the origin has to be on the outer side of the triangle of the interior point and both
+    if dot3(triangle_normal(interior, first, second), interior) > 0.0:
+        return ENCLOSE, (FIRST_ROWS[1], FIRST_ROWS[0], FIRST_ROWS[2], FIRST_ROWS[3])
+    return ENCLOSE, FIRST_ROWS
 
 
 @kernel
-def portal_direction(d: Any) -> Any:
-    """Unit normal of the portal, away from the interior point."""
-    v1 = get3(d.work.simplex, 1)
-    return unit(cross(sub3(get3(d.work.simplex, 2), v1), sub3(get3(d.work.simplex, 3), v1)))
+def facing(d: Any, phase: int, portal: Any) -> Any:
+    """The unit vector along which the next support point is looked for.
+
+    That is the outward normal of the portal, or of the side of a candidate that the origin lies beyond.
+    """
+    a, b, c = corners(d, portal)
+    if phase == ENCLOSE:
+        return triangle_normal(get3(d.work.simplex, 0), a, b)
+    return triangle_normal(a, b, c)
 
 
 @kernel
-def portal_reaches(m: Any, d: Any, direction: Any) -> bool:
-    """Whether the newest point is no farther out than the portal, up to the tolerance."""
-    newest = dot3(get3(d.work.simplex, 4), direction)
-    nearest = newest - dot3(get3(d.work.simplex, 1), direction)
-    for row in range(2, 4):
-        nearest = min(nearest, newest - dot3(get3(d.work.simplex, row), direction))
-    return nearest <= m.opt.mpr_tolerance
+def corner_to_enclose(d: Any, portal: Any) -> int:
+    """The corner of a candidate that gives way to the newest point; 2 if the ray then passes through."""
+    interior, newest = get3(d.work.simplex, 0), get3(d.work.simplex, portal[3])
+    a, b, _ = corners(d, portal)
+    if volume(a, newest, interior) < -EPSILON:
+        return 1
+    if volume(newest, b, interior) < -EPSILON:
+        return 0
+    return 2
 
 
 @kernel
-def expand_portal(d: Any) -> None:
-    """Replace one vertex of the portal by the newest point, so that the ray still passes through."""
-    v4v0 = cross(get3(d.work.simplex, 4), get3(d.work.simplex, 0))
-    if dot3(get3(d.work.simplex, 1), v4v0) > 0.0:
-        replaced = 1 if dot3(get3(d.work.simplex, 2), v4v0) > 0.0 else 3
-    else:
-        replaced = 2 if dot3(get3(d.work.simplex, 3), v4v0) > 0.0 else 1
-    copy_vertex(d, 4, replaced)
+def corner_to_advance(d: Any, portal: Any) -> int:
+    """The corner of a portal that gives way to the newest point, so that the ray still passes through.
+
+    The planes through the ray, the newest point and each corner cut the portal in three: the ray passes through one.
+    """
+    a, b, c = corners(d, portal)
+    plane = cross(get3(d.work.simplex, portal[3]), get3(d.work.simplex, 0))
+    if dot3(a, plane) > 0.0:
+        return 0 if dot3(b, plane) > 0.0 else 2
+    return 1 if dot3(c, plane) > 0.0 else 0
 
 
 @kernel
-def refine_portal(m: Any, d: Any) -> bool:
-    """Move the portal outwards until the origin lies inside (true), or is known to lie outside (false)."""
-    for _ in range(m.opt.mpr_iterations):
-        direction = portal_direction(d)
-        if dot3(direction, get3(d.work.simplex, 1)) > -EPSILON:
-            return True
-        v4 = support_difference(m, d, 4, direction)
-        if dot3(v4, direction) < -EPSILON or portal_reaches(m, d, direction):
-            return False
-        expand_portal(d)
-    return False
+def lies_on_surface(m: Any, d: Any, portal: Any, direction: Any) -> bool:
+    """Whether the newest point is no farther out than one of the corners, up to the tolerance."""
+    a, b, c = corners(d, portal)
+    reach = max(dot3(a, direction), dot3(b, direction), dot3(c, direction))
+    return dot3(get3(d.work.simplex, portal[3]), direction) - reach <= m.opt.mpr_tolerance
 
 
 @kernel
-def refine_to_surface(m: Any, d: Any) -> None:
-    """Move the portal outwards until it lies on the surface of the difference."""
-    for _ in range(m.opt.mpr_iterations + 1):
-        direction = portal_direction(d)
-        support_difference(m, d, 4, direction)
-        if portal_reaches(m, d, direction):
-            return
-        expand_portal(d)
+def next_round(m: Any, d: Any, phase: int, portal: Any) -> Any:
+    """One support point, and what it makes of phase and portal; returns both."""
+    direction = facing(d, phase, portal)
+    if phase == ADVANCE and dot3(direction, get3(d.work.simplex, portal[0])) > -EPSILON:
+        phase = SETTLE
+    height = dot3(support_difference(m, d, portal[3], direction), direction)
+
+    if phase == ENCLOSE:
+        if height < EPSILON:
+            return APART, portal
+        corner = corner_to_enclose(d, portal)
+        return ADVANCE if corner == 2 else ENCLOSE, with_newest(portal, corner)
+    if phase == ADVANCE and height < -EPSILON:
+        return APART, portal
+    if lies_on_surface(m, d, portal, direction):
+        return SETTLED if phase == SETTLE else APART, portal
+    return phase, with_newest(portal, corner_to_advance(d, portal))
+
+
+@kernel
+def search(m: Any, d: Any) -> Any:
+    """Go through the phases; returns the end (`APART`, `PIERCED`, `SETTLED`) and the last portal."""
+    phase, portal = aim(m, d)
+    rounds = 0
+    while phase < SETTLE and rounds < MOST_ROUNDS:
+        phase, portal = next_round(m, d, phase, portal)
+        rounds += 1
+    rounds = 0
+    while phase == SETTLE:
+        if rounds == m.opt.mpr_iterations:
+            return SETTLED, portal
+        phase, portal = next_round(m, d, phase, portal)
+        rounds += 1
+    return phase if phase > SETTLE else APART, portal
+
+
+@kernel
+def nearer(p: Any, q: Any) -> Any:
+    """The one of two points that is closer to the origin."""
+    return q if dot3(q, q) < dot3(p, p) else p
+
+
+@kernel
+def nearest_of_segment(a: Any, b: Any) -> Any:
+    """The point of a segment that is closest to the origin."""
+    weights = segment_weights(a, b)
+    return add_scaled3(scale3(a, weights[0]), b, weights[1])
+
+
+@kernel
+def nearest_of_triangle(a: Any, b: Any, c: Any) -> Any:
+    """The point of a triangle that is closest to the origin; of one without area, the point of its sides."""
+    normal = cross(sub3(b, a), sub3(c, a))
+    if dot3(normal, normal) < EPSILON:
+        return nearer(nearer(nearest_of_segment(a, b), nearest_of_segment(b, c)), nearest_of_segment(c, a))
+    return weighted_sum(a, b, c, triangle_weights(a, b, c))
 
 
 @kernel
@@ -168,58 +237,53 @@ def middle(d: Any, row: int) -> Any:
 
 
 @kernel
-def portal_middle(d: Any) -> Any:
-    """The point midway between both shapes where the origin lies in the tetrahedron of interior point and portal.
+def origin_weights(d: Any, portal: Any) -> Any:
+    """Barycentric coordinates of the origin in the tetrahedron of interior point and portal, but for a common factor.
 
-    The barycentric coordinates of the origin are ratios of volumes; in a flat tetrahedron, of areas of the portal.
+    They are volumes; in a flat tetrahedron, areas as the portal's normal sees them.
     """
-    v0, v1 = get3(d.work.simplex, 0), get3(d.work.simplex, 1)
-    v2, v3 = get3(d.work.simplex, 2), get3(d.work.simplex, 3)
-    b0 = dot3(cross(v1, v2), v3)
-    b1 = dot3(cross(v3, v2), v0)
-    b2 = dot3(cross(v0, v1), v3)
-    b3 = dot3(cross(v2, v1), v0)
-    total = b0 + b1 + b2 + b3
-    if total <= 0.0:
-        direction = portal_direction(d)
-        b0 = 0.0
-        b1 = dot3(cross(v2, v3), direction)
-        b2 = dot3(cross(v3, v1), direction)
-        b3 = dot3(cross(v1, v2), direction)
-        total = b1 + b2 + b3
-    point = scale3(middle(d, 0), b0)
-    point = add_scaled3(point, middle(d, 1), b1)
-    point = add_scaled3(point, middle(d, 2), b2)
-    point = add_scaled3(point, middle(d, 3), b3)
-    return scale3(point, 1.0 / total)
+    interior = get3(d.work.simplex, 0)
+    a, b, c = corners(d, portal)
+    w0, w1 = volume(a, b, c), volume(c, b, interior)
+    w2, w3 = volume(interior, a, c), volume(b, a, interior)
+    if w0 + w1 + w2 + w3 <= 0.0:
+        direction = triangle_normal(a, b, c)
+        w0, w1, w2, w3 = 0.0, volume(b, c, direction), volume(c, a, direction), volume(a, b, direction)
+    return w0, w1, w2, w3
+
+
+@kernel
+def origin_between_shapes(d: Any, portal: Any) -> Any:
+    """The point midway between the points of both shapes whose difference is the origin."""
+    w0, w1, w2, w3 = origin_weights(d, portal)
+    point = scale3(middle(d, 0), w0)
+    point = add_scaled3(point, middle(d, portal[0]), w1)
+    point = add_scaled3(point, middle(d, portal[1]), w2)
+    point = add_scaled3(point, middle(d, portal[2]), w3)
+    return scale3(point, 1.0 / (w0 + w1 + w2 + w3))
 
 
 @kernel
 def portal_refinement(m: Any, d: Any) -> bool:
-    """Whether the two shapes in ``d.work.shape_*`` overlap.
+    """Whether the two shapes in ``d.work.shape_*`` overlap; shapes that just touch do not.
 
-    If so, writes depth, contact position and normal (``d.work.overlap_*``): the first shape has to move by the depth
-    against the normal, to touch the second.
+    If they do, writes depth, contact position and normal (``d.work.overlap_*``): the first shape has to move by the
+    depth against the normal, to touch the second.
     """
-    found = discover_portal(m, d)
-    if found == APART:
+    end, portal = search(m, d)
+    if end == APART:
         return False
-    if found == PORTAL:
-        if not refine_portal(m, d):
-            return False
-        refine_to_surface(m, d)
-        v1, v2, v3 = get3(d.work.simplex, 1), get3(d.work.simplex, 2), get3(d.work.simplex, 3)
-        direction = weighted_sum(v1, v2, v3, triangle_weights(v1, v2, v3))
-        point = portal_middle(d)
+    a, b, c = corners(d, portal)
+    if end == PIERCED:
+        exit_point = a
+        point = middle(d, portal[0])
     else:
-        direction = get3(d.work.simplex, 1)
-        point = middle(d, 1)
-    depth = sqrt(dot3(direction, direction))
-    if found == TOUCH:
-        depth = 0.0
-    elif depth < EPSILON:
-        direction = portal_direction(d)
+        exit_point = nearest_of_triangle(a, b, c)
+        point = origin_between_shapes(d, portal)
+    depth = norm3(exit_point)
+    if depth < EPSILON:
+        return False
     d.work.overlap_depth = depth
     set3(d.work.overlap_pos, 0, point)
-    set3(d.work.overlap_normal, 0, unit(direction))
+    set3(d.work.overlap_normal, 0, scale3(exit_point, 1.0 / depth))
     return True

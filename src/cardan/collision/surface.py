@@ -30,6 +30,9 @@ from cardan.maths.vector import (
 
 ITERATIONS = 30
 TOLERANCE = 1e-6
+"""Change of a unit normal at which the search for it from inside ends."""
+LEAST_STEP = 1e-6
+"""Step of Newton's method, m^2, below which the search for the closest point from outside ends."""
 RIM = 0.95
 """Share of a cylinder's half-length beyond which its side says nothing about the normal."""
 CAP_SLOPE = 0.25
@@ -80,7 +83,8 @@ def ellipsoid_normal_outside(point: Any, size: Any) -> Any:
     """Normal of an ellipsoid at the point of its surface that is closest to a point outside.
 
     The closest point is size^2 point / (size^2 + t), for the root t > 0 of a convex decreasing function, which
-    Newton's method finds from t = 0 without overshooting.
+    Newton's method finds from t = 0 without overshooting. A step that is too short is not taken: on an ellipsoid of
+    millimetres, where all are, this gives the normal of the similar ellipsoid through the point, as the reference does.
     """
     t = 0.0
     for _ in range(ITERATIONS):
@@ -88,7 +92,7 @@ def ellipsoid_normal_outside(point: Any, size: Any) -> Any:
         scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
         value = dot3(scaled, scaled) - 1.0
         slope = 2.0 * dot3(scaled, divide_by_squares(scaled, size, t))
-        if value < 1e-12 or slope < MINVAL:
+        if value < LEAST_STEP * slope or slope < MINVAL:
             break
         t += value / slope
     return unit_or_none(divide_by_squares(point, size, t))
