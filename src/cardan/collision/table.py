@@ -115,6 +115,7 @@ def attach_filter(m: MjModel, entry: Callable[..., Any] | int | None) -> None:
     """Have a callback refuse pairs of geoms; None: none does."""
     address = entry or 0 if entry is None or isinstance(entry, int) else addresses([entry])[0]
     m._memory.arrays["aux.contact_filter"][0] = address
+    m._native_code["contact_filter"] = address
 
 
 def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({})) -> None:
@@ -131,6 +132,7 @@ def _attach(m: MjModel, types: Types, geoms: tuple[int, int], own: Own) -> None:
     found = own.get(types) or _stock(m, types, geoms)
     (address,) = [found] if isinstance(found, int) else addresses([found])
     m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
+    m._native_code[types] = address
 
 
 def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:

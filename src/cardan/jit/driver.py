@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from cardan.jit.pointers import call_stage, register_function
 from cardan.jit.progress import CompileProgress
 from cardan.jit.stage import Entry, entry_of
 
-_ADDRESSES: dict[Any, int] = {}
+# native code of the stages in use: it is unloaded when the last program that runs the stage, and its function, are gone
+_ADDRESSES: WeakKeyDictionary[Callable[..., Any], int] = WeakKeyDictionary()
 _LOCK = threading.RLock()
 
 _DRIVER = """

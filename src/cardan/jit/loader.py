@@ -7,7 +7,20 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-_ENGINES: list[Any] = []
+
+class Address(int):
+    """Address of native code, which is there as long as `keep` is: an execution engine, or a callback of ctypes.
+
+    Whoever stores the bare number where native code finds it must hold the object, too.
+    """
+
+    keep: Any
+
+    def __new__(cls, address: int, keep: Any) -> Address:
+        """An address and the object that it is good with."""
+        new = super().__new__(cls, address)
+        new.keep = keep
+        return new
 
 
 def target_machine() -> Any:
@@ -20,29 +33,29 @@ def target_machine() -> Any:
 
 
 def _engine() -> Any:
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
-    _ENGINES.append(engine)
-    return engine
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
 
 
-def load_object(symbol: str, code: bytes) -> int:
-    """Load an object file; returns the address of `symbol`. The code stays loaded until the process ends."""
+def load_object(symbol: str, code: bytes) -> Address:
+    """Load an object file; returns the address of `symbol`."""
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return engine.get_function_address(symbol)
+    return Address(engine.get_function_address(symbol), engine)
 
 
-def load_assembly(symbol: str, assembly: str) -> int:
+def load_assembly(symbol: str, assembly: str) -> Address:
     """Compile a few lines of LLVM assembly; returns the address of `symbol`."""
     module = llvm.parse_assembly(assembly)
     module.verify()
     engine = _engine()
     engine.add_module(module)
     engine.finalize_object()
-    return engine.get_function_address(symbol)
+    return Address(engine.get_function_address(symbol), engine)
 
 
-def ctypes_function(address: int, result: Any, *arguments: Any) -> Any:
-    """A Python callable around a native address; it releases the GIL while it runs."""
-    return ctypes.CFUNCTYPE(result, *arguments)(address)
+def ctypes_function(address: Address, result: Any, *arguments: Any) -> Any:
+    """A Python callable around a native address, which it keeps valid; it releases the GIL while it runs."""
+    function: Any = ctypes.CFUNCTYPE(result, *arguments)(int(address))
+    function.code = address
+    return function

@@ -87,6 +87,7 @@ class MjModel(ModelNames):
     address: int  # of the slot table, for native stages
     _memory: StructMemory
     _programs: dict[Any, Any]
+    _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
     _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and those of the meshes, for the same purpose
 
@@ -105,6 +106,7 @@ class MjModel(ModelNames):
         attributes = self.__dict__
         attributes["_memory"] = memory
         attributes["_programs"] = {}
+        attributes["_native_code"] = {}
         attributes["_finalized"] = False
         attributes["_source"] = None
         attributes["_mesh_poses"] = {}

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cardan.jit import CALLBACK_FAILED, OK, addresses, collider, jit_enabled, stage
+from cardan.jit.loader import Address
 from cardan.jit.pointers import register_function
 from cardan.jit.stage import is_kernel
 from cardan.step import actuator_hooks, collision_hooks, sensor_hooks, timers
@@ -57,7 +58,6 @@ class Hook:
         self._of_pairs = place in collision_hooks.ADAPTERS
         self._adapt_compiled, self._adapt_python = ADAPTERS.get(place, (_same, _same))
         self._entries: dict[tuple[Any, ...], Callable[..., Any] | int] = {}
-        self._keep: list[Any] = []  # the objects that keep addresses valid
 
     def entry(self, *variant: Any) -> Callable[..., Any] | int:
         """The callback as a stage: a kernel, or the address of a native function.
@@ -78,9 +78,7 @@ class Hook:
             entry = (collider if self._of_pairs else stage)(self._adapt_compiled(compiled, *variant))
             addresses([entry])
             return entry
-        address, keep = _python_entry(self._adapt_python(self.function, *variant), self._of_pairs)
-        self._keep.append(keep)
-        return address
+        return _python_entry(self._adapt_python(self.function, *variant), self._of_pairs)
 
 
 class Hooks:
@@ -168,8 +166,8 @@ def is_kernel_function(function: Callable[..., Any]) -> bool:
     return hasattr(function, "__code__") and is_kernel(function)
 
 
-def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> tuple[int, Any]:
-    """Address of a native function that calls a Python function, and what keeps it valid.
+def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
+    """Address of a native function that calls a Python function.
 
     Functions of pairs of geoms get their ids, and their result counts. They are called in the midst of a stage, the
     others between two.
@@ -188,9 +186,9 @@ def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> tuple[int, Any
         return OK
 
     if not jit_enabled:
-        return register_function(call), call
+        return register_function(call)
     native = (_NATIVE_OF_PAIRS if of_pairs else _NATIVE)(call)
-    return ctypes.cast(native, ctypes.c_void_p).value or 0, native
+    return Address(ctypes.cast(native, ctypes.c_void_p).value or 0, native)
 
 
 @contextmanager

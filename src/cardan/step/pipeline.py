@@ -433,7 +433,7 @@ def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProg
     all_stages = (*stages, *(forward.stages if forward else ()))
     needs_objects = any(isinstance(stage, int) for stage in all_stages)
     needs_objects |= collision in all_stages and _collides_in_python(m)
-    return StepProgram((*stages, report_warnings), needs_objects, forward, **answers)
+    return StepProgram((*stages, report_warnings), needs_objects, forward, dict(m._native_code), **answers)
 
 
 def _renew_actuation(program: Any, m: MjModel, d: Any) -> None:
@@ -448,11 +448,14 @@ ANSWERS[ACTUATION_STALE] = _renew_actuation
 
 
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
-    """The program that `m` keeps under a key, made on first use."""
-    key = (key, hooks.version)
-    if key not in m._programs:
-        m._programs[key] = make_program(m, items, **answers)
-    return m._programs[key]
+    """The program that `m` keeps under a key, made on first use; those for callbacks of before are forgotten."""
+    now = hooks.version
+    found = m._programs.get((key, now))
+    if found is None:
+        for old in [known for known in m._programs if known[1] != now]:
+            m._programs.pop(old, None)
+        found = m._programs[key, now] = make_program(m, items, **answers)
+    return found
 
 
 def program(m: MjModel, name: str) -> StepProgram:

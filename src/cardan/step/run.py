@@ -35,6 +35,7 @@ class StepProgram(Program):
         stages: stages or addresses of native functions.
         needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
         forward: the program that recomputes the forward dynamics when a stage has reset the state.
+        code: what keeps the functions loaded that its stages call by their addresses in the model.
         answers: answers beside (or instead of) those of `ANSWERS`, by status.
     """
 
@@ -43,11 +44,13 @@ class StepProgram(Program):
         stages: Iterable[Callable[..., Any] | int],
         needs_objects: bool = False,
         forward: StepProgram | None = None,
+        code: Any = None,
         answers: Mapping[int, Answer] | None = None,
     ) -> None:
         super().__init__(stages)
         self.needs_objects = needs_objects
         self.forward = forward
+        self.code = code
         self.answers: Mapping[int, Answer] = {**ANSWERS, **(answers or {})}
 
 

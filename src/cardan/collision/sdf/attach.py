@@ -45,7 +45,9 @@ def attach_shapes(m: MjModel) -> None:
         adr = MAX_ATTRIBUTES * instance
         if not shape.of_mesh:
             m._memory.arrays["aux.sdf_attr"][adr : adr + MAX_ATTRIBUTES] = shape.values(_config(m, instance, shape))
-        (m._memory.arrays["aux.sdf_shape"][instance],) = addresses([shape.entry])
+        (address,) = addresses([shape.entry])
+        m._memory.arrays["aux.sdf_shape"][instance] = address
+        m._native_code["sdf", instance] = address
     of_mesh = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}
     if of_mesh and not m._memory.arrays["aux.sdf_grid"].size:
         _attach_grids(m, of_mesh)
