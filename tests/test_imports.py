@@ -20,6 +20,7 @@ FLOORS = (
     ("spec",),
     ("mjcf",),
     ("dynamics", "collision", "constraint", "solver", "sensor"),
+    ("plugins",),
     ("step",),
     ("compiler",),
     ("api", "batch"),
@@ -27,7 +28,7 @@ FLOORS = (
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 TEXT = {"spec", "mjcf"}
-PHYSICS = {"dynamics", "collision", "constraint", "solver", "sensor", "step"}
+PHYSICS = {"dynamics", "collision", "constraint", "solver", "sensor", "plugins", "step"}
 
 LONGEST_FILE = 700
 LONGEST_FUNCTION = 80

@@ -95,14 +95,6 @@ def stepping(rest: str = "", world: str = ARM) -> Callable[[], object]:
     return step
 
 
-def actuator(content: str) -> Callable[[], object]:
-    return reading(f"<actuator>{content}</actuator>")
-
-
-def sensor(content: str) -> Callable[[], object]:
-    return reading(f"<sensor>{content}</sensor>")
-
-
 def name(word: str) -> Callable[[], object]:
     return lambda: getattr(cardan, word)
 
@@ -121,9 +113,7 @@ def command(word: str) -> Callable[[], object]:
 Use = tuple[str, Callable[[], object], str]
 
 SETTINGS: list[Use] = [
-    ("`extension`", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
-    ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins"),
-    ("engine plugins", name("mj_loadPluginLibrary"), "engine plugins"),
+    ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "no plugin 'mujoco.pid'"),
 ]
 ASSETS: list[Use] = [
     ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
@@ -134,12 +124,6 @@ ASSETS: list[Use] = [
     ("springs and dampers of flex", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
     ("rows: flex edges", reading('<equality><flex flex="f"/></equality>'), "flexes"),
 ]
-ACTUATORS: list[Use] = [
-    ("MJCF: actuators: `plugin`", actuator('<plugin plugin="mujoco.pid" joint="j"/>'), "plugins"),
-]
-SENSORS: list[Use] = [
-    ("Sensors: `plugin`", sensor('<plugin plugin="mujoco.sensor.touch_grid"/>'), "plugins"),
-]
 COLLISIONS: list[Use] = [
     ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
 ]
@@ -149,7 +133,7 @@ TOOLS: list[Use] = [
     ("renderer", name("Renderer"), "rendering"),
     ("renderer", name("mjr_render"), "rendering"),
 ]
-REFUSED = [*SETTINGS, *ASSETS, *ACTUATORS, *SENSORS, *COLLISIONS, *TOOLS]
+REFUSED = [*SETTINGS, *ASSETS, *COLLISIONS, *TOOLS]
 WITHOUT_A_NAME = ("many worlds on CUDA", "several machines")
 
 

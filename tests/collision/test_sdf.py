@@ -11,10 +11,10 @@ import pytest
 
 import cardan
 from cardan.collision.sdf.nearest import pseudonormals, signed_distance
-from cardan.collision.sdf.registry import SHAPES
 from cardan.compiler.meshes.marching_cubes import marching_cubes
 from cardan.errors import MjcfError
 from cardan.jit import jit_enabled
+from cardan.plugins import PLUGINS
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="meshes of shapes take a million distances")
 
@@ -46,7 +46,7 @@ def around(a: tuple[float, ...]) -> tuple[float, ...]:
 def own_shape() -> Iterator[None]:
     cardan.register_sdf(BALL, ball, {"radius": 0.5}, around)
     yield
-    SHAPES.pop(BALL)
+    PLUGINS.pop(BALL)
 
 
 def scene(plugin: str = BALL, config: str = "", pos: str = "0 0 0.6", other: str = 'size=".2"') -> cardan.MjModel:
@@ -215,7 +215,7 @@ def test_attribute_must_be_a_number() -> None:
 
 
 def test_unknown_plugin_is_named() -> None:
-    with pytest.raises(MjcfError, match=r"'test\.sdf\.none' is not there"):
+    with pytest.raises(MjcfError, match=r"no plugin 'test\.sdf\.none'"):
         scene(plugin="test.sdf.none")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference_shapes as theirs
 
-from cardan.collision.sdf.registry import SHAPES
+from cardan.plugins import PLUGINS
 
 POINTS = 400
 CASES = [
@@ -27,12 +27,12 @@ CASES = [
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in CASES}))
 def test_attributes_are_those_of_the_reference(name: str) -> None:
-    assert list(SHAPES[name].attributes) == theirs.attribute_names(name)
+    assert list(PLUGINS[name].attributes) == theirs.attribute_names(name)
 
 
 @pytest.mark.parametrize(("name", "config"), CASES)
 def test_distance_in_and_around_the_box(name: str, config: dict[str, str]) -> None:
-    shape, expected = SHAPES[name], theirs.attributes(name, config)
+    shape, expected = PLUGINS[name].shape, theirs.attributes(name, config)
     values = shape.values(config)
     assert values[: len(expected)] == pytest.approx(expected, abs=1e-15)
     box = theirs.box(name, expected)

@@ -16,6 +16,7 @@ from cardan.api.mju_vectors import *
 from cardan.api.muscles import *
 from cardan.api.names import *
 from cardan.api.pipeline import *
+from cardan.api.plugins import *
 from cardan.api.rays import *
 from cardan.api.saving import *
 from cardan.api.state import *

@@ -1,4 +1,4 @@
-"""Own shapes, own collision functions, own contacts (spec: programming, collision functions; modeling, plugins)."""
+"""Own collision functions, own contacts (spec: programming, collision functions; modeling, plugins)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan.api.arguments import check_model, check_pair
-from cardan.collision.sdf.registry import register_sdf
 from cardan.enums import mjtGeom
 from cardan.model.mjdata import MjContact, MjData
 from cardan.model.mjmodel import MjModel
@@ -95,4 +94,4 @@ def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
     return 0
 
 
-__all__ = ["get_collider", "mj_addContact", "put_contact", "register_sdf", "set_collider"]
+__all__ = ["get_collider", "mj_addContact", "put_contact", "set_collider"]

@@ -22,7 +22,6 @@ from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
 from cardan.collision.hfield import hfield_convex
 from cardan.collision.mesh_plane import plane_mesh
-from cardan.collision.sdf.attach import attach_shapes
 from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD
@@ -143,8 +142,6 @@ def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., An
         raise ValueError(f"collision between {first} and {second} is not supported yet")
     if m.opt.enableflags & mjENBL_NATIVECCD:
         function = EXACT.get(function, function)
-    if types[1] == mjtGeom.mjGEOM_SDF:
-        attach_shapes(m)
     return function
 
 

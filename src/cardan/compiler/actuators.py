@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.enums import mjtTrn
+from cardan.plugins.registry import size_of
 from cardan.spec.schema.keywords import BIAS, DYN, GAIN
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> Non
     """One actuator."""
     code, target, other = _transmission(build, element, values)
     _check_parameters(element, values)
-    actnum = _activations(element, values)
+    plugin = build.own_instances.get(element)
+    actnum = _activations(element, values) + (size_of(plugin.plugin.actdim, plugin.config) if plugin else 0)
     na = build.sizes.get("na", 0)
     build.sizes["na"] = na + actnum
     inherits = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
@@ -100,7 +102,7 @@ def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> Non
         actuator_forcelimited=build.is_limited(
             element, values["forcelimited"], values["forcerange"], "forcerange", "forcelimited"
         ),
-        actuator_actlimited=_activation_limited(build, element, values),
+        actuator_actlimited=_activation_limited(build, element, values, actnum),
         actuator_dynprm=values["dynprm"],
         actuator_gainprm=values["gainprm"],
         actuator_biasprm=values["biasprm"],
@@ -111,7 +113,7 @@ def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> Non
         actuator_gear=values["gear"],
         actuator_cranklength=values["cranklength"],
         actuator_lengthrange=values.get("lengthrange", (0.0, 0.0)),
-        actuator_plugin=-1,
+        actuator_plugin=plugin.id if plugin else -1,
     )
     build.user("actuator", element, values["user"])
 
@@ -135,10 +137,10 @@ def _is_limited(build: Build, element: Element, values: dict[str, Any], what: st
     return build.is_limited(element, values[limited], values[bounds], bounds, limited)
 
 
-def _activation_limited(build: Build, element: Element, values: dict[str, Any]) -> bool:
+def _activation_limited(build: Build, element: Element, values: dict[str, Any], actnum: int) -> bool:
     """Whether the activation has a range, which needs an activation."""
     limited = _is_limited(build, element, values, "act")
-    if limited and values["dyntype"] == "none":
+    if limited and actnum == 0:
         raise element.error("a range of activations needs activation dynamics: set dyntype", "actrange")
     return limited
 

@@ -86,7 +86,7 @@ def put_bodies(build: Build) -> None:
             body_mass=body.mass,
             body_inertia=body.inertia,
             body_gravcomp=gravcomp[body.id],
-            body_plugin=-1,
+            body_plugin=body.plugin,
             body_contype=reduce(or_, (geom.contype for geom in geoms), 0),
             body_conaffinity=reduce(or_, (geom.conaffinity for geom in geoms), 0),
             body_margin=max((geom.margin for geom in geoms), default=0.0),

@@ -43,7 +43,10 @@ class Build:
     frame_poses: poses of frames that have been composed.
     meshes: mesh assets by name.
     mesh_poses: pose of each geom with a mesh before that of the mesh was added, and the latter.
+    declared: names of the plugins in the section ``extension``.
     instances: named plugin instances.
+    own_instances: instances of actuators and sensors.
+    plugin_names: name of the plugin of each instance.
     fuses: whether bodies without joints become frames of their parents.
     discarded: elements that the model leaves out.
     """
@@ -63,7 +66,10 @@ class Build:
         self.frame_poses: dict[Element, Pose] = {}
         self.meshes: dict[str, Mesh] = {}
         self.mesh_poses: dict[int, tuple[Pose, Pose]] = {}
+        self.declared: set[str] = set()
         self.instances: dict[str, Instance] = {}
+        self.own_instances: dict[Element, Instance] = {}
+        self.plugin_names: list[str] = []
         self.fuses = False
         self.discarded: set[Element] = set()
 

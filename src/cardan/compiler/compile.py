@@ -20,7 +20,7 @@ from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass
 from cardan.compiler.joints import add_joints
 from cardan.compiler.meshes.columns import put_meshes
 from cardan.compiler.names import put_names
-from cardan.compiler.plugins import add_plugins
+from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
@@ -64,6 +64,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
     plan_reductions(build)
     add_plugins(build)
     add_assets(build)
+    add_own_instances(build)
     _build_bodies(build)
     add_skins(build)
     add_contacts(build)
@@ -90,6 +91,7 @@ def _build_bodies(build: Build) -> None:
     for body in build.bodies:
         add_joints(build, body)
     for body in build.bodies:
+        body.plugin = plugin_id(build, body.element, "passive")
         add_geoms(build, body)
         add_sites(build, body)
         add_views(build, body)
@@ -155,5 +157,6 @@ def _fill(build: Build) -> MjModel:
         np.concatenate([block.ravel() for block in blocks], out=arrays[name].reshape(-1), casting="unsafe")
     m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes
     put_settings(build.tree, m)
+    m._plugins = tuple(build.plugin_names)
     m.finalize()
     return m

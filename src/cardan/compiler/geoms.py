@@ -42,7 +42,7 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
     word = values["type"]
     if word == "plane" and any(part.content.get("joint") for part in _chain(body)):
         raise element.error("a plane may stand only in a body that does not move", "type")
-    plugin = instance_of(build, element)
+    plugin = instance_of(build, element, "sdf")
     if (word == "sdf") != bool(plugin):
         raise element.error("a geom of type sdf needs a plugin, and no other type has one", "type")
     found = figure(build, placed, values)

@@ -60,6 +60,7 @@ class Body:
     inertia: Vec3 = (0.0, 0.0, 0.0)
     ipos: Vec3 = (0.0, 0.0, 0.0)
     iquat: Quat = (1.0, 0.0, 0.0, 0.0)
+    plugin: int = -1
     inertial: Placed | None = None
     fused: list[Placed] = field(default_factory=list)
     children: list[Body] = field(default_factory=list)

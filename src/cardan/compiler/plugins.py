@@ -1,10 +1,16 @@
-"""Plugin instances: signed-distance shapes with their attributes (spec: modeling, "extension", "plugin")."""
+"""Plugin instances with their attributes (spec: modeling, "extension", "plugin"; programming, engine plugins).
+
+Named instances stand in the section ``extension``. An element asks for one by name, or says which plugin it wants and
+gets an instance of its own. Actuators and sensors say so themselves, other elements by an element ``plugin``.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cardan.collision.sdf.registry import SHAPES, Shape
+from cardan.collision.sdf.shape import Shape
+from cardan.plugins import PLUGINS, Plugin, find_plugin
+from cardan.plugins.registry import PURPOSES, plugin_number, size_of
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -12,57 +18,123 @@ if TYPE_CHECKING:
 
 
 class Instance(NamedTuple):
-    """A plugin instance: its id, the shape, all attributes as numbers."""
+    """A plugin instance: its id, its plugin, its configuration."""
 
     id: int
-    shape: Shape
-    attributes: tuple[float, ...]
+    plugin: Plugin
+    config: dict[str, str]
+
+    @property
+    def shape(self) -> Shape:
+        """The signed-distance shape of an instance with this capability."""
+        if self.plugin.shape is None:
+            raise TypeError(f"{self.plugin.name} is no signed-distance shape")
+        return self.plugin.shape
+
+    @property
+    def attributes(self) -> tuple[float, ...]:
+        """The attributes of a shape as numbers."""
+        return self.shape.values(self.config)
 
 
 def add_plugins(build: Build) -> None:
     """Enter the named instances of the section ``extension``, in the user's order."""
     for plugin in build.tree.section("extension").all("plugin"):
-        shape = _shape(plugin)
+        found = _registered(plugin)
+        build.declared.add(found.name)
         for element in plugin.all("instance"):
-            build.instances[element.name or ""] = _enter(build, element, shape)
+            build.instances[element.name or ""] = _enter(build, element, found)
 
 
-def instance_of(build: Build, element: Element) -> Instance | None:
-    """The instance that an element asks for by its own ``plugin`` element, or None; one without a name is entered."""
+def add_own_instances(build: Build) -> None:
+    """Find or enter the instances of actuators and sensors: before those of bodies, as the reference does."""
+    for section in ("actuator", "sensor"):
+        for element in build.tree.section(section).all("plugin"):
+            build.own_instances[element] = own_instance(build, element, section)
+
+
+def instance_of(build: Build, element: Element, capability: str) -> Instance | None:
+    """The instance that an element asks for by its own ``plugin`` element, or None.
+
+    Args:
+        build: the model under construction; an instance without a name is entered.
+        element: a body, a geom, a mesh, a composite, ...
+        capability: what the plugin must be able to do, a key of `CAPABILITIES`.
+
+    Raises:
+        MjcfError: there is no such instance or plugin, or it has another capability.
+    """
     plugin = element.child("plugin")
-    if plugin is None:
-        return None
-    name = plugin["instance"]
+    return None if plugin is None else own_instance(build, plugin, capability)
+
+
+def own_instance(build: Build, element: Element, capability: str) -> Instance:
+    """The instance that an element with attributes ``plugin`` and ``instance`` asks for; as `instance_of`."""
+    instance = _wanted(build, element)
+    if capability not in instance.plugin.capabilities:
+        can = ", ".join(PURPOSES[word] for word in instance.plugin.capabilities)
+        reason = f"{instance.plugin.name} does not support {PURPOSES[capability]}; it supports {can}"
+        raise element.error(reason, "instance" if element["instance"] else "plugin")
+    return instance
+
+
+def plugin_id(build: Build, element: Element, capability: str) -> int:
+    """Id of the instance that an element asks for by its own ``plugin`` element, or -1; as `instance_of`."""
+    instance = instance_of(build, element, capability)
+    return -1 if instance is None else instance.id
+
+
+def _wanted(build: Build, element: Element) -> Instance:
+    """The named instance, or a new one."""
+    name, plugin = element["instance"], element["plugin"]
     if name:
         found = build.instances[name]
-        if plugin["plugin"] and plugin["plugin"] != found.shape.name:
-            raise plugin.error(f"instance '{name}' is one of {found.shape.name}", "plugin")
+        if plugin and plugin != found.plugin.name:
+            raise element.error(f"instance '{name}' is one of {found.plugin.name}", "plugin")
         return found
-    if not plugin["plugin"]:
-        raise plugin.error("plugin or instance must be given", "plugin")
-    return _enter(build, plugin, _shape(plugin))
+    if not plugin:
+        raise element.error("plugin or instance must be given", "plugin")
+    registered = _registered(element)
+    if registered.name not in build.declared:
+        raise element.error(f"'{plugin}' is not declared: add <plugin plugin=\"{plugin}\"/> to <extension>", "plugin")
+    return _enter(build, element, registered)
 
 
-def _shape(plugin: Element) -> Shape:
-    """The shape that a ``plugin`` element names."""
-    shape = SHAPES.get(plugin["plugin"])
-    if shape is None:
-        known = ", ".join(SHAPES)
-        missing = f"the plugin '{plugin['plugin']}' is not there; any of the plugins beside {known}"
-        raise plugin.unsupported(missing, "plugin")
-    return shape
+def _registered(element: Element) -> Plugin:
+    """The plugin that an element names."""
+    found = find_plugin(element["plugin"] or "")
+    if found is None:
+        known = ", ".join(PLUGINS)
+        reason = f"there is no plugin '{element['plugin']}'; register it with cardan.register_plugin, or use {known}"
+        raise element.error(reason, "plugin")
+    return found
 
 
-def _enter(build: Build, element: Element, shape: Shape) -> Instance:
-    """Enter an instance: its name, its shape, and its configuration as text."""
-    config = {child["key"] or "": child["value"] or "" for child in element.all("config")}
+def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
+    """Enter an instance: its name, its plugin, its sizes and its configuration as text."""
+    config = _config(element)
     try:
-        attributes = shape.values(config)
+        plugin.check(config)
+        nstate = size_of(plugin.nstate, config)
     except ValueError as error:
         raise element.error(str(error)) from None
     number = build.enter("plugin", element.name if element.tag == "instance" else None)
-    build.put(plugin=list(SHAPES).index(shape.name), plugin_stateadr=0, plugin_statenum=0)
+    address = build.sizes.get("npluginstate", 0)
+    build.sizes["npluginstate"] = address + nstate
+    build.plugin_names.append(plugin.name)
+    build.put(plugin=plugin_number(plugin.name), plugin_stateadr=address, plugin_statenum=nstate)
     build.columns["plugin_attradr"].append(len(build.columns["plugin_attr"]))
-    text = b"".join(config.get(key, "").encode() + b"\0" for key in shape.attributes) or b"\0"
+    text = b"".join(config.get(key, "").encode() + b"\0" for key in plugin.attributes) or b"\0"
     build.columns["plugin_attr"].extend(text)
-    return Instance(number, shape, attributes)
+    return Instance(number, plugin, config)
+
+
+def _config(element: Element) -> dict[str, str]:
+    """The settings of an instance, by key."""
+    config: dict[str, str] = {}
+    for child in element.all("config"):
+        key = child["key"] or ""
+        if key in config:
+            raise child.error(f"the key '{key}' stands twice", "key")
+        config[key] = child["value"] or ""
+    return config

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cardan.compiler.plugins import Instance
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
+from cardan.plugins.registry import size_of
 from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, STAGE
 
 if TYPE_CHECKING:
@@ -102,13 +104,14 @@ def add_sensors(build: Build) -> None:
         build.enter("sensor", element.name)
     for element in elements:
         values = element.resolved()
-        row = SENSORS.get(element.tag) or _user_row(element, values)
+        plugin = build.own_instances.get(element)
+        row = SENSORS.get(element.tag) or (_plugin_row(element, plugin) if plugin else _user_row(element, values))
         objtype, objid = _object(build, row, element)
         _check(build, element, objid, types)
         if values["cutoff"] > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
             raise element.error("axes and quaternions have no cutoff", "cutoff")
         for name in ("cutoff", "noise"):
-            if values[name] < 0.0:
+            if values.get(name, 0.0) < 0.0:
                 raise element.error(f"must not be negative, found {values[name]:g}", name)
         reftype, refid = _reference(build, element)
         build.put(
@@ -122,8 +125,8 @@ def add_sensors(build: Build) -> None:
             sensor_dim=row.dim,
             sensor_adr=adr,
             sensor_cutoff=values["cutoff"],
-            sensor_noise=values["noise"],
-            sensor_plugin=-1,
+            sensor_noise=values.get("noise", 0.0),
+            sensor_plugin=plugin.id if plugin else -1,
         )
         build.user("sensor", element, values["user"])
         adr += row.dim
@@ -137,10 +140,22 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
         raise element.error(f"must not be negative, found {dim}", "dim")
     if dim != _FIXED_DIM.get(datatype, dim):
         raise element.error(f"must be {_FIXED_DIM[datatype]} for values of this datatype, found {dim}", "dim")
+    return SensorRow(mjtSensor.mjSENS_USER, dim, datatype, STAGE[values["needstage"]], _any_object(element))
+
+
+def _plugin_row(element: Element, instance: Instance) -> SensorRow:
+    """What the plugin of a sensor says about it."""
+    plugin = instance.plugin
+    dim = size_of(plugin.nsensordata, instance.config)
+    return SensorRow(mjtSensor.mjSENS_PLUGIN, dim, _REAL, plugin.needstage, _any_object(element))
+
+
+def _any_object(element: Element) -> str:
+    """The attribute that names the object of a sensor that may be about any object, or none."""
     about = "objname" if "objtype" in element.attributes else ""
     if ("objtype" in element.attributes) != ("objname" in element.attributes):
         raise element.error("needs both objtype and objname, or none of them", "objname" if about else "objtype")
-    return SensorRow(mjtSensor.mjSENS_USER, dim, datatype, STAGE[values["needstage"]], about)
+    return about
 
 
 def _named(build: Build, word: str, name: str) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """Actuators: from controls and activations to forces (spec: computation, actuation model).
 
-What muscles and callbacks compute comes from stages before this one (`muscle`, `step.hooks`), which models without
-them don't have: activation rates in `act_dot`, gains and biases in `work.actuator_gain` and `work.actuator_bias`.
+What muscles, callbacks and plugins compute comes from stages before this one (`muscle`, `step.hooks`,
+`step.plugin_stages`), which models without them don't have: activation rates in `act_dot`, gains and biases in
+`work.actuator_gain` and `work.actuator_bias`, forces of plugins in `actuator_force`.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _read_controls(m: Any, d: Any) -> None:
 
 
 @kernel
-def _set_activation_rate(m: Any, d: Any, actuator: int, act: int) -> None:
+def set_activation_rate(m: Any, d: Any, actuator: int, act: int) -> None:
     """Set the rate of change of an activation, unless a stage before this one did."""
     kind = m.actuator_dyntype[actuator]
     if kind == INTEGRATOR:
@@ -130,7 +131,19 @@ def _affine(d: Any, actuator: int, prm: Any) -> float:
 
 @kernel
 def _force(m: Any, d: Any, actuator: int) -> float:
-    """Gain times input plus bias, limited to `forcerange`."""
+    """Gain times input plus bias, or what a plugin says, limited to `forcerange`."""
+    if m.actuator_plugin[actuator] >= 0:
+        force = d.actuator_force[actuator]
+    else:
+        force = _gain_force(m, d, actuator)
+    if m.actuator_forcelimited[actuator]:
+        force = clamp(force, m.actuator_forcerange[actuator, 0], m.actuator_forcerange[actuator, 1])
+    return force
+
+
+@kernel
+def _gain_force(m: Any, d: Any, actuator: int) -> float:
+    """Gain times input plus bias."""
     if m.actuator_gaintype[actuator] == FIXED_GAIN:
         gain = m.actuator_gainprm[actuator, 0]
     elif m.actuator_gaintype[actuator] == AFFINE_GAIN:
@@ -142,8 +155,6 @@ def _force(m: Any, d: Any, actuator: int) -> float:
         force += _affine(d, actuator, m.actuator_biasprm)
     elif m.actuator_biastype[actuator] != NO_BIAS:
         force += d.work.actuator_bias[actuator]
-    if m.actuator_forcelimited[actuator]:
-        force = clamp(force, m.actuator_forcerange[actuator, 0], m.actuator_forcerange[actuator, 1])
     return force
 
 
@@ -165,8 +176,8 @@ def _actuator_forces(m: Any, d: Any) -> None:
     """Activation rates and forces of all actuators, and the joint forces that they make."""
     for i in range(m.nu):
         first = m.actuator_actadr[i]
-        for act in range(first, first + m.actuator_actnum[i]):
-            _set_activation_rate(m, d, i, act)
+        for act in range(first, first + (m.actuator_actnum[i] if m.actuator_plugin[i] < 0 else 0)):
+            set_activation_rate(m, d, i, act)
         force = 0.0
         if not actuator_disabled(m, i):
             force = _force(m, d, i)

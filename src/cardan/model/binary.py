@@ -10,7 +10,8 @@ start bytes   content
 12    4       length of the header, unsigned
 16    8       length of the payload, unsigned
 24    32      SHA-256 of the preamble so far, the header and the payload
-56            header: ``{"made_by": ..., "sizes": {name: number}, "fields": [[name, type, shape], ...]}``
+56            header: ``{"made_by": ..., "sizes": {name: number}, "fields": [[name, type, shape], ...],
+              "plugins": [name of the plugin of each instance]}``
               payload: the fields in the order of the header, scalars as arrays of one, without gaps
 ===== ======= =======================================================================================
 
@@ -77,10 +78,10 @@ def load_model(data: bytes | memoryview, source: str) -> MjModel:
     payload = view[PREAMBLE + header_bytes :]
     if _digest(view[: _START.size], header, payload) != view[_START.size : PREAMBLE]:
         raise MjcfError("damaged binary model: the checksum does not fit the content", source)
-    sizes = _read_header(header, source)
+    sizes, plugins = _read_header(header, source)
     if payload_bytes != _payload_bytes(sizes):
         raise MjcfError("damaged binary model: the sizes do not fit the length of the content", source)
-    return _fill(sizes, payload, source)
+    return _fill(sizes, plugins, payload, source)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -89,7 +90,8 @@ def load_model(data: bytes | memoryview, source: str) -> MjModel:
 def _header(m: MjModel) -> bytes:
     """The header of a model's file."""
     sizes = {name: m._memory.sizes[name] for name in SIZE_NAMES}
-    return json.dumps({"made_by": "cardan", "sizes": sizes, "fields": _field_rows()}, separators=(",", ":")).encode()
+    content = {"made_by": "cardan", "sizes": sizes, "fields": _field_rows(), "plugins": list(m._plugins)}
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
 def _field_rows() -> list[list[Any]]:
@@ -150,11 +152,11 @@ def _check_length(view: memoryview, wanted: int, source: str) -> None:
         raise MjcfError(f"damaged binary model: {len(view) - wanted} bytes follow its end", source)
 
 
-def _read_header(header: bytes, source: str) -> dict[str, int]:
-    """The sizes, checked; raises when the file was made with another table of fields."""
+def _read_header(header: bytes, source: str) -> tuple[dict[str, int], list[str]]:
+    """Sizes and plugins, checked; raises when the file was made with another table of fields."""
     try:
         content = json.loads(header)
-        sizes, fields = content["sizes"], content["fields"]
+        sizes, fields, plugins = content["sizes"], content["fields"], content.get("plugins", [])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise MjcfError("damaged binary model: the header is not readable", source) from None
     if fields != _field_rows():
@@ -167,7 +169,9 @@ def _read_header(header: bytes, source: str) -> dict[str, int]:
     for name, value in sizes.items():
         if type(value) is not int or not -1 <= value <= _LARGEST_SIZE or (value < 0 and name not in _MAY_BE_UNSET):
             raise MjcfError(f"damaged binary model: the size {name} is {value!r}", source)
-    return sizes
+    if not isinstance(plugins, list) or len(plugins) != sizes["nplugin"] or not all(type(n) is str for n in plugins):
+        raise MjcfError("damaged binary model: the header does not name the plugin of each instance", source)
+    return sizes, plugins
 
 
 _MAY_BE_UNSET = ("njmax", "nconmax")
@@ -183,7 +187,7 @@ def _pieces(sizes: dict[str, int], payload: memoryview) -> Iterator[tuple[Field,
         at += count * dtype.itemsize
 
 
-def _fill(sizes: dict[str, int], payload: memoryview, source: str) -> MjModel:
+def _fill(sizes: dict[str, int], plugins: list[str], payload: memoryview, source: str) -> MjModel:
     """A model with the values of the payload."""
     m = MjModel(sizes)
     memory = m._memory
@@ -192,6 +196,7 @@ def _fill(sizes: dict[str, int], payload: memoryview, source: str) -> MjModel:
             memory.scalars[field.name][0] = values[0]
         else:
             memory.arrays[field.name][...] = values.reshape(memory.arrays[field.name].shape)
+    m.name_plugins(plugins)
     try:
         m.finalize()
     except (IndexError, ValueError, OverflowError) as error:

@@ -40,6 +40,7 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.sdf_grid": pairing.sdf_grid,
     "aux.sdf_shape": pairing.sdf_shape,
     "aux.sdf_attr": pairing.sdf_attr,
+    "aux.plugin_call": pairing.plugin_call,
     "aux.bvh_next": pairing.bvh_next,
     "aux.geom_in_tree": pairing.geom_in_tree,
 }

@@ -33,6 +33,7 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.geom_in_tree", "i4", ("any",), "for each geom: whether it is in the tree of its body"),
     Field("aux.sdf_grid", "f8", ("any",), "distance grids of meshes, a head and values each"),
     Field("aux.contact_filter", "i8", ("any",), "address of the callback that refuses pairs of geoms, or 0"),
+    Field("aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight numbers each"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -242,4 +243,8 @@ WORK: tuple[Field, ...] = (
     Field("work.body_tree", "i8", ("nbody",), "collision: whether the tree of each body can be used"),
     Field("work.panel", "f8", ("nv", 8), "solver: rows of the factor that are computed together, side by side"),
     Field("work.panel_first", "i8", ("nv",), "solver: first row of the panel of each row of the factor"),
+    Field("work.plugin_number", "f8", ("any",), "plugins: real numbers of the instances' data"),
+    Field("work.plugin_index", "i8", ("any",), "plugins: integers of the instances' data"),
+    Field("work.plugin_start", "i8", ("any",), "plugins: where each instance's real numbers and integers start"),
+    Field("work.plugin_handle", "u8", ("any",), "plugins: what plugin_data holds, to survive resets"),
 )

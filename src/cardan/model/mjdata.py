@@ -17,6 +17,7 @@ from cardan.jit.view import InterpretedView
 from cardan.model.attributes import Record, RecordList, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
+from cardan.model.plugin_life import begin_instances, copy_instances
 from cardan.model.reset import reset_data
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
 
@@ -123,12 +124,14 @@ class MjData(DataNames):
     solver: _SolverList
     address: int  # of the slot table, for native stages
     _memory: StructMemory
+    _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
     _resume: np.ndarray  # where a stopped program goes on: position in its list, steps done
     _arena_held: bool = False
 
     def __init__(self, model: MjModel) -> None:
         self._adopt(model)
         self._run_alone(reset_data)
+        begin_instances(model, self)
 
     def _adopt(self, model: MjModel) -> None:
         if not isinstance(model, MjModel):
@@ -142,9 +145,12 @@ class MjData(DataNames):
         nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
         for name, size in (("timer_start", mjNTIMER), ("good_state", nstate), ("lost_state", nstate)):
             memory.attach("work." + name, np.zeros(size))  # resets leave them alone
+        for name in ("number", "index", "start", "handle"):
+            memory.attach("work.plugin_" + name, np.zeros(0))
         attributes = self.__dict__
         attributes["model"] = model
         attributes["_memory"] = memory
+        attributes["_plugin_data"] = []
         attributes["address"] = memory.address
         call = np.array([0, 0, model.address, memory.address], np.int64)  # what a program is run with
         attributes["_resume"] = call[:2]
@@ -231,19 +237,26 @@ class MjData(DataNames):
     def _copy_values(self, other: MjData) -> None:
         if self._arena_held:
             raise RuntimeError("collision detection is running on this data: a function that it calls can't replace it")
+        own = self._memory.arrays["plugin_data"].copy()
         self._memory.copy_from(other._memory)
+        self._memory.arrays["plugin_data"][:] = own
         self.__dict__.pop("_view", None)
+        copy_instances(self, self.model, other)
+
+    def _begin_copy(self, other: MjData) -> None:
+        begin_instances(self.model, self)
+        self._copy_values(other)
 
     def __copy__(self) -> MjData:
         new = MjData.__new__(MjData)
         new._adopt(self.model)
-        new._copy_values(self)
+        new._begin_copy(self)
         return new
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MjData:
         new = MjData.__new__(MjData)
         new._adopt(deepcopy(self.model, memo))
-        new._copy_values(self)
+        new._begin_copy(self)
         return new
 
     def __getstate__(self) -> dict[str, Any]:
@@ -258,6 +271,8 @@ class MjData(DataNames):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._adopt(state["model"])
         memory = self._memory
+        begin_instances(self.model, self)
+        state["arrays"]["plugin_data"] = memory.arrays["plugin_data"].copy()
         for name, size in state["capacities"].items():
             if size > memory.sizes[name]:
                 memory.grow(name, size)

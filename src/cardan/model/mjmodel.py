@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from cardan.jit.view import InterpretedView
 from cardan.model.attributes import group_class, scalar_property, set_array, standalone_memory
 from cardan.model.derived import attach_derived
 from cardan.model.named import ModelNames
+from cardan.model.plugin_life import number_plugins
 from cardan.model.tables import MODEL, SIZE_NAMES
 
 _OPTIONS = group_class("MjOption", MODEL, "opt.", "Physics options (spec: modelling, option).")
@@ -89,6 +90,7 @@ class MjModel(ModelNames):
     _programs: dict[Any, Any]
     _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
+    _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
     _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and those of the meshes, for the same purpose
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
@@ -110,6 +112,7 @@ class MjModel(ModelNames):
         attributes["_finalized"] = False
         attributes["_source"] = None
         attributes["_mesh_poses"] = {}
+        attributes["_plugins"] = ()
         attributes["address"] = memory.address
         for field in MODEL.members(""):
             if not field.is_scalar and field.name not in TEXT_FIELDS:
@@ -117,6 +120,11 @@ class MjModel(ModelNames):
         attributes["opt"] = MjOption(memory, _clearing(attributes["_programs"]))
         attributes["stat"] = MjStatistic(memory)
         attributes["vis"] = MjVisual(memory)
+
+    def name_plugins(self, names: Iterable[str]) -> None:
+        """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""
+        self._plugins = tuple(names)
+        number_plugins(self)
 
     def finalize(self) -> None:
         """Attach the index tables that are derived from the finished arrays."""
@@ -191,6 +199,7 @@ class MjModel(ModelNames):
         new._memory.copy_from(self._memory)
         new._source = self._source
         new._mesh_poses = self._mesh_poses
+        new._plugins = self._plugins
         new.finalize()
         return new
 
@@ -198,6 +207,7 @@ class MjModel(ModelNames):
         memory = self._memory
         return {
             "sizes": dict(memory.sizes),
+            "plugins": self._plugins,
             "scalars": {name: value.item() for name, value in memory.scalars.items()},
             "arrays": {f.name: memory.arrays[f.name] for f in MODEL.fields if not (f.is_scalar or f.is_attached)},
         }
@@ -208,6 +218,7 @@ class MjModel(ModelNames):
             self._memory.scalars[name][0] = value
         for name, array in state["arrays"].items():
             self._memory.arrays[name][...] = array
+        self.name_plugins(state["plugins"])
         self.finalize()
 
 

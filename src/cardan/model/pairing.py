@@ -63,6 +63,11 @@ def sdf_attr(m: MjModel) -> np.ndarray:
     return np.zeros(8 * max(1, m.nplugin))
 
 
+def plugin_call(m: MjModel) -> np.ndarray:
+    """An empty table of the functions of plugins: eight zeros for each plugin instance."""
+    return np.zeros(8 * max(1, m.nplugin), np.int64)
+
+
 def _trees(m: MjModel) -> list[tuple[int, int, range]]:
     """First node, number of nodes and geoms of the bodies that have a tree."""
     columns = (m.body_bvhadr, m.body_bvhnum, m.body_geomadr, m.body_geomnum)

@@ -18,15 +18,18 @@ from cardan.jit import CALLBACK_FAILED, OK, addresses, collider, jit_enabled, st
 from cardan.jit.loader import Address
 from cardan.jit.pointers import register_function
 from cardan.jit.stage import is_kernel
-from cardan.step import actuator_hooks, collision_hooks, sensor_hooks, timers
+from cardan.step import actuator_hooks, collision_hooks, plugin_hooks, sensor_hooks, timers
 
 # place: how a compiled callback and how a Python one becomes a function of (m, d), given the variant of the place
 ADAPTERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     **actuator_hooks.ADAPTERS,
     **collision_hooks.ADAPTERS,
+    **plugin_hooks.ADAPTERS,
     "sensor": (sensor_hooks.native_sensor, sensor_hooks.python_sensor),
     "time": (timers.native_clock, timers.python_clock),
 }
+# places whose functions have two numbers as arguments, beside model and data
+OF_PAIRS = frozenset((*collision_hooks.ADAPTERS, *plugin_hooks.ADAPTERS))
 # a variant of the places that have some
 EXAMPLES: dict[str, tuple[Any, ...]] = {"sensor": (1,), "time": (0, True)}
 
@@ -55,7 +58,7 @@ class Hook:
 
     def __init__(self, place: str, function: Callable[..., Any]) -> None:
         self.function = function
-        self._of_pairs = place in collision_hooks.ADAPTERS
+        self._of_pairs = place in OF_PAIRS
         self._adapt_compiled, self._adapt_python = ADAPTERS.get(place, (_same, _same))
         self._entries: dict[tuple[Any, ...], Callable[..., Any] | int] = {}
 

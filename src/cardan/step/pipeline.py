@@ -41,6 +41,7 @@ from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
+from cardan.plugins.attach_sdf import attach_shapes
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.discovery import find_islands
@@ -56,6 +57,19 @@ from cardan.step.inverse import (
     inverse_force,
     keep_forward,
     restore_acc,
+)
+from cardan.step.plugin_stages import (
+    calls_python,
+    has_actuator_plugins,
+    has_advancing_plugins,
+    has_passive_plugins,
+    has_resetting_plugins,
+    has_sensor_plugins,
+    plugin_actuators,
+    plugin_advance,
+    plugin_passive,
+    plugin_reset,
+    plugin_sensors,
 )
 from cardan.step.report import report_warnings
 from cardan.step.run import ANSWERS, StepProgram, run
@@ -123,7 +137,8 @@ def _sensors(after: mjtStage) -> When:
         return has_user_sensors(m, after)
 
     own = when(users, Place("sensor", (int(after),)), user_cutoff(int(after)))
-    return when(has_sensors, Chosen(stages_of), own)
+    plugins = when(lambda m: has_sensor_plugins(m, after), plugin_sensors(int(after)))
+    return when(has_sensors, Chosen(stages_of), own, plugins)
 
 
 def _cameras_or_lights(m: MjModel) -> bool:
@@ -221,7 +236,11 @@ POSITION_PARTS = (
 )
 FWD_POSITION = (timed("POSITION", *POSITION_PARTS, timed("POS_PROJECT", PROJECT)),)
 INV_POSITION = (timed("POSITION", *POSITION_PARTS, PROJECT),)
-PASSIVE_FORCES = (passive, when(has_fluid, fluid), when(_passive_on, PASSIVE))
+PASSIVE_FORCES = (
+    passive,
+    when(has_fluid, fluid),
+    when(_passive_on, PASSIVE, when(has_passive_plugins, plugin_passive)),
+)
 FWD_VELOCITY = (
     timed(
         "VELOCITY",
@@ -246,6 +265,7 @@ ACTUATOR_FORCES = (
             "ACTUATION",
             when(has_muscles, muscles),
             when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS),
+            when(has_actuator_plugins, plugin_actuators),
             fwd_actuation,
         ),
     ),
@@ -289,9 +309,27 @@ COMPARE = (keep_forward, timed("INVERSE", *INVERSE_ACC_BARE), compare_fwd_inv)
 
 # time stepping ---------------------------------------------------------------
 
-IMPLICIT = (timed("ADVANCE", *VELOCITY_DERIVATIVES, when(_implicitfast, implicitfast), when(_implicit, implicit)),)
-EULER = timed("ADVANCE", euler)
-RUNGE_KUTTA = (rk_begin, *FORWARD_BARE, rk_second, *FORWARD_BARE, rk_third, *FORWARD_BARE, rk_end)
+PLUGIN_ADVANCE = when(has_advancing_plugins, plugin_advance)
+IMPLICIT = (
+    timed(
+        "ADVANCE",
+        *VELOCITY_DERIVATIVES,
+        when(_implicitfast, implicitfast),
+        when(_implicit, implicit),
+        PLUGIN_ADVANCE,
+    ),
+)
+EULER = timed("ADVANCE", euler, PLUGIN_ADVANCE)
+RUNGE_KUTTA = (
+    rk_begin,
+    *FORWARD_BARE,
+    rk_second,
+    *FORWARD_BARE,
+    rk_third,
+    *FORWARD_BARE,
+    rk_end,
+    PLUGIN_ADVANCE,
+)
 SINGLE_STEP = (when(_explicit_kinds, EULER), when(_implicit_kinds, *IMPLICIT))
 INTEGRATE = (
     Chosen(_known_integrator),
@@ -361,7 +399,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_energyPos": STEP1_ENERGY_POS,
     "mj_energyVel": ENERGY_VEL,
     "mj_compareFwdInv": COMPARE,
-    "mj_resetData": (reset_data,),
+    "mj_resetData": (reset_data, when(has_resetting_plugins, plugin_reset)),
 }
 
 _FORWARD_PARTS = {
@@ -418,6 +456,7 @@ def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
     if collision in stages:
         attach_filter(m, filter_of(m))
         attach_colliders(m, colliders_of(m))
+        attach_shapes(m)
     return stages
 
 
@@ -433,7 +472,9 @@ def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProg
     all_stages = (*stages, *(forward.stages if forward else ()))
     needs_objects = any(isinstance(stage, int) for stage in all_stages)
     needs_objects |= collision in all_stages and _collides_in_python(m)
-    return StepProgram((*stages, report_warnings), needs_objects, forward, dict(m._native_code), **answers)
+    needs_objects |= calls_python(m)
+    reset = StepProgram([plugin_reset], calls_python(m)) if has_resetting_plugins(m) else None
+    return StepProgram((*stages, report_warnings), needs_objects, forward, dict(m._native_code), reset, **answers)
 
 
 def _renew_actuation(program: Any, m: MjModel, d: Any) -> None:

@@ -34,6 +34,7 @@ class StepProgram(Program):
     Args:
         stages: stages or addresses of native functions.
         needs_objects: whether it calls Python functions, which get the MjModel and MjData objects.
+        reset: the program that resets the plugins when a stage has reset the state.
         forward: the program that recomputes the forward dynamics when a stage has reset the state.
         code: what keeps the functions loaded that its stages call by their addresses in the model.
         answers: answers beside (or instead of) those of `ANSWERS`, by status.
@@ -45,12 +46,14 @@ class StepProgram(Program):
         needs_objects: bool = False,
         forward: StepProgram | None = None,
         code: Any = None,
+        reset: StepProgram | None = None,
         answers: Mapping[int, Answer] | None = None,
     ) -> None:
         super().__init__(stages)
         self.needs_objects = needs_objects
         self.forward = forward
         self.code = code
+        self.reset = reset
         self.answers: Mapping[int, Answer] = {**ANSWERS, **(answers or {})}
 
 
@@ -144,7 +147,11 @@ def _attach_collider(program: Program, m: Any, d: Any) -> None:
 def _reset_diverged(program: Program, m: Any, d: Any) -> None:
     stage, repetition = (int(k) for k in d._resume)
     forward = getattr(program, "forward", None)
-    if settle_divergence(m, d) and forward is not None:
+    again = settle_divergence(m, d)
+    reset = getattr(program, "reset", None)
+    if reset is not None:
+        run(reset, m, d)
+    if again and forward is not None:
         run(forward, m, d)
     d._resume[:] = stage + 1, repetition
 

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.kinematics import kinematics
-from cardan.dynamics.passive import passive
 from cardan.enums import (
     mjtIntegrator,
     mjtSensor,
@@ -51,12 +49,10 @@ def _discrete_rk4(m: MjModel) -> bool:
     return m.opt.integrator == mjtIntegrator.mjINT_RK4
 
 
-SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER))
+SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))
 
 MISSING: tuple[Missing, ...] = (
     Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
-    Missing("engine plugins of bodies", lambda m: bool((m.body_plugin >= 0).any()), (passive,)),
-    Missing("engine plugins of actuators", lambda m: bool((m.actuator_plugin >= 0).any()), (fwd_actuation,)),
     Missing(
         "discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4",
         _discrete_rk4,

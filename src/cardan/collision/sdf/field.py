@@ -1,7 +1,7 @@
 """The two signed distances of a pair of geoms, in the global frame.
 
 Side 0 and side 1 of the pair stand in ``d.work.sdf_*``: type, sizes and frame. Distances and gradients of registered
-shapes come from their native entries (`cardan.collision.sdf.registry`), those of primitives from their formulas.
+shapes come from their native entries (`cardan.collision.sdf.shape`), those of primitives from their formulas.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from cardan.jit import jit_enabled
 from cardan.jit.stage import dispatcher_of, rounding
 
 if TYPE_CHECKING:
-    from cardan.collision.sdf.registry import Shape
+    from cardan.collision.sdf.shape import Shape
 
 CELLS = 300
 """Cells of the grid along x, y and z together, shared out by the sides of the box."""

@@ -73,7 +73,7 @@ class Mesh:
 
     def _read(self, build: Build) -> RawMesh:
         """The mesh as it is in its file or its attributes, or the surface of its plugin's shape."""
-        plugin = instance_of(build, self.element)
+        plugin = instance_of(build, self.element, "sdf")
         if plugin is not None and self.path is None and not plugin.shape.of_mesh:
             return implicit_mesh(plugin.shape, plugin.attributes)
         if self.path is None:

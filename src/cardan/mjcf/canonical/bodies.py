@@ -143,6 +143,7 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
     inertial["quat"] = _written(inertial["quat"])
     if not empty or m.body_geomnum[body]:
         scribe.put(element, "inertial", inertial, keep=("diaginertia",))
+    scribe.put_plugin(origin, element, int(m.body_plugin[body]))
     return element
 
 

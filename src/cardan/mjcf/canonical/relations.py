@@ -146,7 +146,11 @@ def put_actuators(scribe: Scribe) -> None:
         # without a word about them, there are as many activations as the dynamics need
         values["actdim"] = -1 if activations == stateful else activations
         scribe.put_user(values, "actuator_user", actuator)
-        scribe.put(section, "general", values, scribe.origins.find("actuator", actuator))
+        origin = scribe.origins.find("actuator", actuator)
+        if m.actuator_plugin[actuator] >= 0:
+            scribe.put_choice(section, values, origin, int(m.actuator_plugin[actuator]))
+        else:
+            scribe.put(section, "general", values, origin)
 
 
 # --- sensor ----------------------------------------------------------------------------------------------------------
@@ -168,7 +172,8 @@ def put_sensors(scribe: Scribe) -> None:
         code = int(m.sensor_type[number])
         tag = _SENSOR_TAGS.get(code) or mjtSensor(code).name.removeprefix("mjSENS_").lower()
         row = SENSOR.children[tag]
-        values = scribe.read(row, {"cutoff": "sensor_cutoff", "noise": "sensor_noise"}, number)
+        fields = {n: f"sensor_{n}" for n in ("cutoff", "noise") if n in row.attributes}
+        values = scribe.read(row, fields, number)
         values["name"] = scribe.name("sensor", number)
         obj = (int(m.sensor_objtype[number]), int(m.sensor_objid[number]))
         ref = (int(m.sensor_reftype[number]), int(m.sensor_refid[number]))
@@ -178,7 +183,10 @@ def put_sensors(scribe: Scribe) -> None:
         if tag == "user":
             values |= scribe.read(row, {n: f"sensor_{n}" for n in ("datatype", "needstage", "dim")}, number)
         scribe.put_user(values, "sensor_user", number)
-        scribe.put(section, tag, values)
+        if m.sensor_plugin[number] >= 0:
+            scribe.put_choice(section, values, scribe.origins.find("sensor", number), int(m.sensor_plugin[number]))
+        else:
+            scribe.put(section, tag, values)
 
 
 def _named(

@@ -110,9 +110,27 @@ class Scribe:
     def copy_children(self, origin: Element, into: Element) -> None:
         """Copy all that stands inside an element of the source."""
         for child in origin.children:
-            copy = Element(child.row, self.tree, into, dict(child.attributes))
-            into.children.append(copy)
-            self.copy_children(child, copy)
+            self._copy(child, into)
+
+    def _copy(self, child: Element, into: Element) -> None:
+        """Copy one element of the source, with all that stands inside."""
+        copy = Element(child.row, self.tree, into, dict(child.attributes))
+        into.children.append(copy)
+        self.copy_children(child, copy)
+
+    def put_choice(self, section: Element, values: Values, origin: Element | None, instance: int) -> Element:
+        """Add an actuator or a sensor that a plugin computes, with the settings of an instance without name.
+
+        Raises:
+            MjcfError: the instance has no name, and the element of the source is not known.
+        """
+        name = self.name("plugin", instance)
+        element = self.put(section, "plugin", {**values, "plugin": self.m._plugins[instance], "instance": name}, origin)
+        if not name:
+            if origin is None:
+                raise element.error("can't be saved: its plugin instance has no name, and its source is not known")
+            self.copy_children(origin, element)
+        return element
 
     def put_plugin(self, origin: Element | None, into: Element, instance: int) -> None:
         """Add the plugin of an element: the name of its instance, or what the source says of an instance without name.
@@ -124,9 +142,10 @@ class Scribe:
         if name:
             self.put(into, "plugin", {"instance": name})
         elif instance >= 0:
-            if origin is None:
+            source = origin.child("plugin") if origin is not None else None
+            if source is None:
                 raise into.error("can't be saved: its plugin instance has no name, and its bodies were fused", "plugin")
-            self.copy_children(origin, into)
+            self._copy(source, into)
 
     def put_user(self, values: Values, field: str, number: int) -> None:
         """Add user values, if the object has any that are not zero."""

@@ -13,9 +13,8 @@ from cardan.spec.schema.rows import (
     real,
     reals,
     reference,
-    text,
 )
-from cardan.spec.schema.shared import CLASS, GROUP, PLUGIN_LATER, USER, config, name
+from cardan.spec.schema.shared import CLASS, GROUP, PLUGIN_CHOICE, USER, config, name
 
 TRANSMISSION: tuple[Attribute, ...] = (
     reference("joint", "joint", "joint that the actuator acts on"),
@@ -153,12 +152,10 @@ PLUGIN_ACTUATOR = element(
     _LIMITS,
     (row for row in DYNAMICS if row.name in ("dyntype", "dynprm")),
     _ACTEARLY,
-    text("plugin", "identifier of the plugin"),
-    text("instance", "name of the plugin instance"),
+    *PLUGIN_CHOICE,
     children=[config()],
     kind="actuator",
     entry="general",
-    later=PLUGIN_LATER,
 )
 
 # a default class may hold a scaled range for all actuators, which only some shortcuts can write

@@ -92,7 +92,7 @@ MESH_ROW = element(
     integers("face", NUMBERS, None, "vertex numbers of the faces"),
     reals("refpos", 3, (0.0, 0.0, 0.0), "origin of the mesh, m"),
     reals("refquat", 4, (1.0, 0.0, 0.0, 0.0), "orientation of the mesh"),
-    children=[plugin(later=None)],
+    children=[plugin()],
     kind="mesh",
     entry="mesh",
 )
@@ -181,7 +181,7 @@ EXTENSION = element(
             "plugin that the model needs",
             text("plugin", "identifier of the plugin", required=True),
             children=[
-                element("instance", "plugin instance", name("instance", required=True), children=[config(later=None)],
+                element("instance", "plugin instance", name("instance", required=True), children=[config()],
                         kind="plugin"),
             ],
         ),

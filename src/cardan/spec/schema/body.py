@@ -103,7 +103,7 @@ GEOM_ROW = element(
     keyword("fluidshape", FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),
     reals("fluidcoef", (1, 5), (0.5, 0.25, 1.5, 1.0, 1.0), "coefficients of the fluid forces"),
     USER,
-    children=[plugin(later=None)],
+    children=[plugin()],
     kind="geom",
     entry="geom",
 )  # fmt: skip

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cardan.spec.schema.keywords import DATA_TYPE, FRAME_OBJECT, OBJECT, STAGE
-from cardan.spec.schema.rows import Attribute, ElementRow, element, integer, keyword, real, reference, text
-from cardan.spec.schema.shared import PLUGIN_LATER, USER, config, name
+from cardan.spec.schema.rows import Attribute, ElementRow, element, integer, keyword, real, reference
+from cardan.spec.schema.shared import PLUGIN_CHOICE, USER, config, name
 
 _COMMON: tuple[Attribute, ...] = (
     name("sensor"),
@@ -13,15 +13,11 @@ _COMMON: tuple[Attribute, ...] = (
     USER,
 )
 
-LATER: dict[str, str] = {
-    "plugin": PLUGIN_LATER,
-}
-
 
 def _sensor(tag: str, meaning: str, *rows: Attribute, common: tuple[Attribute, ...] = _COMMON) -> ElementRow:
     """Row of one sensor."""
     children = [config()] if tag == "plugin" else []
-    return element(tag, meaning, common, rows, children=children, kind="sensor", later=LATER.get(tag))
+    return element(tag, meaning, common, rows, children=children, kind="sensor")
 
 
 def _of(kind: str) -> Attribute:
@@ -132,8 +128,7 @@ SENSOR = element(
             *_ANY_OBJECT,
             keyword("reftype", OBJECT, None, "kind of the object in whose frame values are given"),
             reference("refname", "@reftype", "name of that object"),
-            text("plugin", "identifier of the plugin"),
-            text("instance", "name of the plugin instance"),
+            *PLUGIN_CHOICE,
             common=tuple(row for row in _COMMON if row.name != "noise"),
         ),
     ],

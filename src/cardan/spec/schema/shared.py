@@ -69,22 +69,18 @@ CONTACT_SHARED: tuple[Attribute, ...] = (
     real("gap", 0.0, "distance below the margin at which contacts become active, m"),
 )
 
-PLUGIN_LATER = "plugins"
+PLUGIN_CHOICE: tuple[Attribute, ...] = (
+    text("plugin", "identifier of the plugin"),
+    reference("instance", "plugin", "name of the plugin instance"),
+)
 
 
-def plugin(later: str | None = PLUGIN_LATER) -> ElementRow:
+def plugin() -> ElementRow:
     """A ``plugin`` element inside another element."""
-    return element(
-        "plugin",
-        "plugin that computes this element",
-        text("plugin", "identifier of the plugin"),
-        reference("instance", "plugin", "name of the plugin instance"),
-        children=[config(later)],
-        later=later,
-    )
+    return element("plugin", "plugin that computes this element", *PLUGIN_CHOICE, children=[config()])
 
 
-def config(later: str | None = PLUGIN_LATER) -> ElementRow:
+def config() -> ElementRow:
     """A ``config`` element of a plugin."""
-    return element("config", "setting of a plugin", text("key", "name of the setting"), text("value", "its value"),
-                   later=later)  # fmt: skip
+    key = text("key", "name of the setting", required=True)
+    return element("config", "setting of a plugin", key, text("value", "its value", required=True))

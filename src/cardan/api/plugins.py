@@ -1,0 +1,112 @@
+"""Engine plugins: registering own ones, and what stands in for the reference's libraries (spec: engine plugins)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cardan import plugins
+from cardan.api.arguments import check_model, check_pair, integer
+from cardan.errors import FatalError
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.plugins import PLUGINS
+from cardan.plugins.memory import plugin_number, set_plugin_number
+from cardan.plugins.registry import config_of, register_plugin
+from cardan.plugins.sdf import register_sdf
+from cardan.step import plugin_life as _plugin_life  # noqa: F401 (tells the model who knows the plugins)
+
+PLUGINS_DIR: str = str(Path(plugins.__file__).parent)
+"""Folder of the plugins of the package."""
+
+PLUGIN_HANDLES: list[Any] = []
+"""Handles of plugin libraries that were loaded: none, the plugins of the reference's libraries are built in."""
+
+_LIBRARIES: dict[str, str] = {
+    "actuator": "mujoco.pid",
+    "elasticity": "mujoco.elasticity.",
+    "sdf": "mujoco.sdf.",
+    "sensor": "mujoco.sensor.",
+}
+"""Libraries that the reference comes with, and how the names of their plugins start."""
+
+_SUFFIXES = (".so", ".dll", ".dylib")
+LibraryCallback = Callable[[str, int, int], Any]
+
+
+def _built_in(path: str) -> tuple[int, int] | None:
+    """The first number and the count of the plugins that stand for a library of the reference; None for others."""
+    start = _LIBRARIES.get(Path(path).stem.removeprefix("lib"))
+    if start is None:
+        return None
+    numbers = [number for number, name in enumerate(PLUGINS) if name.startswith(start)]
+    return numbers[0], len(numbers)
+
+
+def mj_loadPluginLibrary(path: str) -> None:
+    """Accept a library of plugins that the reference comes with, by its name: its plugins are built in.
+
+    Args:
+        path: path of the library, such as ``"libelasticity.so"``; the file need not be there.
+
+    Raises:
+        FatalError: it is another library. Plugins are registered in Python, by `register_plugin`.
+    """
+    if _built_in(os.fspath(path)) is None:
+        known = ", ".join(f"lib{name}" for name in _LIBRARIES)
+        raise FatalError(
+            f"mj_loadPluginLibrary: {os.fspath(path)!r} holds native plugins, which Cardan does not load; register"
+            f" them in Python with cardan.register_plugin (built in are those of {known})"
+        )
+
+
+def mj_loadAllPluginLibraries(directory: str, callback: LibraryCallback | None = None) -> None:
+    """Accept the libraries of a folder that the reference comes with; others are left alone.
+
+    Args:
+        directory: the folder; one that is not there holds no libraries.
+        callback: function of the path of each library, the number of its first plugin, and how many it has.
+    """
+    folder = Path(os.fspath(directory))
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        found = _built_in(path.name) if path.suffix in _SUFFIXES else None
+        if found is not None and callback is not None:
+            callback(str(path), *found)
+
+
+def plugin_config(m: MjModel, instance: int) -> dict[str, str]:
+    """The attributes that are set for a plugin instance of a model, as text."""
+    check_model("plugin_config", m)
+    return config_of(m, _instance("plugin_config", m, instance))
+
+
+def plugin_data(m: MjModel, d: MjData, instance: int) -> Any:
+    """What the `init` function of its plugin made for an instance, or None."""
+    check_pair("plugin_data", m, d)
+    return d._plugin_data[_instance("plugin_data", m, instance)]
+
+
+def _instance(function: str, m: MjModel, instance: int) -> int:
+    """The number, checked."""
+    number = integer(function, "instance", instance)
+    if not 0 <= number < m.nplugin:
+        raise IndexError(f"{function}: there is no plugin instance {number}; the model has {m.nplugin}")
+    return number
+
+
+__all__ = [
+    "PLUGINS_DIR",
+    "PLUGIN_HANDLES",
+    "mj_loadAllPluginLibraries",
+    "mj_loadPluginLibrary",
+    "plugin_config",
+    "plugin_data",
+    "plugin_number",
+    "register_plugin",
+    "register_sdf",
+    "set_plugin_number",
+]

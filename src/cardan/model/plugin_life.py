@@ -1,0 +1,46 @@
+"""What happens to plugin instances when models and data are made and copied: told by a floor above this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class PluginLife(NamedTuple):
+    """The parts of an instance's life.
+
+    Attributes:
+        number: name of a plugin -> its number in ``m.plugin``, or -1.
+        begin: (m, d), makes the data of all instances, and resets them.
+        copied: (dest, m, src), after the values of ``src`` have been copied to ``dest``.
+    """
+
+    number: Callable[[str], int]
+    begin: Callable[[Any, Any], None]
+    copied: Callable[[Any, Any, Any], None]
+
+
+_lives: list[PluginLife] = []
+
+
+def register_life(life: PluginLife) -> None:
+    """Tell who knows the plugins."""
+    _lives[:] = [life]
+
+
+def number_plugins(m: Any) -> None:
+    """Set ``m.plugin`` from the names of the instances' plugins."""
+    for instance, name in enumerate(m._plugins):
+        m.plugin[instance] = _lives[0].number(name)
+
+
+def begin_instances(m: Any, d: Any) -> None:
+    """Make the data of all plugin instances of ``d``."""
+    if m.nplugin:
+        _lives[0].begin(m, d)
+
+
+def copy_instances(dest: Any, m: Any, src: Any) -> None:
+    """Tell the plugins that the values of ``src`` were copied to ``dest``."""
+    if m.nplugin:
+        _lives[0].copied(dest, m, src)

@@ -1,0 +1,249 @@
+"""The registry of engine plugins: what a model may name in ``extension/plugin`` (spec: programming, engine plugins).
+
+A plugin has attributes, which a model sets as text, and functions for one or more capabilities: forces of actuators,
+values of sensors, passive forces, a signed-distance shape. An *instance* of a plugin is an object of the model with
+attributes, and of the data with a state. Models keep the names of their plugins, so they don't depend on the order of
+registration.
+
+Functions are plain Python functions, or are compiled: Numba functions, and functions marked with `cardan.kernel`.
+Packages offer plugins by the entry-point group ``cardan.plugins``: an entry point names a function without arguments
+that registers them, or a module that does so when it is imported. They are loaded when a model asks for a plugin that
+is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from cardan.collision.sdf.shape import Shape
+from cardan.enums import mjtPluginCapabilityBit, mjtStage
+
+Config = Mapping[str, str]
+Size = int | Callable[[Config], int]
+Function = Callable[..., Any]
+
+ENTRY_POINTS = "cardan.plugins"
+ACTUATOR = int(mjtPluginCapabilityBit.mjPLUGIN_ACTUATOR)
+SENSOR = int(mjtPluginCapabilityBit.mjPLUGIN_SENSOR)
+PASSIVE = int(mjtPluginCapabilityBit.mjPLUGIN_PASSIVE)
+SDF = int(mjtPluginCapabilityBit.mjPLUGIN_SDF)
+CAPABILITIES: dict[str, int] = {"actuator": ACTUATOR, "sensor": SENSOR, "passive": PASSIVE, "sdf": SDF}
+PURPOSES: dict[str, str] = {
+    "actuator": "actuator forces",
+    "sensor": "sensors",
+    "passive": "passive forces",
+    "sdf": "signed distance fields",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Plugin:
+    """A registered plugin; `register_plugin` explains the attributes.
+
+    Attributes:
+        name: what models call it.
+        attributes: names of its attributes.
+        capabilities: keys of `CAPABILITIES`.
+        needstage: `mjtStage` after which its sensors are computed.
+        nstate, nsensordata, actdim: sizes, or functions of the configuration.
+        validate: raises ValueError for a configuration that makes no sense.
+        init, reset, compute, act_dot, advance, copy, destroy, visualize: its functions.
+        shape: its signed-distance shape.
+    """
+
+    name: str
+    attributes: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    needstage: int = int(mjtStage.mjSTAGE_ACC)
+    nstate: Size = 0
+    nsensordata: Size = 0
+    actdim: Size = 0
+    validate: Callable[[Config], Any] | None = None
+    init: Function | None = None
+    reset: Function | None = None
+    compute: Function | None = None
+    act_dot: Function | None = None
+    advance: Function | None = None
+    copy: Function | None = None
+    destroy: Function | None = None
+    visualize: Function | None = None
+    shape: Shape | None = None
+
+    @property
+    def flags(self) -> int:
+        """The capabilities as bits (`mjtPluginCapabilityBit`)."""
+        return sum(CAPABILITIES[word] for word in self.capabilities)
+
+    def check(self, config: Config) -> None:
+        """Raise ValueError for a configuration with unknown attributes or senseless values."""
+        for key in config:
+            if key not in self.attributes:
+                known = ", ".join(self.attributes) or "none"
+                raise ValueError(f"{self.name} has no attribute {key!r}; it has: {known}")
+        if self.shape is not None:
+            self.shape.values(config)
+        if self.validate is not None:
+            self.validate(config)
+
+
+PLUGINS: dict[str, Plugin] = {}
+"""Registered plugins by name; the number of a plugin in ``m.plugin`` is its place here."""
+
+_stock: set[str] = set()
+_loaded: list[Callable[[], None]] = []
+
+
+def add_stock(plugin: Plugin) -> None:
+    """Register a plugin of the package itself, which nobody can replace."""
+    PLUGINS[plugin.name] = plugin
+    _stock.add(plugin.name)
+
+
+def register_plugin(
+    name: str,
+    *,
+    capabilities: Iterable[str] = (),
+    attributes: Iterable[str] = (),
+    needstage: int = mjtStage.mjSTAGE_ACC,
+    nstate: Size = 0,
+    nsensordata: Size = 0,
+    actdim: Size = 0,
+    validate: Callable[[Config], Any] | None = None,
+    init: Function | None = None,
+    reset: Function | None = None,
+    compute: Function | None = None,
+    act_dot: Function | None = None,
+    advance: Function | None = None,
+    copy: Function | None = None,
+    destroy: Function | None = None,
+    visualize: Function | None = None,
+) -> None:
+    """Register an engine plugin, which models then use by its name. `register_sdf` registers shapes.
+
+    `compute`, `act_dot`, `advance` and `reset` may be Python functions, which get the MjModel and MjData objects, or
+    compiled ones (Numba functions, or functions marked with `cardan.kernel`), which run without the GIL. Sizes are
+    numbers or functions of the configuration, a mapping of attribute to text.
+
+    Args:
+        name: name of the plugin, such as ``"my.plugin"``. An own plugin of this name is replaced, for new models.
+        capabilities: "actuator", "sensor", "passive".
+        attributes: names of the attributes that an instance may set in ``config``.
+        needstage: `mjtStage` after which sensors are computed.
+        nstate: numbers of state of an instance in ``d.plugin_state``, from ``m.plugin_stateadr[instance]``.
+        nsensordata: numbers that a sensor gives.
+        actdim: activations that an actuator has, before that of its dyntype.
+        validate: takes the configuration and raises ValueError when it makes no sense; called by the compiler.
+        init: (m, d, instance) -> data of the instance, made when data are made: any object, which Python functions get
+            by `plugin_data`, or a float64 array, which compiled functions read by `plugin_number`.
+        reset: (m, d, instance), called by `mj_resetData` after all states are set to zero.
+        compute: (m, d, instance, capability), with the bit of a capability (`mjtPluginCapabilityBit`). For actuators it
+            writes ``d.actuator_force`` of those with ``m.actuator_plugin == instance``, for sensors their
+            ``d.sensordata``; passive forces are added to ``d.qfrc_passive``.
+        act_dot: (m, d, instance), writes ``d.act_dot`` of the plugin's own activations, before `compute`.
+        advance: (m, d, instance), called at the end of a time step.
+        copy: (dest, m, src, instance), called after ``src`` has been copied to ``dest``.
+        destroy: (data of the instance, instance), called when data are freed.
+        visualize: (m, d, opt, scn, instance), called when a scene is made.
+
+    Raises:
+        TypeError: a function can't be called, or `name` is no text.
+        ValueError: the name is one of the package, an unknown capability, none, or one without `compute`.
+    """
+    functions = {"validate": validate, "init": init, "reset": reset, "compute": compute, "act_dot": act_dot,
+                 "advance": advance, "copy": copy, "destroy": destroy, "visualize": visualize}  # fmt: skip
+    _check_name("register_plugin", name)
+    for word, function in functions.items():
+        if function is not None and not callable(function):
+            raise TypeError(f"register_plugin: {word} must be a function, not {type(function).__name__}")
+    words = (capabilities,) if isinstance(capabilities, str) else tuple(capabilities)
+    known = [word for word in CAPABILITIES if word != "sdf"]
+    if not words or set(words) - set(known):
+        raise ValueError(f"register_plugin: capabilities must be some of {', '.join(known)}, found {words}")
+    if compute is None:
+        raise ValueError("register_plugin: compute is missing")
+    PLUGINS[name] = Plugin(
+        name, tuple(attributes), words, int(needstage), nstate, nsensordata, actdim, **functions
+    )  # fmt: skip
+
+
+def _check_name(function: str, name: str) -> None:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"{function}: name must be a text, not {name!r}")
+    if name in _stock:
+        raise ValueError(f"{function}: {name!r} is a plugin of the package and can't be replaced")
+
+
+def register_shape(function: str, shape: Shape) -> None:
+    """Register an own signed-distance shape as a plugin; `function` is the caller's name, for messages."""
+    _check_name(function, shape.name)
+    PLUGINS[shape.name] = shape_plugin(shape)
+
+
+def shape_plugin(shape: Shape) -> Plugin:
+    """The plugin that is made of a signed-distance shape."""
+    return Plugin(shape.name, tuple(shape.attributes), ("sdf",), shape=shape)
+
+
+@cache
+def _load_packages() -> None:
+    """Let installed packages register their plugins, once a process."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=ENTRY_POINTS):
+        found = entry.load()
+        if callable(found):
+            found()
+
+
+def find_plugin(name: str) -> Plugin | None:
+    """The plugin of a name, or None; plugins of other packages are looked for if need be."""
+    if name not in PLUGINS:
+        _load_packages()
+    return PLUGINS.get(name)
+
+
+def plugin_number(name: str) -> int:
+    """The place of a plugin in the registry, or -1."""
+    return list(PLUGINS).index(name) if find_plugin(name) else -1
+
+
+def plugin_of(m: Any, instance: int) -> Plugin:
+    """The plugin of an instance of a model.
+
+    Raises:
+        ValueError: the plugin is not registered here.
+    """
+    name = m._plugins[instance]
+    found = find_plugin(name)
+    if found is None:
+        raise ValueError(f"plugin instance {instance} is one of {name!r}, which is not registered: see register_plugin")
+    return found
+
+
+def config_of(m: Any, instance: int) -> dict[str, str]:
+    """The configuration of an instance of a model: text of each attribute that is set."""
+    start = int(m.plugin_attradr[instance])
+    attributes = plugin_of(m, instance).attributes
+    texts = m.plugin_attr.tobytes()[start:].split(b"\0", len(attributes))[: len(attributes)]
+    return {key: text.decode() for key, text in zip(attributes, texts, strict=False) if text}
+
+
+def size_of(size: Size, config: Config) -> int:
+    """A size that may depend on the configuration."""
+    return int(size(config)) if callable(size) else int(size)
+
+
+def number(config: Config, key: str, default: float) -> float:
+    """The number at the start of an attribute's text, or its default.
+
+    Raises:
+        ValueError: the text is none.
+    """
+    text = config.get(key, "")
+    try:
+        return float(text.split(maxsplit=1)[0]) if text.strip() else float(default)
+    except ValueError:
+        raise ValueError(f"attribute {key} must be a number, found {text!r}") from None

@@ -1,0 +1,57 @@
+"""Functions of plugins as native functions of model, data, instance and an argument.
+
+A compiled function is compiled into a function of its own; a Python one is called through ctypes and gets the MjModel
+and MjData objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cardan.jit import OK, kernel
+
+Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _native_compute(function: Callable[..., Any]) -> Callable[..., Any]:
+    kernel(function)
+
+    def plugin_compute(m: Any, d: Any, instance: int, capability: int) -> int:
+        function(m, d, instance, capability)
+        return OK
+
+    return plugin_compute
+
+
+def _native_call(function: Callable[..., Any]) -> Callable[..., Any]:
+    kernel(function)
+
+    def plugin_call(m: Any, d: Any, instance: int, argument: int) -> int:
+        function(m, d, instance)
+        return OK
+
+    return plugin_call
+
+
+def _python_compute(function: Callable[..., Any]) -> Callable[..., Any]:
+    def plugin_compute(m: Any, d: Any, instance: int, capability: int) -> int:
+        function(m, d, instance, capability)
+        return OK
+
+    return plugin_compute
+
+
+def _python_call(function: Callable[..., Any]) -> Callable[..., Any]:
+    def plugin_call(m: Any, d: Any, instance: int, argument: int) -> int:
+        function(m, d, instance)
+        return OK
+
+    return plugin_call
+
+
+# place: how a compiled function and how a Python one becomes a function of (m, d, instance, argument)
+ADAPTERS: dict[str, tuple[Adapter, Adapter]] = {
+    "plugin_compute": (_native_compute, _python_compute),
+    "plugin_call": (_native_call, _python_call),
+}

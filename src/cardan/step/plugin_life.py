@@ -1,0 +1,63 @@
+"""The life of plugin instances: their data are made with MjData, reset, copied and given up with it."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.plugin_life import PluginLife, register_life
+from cardan.plugins.memory import PluginMemory, attach_memory
+from cardan.plugins.registry import plugin_number, plugin_of
+from cardan.step.plugin_stages import attach_plugins, calls_python, has_resetting_plugins, plugin_reset
+from cardan.step.run import StepProgram, run
+
+
+def reset_instances(m: MjModel, d: MjData) -> None:
+    """Call the `reset` functions of all instances."""
+    if has_resetting_plugins(m):
+        if "plugin_reset" not in m._programs:
+            m._programs["plugin_reset"] = StepProgram([plugin_reset], calls_python(m))
+        run(m._programs["plugin_reset"], m, d)
+
+
+def _memory_of(data: Any) -> PluginMemory:
+    """The numbers in the data of an instance that compiled functions see."""
+    if isinstance(data, PluginMemory):
+        return data
+    if isinstance(data, np.ndarray):
+        return PluginMemory(np.ascontiguousarray(data, np.float64).ravel())
+    return PluginMemory()
+
+
+def begin_instances(m: MjModel, d: MjData) -> None:
+    """Make the data of all instances by their plugins' `init`, then reset them.
+
+    Raises:
+        ValueError: a plugin is not registered here, or its `init` refuses the model.
+    """
+    attach_plugins(m)
+    plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
+    d._plugin_data = [plugin.init(m, d, i) if plugin.init else None for i, plugin in enumerate(plugins)]
+    attach_memory(d, [_memory_of(data) for data in d._plugin_data])
+    for instance, (plugin, data) in enumerate(zip(plugins, d._plugin_data, strict=True)):
+        if plugin.destroy is not None:
+            weakref.finalize(d, plugin.destroy, data, instance)
+    d.plugin_data[:] = [id(data) if data is not None else 0 for data in d._plugin_data]
+    d._memory.attach("work.plugin_handle", d.plugin_data.copy())
+    d.__dict__.pop("_view", None)
+    reset_instances(m, d)
+
+
+def copied(dest: MjData, m: MjModel, src: MjData) -> None:
+    """Call the `copy` functions of all instances."""
+    for instance in range(m.nplugin):
+        plugin = plugin_of(m, instance)
+        if plugin.copy is not None:
+            plugin.copy(dest, m, src, instance)
+
+
+register_life(PluginLife(plugin_number, begin_instances, copied))

@@ -1,0 +1,196 @@
+"""Plugins in the pipeline (spec: programming, engine plugins).
+
+A model's table ``aux.plugin_call`` holds the addresses of the functions of each instance, `SLOTS` numbers each; zero
+where the plugin has no such function. The stages here call them. `attach_plugins` fills the table.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.dynamics.actuation import limit_controls, set_activation_rate
+from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
+from cardan.jit import OK, addresses, call_collider, kernel, stage
+from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, Plugin, plugin_of
+from cardan.sensor.output import apply_cutoff
+from cardan.step.hooks import Hook
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+COMPUTE_ACTUATOR, COMPUTE_SENSOR, COMPUTE_PASSIVE, ACT_DOT, ADVANCE, RESET, NEEDSTAGE, SPARE = range(8)
+SLOTS = 8
+PLUGIN_SENSOR = int(mjtSensor.mjSENS_PLUGIN)
+DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
+
+_COMPUTE = {"actuator": COMPUTE_ACTUATOR, "sensor": COMPUTE_SENSOR, "passive": COMPUTE_PASSIVE}
+_CALLS = {"act_dot": ACT_DOT, "advance": ADVANCE, "reset": RESET}
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+
+_known: weakref.WeakKeyDictionary[Plugin, dict[int, Callable[..., Any] | int]] = weakref.WeakKeyDictionary()
+
+
+def _entries(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
+    """The functions of a plugin as entries, or addresses of native functions, by slot; made on first use."""
+    if plugin not in _known:
+        _known[plugin] = _made(plugin)
+    return _known[plugin]
+
+
+def _made(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
+    found: dict[int, Callable[..., Any] | int] = {}
+    if plugin.compute is not None:
+        entry = Hook("plugin_compute", plugin.compute).entry()
+        found |= {slot: entry for word, slot in _COMPUTE.items() if word in plugin.capabilities}
+    for word, slot in _CALLS.items():
+        function = getattr(plugin, word)
+        if function is not None:
+            found[slot] = Hook("plugin_call", function).entry()
+    return found
+
+
+def attach_plugins(m: MjModel) -> None:
+    """Load or compile the functions of the plugins of all instances, and fill ``aux.plugin_call``.
+
+    Raises:
+        ValueError: a plugin is not registered here.
+        KernelError: a function is meant to be compiled, and can't be.
+    """
+    if "_plugins_attached" in m.__dict__:
+        return
+    table = m._memory.arrays["aux.plugin_call"]
+    python = False
+    for instance in range(m.nplugin):
+        plugin = plugin_of(m, instance)
+        for slot, entry in _entries(plugin).items():
+            python |= isinstance(entry, int)
+            address = entry if isinstance(entry, int) else addresses([entry])[0]
+            table[SLOTS * instance + slot] = address
+            m._native_code["plugin", instance, slot] = address
+        table[SLOTS * instance + NEEDSTAGE] = plugin.needstage
+    m.__dict__["_plugins_attached"] = python
+
+
+def calls_python(m: MjModel) -> bool:
+    """Whether plugins of a model have Python functions."""
+    if not m.nplugin:
+        return False
+    attach_plugins(m)
+    return m.__dict__["_plugins_attached"]
+
+
+def _has(m: MjModel, slot: int) -> bool:
+    """Whether a plugin of the model has a function for a slot."""
+    if not m.nplugin:
+        return False
+    attach_plugins(m)
+    return bool(m._memory.arrays["aux.plugin_call"][slot::SLOTS].any())
+
+
+def has_passive_plugins(m: MjModel) -> bool:
+    """Whether plugins make passive forces."""
+    return _has(m, COMPUTE_PASSIVE)
+
+
+def has_actuator_plugins(m: MjModel) -> bool:
+    """Whether plugins are actuators."""
+    return bool((m.actuator_plugin >= 0).any())
+
+
+def has_sensor_plugins(m: MjModel, when: int) -> bool:
+    """Whether plugins are sensors that are due at a stage (`mjtStage`)."""
+    if not _has(m, COMPUTE_SENSOR):
+        return False
+    table = m._memory.arrays["aux.plugin_call"]
+    return bool(np.any((table[COMPUTE_SENSOR::SLOTS] != 0) & (table[NEEDSTAGE::SLOTS] == when)))
+
+
+def has_advancing_plugins(m: MjModel) -> bool:
+    """Whether plugins are called at the end of a time step."""
+    return _has(m, ADVANCE)
+
+
+def has_resetting_plugins(m: MjModel) -> bool:
+    """Whether plugins are called when data are reset."""
+    return _has(m, RESET)
+
+
+# --- stages ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def call_all(m: Any, d: Any, slot: int, argument: int) -> int:
+    """Call a function of all instances that have it; stops at the first status that is not OK."""
+    for instance in range(m.nplugin):
+        address = m.aux.plugin_call[SLOTS * instance + slot]
+        if address != 0:
+            status = call_collider(address, m, d, instance, argument)
+            if status != OK:
+                return status
+    return OK
+
+
+@stage
+def plugin_passive(m: Any, d: Any) -> int:
+    """Passive forces of plugins, added to qfrc_passive."""
+    return call_all(m, d, COMPUTE_PASSIVE, PASSIVE)
+
+
+@stage
+def plugin_actuators(m: Any, d: Any) -> int:
+    """Activation rates and forces of plugins' actuators: act_dot and actuator_force, before `fwd_actuation`.
+
+    The activation of a dyntype stands behind those of the plugin.
+    """
+    limit_controls(m, d)
+    for i in range(m.nu):
+        if m.actuator_plugin[i] >= 0:
+            d.actuator_force[i] = 0.0
+            if m.actuator_dyntype[i] != 0 and m.actuator_actnum[i] > 0:
+                set_activation_rate(m, d, i, m.actuator_actadr[i] + m.actuator_actnum[i] - 1)
+    status = call_all(m, d, ACT_DOT, 0)
+    if status != OK:
+        return status
+    return call_all(m, d, COMPUTE_ACTUATOR, ACTUATOR)
+
+
+@stage
+def plugin_advance(m: Any, d: Any) -> int:
+    """What plugins do at the end of a time step."""
+    return call_all(m, d, ADVANCE, 0)
+
+
+@stage
+def plugin_reset(m: Any, d: Any) -> int:
+    """What plugins do when data are reset."""
+    return call_all(m, d, RESET, 0)
+
+
+@cache
+def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
+    """The stage that computes the plugins' sensors of an `mjtStage`, and bounds their values by their cutoffs."""
+
+    def plugin_sensor(m: Any, d: Any) -> int:
+        if m.opt.disableflags & DISABLE_SENSOR:
+            return OK
+        for instance in range(m.nplugin):
+            address = m.aux.plugin_call[SLOTS * instance + COMPUTE_SENSOR]
+            if address != 0 and m.aux.plugin_call[SLOTS * instance + NEEDSTAGE] == when:
+                status = call_collider(address, m, d, instance, SENSOR)
+                if status != OK:
+                    return status
+        for i in range(m.nsensor):
+            if m.sensor_type[i] == PLUGIN_SENSOR and m.sensor_needstage[i] == when:
+                apply_cutoff(m, d, i)
+        return OK
+
+    plugin_sensor.__qualname__ = f"plugin_sensor_{mjtStage(when).name[8:].lower()}"
+    return stage(plugin_sensor)
