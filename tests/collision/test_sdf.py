@@ -234,7 +234,7 @@ def test_geom_without_plugin() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("mujoco.sdf.torus", ball), "stock shape"),
+        (("mujoco.sdf.torus", ball), "plugin of the package"),
         ((BALL, ball, {str(k): 0.0 for k in range(9)}), "at most 8 attributes"),
         ((BALL, ball, {}, (0, 0, 0, 1, 0, 1)), "three positive half sides"),
     ],

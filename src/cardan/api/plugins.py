@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from cardan.api.arguments import check_model, check_pair, integer
 from cardan.errors import FatalError
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.plugins import PLUGINS
 from cardan.plugins.memory import plugin_number, set_plugin_number
 from cardan.plugins.registry import config_of, register_plugin
 from cardan.plugins.sdf import register_sdf
@@ -24,25 +22,8 @@ PLUGINS_DIR: str = str(Path(plugins.__file__).parent)
 PLUGIN_HANDLES: list[Any] = []
 """Handles of plugin libraries that were loaded: none, the plugins of the reference's libraries are built in."""
 
-_LIBRARIES: dict[str, str] = {
-    "actuator": "mujoco.pid",
-    "elasticity": "mujoco.elasticity.",
-    "sdf": "mujoco.sdf.",
-    "sensor": "mujoco.sensor.",
-}
-"""Libraries that the reference comes with, and how the names of their plugins start."""
-
-_SUFFIXES = (".so", ".dll", ".dylib")
-LibraryCallback = Callable[[str, int, int], Any]
-
-
-def _built_in(path: str) -> tuple[int, int] | None:
-    """The first number and the count of the plugins that stand for a library of the reference; None for others."""
-    start = _LIBRARIES.get(Path(path).stem.removeprefix("lib"))
-    if start is None:
-        return None
-    numbers = [number for number, name in enumerate(PLUGINS) if name.startswith(start)]
-    return numbers[0], len(numbers)
+_LIBRARIES = ("actuator", "elasticity", "sdf", "sensor")
+"""Libraries that the reference comes with."""
 
 
 def mj_loadPluginLibrary(path: str) -> None:
@@ -54,7 +35,7 @@ def mj_loadPluginLibrary(path: str) -> None:
     Raises:
         FatalError: it is another library. Plugins are registered in Python, by `register_plugin`.
     """
-    if _built_in(os.fspath(path)) is None:
+    if Path(os.fspath(path)).stem.removeprefix("lib") not in _LIBRARIES:
         known = ", ".join(f"lib{name}" for name in _LIBRARIES)
         raise FatalError(
             f"mj_loadPluginLibrary: {os.fspath(path)!r} holds native plugins, which Cardan does not load; register"
@@ -62,20 +43,13 @@ def mj_loadPluginLibrary(path: str) -> None:
         )
 
 
-def mj_loadAllPluginLibraries(directory: str, callback: LibraryCallback | None = None) -> None:
-    """Accept the libraries of a folder that the reference comes with; others are left alone.
+def mj_loadAllPluginLibraries(directory: str) -> None:
+    """Do nothing: the plugins of the libraries that the reference comes with are built in, others are not loaded.
 
     Args:
-        directory: the folder; one that is not there holds no libraries.
-        callback: function of the path of each library, the number of its first plugin, and how many it has.
+        directory: the folder.
     """
-    folder = Path(os.fspath(directory))
-    if not folder.is_dir():
-        return
-    for path in sorted(folder.iterdir()):
-        found = _built_in(path.name) if path.suffix in _SUFFIXES else None
-        if found is not None and callback is not None:
-            callback(str(path), *found)
+    os.fspath(directory)
 
 
 def plugin_config(m: MjModel, instance: int) -> dict[str, str]:
