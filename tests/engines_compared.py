@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,6 +160,7 @@ def compare_forward(rm: Any, m: Any, states: int = 10, steps: int = 40) -> Compa
     return result
 
 
+Measure = Callable[[Any, Any], float]
 NEARBY, SAMPLES = 1e-13, 500
 """Relative size and number of the changes of a state that show how far the reference's own steps scatter.
 
@@ -166,12 +168,15 @@ The size is that of the differences between the engines in what the solver start
 """
 
 
-def scatter(rm: Any, start: mujoco.MjData, expected: mujoco.MjData, enough: float) -> float:
+def scatter(
+    rm: Any, start: mujoco.MjData, expected: mujoco.MjData, enough: float, measure: Measure | None = None
+) -> float:
     """How far steps of the reference are from its step, if the state it starts from changes by rounding errors.
 
     Conjugate gradients that stop before they converge amplify such changes along the iterations; some of them rarely,
-    so that many samples are drawn, until one is far enough.
+    so that many samples are drawn, until one is far enough. `measure` is the distance of two data, else `largest`.
     """
+    measure = measure or largest
     rng = np.random.default_rng(0)
     furthest = 0.0
     for _ in range(SAMPLES):
@@ -180,7 +185,7 @@ def scatter(rm: Any, start: mujoco.MjData, expected: mujoco.MjData, enough: floa
         for values in (rd.qpos, rd.qvel, rd.qacc_warmstart):
             values *= 1 + NEARBY * rng.uniform(-1, 1, values.size)
         mujoco.mj_step(rm, rd)
-        furthest = max(furthest, largest(expected, rd))
+        furthest = max(furthest, measure(expected, rd))
         if furthest >= enough:
             break
     return furthest

@@ -126,6 +126,13 @@ def test_compiles_again_after_a_change_of_a_member_of_a_module(pocket):
     assert run(pocket) == (0, [5, 10])
 
 
+def test_kernels_for_another_processor_are_other_files(pocket):
+    assert run(pocket) == (1, [3, 6])
+    assert run(pocket, CARDAN_CPU="generic") == (1, [3, 6])
+    assert run(pocket, CARDAN_CPU="generic") == (0, [3, 6])
+    assert run(pocket) == (0, [3, 6])
+
+
 def damaged(content: bytes) -> dict[str, bytes]:
     """A file of the cache, spoilt in several ways."""
     middle = len(content) // 2

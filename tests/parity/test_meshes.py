@@ -227,3 +227,59 @@ def test_polygons_are_cut_as_in_the_reference(turned: bool) -> None:
         theirs = mujoco.MjModel.from_xml_string(xml, {"m.obj": content.encode()})
         ours = load_string(xml, {"m.obj": content.encode()})
         assert ours.mesh_face.tolist() == theirs.mesh_face.tolist()
+
+
+POINTS = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+SOLID = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+AGAIN = SOLID + "f 2 3 4\n"
+SHAPES = {
+    "objects": POINTS + "o a\n" + SOLID + "o b\n" + AGAIN,
+    "groups": POINTS + "g a\n" + AGAIN + "g b\n" + SOLID,
+    "without a name": POINTS + "o a\n" + SOLID + "g\n" + SOLID + "o \n" + AGAIN,
+    "empty at first": POINTS + "o a\ng b\n" + AGAIN + "o c\n" + SOLID,
+    "later vertices": "o a\n" + POINTS + SOLID + "o b\nv 0 0 2\nf 1 2 5\n",
+    "materials": POINTS + "usemtl a\n" + SOLID + "usemtl b\ns 1\n" + AGAIN,
+    "lines first": POINTS + "o a\nl 1 2\no b\n" + AGAIN,
+    "ends of lines": (POINTS + "o a\n" + SOLID + "o b\n" + AGAIN).replace("\n", "\r"),
+    "wrong later": POINTS + SOLID + "o b\nf 1 2 9\n",
+    "few corners": POINTS + "f 1 2\nf 1\n" + AGAIN,
+    "short lines": POINTS + "v 1 1\nv 1 2 x\nvt 1\n" + AGAIN,
+    "missing normals": POINTS + "vn 0 0 1\nf 1//2 2//1 3//1\n" + AGAIN,
+    "fractions": POINTS + "f 1.0 2.0 3.0\n" + SOLID,
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*OBJ file")
+@pytest.mark.parametrize("content", SHAPES.values(), ids=SHAPES)
+def test_shapes_of_an_obj_file(content: str) -> None:
+    """Only the first shape counts; what is dubious is read as in the reference."""
+    xml = """<mujoco><asset><mesh name="m" file="m.obj"/></asset>
+    <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+    theirs = mujoco.MjModel.from_xml_string(xml, {"m.obj": content.encode()})
+    ours = load_string(xml, {"m.obj": content.encode()})
+    assert ours.mesh_face.tolist() == theirs.mesh_face.tolist()
+    np.testing.assert_allclose(ours.mesh_vert, theirs.mesh_vert, atol=1e-6)
+
+
+def test_dropped_shapes_are_reported() -> None:
+    xml = """<mujoco><asset><mesh name="m" file="m.obj"/></asset>
+    <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+    with pytest.warns(UserWarning, match="5 faces of other shapes are dropped"):
+        load_string(xml, {"m.obj": SHAPES["objects"].encode()})
+
+
+def test_normals_of_two_sided_faces() -> None:
+    """Where the faces around a vertex cancel out, one side or none is left by its angle to x."""
+    rng = np.random.default_rng(3)
+    corner = rng.uniform(-1, 1, (40, 3, 3)).astype(np.float32)
+    corner[::2] = corner[::2, :1] + 1e-4 * rng.integers(-8, 8, (20, 3, 3)) / 8
+    corner[1::4, :, 0] *= 0.05
+    vertex = np.concatenate([VERTEX + 3, corner.reshape(-1, 3)])
+    sheet = np.arange(len(VERTEX), len(vertex)).reshape(-1, 3)
+    face = np.concatenate([FACE, sheet, sheet[:, ::-1]])
+    corners = " ".join(map(str, face.ravel()))
+    xml = f"""<mujoco><asset><mesh name="m" vertex="{numbers(vertex)}" face="{corners}"/></asset>
+    <worldbody><geom type="mesh" mesh="m" contype="0" conaffinity="0"/></worldbody></mujoco>"""
+    theirs, ours = mujoco.MjModel.from_xml_string(xml), load_string(xml)
+    np.testing.assert_allclose(ours.mesh_normal, theirs.mesh_normal, atol=1e-6)
+    assert len(np.unique(np.round(theirs.mesh_normal, 3), axis=0)) > 20

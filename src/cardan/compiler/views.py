@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.compiler.orientation import SHORTEST, element_pose, frames_pose
 from cardan.compiler.settings import part
+from cardan.compiler.single import arctan2
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
@@ -46,7 +47,7 @@ def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...]
 
 def _field_of_view(height: float, focal: float) -> float:
     """Vertical field of view (degrees), in the single precision in which the model keeps sensor sizes."""
-    return 2.0 * float(np.arctan2(np.float32(height) / 2, np.float32(focal))) * 180.0 / pi
+    return 2.0 * arctan2(float(np.float32(height)) / 2.0, focal) * 180.0 / pi
 
 
 def _add_camera(build: Build, body: Body, placed: Placed) -> None:

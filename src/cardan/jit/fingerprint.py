@@ -23,6 +23,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from cardan.jit.processor import processor
 from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, Entry
 from cardan.jit.struct import Struct
 
@@ -226,12 +227,11 @@ def _field_texts(names: set[str]) -> Iterator[str]:
 
 def environment() -> str:
     """Everything outside the sources that compiled code depends on: versions and the processor."""
-    features = llvm.get_host_cpu_features().flatten()
     options = (KERNEL_OPTIONS["error_model"], sorted(FASTMATH))
     folder = Path(__file__).parent
     sources = hashlib.sha256(b"".join((folder / name).read_bytes() for name in COMPILER_SOURCES)).hexdigest()
     versions = (version("numba"), llvm.llvm_version_info, sys.version_info[:2])
-    return repr((sources, *versions, llvm.get_host_cpu_name(), features, options))
+    return repr((sources, *versions, *processor(), options))
 
 
 def fingerprint(entry: Entry) -> str:

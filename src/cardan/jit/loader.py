@@ -7,6 +7,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from cardan.jit.processor import processor
+
 
 class Address(int):
     """Address of native code, which is there as long as `keep` is: an execution engine, or a callback of ctypes.
@@ -24,12 +26,11 @@ class Address(int):
 
 
 def target_machine() -> Any:
-    """A code generator for this processor, with all its features."""
+    """A code generator for the processor that kernels are compiled for."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
-    )
+    name, features = processor()
+    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=3, jit=True)
 
 
 def _engine() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +180,10 @@ class Element:
     def error(self, message: str, attribute: str | None = None) -> MjcfError:
         """An error about this element, to be raised by the caller."""
         return MjcfError(message, self.source, self.line, self._label(), attribute)
+
+    def warn(self, message: str, attribute: str | None = None) -> None:
+        """Warn about what is dubious in this element."""
+        warnings.warn(str(self.error(message, attribute)), stacklevel=3)
 
     def unsupported(self, feature: str, attribute: str | None = None) -> UnsupportedFeature:
         """An error that this element needs a feature which is not there yet, to be raised by the caller."""

@@ -86,6 +86,8 @@ class Mesh:
 
     def _prepare(self, raw: RawMesh) -> None:
         """Faces, normals and texture coordinates; then reference frame and scale."""
+        for remark in raw.remarks:
+            self.element.warn(remark, "file")
         scale = np.array(self.values["scale"])
         self._mirrored = bool(scale.prod() < 0.0)
         if self._mirrored:

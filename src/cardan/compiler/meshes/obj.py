@@ -14,22 +14,26 @@ from cardan.compiler.meshes.polygons import triangulate
 from cardan.compiler.meshes.raw import MeshDataError, RawMesh
 
 _LINE = {
-    word: re.compile(rb"^[ \t]*" + word + rb"[ \t]+([^\r\n#]*)", re.MULTILINE) for word in (b"v", b"vn", b"vt", b"f")
+    word: re.compile(rb"^[ \t]*" + word + rb"[ \t]+([^\n#]*)", re.MULTILINE) for word in (b"v", b"vn", b"vt", b"f")
 }
-_CONTINUED = re.compile(rb"\\\r?\n")
-_CORNER = re.compile(rb"(-?\d+)(?:/(-?\d*)(?:/(-?\d*))?)?$")
+_CONTINUED = re.compile(rb"\\\n")
+_CORNER = re.compile(rb"(-?\d+)(?:\.\d*)?(?:/(-?\d*)(?:/(-?\d*))?)?$")
+_ELEMENT = re.compile(rb"^[ \t]*[flp][ \t]+[^\s#]", re.MULTILINE)
+_NEXT_SHAPE = re.compile(rb"^[ \t]*[go][ \t]", re.MULTILINE)
 
 
 def read_obj(content: bytes) -> RawMesh:
-    """The geometry of an OBJ file."""
-    text = _CONTINUED.sub(b" ", content)
-    vertex = _rows(text, b"v", 3)
+    """The geometry of an OBJ file: all vertices, and the faces of its first shape (`_first_shape`)."""
+    text = _CONTINUED.sub(b" ", content.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    remarks: list[str] = []
+    vertex = _rows(text, b"v", 3, remarks)
     if not len(vertex):
         raise MeshDataError("the OBJ file has no vertices (lines 'v x y z')")
-    normal, texcoord = _rows(text, b"vn", 3), _rows(text, b"vt", 2)
+    normal, texcoord = _rows(text, b"vn", 3, remarks), _rows(text, b"vt", 2, remarks)
     # the image's first row is its upper one
     texcoord[:, 1] = np.float32(1.0) - texcoord[:, 1]
-    corners = _triangles(text, vertex, (len(vertex), len(texcoord), len(normal)))
+    shape = _first_shape(text, remarks)
+    corners = _triangles(shape, vertex, (len(vertex), len(texcoord), len(normal)), remarks)
     return RawMesh(
         vertex,
         np.ascontiguousarray(corners[:, :, 0]),
@@ -37,10 +41,23 @@ def read_obj(content: bytes) -> RawMesh:
         texcoord,
         np.ascontiguousarray(corners[:, :, 2]) if len(normal) else None,
         np.ascontiguousarray(corners[:, :, 1]) if len(texcoord) else None,
+        remarks=tuple(remarks),
     )
 
 
-def _rows(text: bytes, word: bytes, columns: int) -> np.ndarray:
+def _first_shape(text: bytes, remarks: list[str]) -> bytes:
+    """The text up to where a second shape begins: at a line 'o' or 'g' after faces, lines or points, as there."""
+    first = _ELEMENT.search(text)
+    second = _NEXT_SHAPE.search(text, first.end()) if first else None
+    if second is None:
+        return text
+    dropped = len(_LINE[b"f"].findall(text, second.start()))
+    if dropped:
+        remarks.append(f"only the first shape of the OBJ file is read: {dropped} faces of other shapes are dropped")
+    return text[: second.start()]
+
+
+def _rows(text: bytes, word: bytes, columns: int, remarks: list[str]) -> np.ndarray:
     """The first ``columns`` numbers of all lines of a kind, float32."""
     lines = _LINE[word].findall(text)
     if not lines:
@@ -48,32 +65,45 @@ def _rows(text: bytes, word: bytes, columns: int) -> np.ndarray:
     try:
         flat = np.array(b" ".join(lines).split(), dtype=np.float64)
         if flat.size != columns * len(lines):
-            flat = np.array([line.split()[:columns] for line in lines], dtype=np.float64)
-        with np.errstate(over="ignore"):
-            return flat.reshape(-1, columns).astype(np.float32)
+            flat = np.array([line.split()[:columns] for line in lines], dtype=np.float64).reshape(-1, columns)
     except ValueError:
-        raise MeshDataError(f"a line '{word.decode()}' of the OBJ file has no {columns} numbers") from None
+        remarks.append(f"a line '{word.decode()}' of the OBJ file has no {columns} numbers: those that miss are 0")
+        flat = np.array([_numbers(line.split(), columns) for line in lines])
+    with np.errstate(over="ignore"):
+        return flat.reshape(-1, columns).astype(np.float32)
 
 
-def _triangles(text: bytes, vertex: np.ndarray, counts: tuple[int, int, int]) -> np.ndarray:
+def _numbers(words: list[bytes], count: int) -> list[float]:
+    """Numbers of a line, 0 in place of those that miss."""
+    found = [0.0] * count
+    for k, word in enumerate(words[:count]):
+        try:
+            found[k] = float(word)
+        except ValueError:
+            break
+    return found
+
+
+def _triangles(text: bytes, vertex: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
     """Corners of the triangles: (nface, 3, 3) int32, indices of vertex, texture coordinate and normal from 0, or -1."""
-    lines = [line.split() for line in _LINE[b"f"].findall(text)]
-    if not lines:
+    lines = [words for line in _LINE[b"f"].findall(text) if (words := line.split())]
+    polygons = [words for words in lines if len(words) >= 3]
+    if len(polygons) < len(lines):
+        remarks.append(f"{len(lines) - len(polygons)} faces of the OBJ file have less than 3 corners: they are dropped")
+    if not polygons:
         return np.empty((0, 3, 3), np.int32)
-    size = np.array([len(line) for line in lines])
-    if size.min() < 3:
-        raise MeshDataError(f"a face of the OBJ file has {size.min()} corners; at least 3 are needed")
-    corners = _corners([word for line in lines for word in line], counts)
+    size = np.array([len(words) for words in polygons])
+    corners = _corners([word for words in polygons for word in words], counts, remarks)
     return corners[triangulate(vertex, size, corners[:, 0])]
 
 
-def _corners(words: list[bytes], counts: tuple[int, int, int]) -> np.ndarray:
+def _corners(words: list[bytes], counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
     """Indices of corners ``v/vt/vn``; those that count backwards from the end are resolved, missing ones are -1."""
     slashes = words[0].count(b"/")
     joined = b" ".join(words)
     number = np.zeros((len(words), 3), np.int64)
     try:
-        if b"//" not in joined and joined.count(b"/") == slashes * len(words) and slashes <= 2:
+        if b"//" not in joined and b"." not in joined and joined.count(b"/") == slashes * len(words) and slashes <= 2:
             flat = np.array(joined.replace(b"/", b" ").split(), dtype=np.int64)
             number[:, : slashes + 1] = flat.reshape(len(words), slashes + 1)
         else:
@@ -83,11 +113,14 @@ def _corners(words: list[bytes], counts: tuple[int, int, int]) -> np.ndarray:
     size = np.array(counts)
     index = np.where(number > 0, number - 1, np.where(number < 0, number + size, -1))
     wrong = (index >= size) & (number != 0) | (index < 0) & (number < 0)
-    wrong[:, 0] |= number[:, 0] == 0
-    if wrong.any():
-        row, part = np.argwhere(wrong)[0]
-        noun = ("vertex", "texture coordinate", "normal")[part]
-        raise MeshDataError(f"a face of the OBJ file refers to {noun} {number[row, part]}, but there are {size[part]}")
+    astray = wrong[:, 0] | (number[:, 0] == 0)
+    if astray.any():
+        found = number[np.argmax(astray), 0]
+        raise MeshDataError(f"a face of the OBJ file refers to vertex {found}, but there are {size[0]}")
+    for part, noun in ((1, "texture coordinates"), (2, "normals")):
+        if wrong[:, part].any() and size[part]:
+            remarks.append(f"faces of the OBJ file refer to {noun} that do not exist: they count as missing")
+    index[wrong] = -1
     return index.astype(np.int32)
 
 

@@ -37,6 +37,7 @@ class RawMesh:
         own are meant.
     mirrored: which of the tables of corners turn round when the scale mirrors the mesh; as in the reference, this is
         a matter of the format.
+    remarks: what is dubious in the file, as warnings say it.
     """
 
     vertex: Floats
@@ -46,6 +47,7 @@ class RawMesh:
     face_normal: Indices | None = None
     face_texcoord: Indices | None = None
     mirrored: tuple[str, ...] = ("face", "face_normal", "face_texcoord")
+    remarks: tuple[str, ...] = ()
 
 
 def checked(raw: RawMesh) -> RawMesh:

@@ -100,10 +100,11 @@ def vertex_normals(parts: Triangles, face: np.ndarray, count: int, smooth: bool)
     inverse = 1.0 / np.where(length < mjMINVAL, 1.0, length)
     weighted = np.repeat(length[:, None] * (inverse[:, None] * parts.cross), 3, axis=0)
     total = _sum_by_vertex(corner, weighted, count)
-    normal = _unit(total)
     if smooth:
-        return normal
-    sharp = (np.repeat(parts.normal, 3, axis=0) * normal[corner]).sum(axis=1) < _SHARP
+        return _unit(total)
+    # where the faces cancel out, edges are sharp by their angle to x, as in the reference
+    mean = _unit(total, (1.0, 0.0, 0.0))
+    sharp = (np.repeat(parts.normal, 3, axis=0) * mean[corner]).sum(axis=1) < _SHARP
     return _unit(total - _sum_by_vertex(corner[sharp], weighted[sharp], count))
 
 
@@ -126,13 +127,13 @@ def _sum_by_vertex(corner: np.ndarray, value: np.ndarray, count: int) -> np.ndar
     return total
 
 
-def _unit(vector: np.ndarray) -> np.ndarray:
-    """Unit vectors in single precision; (0, 0, 1) for those without direction."""
+def _unit(vector: np.ndarray, default: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> np.ndarray:
+    """Unit vectors in single precision; ``default`` for those without direction."""
     x, y, z = vector.T
     length = np.sqrt(x * x + y * y + z * z)
     zero = length < mjMINVAL
     unit = vector / np.where(zero, np.float32(1.0), length)[:, None]
-    unit[zero] = (0.0, 0.0, 1.0)
+    unit[zero] = default
     return unit
 
 

@@ -1,0 +1,19 @@
+"""The processor that kernels are compiled for: this one, or the one that ``CARDAN_CPU`` names.
+
+The names are LLVM's: ``x86-64`` for code that runs on every such processor, ``x86-64-v3`` for those with AVX2,
+``x86-64-v4`` for those with AVX-512, ``generic``, or one model. Its features follow from the name.
+"""
+
+from __future__ import annotations
+
+import os
+
+import llvmlite.binding as llvm
+
+
+def processor() -> tuple[str, str]:
+    """Name and features of the processor, as LLVM writes them."""
+    name = os.environ.get("CARDAN_CPU")
+    if name:
+        return name, ""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
