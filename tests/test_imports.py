@@ -16,7 +16,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # a part may import parts of lower floors, and parts of its own floor as long as there is no cycle
 FLOORS = (
     ("enums", "constants", "errors", "maths", "jit"),
-    ("model",),
+    ("model", "formats"),
     ("spec",),
     ("mjcf",),
     ("dynamics", "collision", "constraint", "solver", "sensor"),

@@ -73,6 +73,7 @@ ARM = """
   <body name="b" pos="0 0 1"><freejoint/><geom name="g" size=".1"/><site name="s"/>
     <body name="c" pos="1 0 0"><joint name="j"/><geom name="h" size=".1"/><site name="t"/></body></body>
 """
+CLOTH = '<flexcomp name="f" count="3 3 1"><edge equality="true" damping="1"/></flexcomp>'
 
 
 def model(rest: str = "", world: str = ARM) -> str:
@@ -116,16 +117,14 @@ SETTINGS: list[Use] = [
     ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "no plugin 'mujoco.pid'"),
 ]
 ASSETS: list[Use] = [
-    ("`deformable`", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
     ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
-    ("`flexcomp`", reading(world='<flexcomp name="f"/>'), "flexes"),
-    ("`equality/flex`", reading('<equality><flex flex="f"/></equality>'), "flexes"),
+    ("`flexcomp`: mesh", reading(world='<flexcomp name="f" type="mesh"/>'), "flexcomps from files"),
     ("flex kinematics", name("mj_flex"), "flexes"),
-    ("springs and dampers of flex", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
-    ("rows: flex edges", reading('<equality><flex flex="f"/></equality>'), "flexes"),
+    ("springs and dampers of flex", stepping(world=CLOTH), "flexes"),
+    ("rows: flex edges", stepping(world=CLOTH), "flexes"),
 ]
 COLLISIONS: list[Use] = [
-    ("flex with geom", reading('<deformable><flex name="f"/></deformable>'), "flexes"),
+    ("flex with geom", stepping(world=CLOTH), "flexes"),
 ]
 TOOLS: list[Use] = [
     ("`cardan view`", command("view"), "No such command 'view'"),

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan.api.loading import load_string
-from cardan.compiler.meshes.files import read_stl
 from cardan.compiler.meshes.hull import convex_hull, hull_graph
-from cardan.compiler.meshes.obj import read_obj
 from cardan.errors import MjcfError
+from cardan.formats.meshes import read_stl
+from cardan.formats.obj import read_obj
 
 TETRA = "0 0 0 1 0 0 0 1 0 0 0 1"
 OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"

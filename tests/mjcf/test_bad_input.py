@@ -126,9 +126,8 @@ ONLY_HERE: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 UNSUPPORTED: list[tuple[str, str]] = [
-    ("<deformable><flex/></deformable>", "<flex>: flexes are"),
     (world('<composite type="cable"/>'), "<composite>: composite objects are"),
-    (world('<flexcomp name="f"/>'), "<flexcomp>: flexes are"),
+    (world('<flexcomp name="f" type="mesh"/>'), "<flexcomp> type: 'mesh': flexcomps from files are"),
 ]
 
 

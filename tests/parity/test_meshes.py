@@ -15,7 +15,7 @@ import pytest
 from reference import UNREADABLE
 
 from cardan.api.loading import load_string
-from cardan.compiler.meshes.files import read_stl
+from cardan.formats.meshes import read_stl
 from cardan.model.tables import MODEL
 
 TOLERANCE = 1e-9

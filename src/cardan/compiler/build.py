@@ -33,7 +33,7 @@ class Build:
     Attributes:
     ----------
     tree: the model tree; settings: resolved ``compiler`` attributes.
-    angle: radians in the file's unit of angles; eulerseq: axes of Euler angles.
+    angle: radians in the file's unit of angles.
     bodies: the body tree, in model order, world first.
     columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
     names: names of the objects of each kind, in model order ("" for none).
@@ -56,7 +56,6 @@ class Build:
         self.settings: dict[str, Any] = tree.section("compiler").resolved()
         self.size: dict[str, Any] = tree.section("size").resolved()
         self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0
-        self.eulerseq: str = self.settings["eulerseq"]
         self.bodies: list[Body] = []
         self.columns: defaultdict[str, list[Any]] = defaultdict(list)
         self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}

@@ -15,6 +15,7 @@ from cardan.compiler.bvh import put_bvh
 from cardan.compiler.constants import complete_constants
 from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
 from cardan.compiler.files import put_paths
+from cardan.compiler.flexes.columns import add_flexes
 from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.joints import add_joints
@@ -67,6 +68,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
     add_own_instances(build)
     _build_bodies(build)
     add_skins(build)
+    add_flexes(build)
     add_contacts(build)
     add_tendons(build)
     add_equalities(build)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.equalities import set_equality_data
+from cardan.compiler.flexes.constants import set_flex_constants
 from cardan.compiler.lengthrange import set_length_ranges
 from cardan.compiler.statistics import set_statistics
 from cardan.compiler.weights import Inertia, tendon_jacobian
@@ -56,6 +57,7 @@ def set_const(m: MjModel, d: MjData) -> None:
         m.actuator_length0[:] = d.actuator_length
         moment = np.asarray(d.actuator_moment)
         m.actuator_acc0[:] = np.linalg.norm(inertia.solve(moment.T), axis=0)
+    set_flex_constants(m, d, inertia)
     set_equality_data(m, d)
     set_statistics(m, d)
     _set_tendon_springs(m, d)

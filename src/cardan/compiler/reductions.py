@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _KEEP_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor", "deformable")
 _KEEP_TAGS = ("camera", "light", "skin", "tuple")
 _VISUAL_ASSETS = ("material", "texture")
-_REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality")
+_REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "deformable")
 
 
 def plan_reductions(build: Build) -> None:

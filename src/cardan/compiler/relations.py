@@ -64,6 +64,7 @@ EQ_CODES: dict[str, int] = {
     "weld": int(mjtEq.mjEQ_WELD),
     "joint": int(mjtEq.mjEQ_JOINT),
     "tendon": int(mjtEq.mjEQ_TENDON),
+    "flex": int(mjtEq.mjEQ_FLEX),
 }
 # kind of the objects, names of the attributes that refer to them, id when the second one is left out
 _OBJECTS: dict[str, tuple[str, str, str, int]] = {
@@ -71,9 +72,11 @@ _OBJECTS: dict[str, tuple[str, str, str, int]] = {
     "weld": ("body", "body1", "body2", 0),
     "joint": ("joint", "joint1", "joint2", -1),
     "tendon": ("tendon", "tendon1", "tendon2", -1),
+    "flex": ("flex", "flex", "", -1),
 }
 # constraint rows that the reference counts for each kind (7 for a weld, which has 6)
-_ROWS: dict[str, int] = {"connect": 3, "weld": 7, "joint": 1, "tendon": 1}
+_ROWS: dict[str, int] = {"connect": 3, "weld": 7, "joint": 1, "tendon": 1, "flex": 1}
+_PROPORTIONAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 _SCALAR_JOINTS = ("slide", "hinge")
 
 
@@ -83,7 +86,7 @@ def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
         return (*values["anchor"], *[0.0] * 7, 1.0)
     if tag == "weld":
         return (*values["anchor"], *values["relpose"], values["torquescale"])
-    return (*values["polycoef"], *[0.0] * 5, 1.0)
+    return (*values.get("polycoef", _PROPORTIONAL), *[0.0] * 5, 1.0)
 
 
 def add_equalities(build: Build) -> None:
@@ -93,11 +96,14 @@ def add_equalities(build: Build) -> None:
         kind, first, second, missing = _OBJECTS[element.tag]
         ids = build.ids[kind]
         obj1 = ids[values[first]]
-        obj2 = ids[values[second]] if values[second] else missing
+        obj2 = ids[values[second]] if values.get(second) else missing
         if obj1 == obj2:
             raise element.error(f"the two objects must not be the same {kind}", second)
         if kind == "joint":
             _check_scalar(build, element, values, (first, second))
+        if kind == "flex":
+            _check_deforms(build, element, obj1)
+            build.columns["flex_edgeequality"][obj1] = 1
         build.enter("equality", element.name)
         build.sizes["nemax"] = build.sizes.get("nemax", 0) + _ROWS[element.tag]
         build.put(
@@ -109,6 +115,12 @@ def add_equalities(build: Build) -> None:
             eq_solimp=values["solimp"],
             eq_data=_data(element.tag, values),
         )
+
+
+def _check_deforms(build: Build, element: Element, flex: int) -> None:
+    """A flex that is rigid has no edges that could change."""
+    if build.columns["flex_rigid"][flex]:
+        raise element.error("all vertices of this flex are on one body, so that its edges keep their lengths", "flex")
 
 
 def _check_scalar(build: Build, element: Element, values: dict[str, Any], names: tuple[str, str]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.compiler.flexes.constants import edge_vertices
 from cardan.enums import mjtGeom
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def set_statistics(m: MjModel, d: MjData) -> None:
 
 
 def _mean_size(m: MjModel, d: MjData) -> float:
-    """Mean over bodies of the radius about the centre of mass that holds geoms, joints, and joints of children."""
+    """Mean over bodies of the radius about the centre of mass that holds geoms, joints, joints of children, edges."""
     if m.nbody == 1:
         return _SIZE_WITHOUT_BODIES
     sizes = np.zeros(m.nbody)
@@ -43,6 +44,10 @@ def _mean_size(m: MjModel, d: MjData) -> float:
     np.maximum.at(sizes, bodies, reach)
     for owner in (m.jnt_bodyid, m.body_parentid[m.jnt_bodyid]):
         np.maximum.at(sizes, owner, np.linalg.norm(d.xanchor - xipos[owner], axis=1))
+    if m.nflex:
+        edge, _ = edge_vertices(m)
+        for vertex in edge.T:
+            np.maximum.at(sizes, m.flex_vertbodyid[vertex], m.flexedge_length0)
     return float(np.mean(np.maximum(sizes[1:], _LEAST)))
 
 

@@ -24,6 +24,7 @@ from cardan.mjcf.urdf import URDF_ROOT, read_urdf
 from cardan.mjcf.values import parse_value
 from cardan.spec.asset_names import name_assets
 from cardan.spec.element import Element
+from cardan.spec.flexcomp import expand_flexcomps
 from cardan.spec.replicate import expand_replicates
 from cardan.spec.schema.language import INCLUDE, SCHEMA
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
@@ -80,6 +81,7 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
     except _IsUrdf:
         read_urdf(tree, text, source)
     expand_replicates(tree)
+    expand_flexcomps(tree)
     name_assets(tree)
     check_references(tree)
     return tree

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardan.compiler.meshes.raw import MeshDataError
+from cardan.formats.raw import MeshDataError
 
 
 class Hull(NamedTuple):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.meshes.marching_cubes import marching_cubes
-from cardan.compiler.meshes.raw import MeshDataError, RawMesh
 from cardan.compiler.meshes.triangles import triangles, vertex_normals
+from cardan.formats.raw import MeshDataError, RawMesh
 from cardan.jit import jit_enabled
 from cardan.jit.stage import dispatcher_of, rounding
 

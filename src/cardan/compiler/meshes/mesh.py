@@ -11,12 +11,12 @@ import numpy as np
 
 from cardan.compiler.files import asset_name, read_asset
 from cardan.compiler.meshes import triangles as tri
-from cardan.compiler.meshes.files import reader
 from cardan.compiler.meshes.hull import convex_hull, hull_graph
 from cardan.compiler.meshes.implicit import implicit_mesh
-from cardan.compiler.meshes.raw import MeshDataError, RawMesh, checked, from_lists
 from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
+from cardan.formats.meshes import reader
+from cardan.formats.raw import MeshDataError, RawMesh, checked, from_lists
 from cardan.maths.eigen import principal_axes
 from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat

@@ -209,7 +209,7 @@ FLEX_EDGE: tuple[Attribute, ...] = (
 )
 
 FLEX_SHARED: tuple[Attribute, ...] = (
-    name("flex", required=True),
+    name("flex"),
     GROUP,
     integer("dim", 2, "dimension of elements: 1, 2 or 3"),
     real("radius", 0.005, "radius of elements, m"),
@@ -229,10 +229,10 @@ DEFORMABLE = element(
             "deformable object",
             FLEX_SHARED,
             text("body", "bodies of the vertices", required=True),
+            integers("element", NUMBERS, None, "vertex numbers of the elements", required=True),
             reals("vertex", NUMBERS, None, "vertex positions, m"),
             children=[flex_contact(), element("edge", "edges of the flex", FLEX_EDGE, multiplicity="?")],
             kind="flex",
-            later="flexes",
         ),
         skin(),
     ],

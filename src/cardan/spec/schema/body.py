@@ -218,9 +218,16 @@ FLEXCOMP_ROW = element(
     "flexcomp",
     "flex with its bodies and joints",
     FLEX_SHARED,
-    keyword("type", FLEXCOMP, "grid", "how vertices and elements are made"),
-    integers("count", (1, 3), (10, 10, 10), "number of vertices a dimension"),
-    reals("spacing", (1, 3), (0.02, 0.02, 0.02), "spacing of vertices, m"),
+    name("flex", required=True),
+    keyword(
+        "type",
+        FLEXCOMP,
+        "grid",
+        "how points and elements are made",
+        later_keywords=dict.fromkeys(("mesh", "gmsh"), "flexcomps from files"),
+    ),
+    integers("count", 3, (10, 10, 10), "number of points along each axis"),
+    reals("spacing", 3, (0.02, 0.02, 0.02), "spacing of points along each axis, m"),
     reals("point", NUMBERS, None, "vertex positions, m"),
     real("mass", 1.0, "total mass, kg"),
     real("inertiabox", 0.005, "half side of the boxes that give inertia, m"),
@@ -242,7 +249,7 @@ FLEXCOMP_ROW = element(
         ),
         plugin(),
     ],
-    later="flexes",
+    kind="flex",
 )
 
 MEMBERS = (

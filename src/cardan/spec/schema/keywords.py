@@ -114,7 +114,7 @@ DATA_TYPE: Words = {"real": 0, "positive": 1, "axis": 2, "quaternion": 3}
 SELF_COLLIDE: Words = {"none": 0, "narrow": 1, "bvh": 2, "sap": 3, "auto": 4}
 COMPOSITE: Words = {"particle": 0, "grid": 1, "rope": 2, "loop": 3, "cable": 4, "cloth": 5}
 FLEXCOMP: Words = {
-    "grid": 0, "box": 1, "cylinder": 2, "ellipsoid": 3, "mesh": 4, "gmsh": 5, "direct": 6,
+    "grid": 0, "box": 1, "cylinder": 2, "ellipsoid": 3, "disc": 4, "mesh": 5, "gmsh": 6, "direct": 7,
 }  # fmt: skip
 
 # kind of named object that each objtype word refers to

@@ -48,9 +48,9 @@ EQUALITY_SHARED: tuple[Attribute, ...] = (
 )
 
 
-def _equality(tag: str, meaning: str, *rows: Attribute, later: str | None = None) -> ElementRow:
+def _equality(tag: str, meaning: str, *rows: Attribute) -> ElementRow:
     """Row of one kind of equality constraint."""
-    return element(tag, meaning, EQUALITY_SHARED, rows, kind="equality", entry="equality", later=later)
+    return element(tag, meaning, EQUALITY_SHARED, rows, kind="equality", entry="equality")
 
 
 _POLYCOEF = reals("polycoef", (1, 5), (0.0, 1.0, 0.0, 0.0, 0.0), "coefficients of the polynomial, constant first")
@@ -90,8 +90,7 @@ EQUALITY = element(
             reference("tendon2", "tendon", "second tendon; undefined: the first tendon is constant"),
             _POLYCOEF,
         ),
-        _equality("flex", "edges of a flex keep their lengths", reference("flex", "flex", "the flex", required=True),
-                  later="flexes"),
+        _equality("flex", "edges of a flex keep their lengths", reference("flex", "flex", "the flex", required=True)),
     ],
     merged=True,
 )  # fmt: skip

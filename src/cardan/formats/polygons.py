@@ -11,7 +11,7 @@ from math import pi
 
 import numpy as np
 
-from cardan.compiler.meshes.raw import MeshDataError
+from cardan.formats.raw import MeshDataError
 
 Point = tuple[np.float32, np.float32]
 

@@ -10,8 +10,8 @@ import re
 
 import numpy as np
 
-from cardan.compiler.meshes.polygons import triangulate
-from cardan.compiler.meshes.raw import MeshDataError, RawMesh
+from cardan.formats.polygons import triangulate
+from cardan.formats.raw import MeshDataError, RawMesh
 
 _LINE = {
     word: re.compile(rb"^[ \t]*" + word + rb"[ \t]+([^\n#]*)", re.MULTILINE) for word in (b"v", b"vn", b"vt", b"f")

@@ -1,0 +1,1 @@
+"""Flexes: deformable objects whose vertices follow bodies (spec: modeling, "Deformable objects")."""

@@ -1,0 +1,234 @@
+"""Fields of flexes: the ``flex`` elements of the section ``deformable`` (spec: modeling, "flex")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan.compiler.box_tree import box_tree
+from cardan.compiler.flexes.topology import Topology, topology
+from cardan.errors import suggestion
+from cardan.maths.pose import IDENTITY, Pose, compose
+from cardan.maths.quaternion import quat2mat
+from cardan.spec.schema.keywords import SELF_COLLIDE
+
+if TYPE_CHECKING:
+    from cardan.compiler.build import Build
+    from cardan.spec.element import Element
+
+_TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid")
+_SOLID = 3
+# attributes of the element <contact> that are fields as they are
+_CONTACT = (
+    "contype", "conaffinity", "condim", "priority", "friction", "solmix", "solref", "solimp", "margin", "gap",
+    "internal", "activelayers",
+)  # fmt: skip
+
+
+class Flex(NamedTuple):
+    """One flex: bodies of the vertices, vertices in their frames and in the world's, elements, texture coordinates."""
+
+    bodyid: np.ndarray
+    vert: np.ndarray
+    xvert: np.ndarray
+    elem: np.ndarray
+    texcoord: np.ndarray
+
+
+def add_flexes(build: Build) -> None:
+    """Columns ``flex_*`` and the trees over the elements of flexes that collide."""
+    elements = list(build.tree.section("deformable").all("flex"))
+    if not elements:
+        return
+    poses = _world_poses(build)
+    for field in _TREE_FIELDS:
+        rows = build.columns.pop(field, [])
+        if rows:
+            build.add_block(field, np.array(rows))
+    for element in elements:
+        _put(build, element, _flex(build, element, poses))
+    build.sizes["nbvhdynamic"] = build.sizes.get("nbvh", 0) - build.sizes["nbvhstatic"]
+
+
+def _world_poses(build: Build) -> list[Pose]:
+    """Poses of the bodies in the world, in the initial configuration."""
+    poses: list[Pose] = [IDENTITY]
+    for body in build.bodies[1:]:
+        poses.append(compose(poses[body.parent.id if body.parent else 0], (body.pos, body.quat)))
+    return poses
+
+
+# --- one flex --------------------------------------------------------------------------------------------------------
+
+
+def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
+    """What an element says, checked; elements of solids are turned so that all have the same orientation."""
+    values = element.resolved()
+    dim = values["dim"]
+    if dim not in (1, 2, 3):
+        raise element.error(f"must be 1, 2 or 3, found {dim}", "dim")
+    bodyid = _bodies(build, element, values["body"])
+    vert = _rows(element, values, "vertex", 3)
+    count = len(vert) if len(vert) else len(bodyid)
+    if len(bodyid) not in (1, count):
+        found = f"found {len(bodyid)} bodies for {count} vertices"
+        raise element.error(f"expected one body, or one for each vertex; {found}", "body")
+    if count < dim + 1:
+        raise element.error(f"a flex of dimension {dim} needs at least {dim + 1} vertices, found {count}", "vertex")
+    elem = _elements(element, values["element"], dim, count)
+    texcoord = _rows(element, values, "texcoord", 2)
+    if len(texcoord) not in (0, count):
+        found = f"found {len(texcoord)} pairs for {count} vertices"
+        raise element.error(f"expected two numbers for each vertex; {found}", "texcoord")
+    bodyid = np.broadcast_to(bodyid, count)
+    vert = vert if len(vert) else np.zeros((count, 3))
+    xvert = _world_positions(poses, bodyid, vert)
+    if dim == _SOLID:
+        elem = _oriented(elem, xvert)
+    return Flex(bodyid, vert, xvert, elem, texcoord)
+
+
+def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
+    """Ids of the bodies that the attribute ``body`` names."""
+    ids = build.ids["body"]
+    names = text.split()
+    for name in names:
+        if name not in ids:
+            raise element.error(f"there is no body named '{name}'{suggestion(name, ids)}", "body")
+    if not names:
+        raise element.error("at least one body must be named", "body")
+    return np.array([ids[name] for name in names], np.int32)
+
+
+def _rows(element: Element, values: dict[str, Any], name: str, width: int) -> np.ndarray:
+    """Rows of ``width`` numbers."""
+    flat = values[name] or ()
+    if len(flat) % width:
+        raise element.error(f"the number of values must be a multiple of {width}, found {len(flat)}", name)
+    return np.array(flat, np.float64).reshape(-1, width)
+
+
+def _elements(element: Element, flat: tuple[int, ...], dim: int, count: int) -> np.ndarray:
+    """Vertices of the elements (nelem, dim + 1)."""
+    if not flat or len(flat) % (dim + 1):
+        found = f"found {len(flat)}"
+        raise element.error(f"elements have {dim + 1} vertices each: expected a multiple of that, {found}", "element")
+    elem = np.array(flat, np.int64).reshape(-1, dim + 1)
+    wrong = (elem < 0) | (elem >= count)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise element.error(f"element {row}: vertices are 0 to {count - 1}, found {elem[row, column]}", "element")
+    ordered = np.sort(elem, axis=1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if repeated.any():
+        raise element.error(f"element {int(np.argmax(repeated))} names a vertex twice", "element")
+    return elem.astype(np.int32)
+
+
+def _world_positions(poses: list[Pose], bodyid: np.ndarray, vert: np.ndarray) -> np.ndarray:
+    """Positions of the vertices in the world."""
+    used, inverse = np.unique(bodyid, return_inverse=True)
+    position = np.array([poses[body][0] for body in used])
+    rotation = np.array([quat2mat(poses[body][1]) for body in used]).reshape(-1, 3, 3)
+    return position[inverse] + (rotation[inverse] @ vert[:, :, None])[:, :, 0]
+
+
+def _oriented(elem: np.ndarray, xvert: np.ndarray) -> np.ndarray:
+    """Tetrahedra with two vertices exchanged where the volume, by the order of the vertices, is positive."""
+    corner = xvert[elem]
+    side = corner[:, 1:] - corner[:, :1]
+    inverted = (np.cross(side[:, 0], side[:, 1]) * side[:, 2]).sum(axis=1) > 0.0
+    elem = elem.copy()
+    elem[inverted, 1:3] = elem[inverted, 2:0:-1]
+    return elem
+
+
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+
+def _put(build: Build, element: Element, flex: Flex) -> None:
+    """One flex: its rows in all fields."""
+    values = element.resolved()
+    contact, edge = _part(element, "contact"), _part(element, "edge")
+    if edge["stiffness"] > 0.0 and values["dim"] > 1:
+        raise element.error("springs of edges are only for dim 1: use a plugin for elasticity", "edge")
+    tables = topology(flex.elem)
+    _put_vertices(build, flex)
+    _put_topology(build, flex, tables)
+    _put_tree(build, flex, tables, contact)
+    weld = np.array(build.columns["body_weldid"])[flex.bodyid]
+    build.add_block("flexedge_rigid", weld[tables.edge[:, 0]] == weld[tables.edge[:, 1]])
+    build.enter("flex", element.name)
+    build.put(
+        **{f"flex_{name}": contact[name] for name in _CONTACT},
+        flex_selfcollide=SELF_COLLIDE[contact["selfcollide"]],
+        flex_dim=values["dim"],
+        flex_matid=build.ids["material"].get(values["material"] or "", -1),
+        flex_group=values["group"],
+        flex_rgba=values["rgba"],
+        flex_radius=values["radius"],
+        flex_flatskin=values["flatskin"],
+        flex_edgestiffness=edge["stiffness"],
+        flex_edgedamping=edge["damping"],
+        flex_edgeequality=0,
+        flex_rigid=bool((flex.bodyid == flex.bodyid[0]).all()),
+        flex_centered=not flex.vert.any(),
+    )
+
+
+def _part(element: Element, tag: str) -> dict[str, Any]:
+    """Values of an element inside, those of the language where there is none."""
+    part = element.child(tag)
+    return part.resolved() if part is not None else element.row.children[tag].defaults
+
+
+def _put_vertices(build: Build, flex: Flex) -> None:
+    """Fields with a row for each vertex."""
+    texcoord_adr = build.add_block("flex_texcoord", flex.texcoord)
+    build.add_block("flex_vertbodyid", flex.bodyid)
+    build.put(
+        flex_vertadr=build.add_block("flex_vert", flex.vert),
+        flex_vertnum=len(flex.vert),
+        flex_texcoordadr=texcoord_adr if len(flex.texcoord) else -1,
+    )
+
+
+def _put_topology(build: Build, flex: Flex, tables: Topology) -> None:
+    """Fields with rows for edges, elements, fragments of the shell, and pairs."""
+    shell_adr = build.add_block("flex_shell", tables.shell.ravel())
+    evpair_adr = build.add_block("flex_evpair", tables.evpair)
+    build.put(
+        flex_edgeadr=build.add_block("flex_edge", tables.edge),
+        flex_edgenum=len(tables.edge),
+        flex_elemadr=build.add_block("flex_elemlayer", tables.layer),
+        flex_elemnum=len(flex.elem),
+        flex_elemdataadr=build.add_block("flex_elem", flex.elem.ravel()),
+        flex_shellnum=len(tables.shell),
+        flex_shelldataadr=shell_adr if len(tables.shell) else -1,
+        flex_evpairadr=evpair_adr if len(tables.evpair) else -1,
+        flex_evpairnum=len(tables.evpair),
+    )
+
+
+def _put_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any]) -> None:
+    """The bounding volume hierarchy over the elements that can collide."""
+    collides = bool(contact["contype"] or contact["conaffinity"])
+    ids = np.flatnonzero(_active(flex, tables, contact["activelayers"])) if collides else np.empty(0, int)
+    adr = build.sizes.get("nbvh", 0)
+    number = 0
+    if len(ids):
+        corner = flex.xvert[flex.elem[ids]]
+        tree = box_tree(corner, 0.5 * (corner.min(axis=1) + corner.max(axis=1)))
+        number = len(tree.depth)
+        nodeid = np.where(tree.nodeid >= 0, ids[tree.nodeid], -1)
+        for field, rows in zip(_TREE_FIELDS, (tree.depth, tree.child, nodeid), strict=True):
+            build.add_block(field, rows)
+    build.put(flex_bvhadr=adr if number else -1, flex_bvhnum=number)
+
+
+def _active(flex: Flex, tables: Topology, layers: int) -> np.ndarray:
+    """Which elements may collide: those of solids only in the outer layers."""
+    if flex.elem.shape[1] != _SOLID + 1:
+        return np.ones(len(flex.elem), bool)
+    return tables.layer < layers

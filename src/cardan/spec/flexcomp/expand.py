@@ -1,0 +1,204 @@
+"""From ``<flexcomp>`` to ordinary elements: bodies with joints, a flex, an equality constraint, a plugin instance.
+
+Point i becomes the body ``NAME_i``, a child of the flexcomp's body with three slides or, on closed surfaces, one that
+leads away from the parent's origin. Points that are pinned become vertices of the parent itself. What happens beyond
+the documentation was found by asking the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.constants import mjMINVAL
+from cardan.maths.pose import IDENTITY, Pose, compose, unit_quat
+from cardan.maths.quaternion import quat2mat
+from cardan.spec.element import Element
+from cardan.spec.flexcomp.direct import direct
+from cardan.spec.flexcomp.lattice import Lattice, box, cylinder, disc, ellipsoid, grid
+from cardan.spec.flexcomp.pins import pinned_points
+from cardan.spec.orientation import orientation
+from cardan.spec.tree import WORLD
+
+if TYPE_CHECKING:
+    from cardan.spec.tree import ModelTree
+
+_GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
+    "grid": grid,
+    "box": box,
+    "cylinder": cylinder,
+    "ellipsoid": ellipsoid,
+    "disc": disc,
+    "direct": direct,
+}
+_SLIDES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_PASSED = ("name", "group", "radius", "material", "rgba")  # what the flex takes over as it is
+_EDGE_OF_FLEX = ("stiffness", "damping")
+_EDGE_OF_CONSTRAINT = ("solref", "solimp")
+
+
+def expand_flexcomps(tree: ModelTree) -> None:
+    """Replace every ``flexcomp`` element of the tree by what it stands for. Raises MjcfError."""
+    macros = [element for element in tree.worldbody.descendants() if element.tag == "flexcomp"]
+    for macro in macros:
+        _Expansion(macro).run()
+    if macros:
+        tree.changed()
+
+
+class _Expansion:
+    """One flexcomp that is being expanded.
+
+    Attributes:
+    ----------
+    macro: the element; values: its resolved attributes; settings: those of ``compiler``.
+    parent: name of the body that it stands in; frames: the frames between that body and the macro, outermost first.
+    lattice: points and elements as they are generated; point: the points where they belong, in the innermost frame.
+    pinned: which points are the parent's own; used: numbers of the points that become vertices.
+    """
+
+    def __init__(self, macro: Element) -> None:
+        self.macro = macro
+        self.values = macro.resolved()
+        self.settings = macro.tree.section("compiler").resolved()
+        self._check()
+        self.parent, self.frames = _surroundings(macro)
+        self.lattice = _GENERATORS[self.values["type"]](macro, self.values)
+        self.point = _moved(self._pose(macro), self.lattice.point)
+        self.pinned = pinned_points(macro, self.values, len(self.point))
+        self.pinned |= self.values["rigid"]
+        self.pinned[:1] |= self.lattice.closed
+        # points of no element are left out
+        self.used = np.unique(self.lattice.elem)
+        self.free = self.used[~self.pinned[self.used]].tolist()
+
+    def run(self) -> None:
+        """Replace the macro by bodies, and add the rest to its sections."""
+        siblings = self.macro.parent
+        assert siblings is not None
+        at = siblings.children.index(self.macro)
+        bodies = [self._body(siblings, number) for number in self.free]
+        siblings.children[at : at + 1] = bodies
+        self._add_flex()
+        if bodies:
+            self._add_equality()
+
+    def _check(self) -> None:
+        """Raise for values that no type can use."""
+        values, macro = self.values, self.macro
+        if values["dim"] not in (1, 2, 3):
+            raise macro.error(f"must be 1, 2 or 3, found {values['dim']}", "dim")
+        for name in ("mass", "inertiabox"):
+            if values[name] < mjMINVAL:
+                raise macro.error(f"must be positive, found {values[name]:g}", name)
+        if min(map(abs, values["scale"])) < mjMINVAL:
+            raise macro.error("a scale of 0 leaves nothing", "scale")
+
+    def _pose(self, element: Element) -> Pose:
+        """Pose of the macro or a frame in what is around it."""
+        values = element.resolved()
+        return values["pos"], unit_quat(orientation(self.settings, element, values))
+
+    # --- bodies ------------------------------------------------------------------------------------------------------
+
+    def _element(self, parent: Element, tag: str, attributes: dict[str, Any]) -> Element:
+        """A new element inside ``parent``, at the end of its children; messages name the macro's line."""
+        row = parent.row.children[tag]
+        element = Element(row, parent.tree, parent, attributes, self.macro.source, self.macro.line)
+        parent.children.append(element)
+        return element
+
+    def _body_name(self, number: int) -> str:
+        return f"{self.macro.name or ''}_{number}"
+
+    def _body(self, parent: Element, number: int) -> Element:
+        """The body of a point: a mass that slides, with the inertia of a small box."""
+        values, macro = self.values, self.macro
+        point = tuple(self.point[number].tolist())
+        attributes = {"name": self._body_name(number), "pos": point}
+        body = Element(parent.row.children["body"], macro.tree, parent, attributes, macro.source, macro.line)
+        mass = values["mass"] / len(self.point)
+        moment = mass * (2.0 * values["inertiabox"] * values["inertiabox"]) / 3.0
+        inertial = {"pos": (0.0, 0.0, 0.0), "mass": mass, "diaginertia": (moment, moment, moment)}
+        self._element(body, "inertial", inertial)
+        for axis in (point,) if self.lattice.closed else _SLIDES:
+            self._element(body, "joint", {"type": "slide", "pos": (0.0, 0.0, 0.0), "axis": axis})
+        return body
+
+    # --- what belongs to the whole -----------------------------------------------------------------------------------
+
+    def _add_flex(self) -> None:
+        """The flex: what the macro says of it, the bodies of its vertices, their positions, the elements."""
+        values, macro = self.values, self.macro
+        given = {name: macro.attributes[name] for name in _PASSED if name in macro.attributes}
+        elem = np.searchsorted(self.used, self.lattice.elem)
+        attributes: dict[str, Any] = {
+            **given,
+            "dim": elem.shape[1] - 1,
+            "flatskin": macro.attributes.get("flatskin", self.lattice.flat),
+            "element": tuple(elem.ravel().tolist()),
+            "body": self.parent if not self.free else " ".join(self._vertex_bodies()),
+        }
+        pinned = self.pinned[self.used]
+        if pinned.any():
+            vertex = np.zeros((len(self.used), 3))
+            vertex[pinned] = self._in_body(self.point[self.used[pinned]])
+            attributes["vertex"] = tuple(vertex.ravel().tolist())
+        if values["texcoord"]:
+            attributes["texcoord"] = self._texcoord(values["texcoord"])
+        flex = self._element(macro.tree.section("deformable"), "flex", attributes)
+        contact, edge = macro.child("contact"), macro.child("edge")
+        if contact is not None:
+            self._element(flex, "contact", dict(contact.attributes))
+        if edge is not None:
+            self._element(flex, "edge", {name: edge[name] for name in _EDGE_OF_FLEX if name in edge.attributes})
+
+    def _vertex_bodies(self) -> list[str]:
+        """Names of the bodies of all vertices."""
+        return [self.parent if self.pinned[i] else self._body_name(i) for i in self.used.tolist()]
+
+    def _in_body(self, point: np.ndarray) -> np.ndarray:
+        """Points of the innermost frame in the frame of the parent."""
+        pose = IDENTITY
+        for frame in self.frames:
+            pose = compose(pose, self._pose(frame))
+        return _moved(pose, point)
+
+    def _texcoord(self, flat: tuple[float, ...]) -> tuple[float, ...]:
+        """Texture coordinates of the points that become vertices."""
+        if len(flat) != 2 * len(self.point):
+            found = f"found {len(flat)} for {len(self.point)} points"
+            raise self.macro.error(f"expected two numbers for each point, {found}", "texcoord")
+        return tuple(np.array(flat).reshape(-1, 2)[self.used].ravel().tolist())
+
+    def _add_equality(self) -> None:
+        """The constraint that keeps the lengths of the edges, if it is asked for."""
+        edge = self.macro.child("edge")
+        if edge is None or not edge["equality"]:
+            return
+        solver = {name: edge[name] for name in _EDGE_OF_CONSTRAINT}
+        attributes = {"flex": self.macro.name, "active": True, **solver}
+        self._element(self.macro.tree.section("equality"), "flex", attributes)
+
+
+def _surroundings(macro: Element) -> tuple[str, tuple[Element, ...]]:
+    """Name of the body around a flexcomp, and the frames between them, outermost first."""
+    frames: list[Element] = []
+    around = macro.parent
+    while around is not None and around.tag == "frame":
+        frames.insert(0, around)
+        around = around.parent
+    if around is None or around.tag == "worldbody":
+        return WORLD, tuple(frames)
+    if not around.name:
+        raise macro.error("the body around it needs a name, since the vertices refer to it")
+    return around.name, tuple(frames)
+
+
+def _moved(pose: Pose, point: np.ndarray) -> np.ndarray:
+    """Points after a displacement (n, 3)."""
+    if pose == IDENTITY:
+        return point
+    return np.array(pose[0]) + point @ np.array(quat2mat(pose[1])).reshape(3, 3).T

@@ -1,0 +1,166 @@
+"""Points and elements that a ``flexcomp`` makes by itself: grids, and surfaces of boxes projected on other shapes.
+
+Vertices of a grid of (nx, ny, nz) points are numbered with the last coordinate running fastest. A closed surface has
+its centre as vertex 0; then come the lower and upper faces along z, and what is left of those along y and x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+_MOST_POINTS = 1_000_000
+
+# how a cube of eight grid points is cut into tetrahedra; bits of a corner's number are its steps in x, y and z
+_TETRAHEDRA = ((0, 2, 4, 3), (0, 4, 1, 3), (4, 2, 6, 3), (4, 6, 7, 3), (4, 5, 1, 3), (4, 7, 5, 3))
+# how a square is cut into triangles, along one diagonal or the other; bits of a corner's number are its two steps
+_TRIANGLES = ((0, 2, 3), (0, 3, 1))
+_OTHER_TRIANGLES = ((0, 2, 1), (2, 3, 1))
+# triangles of squares on lower z, upper y and lower x faces, and on the others
+_INWARD = ((0, 2, 3), (1, 0, 3))
+_OUTWARD = ((2, 0, 3), (0, 1, 3))
+
+
+class Lattice(NamedTuple):
+    """What a type of flexcomp consists of, before it is placed.
+
+    Attributes:
+    ----------
+    point: positions of the vertices, m (n, 3).
+    elem: vertices of the elements (m, dim + 1).
+    closed: whether it is a surface around vertex 0, which belongs to the parent; bodies move towards the origin.
+    flat: whether it is drawn with flat shading unless the user says otherwise.
+    """
+
+    point: np.ndarray
+    elem: np.ndarray
+    closed: bool = False
+    flat: bool = False
+
+
+def _checked_count(element: Element, values: dict[str, Any], least: int) -> tuple[int, int, int]:
+    """Numbers of points along each axis."""
+    count = values["count"]
+    if min(count) < least:
+        raise element.error(f"numbers of points must be at least {least}, found {min(count)}", "count")
+    if count[0] * count[1] * count[2] > _MOST_POINTS:
+        raise element.error(f"more than {_MOST_POINTS} points", "count")
+    closest, radius = min(values["spacing"]), values["radius"]
+    if closest < 2.0 * radius:
+        raise element.error(f"points must be at least two radii apart, found {closest:g} for {radius:g}", "spacing")
+    return count
+
+
+def _centred(count: tuple[int, ...], spacing: tuple[float, ...]) -> np.ndarray:
+    """Points of a regular grid around the origin (n, 3)."""
+    axes = [spacing[k] * (np.arange(count[k]) - 0.5 * (count[k] - 1)) for k in range(3)]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def grid(element: Element, values: dict[str, Any]) -> Lattice:
+    """A grid of points along 1, 2 or 3 axes."""
+    dim = values["dim"]
+    given = _checked_count(element, values, 1)
+    count = (*given[:dim], 1, 1)[:3]
+    least = min(count[:dim])
+    if least < 2:
+        raise element.error(f"a grid of dimension {dim} needs 2 points along each axis, found {least}", "count")
+    number = np.arange(count[0] * count[1] * count[2]).reshape(count)
+    return Lattice(_centred(count, values["spacing"]), _CELLS[dim](number), flat=dim == 3)
+
+
+def _segments(number: np.ndarray) -> np.ndarray:
+    """Segments between neighbours."""
+    line = number[:, 0, 0]
+    return np.stack([line[:-1], line[1:]], axis=1)
+
+
+def _squares(number: np.ndarray) -> np.ndarray:
+    """Triangles of a plane grid."""
+    return _corners(number[:, :, 0])[:, _TRIANGLES].reshape(-1, 3)
+
+
+def _cubes(number: np.ndarray) -> np.ndarray:
+    """Tetrahedra of a grid in space."""
+    steps = [slice(None, -1), slice(1, None)]
+    corner = np.stack([number[i, j, k] for i in steps for j in steps for k in steps], axis=-1).reshape(-1, 8)
+    return corner[:, _TETRAHEDRA].reshape(-1, 4)
+
+
+_CELLS: dict[int, Callable[[np.ndarray], np.ndarray]] = {1: _segments, 2: _squares, 3: _cubes}
+
+
+def _corners(number: np.ndarray) -> np.ndarray:
+    """The corners of the squares of a grid of vertex numbers: (squares, 4)."""
+    return np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]], axis=-1).reshape(-1, 4)
+
+
+def disc(element: Element, values: dict[str, Any]) -> Lattice:
+    """A plane grid drawn into an ellipse, with diagonals that run outwards."""
+    nx, ny, _ = _checked_count(element, values, 1)
+    if min(nx, ny) < 2:
+        raise element.error(f"a disc needs 2 points along each axis, found {min(nx, ny)}", "count")
+    point = _centred((nx, ny, 1), values["spacing"])
+    half = np.abs(point).max(axis=0)
+    # the half sizes come in twice, as in the reference
+    point = half * _onto_ellipsoid(point)
+    corner = _corners(np.arange(nx * ny).reshape(nx, ny))
+    i, j = np.divmod(np.arange(len(corner)), ny - 1)
+    across = (i < nx // 2) != (j < ny // 2)
+    elem = np.where(across[:, None, None], corner[:, _OTHER_TRIANGLES], corner[:, _TRIANGLES])
+    return Lattice(point, elem.reshape(-1, 3))
+
+
+def _onto_ellipsoid(point: np.ndarray) -> np.ndarray:
+    """Points of cubes moved along their radius to the spheres inside these cubes."""
+    length = np.linalg.norm(point, axis=1, keepdims=True)
+    return point * (np.abs(point).max(axis=1, keepdims=True) / np.where(length > 0.0, length, 1.0))
+
+
+def _onto_cylinder(point: np.ndarray) -> np.ndarray:
+    """Points moved along their radius in the plane of x and y."""
+    return np.concatenate([_onto_ellipsoid(point[:, :2]), point[:, 2:]], axis=1)
+
+
+def box(element: Element, values: dict[str, Any]) -> Lattice:
+    """The surface of a box."""
+    return _surface(element, values, lambda point: point, flat=True)
+
+
+def cylinder(element: Element, values: dict[str, Any]) -> Lattice:
+    """The surface of an elliptic cylinder along z."""
+    return _surface(element, values, _onto_cylinder, flat=True)
+
+
+def ellipsoid(element: Element, values: dict[str, Any]) -> Lattice:
+    """The surface of an ellipsoid."""
+    return _surface(element, values, _onto_ellipsoid, flat=False)
+
+
+def _surface(
+    element: Element, values: dict[str, Any], project: Callable[[np.ndarray], np.ndarray], flat: bool
+) -> Lattice:
+    """The surface of a box, projected from the cube between -1 and 1; tetrahedra join its triangles to the centre."""
+    count = _checked_count(element, values, 2)
+    number = np.zeros(count, np.int64)
+    outer = [number[:, :, 0], number[:, :, -1], number[:, 0, 1:-1], number[:, -1, 1:-1]]
+    outer += [number[0, 1:-1, 1:-1], number[-1, 1:-1, 1:-1]]
+    last = 0
+    for face in outer:
+        face[...] = last + 1 + np.arange(face.size).reshape(face.shape)
+        last += face.size
+    shell = number > 0
+    unit = 2.0 * np.stack(np.nonzero(shell), axis=1) / (np.array(count) - 1) - 1.0
+    half = 0.5 * np.array(values["spacing"]) * (np.array(count) - 1)
+    point = np.zeros((last + 1, 3))
+    point[number[shell]] = half * project(unit)
+    faces = ((number[:, :, 0], _INWARD), (number[:, :, -1], _OUTWARD), (number[:, 0, :], _OUTWARD),
+             (number[:, -1, :], _INWARD), (number[0], _INWARD), (number[-1], _OUTWARD))  # fmt: skip
+    triangles = np.concatenate([_corners(face)[:, cut].reshape(-1, 3) for face, cut in faces])
+    centre = np.zeros((len(triangles), 1), np.int64)
+    return Lattice(point, np.concatenate([centre, triangles], axis=1), closed=True, flat=flat)

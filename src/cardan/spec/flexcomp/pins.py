@@ -1,0 +1,83 @@
+"""Which points of a ``flexcomp`` are fixed to its parent body: the elements ``pin``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+
+def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndarray:
+    """A mask of the points that are pinned (count,), by all elements ``pin`` together."""
+    pinned = np.zeros(count, bool)
+    for pin in macro.all("pin"):
+        for attribute, rows in pin.attributes.items():
+            if rows and attribute in _SETTERS:
+                _SETTERS[attribute](pinned, pin, values, rows)
+    return pinned
+
+
+def _pin_ids(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
+    """Single points."""
+    _check_range(pin, "id", min(flat), max(flat), len(pinned))
+    pinned[list(flat)] = True
+
+
+def _pin_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
+    """Points between two numbers, both included; none when the first is the larger one."""
+    for first, last in _table(pin, "range", flat, 2):
+        _check_range(pin, "range", min(first, last), max(first, last), len(pinned))
+        pinned[first : last + 1] = True
+
+
+def _pin_grid(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
+    """Points by their coordinates in the grid."""
+    grid = _grid(pinned, pin, "grid", values)
+    for place in _table(pin, "grid", flat, grid.ndim):
+        _check_place(pin, "grid", place, grid)
+        grid[tuple(place)] = True
+
+
+def _pin_grid_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
+    """Boxes of the grid, between two points, both included."""
+    grid = _grid(pinned, pin, "gridrange", values)
+    for row in _table(pin, "gridrange", flat, 2 * grid.ndim):
+        low, high = row[: grid.ndim], row[grid.ndim :]
+        for place in (low, high):
+            _check_place(pin, "gridrange", place, grid)
+        grid[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))] = True
+
+
+_SETTERS = {"id": _pin_ids, "range": _pin_ranges, "grid": _pin_grid, "gridrange": _pin_grid_ranges}
+
+
+def _table(pin: Element, attribute: str, flat: tuple[int, ...], width: int) -> list[list[int]]:
+    """Rows of ``width`` numbers."""
+    if len(flat) % width:
+        raise pin.error(f"the number of values must be a multiple of {width}, found {len(flat)}", attribute)
+    return np.array(flat).reshape(-1, width).tolist()
+
+
+def _grid(pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, Any]) -> np.ndarray:
+    """The mask by grid coordinates."""
+    dim = values["dim"]
+    if values["type"] != "grid" or dim == 1:
+        found = f"this one is of type {values['type']} and dim {dim}"
+        raise pin.error(f"grid coordinates are for flexcomps of type grid with dim 2 or 3; {found}", attribute)
+    return pinned.reshape(values["count"][:dim])
+
+
+def _check_range(pin: Element, attribute: str, low: int, high: int, count: int) -> None:
+    """Raise unless these are numbers of points."""
+    if low < 0 or high >= count:
+        raise pin.error(f"points are 0 to {count - 1}, found {low if low < 0 else high}", attribute)
+
+
+def _check_place(pin: Element, attribute: str, place: list[int], grid: np.ndarray) -> None:
+    """Raise unless this is a point of the grid."""
+    for axis, (found, count) in enumerate(zip(place, grid.shape, strict=True)):
+        if not 0 <= found < count:
+            raise pin.error(f"the grid has points 0 to {count - 1} along axis {axis}, found {found}", attribute)

@@ -1,0 +1,65 @@
+"""Orientations as MJCF writes them (spec: modeling, "Frame orientations")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+from cardan.maths.pose import IDENTITY, Quat, Vec3, euler2quat, mat2quat, unit_quat, z2quat
+from cardan.maths.quaternion import axis_angle2quat
+from cardan.maths.vector import cross, dot3, norm3, scale3, sub3
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+
+SHORTEST = 1e-7
+"""Vectors up to this length give no direction."""
+
+
+def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
+    """The unit vector along ``vector``; raises when it has no direction."""
+    length = norm3(vector)
+    if length <= SHORTEST:
+        raise element.error("an axis of zero length has no direction", attribute)
+    return (vector[0] / length, vector[1] / length, vector[2] / length)
+
+
+def _from_xyaxes(element: Element, value: tuple[float, ...]) -> Quat:
+    """Orientation with the given x axis, and the y axis made orthogonal to it."""
+    x = unit(element, (value[0], value[1], value[2]), "xyaxes")
+    y = sub3(value[3:], scale3(x, dot3(x, value[3:])))
+    if norm3(y) <= SHORTEST:
+        raise element.error("the Y axis must not be parallel to the X axis", "xyaxes")
+    y = unit(element, y, "xyaxes")
+    return mat2quat(x, y, cross(x, y))
+
+
+def _from_quat(element: Element, value: Quat) -> Quat:
+    return unit_quat(value)
+
+
+def _radians(settings: Mapping[str, Any], angle: float) -> float:
+    """An angle of the file in radians, rounded as in the reference, since ties between geoms depend on it."""
+    return angle / 180.0 * pi if settings["angle"] == "degree" else angle
+
+
+def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[str, Any]) -> Quat:
+    """Orientation of an element from whichever of the five formats its (resolved) values give.
+
+    ``settings`` are the values of ``compiler``: unit of angles, sequence of Euler angles.
+    """
+    if values.get("axisangle") is not None:
+        value = values["axisangle"]
+        return axis_angle2quat(unit(element, value[:3], "axisangle"), _radians(settings, value[3]))
+    if values.get("xyaxes") is not None:
+        return _from_xyaxes(element, values["xyaxes"])
+    if values.get("zaxis") is not None:
+        return z2quat(unit(element, values["zaxis"], "zaxis"), SHORTEST)
+    if values.get("euler") is not None:
+        first, second, third = values["euler"]
+        angles = (_radians(settings, first), _radians(settings, second), _radians(settings, third))
+        return unit_quat(euler2quat(angles, settings["eulerseq"]))
+    quat = values["quat"]
+    return quat if quat == IDENTITY[1] else unit_quat(quat)
