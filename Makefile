@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 WORKERS ?= 2
 
-.PHONY: demo test test-oldest bench docs lint venv
+.PHONY: demo test test-interpreted test-oldest bench docs lint venv
 
 demo: venv
 	@mkdir -p build
@@ -18,6 +18,10 @@ demo: venv
 
 test: venv
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests
+
+# a share of the comparisons with the kernels in the interpreter, where every index is checked
+test-interpreted: venv
+	CARDAN_JIT=0 $(BIN)/python -m pytest -q -n $(WORKERS) --each 4 tests/parity
 
 # what goes through private parts of other packages, with their oldest versions
 test-oldest:

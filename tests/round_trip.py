@@ -11,8 +11,6 @@ from models import SHARED_MODELS
 
 TESTS = Path(__file__).resolve().parent
 
-TESTS = Path(__file__).resolve().parent
-
 
 def model_files() -> list[Path]:
     """All model files of the tests and of the shared models."""

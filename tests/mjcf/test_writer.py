@@ -17,7 +17,7 @@ from models_wide import wide_model
 from round_trip import TESTS, beside, model_files, model_texts
 
 import cardan
-from cardan.errors import FatalError, MjcfError
+from cardan.errors import FatalError, MjcfError, UnsupportedFeature
 from cardan.mjcf.reader import read_string
 from cardan.mjcf.writer import format_real, write_tree
 
@@ -35,18 +35,33 @@ LAST_BIT = ("geom_sameframe",)
 
 
 def compiled(load, source):
-    """The model, or None when this version or the reference does not take it."""
+    """The model, or None when it is refused."""
     try:
         return load(source)
     except ValueError:
         return None
 
 
+def taken_as_there(load: str, source: str) -> cardan.MjModel | None:
+    """The model, or None when the reference refuses it as well; a feature that is to come skips the test.
+
+    A file that the reference takes and that is refused here fails the test.
+    """
+    try:
+        return getattr(cardan.MjModel, load)(source)
+    except UnsupportedFeature as error:
+        pytest.skip(str(error))
+    except ValueError:
+        if compiled(getattr(mujoco.MjModel, load), source) is not None:
+            raise
+    return None
+
+
 @pytest.mark.parametrize("path", model_files(), ids=lambda path: "/".join(path.parts[-2:]))
 def test_files_come_back(path: Path, tmp_path: Path) -> None:
-    m = compiled(cardan.MjModel.from_xml_path, str(path))
+    m = taken_as_there("from_xml_path", str(path))
     if m is None:
-        pytest.skip("not compiled by this version")
+        return
     saved = beside(tmp_path / "models", path) / "_saved.xml"
     cardan.mj_saveLastXML(saved, m)
     assert differences(m, cardan.MjModel.from_xml_path(saved), LAST_BIT) == []

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from dynamics.states import random_state
+from marks import takes_minutes_interpreted
 from models import SHARED_MODELS
 from parity.fluid_models import BOX, fluid_model
 from reference import copy_state, model_from_reference
@@ -81,6 +82,7 @@ def test_controls_at_the_edge_of_their_range(ctrl: float, centered: int, eps: fl
     compare(got, reference_matrices(rm, rd, eps, centered), 1e-10)
 
 
+@takes_minutes_interpreted
 def test_transition_of_the_humanoid() -> None:
     if not HUMANOID.exists():
         pytest.skip("the folder of shared models is not there")

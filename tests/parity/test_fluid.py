@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from dynamics.states import random_state
+from marks import takes_minutes_interpreted
 from models import SHARED_MODELS
 from parity.fluid_models import BOX, ELLIPSOID, MEDIA, fluid_model
 from reference import copy_state, model_from_reference
@@ -81,6 +82,7 @@ def test_body_at_rest_in_still_medium() -> None:
     assert np.isfinite(d.qDeriv).all()
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("integrator", ("Euler", "RK4", "implicit", "implicitfast"))
 @pytest.mark.parametrize("shape", (BOX, ELLIPSOID))
 def test_steps_along_a_trajectory(shape: str, integrator: str) -> None:
@@ -88,6 +90,7 @@ def test_steps_along_a_trajectory(shape: str, integrator: str) -> None:
     one_step_parity(rm, 300)
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("integrator", range(4))
 def test_fish(integrator: int) -> None:
     if not FISH.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from marks import takes_minutes_interpreted
 from models import SHARED_MODELS
 from parity.fluid_models import BOX, ELLIPSOID, fluid_model
 from reference import copy_state, model_from_reference
@@ -62,6 +63,7 @@ def one_step_parity(rm: mujoco.MjModel, steps: int, seed: int = 0, tolerance: fl
             close(getattr(d, name), getattr(rd, name), tolerance, name)
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_humanoid(integrator: str) -> None:
     if not HUMANOID.exists():
@@ -95,6 +97,7 @@ def energy_drift(engine, model, data) -> float:
     return float(np.ptp(energies))
 
 
+@takes_minutes_interpreted
 def test_energy_of_a_pendulum_under_runge_kutta() -> None:
     rm = mujoco.MjModel.from_xml_string(PENDULUM.format(integrator="RK4"))
     m = model_from_reference(rm)
@@ -104,6 +107,7 @@ def test_energy_of_a_pendulum_under_runge_kutta() -> None:
     assert drift <= 1.00001 * energy_drift(mujoco, rm, mujoco.MjData(rm))
 
 
+@takes_minutes_interpreted
 def test_implicit_integrator_is_first_order_consistent() -> None:
     """Implicit steps converge to the same motion as Runge-Kutta steps when the time step shrinks."""
     ends = {}

@@ -1,16 +1,17 @@
 """Parity on random models, all three levels: the compiled model, the forward dynamics of random states, one step.
 
-`disagreements` is the whole check of one model, so that a longer hunt is one loop over seeds.
+`compare` is the whole check of one model, so that a longer hunt is one loop over seeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import mujoco
 import pytest
 from data_compared import DATA_FIELDS, SMOOTH, SOLVER, STATE_FIELDS, data_differences
 from engines_compared import STEP, is_beyond_rounding
+from marks import takes_minutes_interpreted
 from models_compared import PASSING, model_differences, passes_through
 from models_random import Features, random_inputs, random_model, random_state
 from models_wide import wide_model
@@ -21,7 +22,21 @@ import cardan
 STATES = 3
 
 
-def pair_disagreements(rm: mujoco.MjModel, m: cardan.MjModel, seed: int) -> Iterator[str]:
+@dataclass
+class Tally:
+    """What was compared, and what was left out because the reference is beyond rounding or warns.
+
+    Attributes:
+        forward, step: numbers of states whose forward dynamics and steps were compared.
+        found: lines about what differs.
+    """
+
+    forward: int = 0
+    step: int = 0
+    found: list[str] = field(default_factory=list)
+
+
+def compare_state(rm: mujoco.MjModel, m: cardan.MjModel, seed: int, tally: Tally) -> None:
     """Forward dynamics and one step of both engines from the same random state."""
     rd, d = mujoco.MjData(rm), cardan.MjData(m)
     random_state(mujoco, rm, rd, seed)
@@ -33,7 +48,8 @@ def pair_disagreements(rm: mujoco.MjModel, m: cardan.MjModel, seed: int) -> Iter
     cardan.mj_forward(m, d)
     through = passes_through(rd)
     tolerances = (PASSING, PASSING) if through else (SMOOTH, SOLVER)
-    yield from data_differences(rd, d, DATA_FIELDS, tolerances, "forward")
+    tally.forward += 1
+    tally.found += data_differences(rd, d, DATA_FIELDS, tolerances, "forward")
     copy_state(rd, d)
     rd.actuator_moment[:] = 0  # those of slider-cranks add up there (docs/differences.md)
     mujoco.mj_step(rm, rd)
@@ -41,39 +57,51 @@ def pair_disagreements(rm: mujoco.MjModel, m: cardan.MjModel, seed: int) -> Iter
         return
     cardan.mj_step(m, d)
     bar = PASSING if through else STEP
-    yield from data_differences(rd, d, STATE_FIELDS, (bar, bar), "step")
+    tally.step += 1
+    tally.found += data_differences(rd, d, STATE_FIELDS, (bar, bar), "step")
 
 
-def disagreements(seed: int, xml: str) -> list[str]:
-    """Where the two engines differ on a model, in states drawn by the seed."""
+def compare(seed: int, xml: str) -> Tally:
+    """Both engines on a model, in states drawn by the seed."""
     try:
         rm = mujoco.MjModel.from_xml_string(xml)
     except ValueError as error:
         # the reference miscounts entries of some sparse Jacobians at qpos0 (docs/differences.md)
         assert "mis-allocation" in str(error)
-        return []
+        pytest.skip(f"refused by the reference: {error}")
     m = cardan.MjModel.from_xml_string(xml)
-    found = list(model_differences(rm, m))
+    tally = Tally(found=list(model_differences(rm, m)))
     if rm.opt.integrator == mujoco.mjtIntegrator.mjINT_IMPLICITFAST:
         rm.dof_simplenum[:] = 0  # else the reference drops damping between these dofs (docs/differences.md)
     for model in (rm, m):
         model.opt.tolerance, model.opt.iterations = 1e-14, 200
     for state in range(STATES):
-        found += pair_disagreements(rm, m, 1000 * seed + state)
-    return found
+        compare_state(rm, m, 1000 * seed + state, tally)
+    return tally
+
+
+def check(seed: int, xml: str) -> None:
+    """Fail where the engines differ; skip, so that it is counted, where no state could be compared."""
+    tally = compare(seed, xml)
+    assert not tally.found
+    if not tally.forward:
+        pytest.skip("the reference is beyond rounding in all states")
+    if not tally.step:
+        pytest.skip("the reference warns in all steps")
 
 
 @pytest.mark.parametrize("seed", range(100))
 def test_random_model(seed: int) -> None:
-    assert not disagreements(seed, random_model(seed))
+    check(seed, random_model(seed))
 
 
 # line searches that need bisections
+@takes_minutes_interpreted
 @pytest.mark.parametrize("seed", [98, 128, 136])
 def test_large_model(seed: int) -> None:
-    assert not disagreements(seed, random_model(seed, Features(bodies=30)))
+    check(seed, random_model(seed, Features(bodies=30)))
 
 
 @pytest.mark.parametrize("seed", range(100))
 def test_wide_model(seed: int) -> None:
-    assert not disagreements(seed, wide_model(seed))
+    check(seed, wide_model(seed))

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from engines_compared import scatter
+from marks import takes_minutes_interpreted
 from models import SHARED_MODELS
 from reference import copy_state, model_from_reference
 from solver.problems import problems, solve_problem
@@ -39,6 +40,7 @@ def compare(ref: mujoco.MjModel, states: tuple[int, ...], tolerance: float) -> N
         assert abs(int(d.solver_niter[0]) - int(rd.solver_niter[0])) <= 3 + rd.solver_niter[0] // 2
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("path", FILES)
 def test_files_converged(path, cone):
@@ -49,6 +51,7 @@ def test_files_converged(path, cone):
     compare(ref, FILES[path], 1e-9)
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("path", FILES)
 def test_files_default_tolerance(path):
     """Models of real size as they are."""
@@ -63,6 +66,7 @@ def test_row_types(cone, jacobian, condim):
     compare(ref, (0, 1, 5, 20, 60, 100), 1e-9)
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("jacobian", JACOBIANS)
 def test_large_island(cone, jacobian):
@@ -157,6 +161,7 @@ def check_projection(ref: mujoco.MjModel, d, rd) -> None:
     np.testing.assert_allclose(d.efc_AR.ravel()[:count], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("condim", [1, 3, 4, 6])
 @pytest.mark.parametrize(("cone", "jacobian"), COMBINATIONS)
 @pytest.mark.parametrize("noslip", [0, 3])
@@ -176,6 +181,7 @@ def test_gauss_seidel_steps(cone, jacobian, condim, noslip):
             assert d.solver.improvement[k] == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("solver", ["CG", "Newton"])
 @pytest.mark.parametrize(("cone", "jacobian"), COMBINATIONS)
 def test_noslip_steps(solver, cone, jacobian):
@@ -187,6 +193,7 @@ def test_noslip_steps(solver, cone, jacobian):
         assert is_no_farther_than_scatter(ref, start, d, rd)
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("condim", [1, 3, 4, 6])
 @pytest.mark.parametrize(("cone", "jacobian"), COMBINATIONS)
 def test_conjugate_gradient_steps(cone, jacobian, condim):
@@ -204,6 +211,7 @@ def test_conjugate_gradient_steps(cone, jacobian, condim):
     assert np.median(np.abs(counts)) == 0
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("path", list(FILES)[:2])
 @pytest.mark.parametrize("cone", CONES)

@@ -6,6 +6,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from marks import takes_minutes_interpreted
 from reference import copy_state, model_from_reference
 
 from cardan.api import pipeline
@@ -77,6 +78,7 @@ def assert_close(rd, d, fields=FIELDS, tolerance=1e-9):
     assert not bad
 
 
+@takes_minutes_interpreted
 @pytest.mark.parametrize(("model", "steps"), [("humanoid/humanoid.xml", 1000), ("humanoid/22_humanoids.xml", 40)])
 def test_one_step_along_a_trajectory(model, steps):
     if not MODELS.exists():
