@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.collision.culling import boxes_apart
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
 from cardan.collision.support import ELLIPSOID, SPHERE, load_geom
@@ -87,6 +88,8 @@ def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     Then geoms that have a contact and are not round are tilted against each other, and a contact that this gives is
     added if it is not at the place of one found before. It keeps the distance of the first one.
     """
+    if boxes_apart(m, d, geom1, geom2, d.work.near_margin):
+        return 0
     load_geom(m, d, 0, geom1)
     load_geom(m, d, 1, geom2)
     several = (m.opt.enableflags & MULTICCD) != 0 and not (is_round(m, geom1) or is_round(m, geom2))

@@ -1,0 +1,106 @@
+"""Culling: pairs of convex geoms that are certainly apart go no further.
+
+The boxes around two geoms, each aligned with its geom, are apart if they are along one of 15 axes: the normals of the
+faces of both, and the perpendiculars of their edges.
+
+Source: S. Gottschalk, M. Lin, D. Manocha, OBBTree: a hierarchical structure for rapid interference detection (1996),
+section 5; spec: computation, collision detection, generation and filtering.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.support import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from cardan.jit import kernel
+from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
+
+SLACK = 1e-9
+"""Relative enlargement of the boxes, far above rounding errors."""
+
+
+@kernel
+def half_sizes(m: Any, geom: int) -> Any:
+    """Half sizes of the box around a geom, aligned with it, m."""
+    kind = m.geom_type[geom]
+    size = get3(m.geom_size, geom)
+    if kind == BOX or kind == ELLIPSOID:
+        return size
+    if kind == SPHERE:
+        return (size[0], size[0], size[0])
+    if kind == CAPSULE:
+        return (size[0], size[0], size[0] + size[1])
+    if kind == CYLINDER:
+        return (size[0], size[0], size[1])
+    return (m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5])
+
+
+@kernel
+def box_center(m: Any, d: Any, geom: int) -> Any:
+    """Centre of the box around a geom, global frame; only that of a mesh is not the geom's."""
+    center = get3(d.geom_xpos, geom)
+    if m.geom_type[geom] <= BOX:
+        return center
+    offset = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
+    return add3(center, mul_mat_vec3(get9(d.geom_xmat, geom), offset))
+
+
+@kernel
+def apart_along_edges(between: Any, a: Any, b: Any, x: Any, y: Any, z: Any, slack: float) -> bool:
+    """Whether two boxes are apart along a perpendicular of an edge of each.
+
+    Args:
+        between: from the centre of the first to that of the second, in the frame of the first.
+        a: half sizes of the first.
+        b: half sizes of the second.
+        x: first axis of the second, in the frame of the first.
+        y: second axis.
+        z: third axis.
+        slack: distance at which they count as apart.
+    """
+    for j in range(3):
+        # an edge of the second box; with an edge along axis i of the first, the other two axes of each have extents
+        u = x if j == 0 else (y if j == 1 else z)
+        v = y if j == 0 else (z if j == 1 else x)
+        w = z if j == 0 else (x if j == 1 else y)
+        bv = b[1] if j == 0 else (b[2] if j == 1 else b[0])
+        bw = b[2] if j == 0 else (b[0] if j == 1 else b[1])
+        reach = a[1] * abs(u[2]) + a[2] * abs(u[1]) + bv * abs(w[0]) + bw * abs(v[0]) + slack
+        if abs(between[2] * u[1] - between[1] * u[2]) > reach:
+            return True
+        reach = a[2] * abs(u[0]) + a[0] * abs(u[2]) + bv * abs(w[1]) + bw * abs(v[1]) + slack
+        if abs(between[0] * u[2] - between[2] * u[0]) > reach:
+            return True
+        reach = a[0] * abs(u[1]) + a[1] * abs(u[0]) + bv * abs(w[2]) + bw * abs(v[2]) + slack
+        if abs(between[1] * u[0] - between[0] * u[1]) > reach:
+            return True
+    return False
+
+
+@kernel
+def boxes_apart(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> bool:
+    """Whether the boxes around two bounded geoms, aligned with them, are farther apart than `margin` along an axis."""
+    a, b = half_sizes(m, geom1), half_sizes(m, geom2)
+    slack = margin + SLACK * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
+    mat1, mat2 = get9(d.geom_xmat, geom1), get9(d.geom_xmat, geom2)
+    between = mul_mat_t_vec3(mat1, sub3(box_center(m, d, geom2), box_center(m, d, geom1)))
+    x = mul_mat_t_vec3(mat1, column3(mat2, 0))
+    y = mul_mat_t_vec3(mat1, column3(mat2, 1))
+    z = mul_mat_t_vec3(mat1, column3(mat2, 2))
+
+    # faces of the first
+    if abs(between[0]) > a[0] + b[0] * abs(x[0]) + b[1] * abs(y[0]) + b[2] * abs(z[0]) + slack:
+        return True
+    if abs(between[1]) > a[1] + b[0] * abs(x[1]) + b[1] * abs(y[1]) + b[2] * abs(z[1]) + slack:
+        return True
+    if abs(between[2]) > a[2] + b[0] * abs(x[2]) + b[1] * abs(y[2]) + b[2] * abs(z[2]) + slack:
+        return True
+
+    # faces of the second
+    if abs(dot3(between, x)) > b[0] + a[0] * abs(x[0]) + a[1] * abs(x[1]) + a[2] * abs(x[2]) + slack:
+        return True
+    if abs(dot3(between, y)) > b[1] + a[0] * abs(y[0]) + a[1] * abs(y[1]) + a[2] * abs(y[2]) + slack:
+        return True
+    if abs(dot3(between, z)) > b[2] + a[0] * abs(z[0]) + a[1] * abs(z[1]) + a[2] * abs(z[2]) + slack:
+        return True
+    return apart_along_edges(between, a, b, x, y, z, slack)
