@@ -13,6 +13,7 @@ from typing import Any
 from cardan.collision.culling import boxes_apart
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
+from cardan.collision.separation import axis_separates, forget_axis, keep_axis
 from cardan.collision.support import ELLIPSOID, SPHERE, load_geom
 from cardan.collision.surface import smooth_normal
 from cardan.enums import mjtEnableBit
@@ -92,6 +93,8 @@ def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
         return 0
     load_geom(m, d, 0, geom1)
     load_geom(m, d, 1, geom2)
+    if axis_separates(m, d, geom1, geom2):
+        return 0
     several = (m.opt.enableflags & MULTICCD) != 0 and not (is_round(m, geom1) or is_round(m, geom2))
     spacing = SPACING * min(m.geom_rbound[geom1], m.geom_rbound[geom2])
     ncon = 0
@@ -103,4 +106,8 @@ def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
             if found > ncon and is_new(d, ncon, spacing):
                 d.work.near_dist[ncon] = d.work.near_dist[0]
                 ncon = found
+    if ncon == 0:
+        keep_axis(d, geom1, geom2)
+    else:
+        forget_axis(d, geom1, geom2)
     return ncon

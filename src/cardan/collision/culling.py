@@ -24,7 +24,7 @@ def half_sizes(m: Any, geom: int) -> Any:
     """Half sizes of the box around a geom, aligned with it, m."""
     kind = m.geom_type[geom]
     size = get3(m.geom_size, geom)
-    if kind == BOX or kind == ELLIPSOID:
+    if kind in (BOX, ELLIPSOID):
         return size
     if kind == SPHERE:
         return (size[0], size[0], size[0])

@@ -97,6 +97,13 @@ def set_interior(d: Any) -> Any:
 
 
 @kernel
+def ask(m: Any, d: Any, row: int, direction: Any) -> Any:
+    """The support point in a direction, which goes to a row; returns it."""
+    set3(d.work.asked, 0, direction)
+    return support_difference(m, d, row, direction)
+
+
+@kernel
 def aim(m: Any, d: Any) -> Any:
     """Find a first candidate: the corners a and b of a portal.
 
@@ -107,7 +114,7 @@ def aim(m: Any, d: Any) -> Any:
 
     # the first vertex lies towards the origin
     direction = unit(scale3(interior, -1.0))
-    first = support_difference(m, d, FIRST_ROWS[0], direction)
+    first = ask(m, d, FIRST_ROWS[0], direction)
     if dot3(first, direction) < EPSILON:
         return APART, FIRST_ROWS
 
@@ -116,7 +123,7 @@ def aim(m: Any, d: Any) -> Any:
     if dot3(normal, normal) < EPSILON:
         return PIERCED, FIRST_ROWS
     direction = unit(normal)
-    second = support_difference(m, d, FIRST_ROWS[1], direction)
+    second = ask(m, d, FIRST_ROWS[1], direction)
     if dot3(second, direction) < EPSILON:
         return APART, FIRST_ROWS
 
@@ -177,7 +184,7 @@ def next_round(m: Any, d: Any, phase: int, portal: Any) -> Any:
     direction = facing(d, phase, portal)
     if phase == ADVANCE and dot3(direction, get3(d.work.simplex, portal[0])) > -EPSILON:
         phase = SETTLE
-    height = dot3(support_difference(m, d, portal[3], direction), direction)
+    height = dot3(ask(m, d, portal[3], direction), direction)
 
     if phase == ENCLOSE:
         if height < EPSILON:

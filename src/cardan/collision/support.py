@@ -96,16 +96,15 @@ def scan_vertices(m: Any, d: Any, shape: int, direction: Any) -> int:
 
 
 @kernel
-def climb_hull(m: Any, d: Any, shape: int, direction: Any) -> int:
-    """The vertex of a mesh's hull that lies farthest in a direction, found by climbing along its edges.
+def climb_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> int:
+    """The vertex of a mesh's hull that lies farthest in a direction, found by climbing along its edges from `start`.
 
-    On a convex hull, a vertex that no neighbour exceeds is farthest of all. The start is always the first vertex, so
-    that of vertices equally far the same one is found whatever was asked before; starting there, the reference's.
+    On a convex hull, a vertex that no neighbour exceeds is farthest of all.
     """
     graph = d.work.shape_graphadr[shape]
     nvert = d.work.shape_nvert[shape]
     edges = graph + 2 + 2 * nvert
-    best = 0
+    best = start
     farthest = extent(m, d, shape, best, direction)
     climbing = True
     while climbing:
@@ -123,11 +122,15 @@ def climb_hull(m: Any, d: Any, shape: int, direction: Any) -> int:
 
 @kernel
 def support_mesh(m: Any, d: Any, shape: int, direction: Any) -> Any:
-    """Support point of a mesh: a vertex of its hull."""
+    """Support point of a mesh: a vertex of its hull.
+
+    The search always starts at the first vertex, so that of vertices equally far the same one is found whatever was
+    asked before; starting there, the reference's. The same holds where the hull is not quite convex.
+    """
     if d.work.shape_graphadr[shape] < 0:
         vertex = scan_vertices(m, d, shape, direction)
     else:
-        vertex = climb_hull(m, d, shape, direction)
+        vertex = climb_hull(m, d, shape, direction, 0)
     d.work.shape_vertex[shape] = vertex
     return mesh_vertex(m, d, shape, vertex)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.model import pairing, sparsity, tendon_sparsity
+from cardan.model import hulls, pairing, sparsity, tendon_sparsity
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -43,6 +43,7 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.plugin_call": pairing.plugin_call,
     "aux.bvh_next": pairing.bvh_next,
     "aux.geom_in_tree": pairing.geom_in_tree,
+    "aux.vertex_certain": hulls.vertex_certain,
 }
 
 

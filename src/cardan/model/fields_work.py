@@ -32,6 +32,12 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.bvh_next", "i4", ("any",), "node after each part of a body's tree; -1 for trees that are out of order"),
     Field("aux.geom_in_tree", "i4", ("any",), "for each geom: whether it is in the tree of its body"),
     Field("aux.sdf_grid", "f8", ("any",), "distance grids of meshes, a head and values each"),
+    Field(
+        "aux.vertex_certain",
+        "u1",
+        ("any",),
+        "for each mesh vertex: whether a search along the hull can't be stuck there",
+    ),
     Field("aux.contact_filter", "i8", ("any",), "address of the callback that refuses pairs of geoms, or 0"),
     Field("aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight numbers each"),
 )
@@ -159,6 +165,10 @@ WORK: tuple[Field, ...] = (
     Field("work.shape_vertadr", "i8", (2,), "collision: first of their vertices (meshes)"),
     Field("work.shape_graphadr", "i8", (2,), "collision: address of their hull in mesh_graph, or -1 (meshes)"),
     Field("work.shape_vertex", "i8", (2,), "collision: vertex at which the last search for a support point ended"),
+    Field("work.asked", "f8", (1, 3), "collision: direction of the last support point of portal refinement"),
+    Field("work.axis_pair", "i8", ("4*ngeom",), "collision: pair of geoms that each stored axis separated"),
+    Field("work.axis", "f8", ("4*ngeom", 3), "collision: the axis, frame of the first geom"),
+    Field("work.axis_vertex", "i8", ("4*ngeom", 2), "collision: hull vertices of both that are farthest along it"),
     Field("work.shape_inflate", "f8", (), "collision: how far both shapes are enlarged"),
     Field("work.simplex", "f8", (5, 3), "collision: points of the Minkowski difference of the two shapes"),
     Field("work.simplex1", "f8", (5, 3), "collision: the points of the first shape that they belong to"),

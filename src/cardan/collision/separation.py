@@ -1,0 +1,98 @@
+"""Separating axes: two shapes that were apart are tried again along the direction that showed it.
+
+The direction last found for a pair of geoms is kept, in the frame of the first geom, with the vertices of both hulls
+that were farthest along it. While the geoms move little, it still separates them, and a few steps along the hulls from
+these vertices show it. Results don't depend on what is kept: an axis counts only if it leaves a gap that portal
+refinement can't overlook, and if the vertices found are certainly the farthest ones.
+
+Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.7 (frame coherence).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.support import MESH, climb_hull, support_local
+from cardan.jit import kernel
+from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
+
+GAP = 1e-4
+"""Least gap that counts, relative to the sum of the radii of both bounding spheres."""
+UNKNOWN = 1e10
+"""Reach of a hull on which the search may be stuck, m."""
+STRIDE = 31
+"""Slots between the pairs of one geom and those of the next."""
+
+
+@kernel
+def pair_key(geom1: int, geom2: int) -> int:
+    """A number of its own for each pair of geoms, never 0."""
+    return ((geom1 + 1) << 32) + geom2
+
+
+@kernel
+def slot_of(d: Any, geom1: int, geom2: int) -> int:
+    """Where the axis of a pair of geoms is kept; pairs may share a slot, and then the last one has it."""
+    return (geom1 * STRIDE + geom2) % len(d.work.axis_pair)
+
+
+@kernel
+def reach_of_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> float:
+    """How far a hull reaches in a direction of its frame, searched from vertex `start`; `UNKNOWN` if not certain."""
+    graph, nvert = d.work.shape_graphadr[shape], d.work.shape_nvert[shape]
+    local = climb_hull(m, d, shape, direction, start if start < nvert else 0)
+    vertex = d.work.shape_vertadr[shape] + m.mesh_graph[graph + 2 + nvert + local]
+    d.work.shape_vertex[shape] = local
+    if not m.aux.vertex_certain[vertex]:
+        return UNKNOWN
+    return (
+        m.mesh_vert[vertex, 0] * direction[0]
+        + m.mesh_vert[vertex, 1] * direction[1]
+        + m.mesh_vert[vertex, 2] * direction[2]
+    )
+
+
+@kernel
+def reach(m: Any, d: Any, shape: int, direction: Any, start: int) -> float:
+    """How far a shape of the pair, not enlarged, reaches in a unit direction from the global origin, m."""
+    local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
+    if d.work.shape_type[shape] == MESH and d.work.shape_graphadr[shape] >= 0:
+        extent = reach_of_hull(m, d, shape, local, start)
+    else:
+        extent = dot3(support_local(m, d, shape, local), local)
+    return dot3(get3(d.work.shape_pos, shape), direction) + extent
+
+
+@kernel
+def axis_separates(m: Any, d: Any, geom1: int, geom2: int) -> bool:
+    """Whether the axis kept for two geoms, which are the shapes of the pair, separates them by more than the margin."""
+    slot = slot_of(d, geom1, geom2)
+    if d.work.axis_pair[slot] != pair_key(geom1, geom2):
+        return False
+    axis = mul_mat_vec3(get9(d.work.shape_mat, 0), get3(d.work.axis, slot))
+    gap = d.work.near_margin + GAP * (m.geom_rbound[geom1] + m.geom_rbound[geom2])
+    depth = reach(m, d, 0, axis, d.work.axis_vertex[slot, 0])
+    depth += reach(m, d, 1, scale3(axis, -1.0), d.work.axis_vertex[slot, 1])
+    if depth < -gap:
+        d.work.axis_vertex[slot, 0] = d.work.shape_vertex[0]
+        d.work.axis_vertex[slot, 1] = d.work.shape_vertex[1]
+        return True
+    return False
+
+
+@kernel
+def keep_axis(d: Any, geom1: int, geom2: int) -> None:
+    """Keep the direction at which portal refinement found two geoms apart."""
+    slot = slot_of(d, geom1, geom2)
+    d.work.axis_pair[slot] = pair_key(geom1, geom2)
+    set3(d.work.axis, slot, mul_mat_t_vec3(get9(d.work.shape_mat, 0), get3(d.work.asked, 0)))
+    d.work.axis_vertex[slot, 0] = d.work.shape_vertex[0]
+    d.work.axis_vertex[slot, 1] = d.work.shape_vertex[1]
+
+
+@kernel
+def forget_axis(d: Any, geom1: int, geom2: int) -> None:
+    """Keep no axis for two geoms that touch."""
+    slot = slot_of(d, geom1, geom2)
+    if d.work.axis_pair[slot] == pair_key(geom1, geom2):
+        d.work.axis_pair[slot] = 0
