@@ -16,8 +16,6 @@ from reference import UNREADABLE
 from cardan.model.tables import MODEL
 
 COMPILE, SINGLE, LENGTH_RANGE = 1e-9, 2.0**-22, 1e-4
-# moments of tendons that touch an obstacle in one point, where the reference is off by this (docs/differences.md)
-PASSING = 1e-6
 
 # memory is laid out differently here
 OTHER_MEMORY = ("narena", "nbuffer")
@@ -28,16 +26,6 @@ def value_of(owner: Any, dotted: str) -> Any:
     for part in dotted.split("."):
         owner = getattr(owner, part)
     return owner
-
-
-def passes_through(rd: Any) -> bool:
-    """Whether a tendon touches a geom in one point, where the reference is off (docs/differences.md)."""
-    geoms, points = np.ravel(rd.wrap_obj), np.reshape(rd.wrap_xpos, (-1, 3))
-    for start, count in zip(rd.ten_wrapadr, rd.ten_wrapnum, strict=True):
-        for k in range(start, start + count - 1):
-            if geoms[k] >= 0 and geoms[k] == geoms[k + 1] and np.array_equal(points[k], points[k + 1]):
-                return True
-    return False
 
 
 def hull_vertices(m: Any) -> list[np.ndarray]:
@@ -193,19 +181,6 @@ def excess_of(name: str, expected: Any, found: Any) -> float:
     return float(np.max(np.abs(left - right) / scale, initial=0)) / tolerance
 
 
-# what the moments of tendons at qpos0 go into
-FROM_MOMENTS = ("tendon_invweight0", "actuator_acc0")
-
-
-def allowance(expected: Any, name: str) -> float:
-    """Factor on the tolerance of a compiled field, for tendons that pass through a geom at qpos0."""
-    if name not in FROM_MOMENTS or not expected.nwrap:
-        return 1.0
-    d = mujoco.MjData(expected)
-    mujoco.mj_forward(expected, d)
-    return PASSING / COMPILE if passes_through(d) else 1.0
-
-
 def compared_model_fields() -> Iterator[str]:
     skipped = {*OTHER_MEMORY, *UNREADABLE, *WITH_THEM}
     for row in MODEL.fields:
@@ -228,5 +203,5 @@ def model_differences(expected: Any, found: Any) -> Iterator[str]:
                 yield from BY_MEANING[name](expected, found)
         elif np.shape(left) != np.shape(right):
             yield f"{name}: shape {np.shape(right)}, not {np.shape(left)}"
-        elif not (excess := excess_of(name, left, right)) <= allowance(expected, name):
+        elif not (excess := excess_of(name, left, right)) <= 1.0:
             yield f"{name}: {excess:.2g} times the tolerance"

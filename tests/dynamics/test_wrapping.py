@@ -9,7 +9,7 @@ import pytest
 from parity.spatial_models import PATHS, TRANSMISSIONS
 
 import cardan
-from cardan.dynamics.wrapping import wrap
+from cardan.dynamics.wrapping import TOUCH_TOLERANCE, wrap
 from cardan.jit import jit_enabled
 
 RADIUS = 0.5
@@ -72,7 +72,10 @@ def test_paths_are_tangent_and_symmetric(seed: int, cylinder: bool) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_paths_through_are_mirrored(seed: int) -> None:
-    """Where the path touches the circle from outside, both parts make the same angle with the normal."""
+    """Where the path touches the circle from outside, both parts make the same angle with the normal.
+
+    The search stops when the angles at the centre fit to this tolerance, as in the reference.
+    """
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0, 2 * pi)
     p = np.array([cos(angle), sin(angle), 0.0]) * rng.uniform(0.6, 2)
@@ -82,7 +85,7 @@ def test_paths_through_are_mirrored(seed: int) -> None:
         return
     normal = np.array(touch) / RADIUS
     angles = [(end - touch) @ normal / np.linalg.norm(end - touch) for end in (p, q)]
-    assert angles[0] == pytest.approx(angles[1], abs=1e-12)
+    assert angles[0] == pytest.approx(angles[1], abs=TOUCH_TOLERANCE)
 
 
 def test_no_wrapping_from_inside() -> None:

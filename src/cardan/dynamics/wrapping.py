@@ -8,7 +8,7 @@ outside at one point, where the two straight parts make equal angles with the no
 
 from __future__ import annotations
 
-from math import atan2, cos, pi, sin, sqrt, tan
+from math import asin, atan2, cos, pi, sin, sqrt, tan
 from typing import Any
 
 from cardan.jit import kernel
@@ -16,8 +16,10 @@ from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, normali
 
 NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0)
 NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-TOUCH_STEPS = 60
-TOUCH_TOLERANCE = 1e-15
+# the search for the point where a path touches an obstacle from outside
+TOUCH_STEPS = 20
+TOUCH_TOLERANCE = 1e-6
+FLATTEST = 1.0 - 1e-7
 
 
 @kernel
@@ -93,42 +95,55 @@ def _towards(arc: Any, side: Any) -> float:
 
 
 @kernel
-def _slope(point: Any, radius: float, angle: float) -> Any:
-    """First and second derivative, by its angle, of the distance from `point` to a point on the circle."""
-    c, s = cos(angle), sin(angle)
-    across = -s * point[0] + c * point[1]
-    along = c * point[0] + s * point[1]
-    distance = _norm((point[0] - radius * c, point[1] - radius * s))
-    first = -radius * across / distance
-    return first, (radius * along - first * first) / distance
+def _incidence(near0: float, near1: float, between: float) -> float:
+    """Sine of the angle of incidence of a path that touches the circle, or a negative number if none was found.
+
+    With the sine z, the law of sines in the triangle of centre, touching point and an end gives the angle at the centre
+    as asin(z) - asin(near z), and the two angles must add up to the one between the ends. As in the reference, Newton's
+    method starts at `FLATTEST` and stops when the angles fit to `TOUCH_TOLERANCE`; from there it can only go down, so
+    that a path closer to a straight line isn't found.
+
+    Args:
+        near0: radius over the distance of the first end from the centre.
+        near1: the same of the second end.
+        between: angle between the two ends, seen from the centre, rad.
+    """
+    z = FLATTEST
+    for _ in range(TOUCH_STEPS):
+        excess = asin(near0 * z) + asin(near1 * z) - 2.0 * asin(z) + between
+        if abs(excess) < TOUCH_TOLERANCE:
+            return z
+        slope = (
+            near0 / sqrt(1.0 - near0 * near0 * z * z)
+            + near1 / sqrt(1.0 - near1 * near1 * z * z)
+            - 2.0 / sqrt(1.0 - z * z)
+        )
+        if excess > 0.0 or slope > -MINVAL:
+            return -1.0
+        z = max(0.0, z - excess / slope)
+    return -1.0
 
 
 @kernel
 def _wrap_through(p0: Any, p1: Any, radius: float) -> Any:
-    """Path that touches the circle at one point, where the sum of the distances to both ends is smallest."""
+    """Path that touches the circle at one point, where the sum of the distances to both ends is smallest.
+
+    When the search for it fails, the point is the one before the middle of the straight segment, as in the reference.
+    """
     nearest = _nearest_to_centre(p0, p1)
     if _dot(nearest, nearest) <= radius * radius:
         return NO_WRAP
-    start = atan2(p0[1], p0[0])
     sweep = atan2(p0[0] * p1[1] - p0[1] * p1[0], _dot(p0, p1))
-    # Newton's method, kept between bounds where the slope has different signs
-    low, high = 0.0, 1.0
-    t = 0.5
-    for _ in range(TOUCH_STEPS):
-        first0, second0 = _slope(p0, radius, start + t * sweep)
-        first1, second1 = _slope(p1, radius, start + t * sweep)
-        first, second = (first0 + first1) * sweep, (second0 + second1) * sweep * sweep
-        if first < 0.0:
-            low = t
-        else:
-            high = t
-        before = t
-        t = t - first / second if second > MINVAL else 0.5 * (low + high)
-        if not low <= t <= high:
-            t = 0.5 * (low + high)
-        if abs(t - before) < TOUCH_TOLERANCE:
-            break
-    x, y = radius * cos(start + t * sweep), radius * sin(start + t * sweep)
+    # counterclockwise from the end where the path begins
+    begin, end = (p0, p1) if sweep >= 0.0 else (p1, p0)
+    near = radius / _norm(begin)
+    sine = _incidence(near, radius / _norm(end), abs(sweep))
+    if sine < 0.0:
+        middle = (p0[0] + p1[0], p0[1] + p1[1])
+        scale = radius / max(MINVAL, _norm(middle))
+        return (0.0, scale * middle[0], scale * middle[1], scale * middle[0], scale * middle[1])
+    angle = atan2(begin[1], begin[0]) + asin(sine) - asin(near * sine)
+    x, y = radius * cos(angle), radius * sin(angle)
     return (0.0, x, y, x, y)
 
 
