@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import mujoco
 import numpy as np
 from reference import UNREADABLE
 
