@@ -11,6 +11,7 @@ from cardan.compiler.flexes.topology import Topology, topology
 from cardan.errors import suggestion
 from cardan.maths.pose import IDENTITY, Pose, compose
 from cardan.maths.quaternion import quat2mat
+from cardan.spec.flexcomp.simplices import oriented
 from cardan.spec.schema.keywords import SELF_COLLIDE
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
     vert = vert if len(vert) else np.zeros((count, 3))
     xvert = _world_positions(poses, bodyid, vert)
     if dim == _SOLID:
-        elem = _oriented(elem, xvert)
+        elem = oriented(elem, xvert)
     return Flex(bodyid, vert, xvert, elem, texcoord)
 
 
@@ -132,16 +133,6 @@ def _world_positions(poses: list[Pose], bodyid: np.ndarray, vert: np.ndarray) ->
     position = np.array([poses[body][0] for body in used])
     rotation = np.array([quat2mat(poses[body][1]) for body in used]).reshape(-1, 3, 3)
     return position[inverse] + (rotation[inverse] @ vert[:, :, None])[:, :, 0]
-
-
-def _oriented(elem: np.ndarray, xvert: np.ndarray) -> np.ndarray:
-    """Tetrahedra with two vertices exchanged where the volume, by the order of the vertices, is positive."""
-    corner = xvert[elem]
-    side = corner[:, 1:] - corner[:, :1]
-    inverted = (np.cross(side[:, 0], side[:, 1]) * side[:, 2]).sum(axis=1) > 0.0
-    elem = elem.copy()
-    elem[inverted, 1:3] = elem[inverted, 2:0:-1]
-    return elem
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------

@@ -10,12 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-# pairs of places in an element, by dimension, in the order in which edges are numbered
-_EDGES: dict[int, tuple[tuple[int, int], ...]] = {
-    1: ((0, 1),),
-    2: ((1, 2), (2, 0), (0, 1)),
-    3: ((0, 1), (1, 2), (2, 0), (2, 3), (0, 3), (1, 3)),
-}
+from cardan.spec.flexcomp.simplices import edges_of
+
 # places of the vertices of each fragment, which turn outwards (3D), or as the element does (2D)
 _FRAGMENTS: dict[int, tuple[tuple[int, ...], ...]] = {
     1: ((0,), (1,)),
@@ -51,18 +47,6 @@ def topology(elem: np.ndarray) -> Topology:
     layer = _layers(sides, len(elem)) if dim == _SOLID else np.zeros(len(elem), np.int32)
     evpair = _pairs(sides, elem) if dim < _SOLID else np.empty((0, 2), np.int32)
     return Topology(edges_of(elem)[0], sides.vertex[sides.is_shell], layer, evpair)
-
-
-def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Edges in the order in which the elements name them (nedge, 2), and the edges of each element (nelem, n)."""
-    places = _EDGES[elem.shape[1] - 1]
-    pairs = np.sort(elem[:, places].reshape(-1, 2), axis=1).astype(np.int64)
-    key = pairs[:, 0] * (int(elem.max()) + 1) + pairs[:, 1]
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), np.int32)
-    number[order] = np.arange(len(order), dtype=np.int32)
-    return pairs[first[order]].astype(np.int32), number[inverse].reshape(len(elem), len(places))
 
 
 class _Sides:

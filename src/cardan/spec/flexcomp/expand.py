@@ -19,6 +19,8 @@ from cardan.spec.element import Element
 from cardan.spec.flexcomp.direct import direct
 from cardan.spec.flexcomp.lattice import Lattice, box, cylinder, disc, ellipsoid, grid
 from cardan.spec.flexcomp.pins import pinned_points
+from cardan.spec.flexcomp.plugin import add_plugin
+from cardan.spec.flexcomp.simplices import oriented
 from cardan.spec.orientation import orientation
 from cardan.spec.tree import WORLD
 
@@ -33,6 +35,7 @@ _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
     "disc": disc,
     "direct": direct,
 }
+_TETRAHEDRON = 4  # vertices
 _SLIDES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _PASSED = ("name", "group", "radius", "material", "rgba")  # what the flex takes over as it is
 _EDGE_OF_FLEX = ("stiffness", "damping")
@@ -54,9 +57,10 @@ class _Expansion:
     Attributes:
     ----------
     macro: the element; values: its resolved attributes; settings: those of ``compiler``.
-    parent: name of the body that it stands in; frames: the frames between that body and the macro, outermost first.
+    parent: the body that it stands in; frames: the frames between that body and the macro, outermost first.
     lattice: points and elements as they are generated; point: the points where they belong, in the innermost frame.
     pinned: which points are the parent's own; used: numbers of the points that become vertices.
+    elem: vertices of the elements; free: numbers of the points that get bodies.
     """
 
     def __init__(self, macro: Element) -> None:
@@ -72,6 +76,8 @@ class _Expansion:
         self.pinned[:1] |= self.lattice.closed
         # points of no element are left out
         self.used = np.unique(self.lattice.elem)
+        elem = np.searchsorted(self.used, self.lattice.elem)
+        self.elem = oriented(elem, self.point[self.used]) if elem.shape[1] == _TETRAHEDRON else elem
         self.free = self.used[~self.pinned[self.used]].tolist()
 
     def run(self) -> None:
@@ -84,6 +90,9 @@ class _Expansion:
         self._add_flex()
         if bodies:
             self._add_equality()
+            if self.pinned[self.used].any():
+                bodies.append(self.parent)
+        add_plugin(self.macro, bodies, self.elem)
 
     def _check(self) -> None:
         """Raise for values that no type can use."""
@@ -133,13 +142,12 @@ class _Expansion:
         """The flex: what the macro says of it, the bodies of its vertices, their positions, the elements."""
         values, macro = self.values, self.macro
         given = {name: macro.attributes[name] for name in _PASSED if name in macro.attributes}
-        elem = np.searchsorted(self.used, self.lattice.elem)
         attributes: dict[str, Any] = {
             **given,
-            "dim": elem.shape[1] - 1,
+            "dim": self.elem.shape[1] - 1,
             "flatskin": macro.attributes.get("flatskin", self.lattice.flat),
-            "element": tuple(elem.ravel().tolist()),
-            "body": self.parent if not self.free else " ".join(self._vertex_bodies()),
+            "element": tuple(self.elem.ravel().tolist()),
+            "body": " ".join(self._vertex_bodies()) if self.free else self._parent_name(),
         }
         pinned = self.pinned[self.used]
         if pinned.any():
@@ -157,7 +165,11 @@ class _Expansion:
 
     def _vertex_bodies(self) -> list[str]:
         """Names of the bodies of all vertices."""
-        return [self.parent if self.pinned[i] else self._body_name(i) for i in self.used.tolist()]
+        parent = self._parent_name()
+        return [parent if self.pinned[i] else self._body_name(i) for i in self.used.tolist()]
+
+    def _parent_name(self) -> str:
+        return self.parent.name or WORLD
 
     def _in_body(self, point: np.ndarray) -> np.ndarray:
         """Points of the innermost frame in the frame of the parent."""
@@ -183,18 +195,17 @@ class _Expansion:
         self._element(self.macro.tree.section("equality"), "flex", attributes)
 
 
-def _surroundings(macro: Element) -> tuple[str, tuple[Element, ...]]:
-    """Name of the body around a flexcomp, and the frames between them, outermost first."""
+def _surroundings(macro: Element) -> tuple[Element, tuple[Element, ...]]:
+    """The body around a flexcomp, and the frames between them, outermost first."""
     frames: list[Element] = []
     around = macro.parent
     while around is not None and around.tag == "frame":
         frames.insert(0, around)
         around = around.parent
-    if around is None or around.tag == "worldbody":
-        return WORLD, tuple(frames)
-    if not around.name:
+    assert around is not None
+    if around.tag != "worldbody" and not around.name:
         raise macro.error("the body around it needs a name, since the vertices refer to it")
-    return around.name, tuple(frames)
+    return around, tuple(frames)
 
 
 def _moved(pose: Pose, point: np.ndarray) -> np.ndarray:
