@@ -118,7 +118,6 @@ SETTINGS: list[Use] = [
 ]
 ASSETS: list[Use] = [
     ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
-    ("`flexcomp`: mesh", reading(world='<flexcomp name="f" type="mesh"/>'), "flexcomps from files"),
     ("flex kinematics", name("mj_flex"), "flexes"),
     ("springs and dampers of flex", stepping(world=CLOTH), "flexes"),
     ("rows: flex edges", stepping(world=CLOTH), "flexes"),

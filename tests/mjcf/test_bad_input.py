@@ -127,7 +127,6 @@ ONLY_HERE: list[tuple[str, tuple[str, ...]]] = [
 
 UNSUPPORTED: list[tuple[str, str]] = [
     (world('<composite type="cable"/>'), "<composite>: composite objects are"),
-    (world('<flexcomp name="f" type="mesh"/>'), "<flexcomp> type: 'mesh': flexcomps from files are"),
 ]
 
 

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import mujoco
 import pytest
 from fields_compared import differences
+from gmsh_files import LITTLE, gmsh_2, gmsh_4
 from models import SUITE
 from models_soft import soft_model
 
@@ -30,6 +32,26 @@ def test_random_soft_model(seed: int) -> None:
             cardan.MjModel.from_xml_string(xml)
         pytest.skip(f"both refuse it: {error}")
     assert not differences(expected, cardan.MjModel.from_xml_string(xml))
+
+
+OBJ = b"v 0 0 0\nv 1 0 0\nv 1 1 0.1\nv 0 1 0\nv 0 0 0\nv 1 1 0.1\nv 5 5 5\nf 1 2 3\nf 5 6 4\n"
+POINTS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1.5), (2, 2, 2)]
+TETRAHEDRA = [(1, 2, 3, 4), (5, 2, 3, 4)]
+FILES = {
+    "surface.obj": OBJ,
+    "old.msh": gmsh_2(POINTS, [(4, TETRAHEDRA)]),
+    "text.msh": gmsh_4(POINTS, [(4, TETRAHEDRA)]),
+    "binary.msh": gmsh_4(POINTS, [(4, TETRAHEDRA)], LITTLE),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(FILES[name])
+    kind = 'type="mesh" dim="2"' if name.endswith("obj") else 'type="gmsh" dim="3"'
+    comp = f'<flexcomp name="f" {kind} file="{tmp_path / name}" scale="1 2 0.5" pos="1 2 3" euler="10 20 30"/>'
+    xml = f"<mujoco><worldbody>{comp}</worldbody></mujoco>"
+    assert not differences(mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml))
 
 
 @pytest.mark.parametrize("path", SHARED, ids=lambda path: path.stem)

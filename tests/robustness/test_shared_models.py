@@ -17,7 +17,7 @@ from models_compared import model_differences
 import cardan
 from cardan.errors import MjcfError, UnsupportedFeature
 
-LATER = ("composite objects", "plugins", "flexcomps from files")
+LATER = ("composite objects", "plugins")
 
 pytestmark = [
     pytest.mark.skipif(not shared_model_files(), reason="the shared models are not beside the checkout"),

@@ -17,6 +17,7 @@ from cardan.maths.pose import IDENTITY, Pose, compose, unit_quat
 from cardan.maths.quaternion import quat2mat
 from cardan.spec.element import Element
 from cardan.spec.flexcomp.direct import direct
+from cardan.spec.flexcomp.files import gmsh, mesh
 from cardan.spec.flexcomp.lattice import Lattice, box, cylinder, disc, ellipsoid, grid
 from cardan.spec.flexcomp.pins import pinned_points
 from cardan.spec.flexcomp.plugin import add_plugin
@@ -33,6 +34,8 @@ _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
     "cylinder": cylinder,
     "ellipsoid": ellipsoid,
     "disc": disc,
+    "mesh": mesh,
+    "gmsh": gmsh,
     "direct": direct,
 }
 _TETRAHEDRON = 4  # vertices
@@ -102,8 +105,8 @@ class _Expansion:
         for name in ("mass", "inertiabox"):
             if values[name] < mjMINVAL:
                 raise macro.error(f"must be positive, found {values[name]:g}", name)
-        if min(map(abs, values["scale"])) < mjMINVAL:
-            raise macro.error("a scale of 0 leaves nothing", "scale")
+        if min(values["scale"]) < mjMINVAL:
+            raise macro.error(f"scales must be positive, found {min(values['scale']):g}", "scale")
 
     def _pose(self, element: Element) -> Pose:
         """Pose of the macro or a frame in what is around it."""

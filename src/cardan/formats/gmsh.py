@@ -1,0 +1,262 @@
+"""Meshes of GMSH: sections ``Nodes`` and ``Elements`` of the formats 2.2 and 4.1, as text or binary.
+
+Reference: C. Geuzaine and J.-F. Remacle, Gmsh Reference Manual, "MSH file format". Of all elements those of the highest
+dimension count: segments, triangles or tetrahedra of first order. Lower ones, which describe the boundary, are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from cardan.formats.raw import LARGEST_COUNT, MeshDataError
+
+_DIMENSION = {1: 1, 2: 2, 4: 3, 15: 0}  # of the types of elements that are known
+_CORNERS = {1: 2, 2: 3, 4: 4, 15: 1}
+_REAL_SIZE = 8
+_LARGEST_INTEGER = 2.0**53  # up to which real numbers hold all integers
+
+
+@dataclass
+class _Reader:
+    """Numbers of a section, one after the other, from text or from bytes.
+
+    Attributes:
+    ----------
+    section: name of the section, for messages; body: its content; order: byte order of a binary file, None for text.
+    """
+
+    section: str
+    body: bytes
+    order: str | None
+    at: int = 0
+
+    def __post_init__(self) -> None:
+        self.words: np.ndarray | None = None
+        if self.order is None:
+            try:
+                self.words = np.array(self.body.split() or [b"0"], dtype=np.float64)
+            except ValueError as error:
+                raise MeshDataError(f"${self.section} of the GMSH file: {error}") from None
+
+    def numbers(self, count: int, kind: str) -> np.ndarray:
+        """The next numbers: ``i4``, ``u8`` or ``f8``."""
+        if self.words is not None:
+            found = self.words[self.at : self.at + count]
+            self.at += count
+        else:
+            step = np.dtype(kind).itemsize
+            available = max(0, len(self.body) - self.at) // step
+            found = np.frombuffer(self.body, f"{self.order}{kind}", min(count, available), self.at)
+            self.at += count * step
+        if len(found) < count:
+            raise MeshDataError(f"${self.section} of the GMSH file ends too early")
+        return found.astype(np.float64) if kind == "f8" else self.whole(found)
+
+    def whole(self, found: np.ndarray) -> np.ndarray:
+        """Integers that may have been read as real numbers."""
+        if found.dtype.kind == "f" and not (np.abs(found) < _LARGEST_INTEGER).all():
+            raise MeshDataError(f"${self.section} of the GMSH file has a number that is no integer")
+        return found.astype(np.int64)
+
+    def integers(self, count: int, kind: str = "u8") -> list[int]:
+        """The next few integers, as a list."""
+        return self.numbers(count, kind).tolist()
+
+    def count(self, value: int) -> int:
+        """A number of things, if it is a possible one."""
+        if not 0 <= value <= LARGEST_COUNT:
+            raise MeshDataError(f"${self.section} of the GMSH file: impossible count {value}")
+        return value
+
+    def line(self) -> int:
+        """A count that stands in a line of its own, as text in binary files as well."""
+        if self.words is not None:
+            return self.count(self.integers(1)[0])
+        end = self.body.find(b"\n", self.at)
+        word = self.body[self.at : end].strip() if end >= 0 else b""
+        if not word.isdigit():
+            raise MeshDataError(f"${self.section} of the GMSH file must begin with a count")
+        self.at = end + 1
+        return self.count(int(word))
+
+
+def read_gmsh(content: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the nodes (n, 3), and nodes of the elements, numbered from 0 (m, dim + 1).
+
+    Raises:
+        MeshDataError: the file is broken, or has no elements that a flex can have.
+    """
+    version, order = _header(content)
+    if version not in _FORMATS:
+        raise MeshDataError(f"version {version} of the GMSH format is not known, only {' and '.join(_FORMATS)}")
+    read_nodes, read_elements = _FORMATS[version]
+    tag, point = read_nodes(_section(content, "Nodes", order))
+    if not len(tag):
+        raise MeshDataError("the GMSH file has no nodes")
+    blocks = read_elements(_section(content, "Elements", order))
+    return point, _places(tag, _highest(blocks))
+
+
+def _header(content: bytes) -> tuple[str, str | None]:
+    """Version, and byte order of a binary file or None."""
+    if not content.lstrip().startswith(b"$MeshFormat"):
+        raise MeshDataError("a GMSH file must begin with $MeshFormat")
+    rest = content[content.index(b"$MeshFormat") + len(b"$MeshFormat") :].lstrip()
+    line, _, rest = rest.partition(b"\n")
+    words = line.split()
+    if len(words) != 3 or words[1] not in (b"0", b"1") or words[2] != b"%d" % _REAL_SIZE:
+        raise MeshDataError("the format of a GMSH file is given by version, 0 or 1 (text or binary), and 8")
+    version = words[0].decode(errors="replace")
+    if words[1] == b"0":
+        return version, None
+    one = rest[:4]
+    if one not in (b"\1\0\0\0", b"\0\0\0\1"):
+        raise MeshDataError("the byte order of the binary GMSH file can't be told: the number 1 is missing")
+    return version, "<" if one[0] else ">"
+
+
+def _section(content: bytes, name: str, order: str | None) -> _Reader:
+    """A section of the file."""
+    start = content.find(b"\n$" + name.encode())
+    if start < 0:
+        raise MeshDataError(f"the GMSH file has no section ${name}")
+    start = content.find(b"\n", start + 1) + 1
+    end = content.rfind(b"$End" + name.encode())
+    if start == 0 or end < start:
+        raise MeshDataError(f"the GMSH file has no $End{name} after ${name}")
+    return _Reader(name, content[start:end], order)
+
+
+# --- version 2.2 -----------------------------------------------------------------------------------------------------
+
+Nodes = tuple[np.ndarray, np.ndarray]
+Blocks = dict[int, list[np.ndarray]]
+
+
+def _nodes_2(reader: _Reader) -> Nodes:
+    """Numbers and positions of the nodes: rows of a number and three coordinates."""
+    count = reader.line()
+    if reader.words is not None:
+        rows = reader.numbers(4 * count, "f8").reshape(-1, 4)
+        return reader.whole(rows[:, 0]), rows[:, 1:]
+    row = np.dtype([("tag", f"{reader.order}i4"), ("pos", f"{reader.order}f8", 3)])
+    if len(reader.body) - reader.at < count * row.itemsize:
+        raise MeshDataError("$Nodes of the GMSH file ends too early")
+    rows = np.frombuffer(reader.body, row, count, reader.at)
+    return rows["tag"].astype(np.int64), rows["pos"].astype(np.float64)
+
+
+def _elements_2(reader: _Reader) -> Blocks:
+    """Nodes of the elements by type."""
+    count = reader.line()
+    return _text_elements_2(reader, count) if reader.order is None else _binary_elements_2(reader, count)
+
+
+def _text_elements_2(reader: _Reader, count: int) -> Blocks:
+    """Rows of a number, the type, how many tags there are, the tags, the nodes; runs of equal rows at once."""
+    assert reader.words is not None
+    words, at, done = reader.whole(reader.words), reader.at, 0
+    blocks: Blocks = {}
+    while done < count:
+        if at + 3 > len(words):
+            raise MeshDataError("$Elements of the GMSH file ends too early")
+        kind, tags = words[at + 1 : at + 3].tolist()
+        corners = _corners(kind)
+        width = 3 + tags + corners
+        if tags < 0 or at + width > len(words):
+            raise MeshDataError("$Elements of the GMSH file ends too early")
+        whole = words[at : at + (len(words) - at) // width * width].reshape(-1, width)[: count - done]
+        differ = np.flatnonzero((whole[:, 1] != kind) | (whole[:, 2] != tags))
+        run = int(differ[0]) if len(differ) else len(whole)
+        blocks.setdefault(kind, []).append(whole[:run, width - corners :])
+        at += run * width
+        done += run
+    return blocks
+
+
+def _binary_elements_2(reader: _Reader, count: int) -> Blocks:
+    """Blocks, each with a header: type, number of elements, number of tags."""
+    blocks: Blocks = {}
+    while count > 0:
+        kind, number, tags = reader.integers(3, "i4")
+        corners = _corners(kind)
+        if not (0 < number <= count and 0 <= tags < LARGEST_COUNT):
+            raise MeshDataError(f"$Elements of the GMSH file: impossible block of {number} elements, {tags} tags")
+        rows = reader.numbers(number * (1 + tags + corners), "i4").reshape(number, -1)
+        blocks.setdefault(kind, []).append(rows[:, 1 + tags :])
+        count -= number
+    return blocks
+
+
+# --- version 4.1 -----------------------------------------------------------------------------------------------------
+
+
+def _nodes_4(reader: _Reader) -> Nodes:
+    """Numbers and positions of the nodes, block by block."""
+    nblocks, count, _, _ = reader.integers(4)
+    tags, points = [np.empty(0, np.int64)], [np.empty((0, 3))]
+    for _ in range(reader.count(nblocks)):
+        dimension, _, parametric = reader.integers(3, "i4")
+        number = reader.count(reader.integers(1)[0])
+        width = 3 + (dimension if parametric else 0)
+        if not 0 <= dimension <= 3:
+            raise MeshDataError(f"$Nodes of the GMSH file: impossible dimension {dimension}")
+        tags.append(reader.numbers(number, "u8"))
+        points.append(reader.numbers(number * width, "f8").reshape(-1, width)[:, :3])
+    tag = np.concatenate(tags)
+    if len(tag) != count:
+        raise MeshDataError(f"$Nodes of the GMSH file: {count} nodes are announced, {len(tag)} found")
+    return tag, np.concatenate(points)
+
+
+def _elements_4(reader: _Reader) -> Blocks:
+    """Nodes of the elements by type."""
+    nblocks = reader.count(reader.integers(4)[0])
+    blocks: Blocks = {}
+    for _ in range(nblocks):
+        _, _, kind = reader.integers(3, "i4")
+        number = reader.count(reader.integers(1)[0])
+        width = 1 + _corners(kind)
+        rows = reader.numbers(number * width, "u8").reshape(-1, width)
+        blocks.setdefault(kind, []).append(rows[:, 1:])
+    return blocks
+
+
+_FORMATS: dict[str, tuple[Callable[[_Reader], Nodes], Callable[[_Reader], Blocks]]] = {
+    "2.2": (_nodes_2, _elements_2),
+    "4.1": (_nodes_4, _elements_4),
+}
+
+# --- what is used of it ----------------------------------------------------------------------------------------------
+
+
+def _corners(kind: int) -> int:
+    """Nodes of an element of a type."""
+    if kind not in _CORNERS:
+        known = "segments (1), triangles (2) and tetrahedra (4)"
+        raise MeshDataError(f"elements of the type {kind} are not supported in GMSH files, only {known}")
+    return _CORNERS[kind]
+
+
+def _highest(blocks: Blocks) -> np.ndarray:
+    """Elements of the highest dimension (m, dim + 1)."""
+    kinds = [kind for kind, parts in blocks.items() if _DIMENSION[kind] and sum(map(len, parts))]
+    if not kinds:
+        raise MeshDataError("the GMSH file has no segments, triangles or tetrahedra")
+    return np.concatenate(blocks[max(kinds, key=lambda kind: _DIMENSION[kind])])
+
+
+def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:
+    """Elements with places in the list of nodes instead of the nodes' numbers."""
+    order = np.argsort(tag, kind="stable")
+    ordered = tag[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        raise MeshDataError("two nodes of the GMSH file have the same number")
+    place = np.minimum(np.searchsorted(ordered, elem), len(tag) - 1)
+    wrong = ordered[place] != elem
+    if wrong.any():
+        raise MeshDataError(f"an element of the GMSH file refers to node {elem[wrong][0]}, which is not there")
+    return order[place]

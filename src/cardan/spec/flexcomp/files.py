@@ -1,0 +1,72 @@
+"""Points and elements of a ``flexcomp`` that stand in a file: triangles of a mesh, elements of a GMSH file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.formats.gmsh import read_gmsh
+from cardan.formats.meshes import reader
+from cardan.formats.raw import MeshDataError, checked
+from cardan.spec.asset_names import asset_folder
+from cardan.spec.flexcomp.direct import scaled
+from cardan.spec.flexcomp.lattice import Lattice
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+
+_TRIANGLES = 2
+
+
+def mesh(element: Element, values: dict[str, Any]) -> Lattice:
+    """The triangles of a mesh file; vertices at the same place count as one."""
+    if values["dim"] != _TRIANGLES:
+        raise element.error(f"a mesh consists of triangles: dim must be 2, found {values['dim']}", "dim")
+    content = _content(element, values)
+    try:
+        raw = checked(reader(values["file"], None)(content))
+    except MeshDataError as error:
+        raise element.error(str(error), "file") from None
+    if not len(raw.face):
+        raise element.error("the mesh has no faces", "file")
+    vertex, inverse = _merged(raw.vertex)
+    return scaled(element, values, vertex.astype(np.float64), inverse[raw.face])
+
+
+def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
+    """The elements of a GMSH file, whose dimension is that of the flex."""
+    content = _content(element, values)
+    try:
+        point, elem = read_gmsh(content)
+    except MeshDataError as error:
+        raise element.error(str(error), "file") from None
+    finite = np.isfinite(point).all(axis=1)
+    if not finite.all():
+        raise element.error(f"node {int(np.argmin(finite))} is not finite", "file")
+    return scaled(element, values, point, elem)
+
+
+def _content(element: Element, values: dict[str, Any]) -> bytes:
+    """Content of the file, which is looked up as those of mesh assets."""
+    name = values["file"]
+    if not name:
+        raise element.error(f"required attribute missing (type {values['type']} needs it)", "file")
+    tree = element.tree
+    folder = Path(asset_folder(tree.section("compiler").resolved(), "mesh"))
+    main = tree.folder or Path()
+    included = tree.include_folders.get(element.source or "")
+    try:
+        return tree.read_file(name, main / folder, included)[0]
+    except (OSError, ValueError) as error:
+        raise element.error(str(error), "file") from None
+
+
+def _merged(vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Different vertices in the order of their appearance, and the number of each vertex among them."""
+    _, first, inverse = np.unique(vertex, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    return vertex[first[order]], number[inverse.ravel()]
