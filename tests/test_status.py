@@ -114,7 +114,7 @@ def command(word: str) -> Callable[[], object]:
 Use = tuple[str, Callable[[], object], str]
 
 SETTINGS: list[Use] = [
-    ("engine plugins", reading('<extension><plugin plugin="mujoco.pid"/></extension>'), "no plugin 'mujoco.pid'"),
+    ("engine plugins", reading('<extension><plugin plugin="mujoco.elasticity.shell"/></extension>'), "no plugin 'mujoco"),
 ]
 ASSETS: list[Use] = [
     ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),

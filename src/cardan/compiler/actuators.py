@@ -102,7 +102,7 @@ def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> Non
         actuator_forcelimited=build.is_limited(
             element, values["forcelimited"], values["forcerange"], "forcerange", "forcelimited"
         ),
-        actuator_actlimited=_activation_limited(build, element, values, actnum),
+        actuator_actlimited=_activation_limited(build, element, values),
         actuator_dynprm=values["dynprm"],
         actuator_gainprm=values["gainprm"],
         actuator_biasprm=values["biasprm"],
@@ -137,10 +137,10 @@ def _is_limited(build: Build, element: Element, values: dict[str, Any], what: st
     return build.is_limited(element, values[limited], values[bounds], bounds, limited)
 
 
-def _activation_limited(build: Build, element: Element, values: dict[str, Any], actnum: int) -> bool:
+def _activation_limited(build: Build, element: Element, values: dict[str, Any]) -> bool:
     """Whether the activation has a range, which needs an activation."""
     limited = _is_limited(build, element, values, "act")
-    if limited and actnum == 0:
+    if limited and values["dyntype"] == "none":
         raise element.error("a range of activations needs activation dynamics: set dyntype", "actrange")
     return limited
 

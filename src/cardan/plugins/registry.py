@@ -13,6 +13,7 @@ is not there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +27,7 @@ Size = int | Callable[[Config], int]
 Function = Callable[..., Any]
 
 ENTRY_POINTS = "cardan.plugins"
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|nan)", re.IGNORECASE)
 ACTUATOR = int(mjtPluginCapabilityBit.mjPLUGIN_ACTUATOR)
 SENSOR = int(mjtPluginCapabilityBit.mjPLUGIN_SENSOR)
 PASSIVE = int(mjtPluginCapabilityBit.mjPLUGIN_PASSIVE)
@@ -243,7 +245,9 @@ def number(config: Config, key: str, default: float) -> float:
         ValueError: the text is none.
     """
     text = config.get(key, "")
-    try:
-        return float(text.split(maxsplit=1)[0]) if text.strip() else float(default)
-    except ValueError:
-        raise ValueError(f"attribute {key} must be a number, found {text!r}") from None
+    if not text.strip():
+        return float(default)
+    found = _NUMBER.match(text)
+    if found is None:
+        raise ValueError(f"attribute {key} must be a number, found {text!r}")
+    return float(found.group())

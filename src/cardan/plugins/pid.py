@@ -1,0 +1,137 @@
+"""The plugin ``mujoco.pid``: actuators that are PID controllers of the length of their transmission.
+
+With the setpoint c, the length l and the velocity v of the actuator, the force is
+
+    kp (c - l) + ki I + kd (dc/dt - v),    dI/dt = c - l.
+
+The setpoint is the control, or the activation that a ``dyntype`` makes of it; only then does it have a rate of change,
+that of the activation. Activations of an actuator: I if ki is not 0, the last setpoint if slewmax is given, that of the
+dyntype.
+
+===== ======= ==========================================================================
+kp            proportional gain
+ki            integral gain
+kd            derivative gain
+imax          bound on the magnitude of ki I; undefined: none
+slewmax       bound on the rate of change of the setpoint, from the second step on; undefined: none
+===== ======= ==========================================================================
+
+Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, windup by a bound on the integral;
+numbers of the reference.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from cardan.dynamics.actuation import advance_activation, clamp
+from cardan.jit import kernel
+from cardan.plugins.memory import plugin_number
+from cardan.plugins.registry import Config, Plugin, config_of, number
+
+KP, KI, KD, IMAX, SLEWMAX, HAS_SLEW = range(6)
+"""Places in the numbers of an instance; IMAX bounds the integral itself."""
+
+
+def gains(config: Config) -> np.ndarray:
+    """The numbers of an instance.
+
+    Raises:
+        ValueError: an attribute is no number, or a bound is negative.
+    """
+    kp, ki, kd = (number(config, key, 0.0) for key in ("kp", "ki", "kd"))
+    imax, slewmax = number(config, "imax", inf), number(config, "slewmax", inf)
+    for key, bound in (("imax", imax), ("slewmax", slewmax)):
+        if bound < 0.0:
+            raise ValueError(f"{key} must not be negative, found {bound:g}")
+    if ki < 0.0 and "imax" in config:
+        raise ValueError(f"imax needs a ki that is not negative, found {ki:g}")
+    return np.array([kp, ki, kd, imax / ki if ki > 0.0 else inf, slewmax, bool(config.get("slewmax"))])
+
+
+def actdim(config: Config) -> int:
+    """Activations of an actuator, beside that of its dyntype."""
+    values = gains(config)
+    return int(values[KI] != 0.0) + int(values[HAS_SLEW])
+
+
+@kernel
+def setpoint(m: Any, d: Any, instance: int, i: int, early: bool) -> float:
+    """The setpoint of actuator `i`; with `early`, that at the end of the time step if it comes from an activation."""
+    if m.actuator_dyntype[i] == 0:
+        target = d.work.ctrl[i]
+        if m.actuator_ctrllimited[i]:
+            target = clamp(target, m.actuator_ctrlrange[i, 0], m.actuator_ctrlrange[i, 1])
+    else:
+        act = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
+        target = advance_activation(m, i, d.act[act], d.act_dot[act]) if early else d.act[act]
+    if plugin_number(d, instance, HAS_SLEW) != 0.0 and d.time > 0.0:
+        reach = plugin_number(d, instance, SLEWMAX) * m.opt.timestep
+        last = d.act[slew_address(m, d, instance, i)]
+        target = clamp(target, last - reach, last + reach)
+    return target
+
+
+@kernel
+def slew_address(m: Any, d: Any, instance: int, i: int) -> int:
+    """Where the last setpoint of actuator `i` stands in act."""
+    return m.actuator_actadr[i] + (1 if plugin_number(d, instance, KI) != 0.0 else 0)
+
+
+@kernel
+def integral(m: Any, d: Any, instance: int, i: int, error: float) -> float:
+    """The integral at the end of the time step, within its bound."""
+    bound = plugin_number(d, instance, IMAX)
+    return clamp(d.act[m.actuator_actadr[i]] + error * m.opt.timestep, -bound, bound)
+
+
+@kernel
+def act_dot(m: Any, d: Any, instance: int) -> None:
+    """Rates of the integral and of the last setpoint."""
+    for i in range(m.nu):
+        if m.actuator_plugin[i] == instance:
+            target = setpoint(m, d, instance, i, False)
+            if plugin_number(d, instance, KI) != 0.0:
+                act = m.actuator_actadr[i]
+                change = integral(m, d, instance, i, target - d.actuator_length[i]) - d.act[act]
+                d.act_dot[act] = change / m.opt.timestep
+            if plugin_number(d, instance, HAS_SLEW) != 0.0:
+                act = slew_address(m, d, instance, i)
+                d.act_dot[act] = (target - d.act[act]) / m.opt.timestep
+
+
+@kernel
+def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+    """Forces of the actuators of an instance."""
+    kp, ki, kd = plugin_number(d, instance, KP), plugin_number(d, instance, KI), plugin_number(d, instance, KD)
+    for i in range(m.nu):
+        if m.actuator_plugin[i] == instance:
+            target = setpoint(m, d, instance, i, m.actuator_actearly[i] != 0)
+            error = target - d.actuator_length[i]
+            rate = 0.0
+            if m.actuator_dyntype[i] != 0:
+                rate = d.act_dot[m.actuator_actadr[i] + m.actuator_actnum[i] - 1]
+            force = kp * error + kd * (rate - d.actuator_velocity[i])
+            if ki != 0.0:
+                force += ki * integral(m, d, instance, i, error)
+            d.actuator_force[i] = force
+
+
+def init(m: Any, d: Any, instance: int) -> np.ndarray:
+    """The numbers of an instance."""
+    return gains(config_of(m, instance))
+
+
+PID = Plugin(
+    "mujoco.pid",
+    ("kp", "ki", "kd", "imax", "slewmax"),
+    ("actuator",),
+    actdim=actdim,
+    validate=gains,
+    init=init,
+    act_dot=act_dot,
+    compute=compute,
+)
