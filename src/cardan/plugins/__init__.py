@@ -1,11 +1,12 @@
 """Engine plugins: the registry, and the plugins of the package, each a file (spec: programming, engine plugins)."""
 
+from cardan.plugins.cable import CABLE
 from cardan.plugins.pid import PID
 from cardan.plugins.registry import PLUGINS, Plugin, add_stock, find_plugin
 from cardan.plugins.sdf import SHAPE_PLUGINS
 
 # in the reference's order, so that the numbers in ``m.plugin`` are the same
-STOCK: tuple[Plugin, ...] = (*SHAPE_PLUGINS, PID)
+STOCK: tuple[Plugin, ...] = (*SHAPE_PLUGINS, PID, CABLE)
 
 for _plugin in STOCK:
     add_stock(_plugin)

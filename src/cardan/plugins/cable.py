@@ -1,0 +1,124 @@
+"""The plugin ``mujoco.elasticity.cable``: inextensible rods that resist bending and twisting.
+
+The bodies with one instance make rods: each body is a segment, which hangs on the segment before it, its parent. The
+rotation vector of a segment in the frame of its parent, w, is the integrated curvature and twist of the rod between
+them. With the rest value w0 the parent's frame sees the torque
+
+    K (w0 - w),    K = diag(G J, E Iy, E Iz) / L
+
+on the segment, and the parent gets the opposite. As the pair cancels on all that carries both, only the dofs of the
+segment's own joints feel it. L is the distance of the two bodies; J, Iy and Iz come from the cross section of the
+segment's first geom, a capsule, cylinder or box along the X axis (others have no stiffness).
+
+===== ==========================================================================
+twist shear modulus G, Pa
+bend  Young's modulus E, Pa
+flat  "true": the rod is straight without stress, w0 = 0; else as in the model
+vmax  stress at which the colour of a segment that is drawn is saturated
+===== ==========================================================================
+
+Sources: M. Bergou, M. Wardetzky, S. Robinson, B. Audoly, E. Grinspun, Discrete elastic rods (2008); W. C. Young, Roark's
+formulas for stress and strain, table of torsion constants: the rectangle; numbers of the reference.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from cardan.dynamics.jacobian import rotation_column
+from cardan.enums import mjtGeom
+from cardan.jit import kernel
+from cardan.maths.quaternion import quat2vel, rot_vec_quat, sub_quat
+from cardan.maths.vector import dot3
+from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
+from cardan.plugins.registry import Config, Plugin, config_of, number
+
+ROUND = (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CYLINDER)
+STRIDE = 6
+"""Numbers of a segment: its three stiffnesses, N m, and its curvature at rest."""
+
+
+def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
+    """Torsion constant and second moments of area about the Y and Z axes of a cross section, m^4."""
+    if kind in ROUND:
+        moment = 0.25 * pi * size[0] ** 4
+        return 2.0 * moment, moment, moment
+    if kind != mjtGeom.mjGEOM_BOX:
+        return 0.0, 0.0, 0.0
+    y, z = size[1], size[2]
+    a, b = max(y, z), min(y, z)
+    torsion = a * b**3 * (16.0 / 3.0 - 3.36 * b / a * (1.0 - (b / a) ** 4 / 12.0))
+    return torsion, 4.0 * y * z**3 / 3.0, 4.0 * y**3 * z / 3.0
+
+
+def moduli(config: Config) -> tuple[float, float, bool]:
+    """Shear modulus, Young's modulus, and whether the rod is straight without stress.
+
+    Raises:
+        ValueError: an attribute is no number.
+    """
+    number(config, "vmax", 0.0)
+    return number(config, "twist", 0.0), number(config, "bend", 0.0), config.get("flat") == "true"
+
+
+def init(m: Any, d: Any, instance: int) -> PluginMemory:
+    """Segments: their bodies as indices, stiffness and rest curvature as numbers.
+
+    Raises:
+        ValueError: a segment has no geom, or stands where its parent does.
+    """
+    shear, young, flat = moduli(config_of(m, instance))
+    numbers, indices = [], []
+    for body in np.flatnonzero(m.body_plugin == instance).tolist():
+        parent = int(m.body_parentid[body])
+        if m.body_plugin[parent] != instance:
+            continue
+        length = float(np.linalg.norm(m.body_pos[body]))
+        if m.body_geomnum[body] == 0 or length == 0.0:
+            missing = "a geom" if length else "a distance from its parent"
+            raise ValueError(f"mujoco.elasticity.cable: body {body} needs {missing}, to be a segment of a cable")
+        geom = m.body_geomadr[body]
+        torsion, about_y, about_z = section(int(m.geom_type[geom]), m.geom_size[geom])
+        curvature = (0.0, 0.0, 0.0) if flat else quat2vel(tuple(m.body_quat[body].tolist()), 1.0)
+        numbers += [shear * torsion / length, young * about_y / length, young * about_z / length, *curvature]
+        indices.append(body)
+    return PluginMemory(np.array(numbers), np.array([len(indices), *indices], np.int64))
+
+
+@kernel
+def torque_of(d: Any, at: int, parent: int, body: int) -> Any:
+    """The torque on a segment whose numbers start at `at`, in the world frame."""
+    here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
+    before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
+    bent = sub_quat(here, before)
+    local = (
+        d.work.plugin_number[at] * (d.work.plugin_number[at + 3] - bent[0]),
+        d.work.plugin_number[at + 1] * (d.work.plugin_number[at + 4] - bent[1]),
+        d.work.plugin_number[at + 2] * (d.work.plugin_number[at + 5] - bent[2]),
+    )
+    return rot_vec_quat(local, before)
+
+
+@kernel
+def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+    """Add the torques between the segments to qfrc_passive."""
+    first = indices_of(d, instance)
+    start = numbers_of(d, instance)
+    for k in range(d.work.plugin_index[first]):
+        body = d.work.plugin_index[first + 1 + k]
+        torque = torque_of(d, start + STRIDE * k, m.body_parentid[body], body)
+        for dof in range(m.body_dofadr[body], m.body_dofadr[body] + m.body_dofnum[body]):
+            d.qfrc_passive[dof] += dot3(rotation_column(d, dof), torque)
+
+
+CABLE = Plugin(
+    "mujoco.elasticity.cable",
+    ("twist", "bend", "flat", "vmax"),
+    ("passive",),
+    validate=moduli,
+    init=init,
+    compute=compute,
+)
