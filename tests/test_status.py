@@ -113,9 +113,6 @@ def command(word: str) -> Callable[[], object]:
 
 Use = tuple[str, Callable[[], object], str]
 
-SETTINGS: list[Use] = [
-    ("engine plugins", reading('<extension><plugin plugin="mujoco.elasticity.shell"/></extension>'), "no plugin 'mujoco"),
-]
 ASSETS: list[Use] = [
     ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
     ("flex kinematics", name("mj_flex"), "flexes"),
@@ -131,7 +128,7 @@ TOOLS: list[Use] = [
     ("renderer", name("Renderer"), "rendering"),
     ("renderer", name("mjr_render"), "rendering"),
 ]
-REFUSED = [*SETTINGS, *ASSETS, *COLLISIONS, *TOOLS]
+REFUSED = [*ASSETS, *COLLISIONS, *TOOLS]
 WITHOUT_A_NAME = ("many worlds on CUDA", "several machines")
 
 

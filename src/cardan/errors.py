@@ -40,6 +40,14 @@ class MjcfError(ValueError):
         super().__init__(f"{place}{part}: {message}" if part else f"{place}{message}")
 
 
+class PluginError(ValueError):
+    """A plugin refuses an instance of a model; ``instance`` is its number, ``reason`` what the plugin says."""
+
+    def __init__(self, instance: int, name: str, reason: str) -> None:
+        self.instance, self.reason = instance, reason
+        super().__init__(f"plugin instance {instance} of {name}: {reason}")
+
+
 class UnsupportedFeature(MjcfError):
     """A model that is right, but uses a feature that this version does not have yet."""
 

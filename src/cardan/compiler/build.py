@@ -47,6 +47,7 @@ class Build:
     instances: named plugin instances.
     own_instances: instances of actuators and sensors.
     plugin_names: name of the plugin of each instance.
+    plugin_elements: element that each instance comes from.
     fuses: whether bodies without joints become frames of their parents.
     discarded: elements that the model leaves out.
     """
@@ -69,6 +70,7 @@ class Build:
         self.instances: dict[str, Instance] = {}
         self.own_instances: dict[Element, Instance] = {}
         self.plugin_names: list[str] = []
+        self.plugin_elements: list[Element] = []
         self.fuses = False
         self.discarded: set[Element] = set()
 

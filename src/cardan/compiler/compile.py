@@ -30,7 +30,7 @@ from cardan.compiler.skins import add_skins
 from cardan.compiler.tendons import add_tendons
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
-from cardan.errors import MjcfError
+from cardan.errors import MjcfError, PluginError
 from cardan.jit.struct import layout_of
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
@@ -81,7 +81,10 @@ def compile_tree(tree: ModelTree) -> MjModel:
     put_paths(build)
     put_memory(build, _sizes(build))
     m = _fill(build)
-    complete_constants(build, m)
+    try:
+        complete_constants(build, m)
+    except PluginError as error:
+        raise build.plugin_elements[error.instance].error(error.reason) from error
     m._mesh_poses = build.mesh_poses
     return m
 

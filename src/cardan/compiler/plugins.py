@@ -122,6 +122,7 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
     address = build.sizes.get("npluginstate", 0)
     build.sizes["npluginstate"] = address + nstate
     build.plugin_names.append(plugin.name)
+    build.plugin_elements.append(element)
     build.put(plugin=plugin_number(plugin.name), plugin_stateadr=address, plugin_statenum=nstate)
     build.columns["plugin_attradr"].append(len(build.columns["plugin_attr"]))
     text = b"".join(config.get(key, "").encode() + b"\0" for key in plugin.attributes) or b"\0"

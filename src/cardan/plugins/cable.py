@@ -17,8 +17,8 @@ flat  "true": the rod is straight without stress, w0 = 0; else as in the model
 vmax  stress at which the colour of a segment that is drawn is saturated
 ===== ==========================================================================
 
-Sources: M. Bergou, M. Wardetzky, S. Robinson, B. Audoly, E. Grinspun, Discrete elastic rods (2008); W. C. Young, Roark's
-formulas for stress and strain, table of torsion constants: the rectangle; numbers of the reference.
+Sources: M. Bergou, M. Wardetzky, S. Robinson, B. Audoly, E. Grinspun, Discrete elastic rods (2008); W. C. Young,
+Roark's formulas for stress and strain, table of torsion constants: the rectangle; numbers of the reference.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ imax          bound on the magnitude of ki I; undefined: none
 slewmax       bound on the rate of change of the setpoint, from the second step on; undefined: none
 ===== ======= ==========================================================================
 
-Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, windup by a bound on the integral;
-numbers of the reference.
+Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, windup by a bound on the
+integral; numbers of the reference.
 """
 
 from __future__ import annotations

@@ -1,0 +1,155 @@
+"""What the elasticity plugins share: vertices on bodies, elements from text, forces on vertices.
+
+A vertex is a point of a body. An instance has the vertices of the flex whose vertices stand on its bodies, or else one
+vertex at the origin of each of its bodies, in the order of the bodies. Elements come from the attribute ``face``, which
+`flexcomp` and `composite` write: three or four vertices each. The attribute ``edge``, which they write too, says
+nothing that ``face`` doesn't.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan.dynamics.jacobian import arm_of, point_column
+from cardan.jit import kernel
+from cardan.maths.quaternion import mul_quat, rot_vec_quat
+from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3
+from cardan.plugins.memory import indices_of, numbers_of
+from cardan.plugins.registry import Config, config_of, number
+
+ATTRIBUTES = ("face", "edge", "young", "poisson")
+
+# the first integers of an instance, followed by the body of each vertex
+NVERT, NPART, NEDGE, HAS_OFFSET, BODIES = range(5)
+# the first numbers: places of vertices in their bodies, positions, forces
+VERTEX = 9
+
+
+class Vertices(NamedTuple):
+    """The vertices of an instance: bodies (n,), places in the bodies' frames (n, 3), positions at qpos0 (n, 3), m."""
+
+    body: np.ndarray
+    offset: np.ndarray
+    rest: np.ndarray
+
+
+def lame(config: Config) -> tuple[float, float]:
+    """Lame's parameters of a material, Pa.
+
+    Raises:
+        ValueError: an attribute is no number, or Poisson's ratio is one that no material has.
+    """
+    young, poisson = number(config, "young", 0.0), number(config, "poisson", 0.0)
+    if poisson in (-1.0, 0.5) or not np.isfinite((young, poisson)).all():
+        raise ValueError(f"poisson must be between -1 and 0.5, young finite; found {poisson:g}, {young:g}")
+    shear = young / (2.0 * (1.0 + poisson))
+    return young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)), shear
+
+
+def elements_of(config: Config, corners: int) -> np.ndarray:
+    """Vertices of the elements (n, corners).
+
+    Raises:
+        ValueError: the text holds something else than integers.
+    """
+    text = config.get("face", "").split()
+    try:
+        found = np.array(text, np.int64)
+    except ValueError:
+        raise ValueError("attribute face must hold numbers of vertices") from None
+    return found[: len(found) // corners * corners].reshape(-1, corners)
+
+
+def vertices_of(m: Any, instance: int) -> Vertices:
+    """The vertices of an instance."""
+    body = np.flatnonzero(m.body_plugin == instance)
+    offset = np.zeros((len(body), 3))
+    for flex in range(m.nflex):
+        part = slice(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex])
+        if np.isin(m.flex_vertbodyid[part], body).any():
+            body = m.flex_vertbodyid[part].astype(np.int64)
+            offset = np.zeros((len(body), 3)) if m.flex_centered[flex] else m.flex_vert[part].copy()
+            break
+    pos, quat = _poses(m)
+    turned = [rot_vec_quat(tuple(v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
+    return Vertices(body, offset, np.array([pos[b] for b in body]).reshape(-1, 3) + np.array(turned).reshape(-1, 3))
+
+
+def _poses(m: Any) -> tuple[list[Any], list[Any]]:
+    """Positions and orientations of all bodies at qpos0."""
+    quats: list[Any] = [(1.0, 0.0, 0.0, 0.0)]
+    places: list[Any] = [(0.0, 0.0, 0.0)]
+    for body in range(1, m.nbody):
+        parent = int(m.body_parentid[body])
+        turned = rot_vec_quat(tuple(m.body_pos[body].tolist()), quats[parent])
+        places.append(add3(places[parent], turned))
+        quats.append(mul_quat(quats[parent], tuple(m.body_quat[body].tolist())))
+    return places, quats
+
+
+def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
+    """Vertices and elements of an instance.
+
+    Raises:
+        ValueError: an element has a vertex that is not there.
+    """
+    vertices, elements = vertices_of(m, instance), elements_of(config_of(m, instance), corners)
+    count = len(vertices.body)
+    if elements.size and not (elements.min() >= 0 and elements.max() < count):
+        wrong = elements.max() if elements.max() >= count else elements.min()
+        raise ValueError(f"plugin instance {instance}: face names vertex {wrong}; there are {count}")
+    return vertices, elements
+
+
+def header(vertices: Vertices, nparts: int, nedge: int) -> np.ndarray:
+    """The first integers of an instance."""
+    counts = [len(vertices.body), nparts, nedge, int(vertices.offset.any())]
+    return np.concatenate([counts, vertices.body]).astype(np.int64)
+
+
+def room(vertices: Vertices) -> np.ndarray:
+    """The first numbers of an instance."""
+    return np.concatenate([vertices.offset.ravel(), np.zeros(6 * len(vertices.body))])
+
+
+@kernel
+def place_vertices(d: Any, instance: int) -> None:
+    """Note where the vertices are, and zero their forces."""
+    index, offset = indices_of(d, instance), numbers_of(d, instance)
+    nvert = d.work.plugin_index[index + NVERT]
+    position = offset + 3 * nvert
+    force = position + 3 * nvert
+    for k in range(nvert):
+        body = d.work.plugin_index[index + BODIES + k]
+        point = get3(d.xpos, body)
+        if d.work.plugin_index[index + HAS_OFFSET] != 0:
+            at = offset + 3 * k
+            local = (d.work.plugin_number[at], d.work.plugin_number[at + 1], d.work.plugin_number[at + 2])
+            point = add3(point, mul_mat_vec3(get9(d.xmat, body), local))
+        for i in range(3):
+            d.work.plugin_number[position + 3 * k + i] = point[i]
+            d.work.plugin_number[force + 3 * k + i] = 0.0
+
+
+@kernel
+def vector_at(d: Any, at: int) -> Any:
+    """Three numbers of an instance."""
+    return d.work.plugin_number[at], d.work.plugin_number[at + 1], d.work.plugin_number[at + 2]
+
+
+@kernel
+def apply_vertex_forces(m: Any, d: Any, instance: int) -> None:
+    """Add the forces on the vertices to qfrc_passive."""
+    index = indices_of(d, instance)
+    nvert = d.work.plugin_index[index + NVERT]
+    position = numbers_of(d, instance) + 3 * nvert
+    for k in range(nvert):
+        body = d.work.plugin_index[index + BODIES + k]
+        force = vector_at(d, position + 3 * (nvert + k))
+        dof = m.aux.body_lastdof[body]
+        arm = arm_of(m, d, vector_at(d, position + 3 * k), body)
+        while dof >= 0:
+            d.qfrc_passive[dof] += dot3(point_column(d, dof, arm), force)
+            dof = m.dof_parentid[dof]

@@ -1,0 +1,145 @@
+"""The plugin ``mujoco.elasticity.shell``: thin plates that resist bending; stretching is left to others.
+
+Two triangles with a common edge make a flap. With the cotangents of its angles, weights c of its four vertices are zero
+on all linear functions of the plane, so s = sum c_i x_i measures how far the flap is bent. Its energy and forces are
+
+    W = 1/2 mu h^3 / (8 (A0 + A1)) s's,    f_i = - mu h^3 / (8 (A0 + A1)) c_i s
+
+with the shear modulus mu, the thickness h and the areas A0, A1 at rest. The energy is that of a plate which is flat
+without stress; deformations without stretching are assumed.
+
+========= ==========================================================================
+face      corners of the triangles, three vertices each
+edge      not used
+young     Young's modulus, Pa
+poisson   Poisson's ratio
+thickness thickness of the plate, m
+========= ==========================================================================
+
+Sources: M. Bergou, M. Wardetzky, D. Harmon, D. Zorin, E. Grinspun, A quadratic bending model for inextensible surfaces
+(2006); numbers of the reference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.jit import kernel
+from cardan.maths.vector import add3, scale3
+from cardan.plugins.elastic import (
+    ATTRIBUTES,
+    BODIES,
+    NPART,
+    NVERT,
+    VERTEX,
+    apply_vertex_forces,
+    header,
+    lame,
+    mesh_of,
+    place_vertices,
+    room,
+    vector_at,
+)
+from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
+from cardan.plugins.registry import Config, Plugin, config_of, number
+
+FLAP = 5
+"""Numbers of a flap: four weights, its stiffness."""
+
+
+def thickness_of(config: Config) -> float:
+    """The thickness, m; other attributes are checked, too.
+
+    Raises:
+        ValueError: an attribute is no number, or one that makes no sense.
+    """
+    lame(config)
+    return number(config, "thickness", 0.0)
+
+
+def flaps_of(elements: np.ndarray) -> np.ndarray:
+    """Flaps (n, 4): both ends of the common edge, in the order of the first triangle, and the opposite vertices."""
+    known: dict[tuple[int, int], list[int]] = {}
+    for triangle in elements.tolist():
+        for k in range(3):
+            a, b, opposite = triangle[k], triangle[(k + 1) % 3], triangle[(k + 2) % 3]
+            known.setdefault((min(a, b), max(a, b)), []).append(opposite)
+    rows = [(*ends, opposite[0], opposite[-1]) for ends, opposite in known.items() if len(opposite) > 1]
+    return np.array(rows, np.int64).reshape(-1, 4)
+
+
+def _cotangents(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cotangents of the angles between vectors, and lengths of their cross products."""
+    across = np.linalg.norm(np.cross(a, b), axis=1)
+    return (a * b).sum(axis=1) / across, across
+
+
+def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of the flaps' vertices (n, 4), and areas of their two triangles together (n,).
+
+    Raises:
+        ValueError: a triangle has no area.
+    """
+    x0, x1, x2, x3 = (rest[flaps[:, k]] for k in range(4))
+    with np.errstate(all="ignore"):
+        first0, area0 = _cotangents(x1 - x0, x2 - x0)
+        second0, area1 = _cotangents(x1 - x0, x3 - x0)
+        first1, _ = _cotangents(x0 - x1, x2 - x1)
+        second1, _ = _cotangents(x0 - x1, x3 - x1)
+    found = np.stack([first1 + second1, first0 + second0, -first0 - first1, -second0 - second1], axis=1)
+    if not np.isfinite(found).all():
+        raise ValueError("a triangle has no area: its corners stand on a line")
+    return found, 0.5 * (area0 + area1)
+
+
+def init(m: Any, d: Any, instance: int) -> PluginMemory:
+    """Flaps: their vertices, weights and stiffnesses."""
+    config = config_of(m, instance)
+    vertices, elements = mesh_of(m, instance, 3)
+    flaps = flaps_of(elements)
+    weight, area = weights(vertices.rest, flaps)
+    stiffness = lame(config)[1] * thickness_of(config) ** 3 / (8.0 * area)
+    rows = np.concatenate([weight, stiffness[:, None]], axis=1)
+    indices = [header(vertices, len(flaps), 0), flaps.ravel()]
+    return PluginMemory(np.concatenate([room(vertices), rows.ravel()]), np.concatenate(indices))
+
+
+@kernel
+def bend(d: Any, instance: int) -> None:
+    """Add the forces of all flaps to those on the vertices."""
+    head = indices_of(d, instance)
+    nvert = d.work.plugin_index[head + NVERT]
+    position = numbers_of(d, instance) + 3 * nvert
+    force = position + 3 * nvert
+    for k in range(d.work.plugin_index[head + NPART]):
+        corner = head + BODIES + nvert + 4 * k
+        at = numbers_of(d, instance) + VERTEX * nvert + FLAP * k
+        bent = (0.0, 0.0, 0.0)
+        for i in range(4):
+            point = vector_at(d, position + 3 * d.work.plugin_index[corner + i])
+            bent = add3(bent, scale3(point, d.work.plugin_number[at + i]))
+        bent = scale3(bent, -d.work.plugin_number[at + 4])
+        for i in range(4):
+            for axis in range(3):
+                place = force + 3 * d.work.plugin_index[corner + i] + axis
+                d.work.plugin_number[place] += d.work.plugin_number[at + i] * bent[axis]
+
+
+@kernel
+def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+    """Add the bending forces of an instance to qfrc_passive."""
+    place_vertices(d, instance)
+    bend(d, instance)
+    apply_vertex_forces(m, d, instance)
+
+
+SHELL = Plugin(
+    "mujoco.elasticity.shell",
+    (*ATTRIBUTES, "thickness"),
+    ("passive",),
+    validate=thickness_of,
+    init=init,
+    compute=compute,
+)

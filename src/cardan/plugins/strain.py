@@ -1,0 +1,214 @@
+"""Finite elements of constant strain, known by the lengths of their edges: triangles and tetrahedra.
+
+The elongation of an edge, the change of its squared length since rest, is twice the Green strain along it. The six
+(three) elongations of a tetrahedron (triangle) fix its strain E, a linear combination of symmetric matrices G that are
+dual to the edges: for the rest vectors r of edges, r_a' G_b r_a is 1 if a = b and else 0. So the energy of the element
+is a quadratic form of its elongations, whose matrix is made once; for the material of Saint Venant and Kirchhoff
+
+    W = V (lambda (tr E)^2 + mu tr E^2),    E = 1/2 sum_a G_a elongation_a,
+
+and the force of an edge is along it. The volume V of a tetrahedron is that of the corners' order, that of a triangle a
+quarter of area times thickness; the factor before lambda and the quarter are the reference's (the literature has one
+half, and one). Damping adds to an elongation its rate of change, found from the last evaluation.
+
+Sources: R. Kikuuwe, H. Tabuchi, M. Yamamoto, An edge-based computationally efficient formulation of Saint
+Venant-Kirchhoff tetrahedral finite elements (2009); H. Delingette, Triangular springs for modeling nonlinear membranes
+(2008); numbers of the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from cardan.jit import kernel
+from cardan.maths.vector import sub3
+from cardan.plugins.elastic import (
+    BODIES,
+    NEDGE,
+    NPART,
+    NVERT,
+    VERTEX,
+    apply_vertex_forces,
+    header,
+    lame,
+    mesh_of,
+    place_vertices,
+    room,
+    vector_at,
+)
+from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
+from cardan.plugins.registry import Config, config_of, number
+
+# numbers after those of the vertices: damping; then for each edge
+DAMPING = 1
+REST, LAST, ELONGATION = range(3)
+EDGE = 3
+
+
+def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices of the edges (n, 2), and edges of the elements (m, 3 or 6)."""
+    pairs = np.array(list(combinations(range(elements.shape[1]), 2)))
+    ends = np.sort(elements[:, pairs], axis=2)
+    edges, back = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True)
+    return edges, back.reshape(len(elements), len(pairs))
+
+
+def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates of the elements' corners in their own space (m, corners, 2 or 3), and their volumes or areas."""
+    corners = rest[elements]
+    side = corners[:, 1:] - corners[:, :1]
+    if elements.shape[1] == 4:
+        return corners, -np.linalg.det(side) / 6.0
+    normal = np.cross(side[:, 0], side[:, 1])
+    along = side[:, 0] / np.linalg.norm(side[:, 0], axis=1)[:, None]
+    across = np.cross(normal / np.linalg.norm(normal, axis=1)[:, None], along)
+    flat = np.stack([(corners - corners[:, :1]) @ axis[:, :, None] for axis in (along, across)], axis=2)[..., 0]
+    return flat, 0.5 * np.linalg.norm(normal, axis=1)
+
+
+def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, thickness: float) -> np.ndarray:
+    """Matrix of each element's energy: its gradient by the elongations, per elongation (m, edges, edges).
+
+    Args:
+        rest: positions of the vertices without stress (n, 3).
+        elements: their corners (m, 3 or 4).
+        bulk: first parameter of Lame, Pa.
+        shear: second one, Pa.
+        thickness: of a membrane, m.
+
+    Raises:
+        ValueError: an element has no volume.
+    """
+    coordinates, volume = corner_coordinates(rest, elements)
+    dim = coordinates.shape[2]
+    pairs = np.array(list(combinations(range(elements.shape[1]), 2)))
+    side = coordinates[:, pairs[:, 1]] - coordinates[:, pairs[:, 0]]
+    entries = [(i, j) for i in range(dim) for j in range(i, dim)]
+    products = [side[:, :, i] * side[:, :, j] * (1.0 if i == j else 2.0) for i, j in entries]
+    try:
+        dual = np.linalg.inv(np.stack(products, axis=2))
+    except np.linalg.LinAlgError:
+        dual = np.full((1,), np.nan)
+    if not np.isfinite(dual).all():
+        raise ValueError("an element has no volume: its corners stand on a plane, or on a line")
+    matrix = np.empty((len(elements), len(pairs), dim, dim))
+    for k, (i, j) in enumerate(entries):
+        matrix[:, :, i, j] = matrix[:, :, j, i] = dual[:, k]
+    trace = np.trace(matrix, axis1=2, axis2=3)
+    both = np.einsum("eaij,ebji->eab", matrix, matrix)
+    quadratic = 0.5 * bulk * trace[:, :, None] * trace[:, None] + 0.5 * shear * both
+    return quadratic * (volume * (0.25 * thickness if dim == 2 else 1.0))[:, None, None]
+
+
+def parameters(config: Config) -> tuple[float, float]:
+    """Damping, s, and thickness, m, of a configuration; other attributes are checked, too.
+
+    Raises:
+        ValueError: an attribute is no number, or one that makes no sense.
+    """
+    lame(config)
+    return number(config, "damping", 0.0), number(config, "thickness", 0.0)
+
+
+def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
+    """The function that makes the data of instances whose elements have a number of corners."""
+
+    def init(m: Any, d: Any, instance: int) -> PluginMemory:
+        config = config_of(m, instance)
+        vertices, elements = mesh_of(m, instance, corners)
+        edges, of_element = edges_of(elements)
+        bulk, shear = lame(config)
+        damping, thickness = parameters(config)
+        matrix = metrics(vertices.rest, elements, bulk, shear, thickness) if len(elements) else np.zeros(0)
+        side = vertices.rest[edges[:, 1]] - vertices.rest[edges[:, 0]]
+        squared = (side * side).sum(axis=1)
+        per_edge = np.stack([squared, squared, np.zeros_like(squared)], axis=1)
+        indices = [header(vertices, len(elements), len(edges)), edges.ravel(), of_element.ravel()]
+        numbers = [room(vertices), [damping], per_edge.ravel(), matrix.ravel()]
+        return PluginMemory(np.concatenate(numbers), np.concatenate(indices))
+
+    return init
+
+
+@kernel
+def edge_start(d: Any, instance: int) -> Any:
+    """Where the integers and the numbers of the edges start."""
+    nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
+    return indices_of(d, instance) + BODIES + nvert, numbers_of(d, instance) + VERTEX * nvert + DAMPING
+
+
+@kernel
+def reset(m: Any, d: Any, instance: int) -> None:
+    """The last lengths are those at rest."""
+    _, at = edge_start(d, instance)
+    for edge in range(d.work.plugin_index[indices_of(d, instance) + NEDGE]):
+        d.work.plugin_number[at + EDGE * edge + LAST] = d.work.plugin_number[at + EDGE * edge + REST]
+
+
+@kernel
+def elongate(m: Any, d: Any, instance: int) -> None:
+    """Find the elongations of the edges, with damping."""
+    index, at = edge_start(d, instance)
+    nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
+    position = numbers_of(d, instance) + 3 * nvert
+    rate = d.work.plugin_number[at - DAMPING] / m.opt.timestep
+    for edge in range(d.work.plugin_index[indices_of(d, instance) + NEDGE]):
+        tail = position + 3 * d.work.plugin_index[index + 2 * edge]
+        head = position + 3 * d.work.plugin_index[index + 2 * edge + 1]
+        x, y, z = sub3(vector_at(d, head), vector_at(d, tail))
+        squared = x * x + y * y + z * z
+        k = at + EDGE * edge
+        elongation = squared - d.work.plugin_number[k + REST]
+        d.work.plugin_number[k + ELONGATION] = elongation + rate * (squared - d.work.plugin_number[k + LAST])
+        d.work.plugin_number[k + LAST] = squared
+
+
+@kernel
+def pull(d: Any, position: int, nvert: int, tail: int, head: int, tension: float) -> None:
+    """Add the force of an edge with a tension per length to the forces on its vertices."""
+    along = sub3(vector_at(d, position + 3 * head), vector_at(d, position + 3 * tail))
+    force = position + 3 * nvert
+    for i in range(3):
+        d.work.plugin_number[force + 3 * tail + i] += tension * along[i]
+        d.work.plugin_number[force + 3 * head + i] -= tension * along[i]
+
+
+def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
+    """The function that computes the forces of elements with a number of edges."""
+
+    @kernel
+    def stretch(d: Any, instance: int) -> None:
+        """Add the forces of all elements to those on the vertices."""
+        index, at = edge_start(d, instance)
+        head = indices_of(d, instance)
+        nvert, nedge = d.work.plugin_index[head + NVERT], d.work.plugin_index[head + NEDGE]
+        position = numbers_of(d, instance) + 3 * nvert
+        matrix = at + EDGE * nedge
+        element = index + 2 * nedge
+        for _ in range(d.work.plugin_index[head + NPART]):
+            for a in range(nedges):
+                slope = 0.0
+                for b in range(nedges):
+                    other = d.work.plugin_index[element + b]
+                    slope += (
+                        d.work.plugin_number[matrix + nedges * a + b]
+                        * d.work.plugin_number[at + EDGE * other + ELONGATION]
+                    )
+                edge = index + 2 * d.work.plugin_index[element + a]
+                pull(d, position, nvert, d.work.plugin_index[edge], d.work.plugin_index[edge + 1], 2.0 * slope)
+            element += nedges
+            matrix += nedges * nedges
+
+    @kernel
+    def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+        """Add the elastic forces of an instance to qfrc_passive."""
+        place_vertices(d, instance)
+        elongate(m, d, instance)
+        stretch(d, instance)
+        apply_vertex_forces(m, d, instance)
+
+    return compute

@@ -1,0 +1,186 @@
+"""The plugin ``mujoco.sensor.touch_grid``: contact forces on a body, collected by their direction from a site.
+
+The site looks along its negative Z axis. A contact of the site's body at (x, y, z) in the site's frame has the azimuth
+atan2(x, -z) and the elevation atan2(y, sqrt(x^2 + z^2)). The field of view is cut into a grid of cells; a cell holds
+the sum of the forces on the body of the contacts in it, in the site's frame. Channels: normal force (along Z), forces
+along X and Y; torques likewise. Values go by channel, then by elevation, then by azimuth. Edges of cells are at
+
+    fov ((1 - gamma) u + gamma u^5),    u = -1 ... 1 in even steps:
+
+with gamma > 0 cells are smaller near the centre, as in a fovea.
+
+======== =======================================================================
+size     numbers of cells across and up
+fov      half of the field of view across (at most 180) and up (at most 90), degrees
+gamma    foveation, 0 to 1
+nchannel number of channels, 1 to 6; undefined or 0: 1
+======== =======================================================================
+
+Sources: numbers of the reference.
+"""
+
+from __future__ import annotations
+
+from math import atan2, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan.dynamics.external import contact_force
+from cardan.enums import mjtObj, mjtStage
+from cardan.jit import kernel
+from cardan.maths.vector import get3, get9, mul_mat_t_vec3, scale3, sub3
+from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
+from cardan.plugins.registry import Config, Plugin, config_of, number
+
+SITE = int(mjtObj.mjOBJ_SITE)
+CHANNELS = 6
+
+
+class Grid(NamedTuple):
+    """The attributes: cells across and up, halves of the field of view (rad), foveation, channels."""
+
+    across: int
+    up: int
+    fov: tuple[float, float]
+    gamma: float
+    channels: int
+
+
+def grid_of(config: Config) -> Grid:
+    """The attributes of an instance.
+
+    Raises:
+        ValueError: one is missing, no number or out of range.
+    """
+    across, up = _pair(config, "size")
+    if not (across >= 1.0 and up >= 1.0):
+        raise ValueError(f"size must be two positive numbers of cells, found {config['size']!r}")
+    wide, high = _pair(config, "fov")
+    if not (0.0 < wide <= 180.0 and 0.0 < high <= 90.0):
+        raise ValueError(f"fov must be up to 180 and up to 90 degrees, found {config['fov']!r}")
+    gamma, channels = number(config, "gamma", 0.0), number(config, "nchannel", 1.0)
+    if not 0.0 <= gamma <= 1.0:
+        raise ValueError(f"gamma must be from 0 to 1, found {gamma:g}")
+    if not 0.0 <= channels < CHANNELS + 1:
+        raise ValueError(f"nchannel must be from 1 to {CHANNELS}, found {channels:g}")
+    return Grid(int(across), int(up), (np.radians(wide), np.radians(high)), gamma, max(1, int(channels)))
+
+
+def _pair(config: Config, key: str) -> tuple[float, float]:
+    """The two numbers of an attribute."""
+    words = config.get(key, "").split()
+    if len(words) != 2:
+        raise ValueError(f"{key} must be two numbers, found {config.get(key, '')!r}")
+    return number({key: words[0]}, key, 0.0), number({key: words[1]}, key, 0.0)
+
+
+def nsensordata(config: Config) -> int:
+    """Numbers of a sensor."""
+    grid = grid_of(config)
+    return grid.across * grid.up * grid.channels
+
+
+def edges(count: int, fov: float, gamma: float) -> np.ndarray:
+    """Edges of the cells in one direction (count + 1,), rad."""
+    even = np.linspace(-1.0, 1.0, count + 1)
+    return fov * ((1.0 - gamma) * even + gamma * even**5)
+
+
+def init(m: Any, d: Any, instance: int) -> PluginMemory:
+    """Numbers of cells and channels, and the edges of the cells.
+
+    Raises:
+        ValueError: a sensor is not about a site.
+    """
+    if (m.sensor_objtype[m.sensor_plugin == instance] != SITE).any():
+        raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
+    grid = grid_of(config_of(m, instance))
+    numbers = [edges(grid.across, grid.fov[0], grid.gamma), edges(grid.up, grid.fov[1], grid.gamma)]
+    return PluginMemory(np.concatenate(numbers), np.array([grid.across, grid.up, grid.channels], np.int64))
+
+
+@kernel
+def cell_of(d: Any, start: int, count: int, angle: float) -> int:
+    """The cell in which an angle lies, or -1; the edges start at `start`. An edge belongs to the cell below it."""
+    if not d.work.plugin_number[start] < angle < d.work.plugin_number[start + count]:
+        return -1
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if d.work.plugin_number[start + middle] < angle:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def cell_at(d: Any, instance: int, local: Any) -> int:
+    """The cell of a point in the site's frame, or -1."""
+    index, start = indices_of(d, instance), numbers_of(d, instance)
+    across, up = d.work.plugin_index[index], d.work.plugin_index[index + 1]
+    azimuth = atan2(local[0], -local[2])
+    elevation = atan2(local[1], sqrt(local[0] * local[0] + local[2] * local[2]))
+    column = cell_of(d, start, across, azimuth)
+    row = cell_of(d, start + across + 1, up, elevation)
+    return -1 if column < 0 or row < 0 else row * across + column
+
+
+@kernel
+def add_contact(m: Any, d: Any, instance: int, sensor: int, contact: int, sign: float) -> None:
+    """Add the force of a contact on the sensor's body; `sign` is 1 if the body has the second geom, else -1."""
+    site = m.sensor_objid[sensor]
+    xmat = get9(d.site_xmat, site)
+    cell = cell_at(d, instance, mul_mat_t_vec3(xmat, sub3(get3(d.contact.pos, contact), get3(d.site_xpos, site))))
+    if cell < 0:
+        return
+    found = contact_force(m, d, contact)
+    frame = get9(d.contact.frame, contact)
+    force = mul_mat_t_vec3(xmat, mul_mat_t_vec3(frame, scale3((found[0], found[1], found[2]), sign)))
+    torque = mul_mat_t_vec3(xmat, mul_mat_t_vec3(frame, scale3((found[3], found[4], found[5]), sign)))
+    index = indices_of(d, instance)
+    cells = d.work.plugin_index[index] * d.work.plugin_index[index + 1]
+    at = m.sensor_adr[sensor] + cell
+    channels = d.work.plugin_index[index + 2]
+    add_vector(d, at, cells, force, channels)
+    add_vector(d, at + 3 * cells, cells, torque, channels - 3)
+
+
+@kernel
+def add_vector(d: Any, at: int, stride: int, vector: Any, count: int) -> None:
+    """Add the first components of a vector to channels, Z first."""
+    if count > 0:
+        d.sensordata[at] += vector[2]
+    if count > 1:
+        d.sensordata[at + stride] += vector[0]
+    if count > 2:
+        d.sensordata[at + 2 * stride] += vector[1]
+
+
+@kernel
+def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+    """The values of the sensors of an instance."""
+    for sensor in range(m.nsensor):
+        if m.sensor_plugin[sensor] == instance:
+            for k in range(m.sensor_adr[sensor], m.sensor_adr[sensor] + m.sensor_dim[sensor]):
+                d.sensordata[k] = 0.0
+            body = m.site_bodyid[m.sensor_objid[sensor]]
+            for contact in range(d.ncon):
+                if d.contact.efc_address[contact] >= 0:
+                    for side in range(2):
+                        geom = d.contact.geom[contact, side]
+                        if geom >= 0 and m.geom_bodyid[geom] == body:
+                            add_contact(m, d, instance, sensor, contact, 1.0 if side else -1.0)
+
+
+TOUCH_GRID = Plugin(
+    "mujoco.sensor.touch_grid",
+    ("nchannel", "size", "fov", "gamma"),
+    ("sensor",),
+    needstage=int(mjtStage.mjSTAGE_ACC),
+    nsensordata=nsensordata,
+    validate=grid_of,
+    init=init,
+    compute=compute,
+)
