@@ -23,6 +23,7 @@ from cardan.mjcf.rules import CLOSING_RULES, rules_of
 from cardan.mjcf.urdf import URDF_ROOT, read_urdf
 from cardan.mjcf.values import parse_value
 from cardan.spec.asset_names import name_assets
+from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
 from cardan.spec.flexcomp import expand_flexcomps
 from cardan.spec.replicate import expand_replicates
@@ -80,6 +81,7 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
         _Document(tree, files, source, path.parent if path else None).parse(text)
     except _IsUrdf:
         read_urdf(tree, text, source)
+    expand_composites(tree)
     expand_replicates(tree)
     expand_flexcomps(tree)
     name_assets(tree)

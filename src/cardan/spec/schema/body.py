@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from cardan.spec.schema.asset import FLEX_SHARED, NUMBERS, flex_contact, flexcomp_edge
-from cardan.spec.schema.keywords import CAMLIGHT, COMPOSITE, FLEXCOMP, FLUID_SHAPE, GEOM, JOINT, SITE, TRISTATE
+from cardan.spec.schema.keywords import (
+    CAMLIGHT,
+    COMPOSITE,
+    COMPOSITE_JOINT,
+    COMPOSITE_TENDON,
+    FLEXCOMP,
+    FLUID_SHAPE,
+    GEOM,
+    JOINT,
+    SITE,
+    TRISTATE,
+)
 from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
@@ -171,8 +182,6 @@ LIGHT_ROW = element(
     entry="light",
 )
 
-COMPOSITE_LATER = "composite objects"
-
 
 def _composite_parts() -> list[ElementRow]:
     """Elements inside ``composite``, made from the rows of the elements that they set."""
@@ -180,9 +189,10 @@ def _composite_parts() -> list[ElementRow]:
     limits = ("group", "stiffness", "damping", "limited", "range", "margin", "frictionloss")
     solvers = [*solver("fix", "equality constraint"), *solver("limit", "limit"), *solver("friction", "friction loss")]
     return [
-        element("joint", "joints of the object", text("kind", "which joints", required=True),
+        element("joint", "joints of the object", keyword("kind", COMPOSITE_JOINT, None, "which joints", required=True),
                 (joint[n] for n in (*limits, "armature", "axis", "type")), solvers),
-        element("tendon", "tendons of the object", text("kind", "which tendons", required=True),
+        element("tendon", "tendons of the object",
+                keyword("kind", COMPOSITE_TENDON, None, "which tendons", required=True),
                 (joint[n] for n in limits), solvers, MATERIAL, COLOUR, real("width", 0.003, "width, m")),
         element("skin", "skin of the object", GROUP, MATERIAL, COLOUR, boolean("texcoord", False, "make coordinates"),
                 real("inflate", 0.0, "inflation, m"), integer("subgrid", 0, "vertices between"), multiplicity="?"),
@@ -201,7 +211,7 @@ COMPOSITE_ROW = element(
     text("prefix", "prefix of the names"),
     keyword("type", COMPOSITE, None, "kind of object", required=True),
     integers("count", (1, 3), (1, 1, 1), "number of elements a dimension"),
-    reals("spacing", (1, 3), None, "spacing of elements, m"),
+    real("spacing", None, "spacing of elements, m"),
     reals("offset", 3, (0.0, 0.0, 0.0), "offset from the parent, m"),
     reals("size", (1, 3), None, "size of the object, m"),
     text("curve", "functions along the curve"),
@@ -211,7 +221,6 @@ COMPOSITE_ROW = element(
     reals("vertex", NUMBERS, None, "vertex positions, m"),
     integers("face", NUMBERS, None, "vertex numbers of the faces"),
     children=_composite_parts(),
-    later=COMPOSITE_LATER,
 )
 
 FLEXCOMP_ROW = element(

@@ -112,7 +112,11 @@ FRAME_OBJECT: Words = {word: OBJECT[word] for word in ("body", "xbody", "geom", 
 STAGE: Words = {"pos": 1, "vel": 2, "acc": 3}
 DATA_TYPE: Words = {"real": 0, "positive": 1, "axis": 2, "quaternion": 3}
 SELF_COLLIDE: Words = {"none": 0, "narrow": 1, "bvh": 2, "sap": 3, "auto": 4}
-COMPOSITE: Words = {"particle": 0, "grid": 1, "rope": 2, "loop": 3, "cable": 4, "cloth": 5}
+COMPOSITE: Words = {
+    "particle": 0, "grid": 1, "rope": 2, "loop": 3, "cable": 4, "cloth": 5, "box": 6, "cylinder": 7, "ellipsoid": 8,
+}  # fmt: skip
+COMPOSITE_JOINT: Words = {"main": 0, "twist": 1, "stretch": 2, "particle": 3}
+COMPOSITE_TENDON: Words = {"main": 0, "shear": 1}
 FLEXCOMP: Words = {
     "grid": 0, "box": 1, "cylinder": 2, "ellipsoid": 3, "disc": 4, "mesh": 5, "gmsh": 6, "direct": 7,
 }  # fmt: skip

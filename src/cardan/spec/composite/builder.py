@@ -1,0 +1,92 @@
+"""Adding what a composite object is made of to the tree.
+
+What a composite makes takes nothing from default classes, as in the reference: its elements have the values which the
+composite gives, and the language's own ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.spec.element import Element
+from cardan.spec.overlay import overlay
+from cardan.spec.schema.body import BODY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cardan.spec.schema.rows import ElementRow
+
+
+def add_plain(parent: Element, tag: str, origin: Element, given: Mapping[str, Any]) -> Element:
+    """Add a child element whose values no default class changes; errors about it are reported at ``origin``."""
+    element = _child(parent, parent.row.children[tag], origin, given)
+    parent.children.append(element)
+    _cover_class(element)
+    return element
+
+
+def _child(parent: Element, row: ElementRow, origin: Element, given: Mapping[str, Any]) -> Element:
+    """A new element that belongs inside ``parent``."""
+    return Element(row, parent.tree, parent, dict(given), origin.source, origin.line)
+
+
+def _cover_class(element: Element) -> None:
+    """Give the element the language's value of each attribute that the default class in force sets otherwise."""
+    row = element.row
+    if not row.entry:
+        return
+    plain = overlay(row.defaults, element.attributes, row.partial)
+    inherited = element.default_class.base(row)
+    for name in row.attributes:
+        if inherited[name] != row.defaults[name]:
+            element.attributes[name] = plain[name]
+
+
+class Builder:
+    """Collects the elements that take the place of one composite.
+
+    Attributes:
+    ----------
+    macro: the composite's element.
+    members: bodies and geoms that will stand in its place, in order.
+    prefix: what the names of all elements begin with.
+    """
+
+    def __init__(self, macro: Element) -> None:
+        self.macro = macro
+        self.members: list[Element] = []
+        self.prefix: str = macro["prefix"] or ""
+
+    def name(self, *parts: object) -> str:
+        """Name of an element: the prefix, a letter and numbers: ``B0_2``."""
+        return f"{self.prefix}{parts[0]}" + "_".join(str(part) for part in parts[1:])
+
+    def body(self, parent: Element | None, name: str, **given: Any) -> Element:
+        """A body inside another one, or in the composite's place."""
+        if parent is not None:
+            return add_plain(parent, "body", self.macro, {"name": name, **given})
+        assert self.macro.parent is not None
+        body = _child(self.macro.parent, BODY, self.macro, {"name": name, **given})
+        self.members.append(body)
+        return body
+
+    def geom_here(self, given: Mapping[str, Any], origin: Element) -> Element:
+        """A geom in the composite's place, which belongs to the body around."""
+        around = self.macro.parent
+        assert around is not None
+        geom = _child(around, around.row.children["geom"], origin, given)
+        _cover_class(geom)
+        self.members.append(geom)
+        return geom
+
+    def relation(self, section: str, tag: str, origin: Element | None = None, **given: Any) -> Element:
+        """An element at the end of a section: a tendon, an equality constraint, a skin, ..."""
+        return add_plain(self.macro.tree.section(section), tag, origin or self.macro, given)
+
+    def site_tendon(self, name: str, sites: tuple[str, ...], given: Mapping[str, Any], origin: Element) -> Element:
+        """A spatial tendon through sites."""
+        tendon = self.relation("tendon", "spatial", origin, name=name, **given)
+        for site in sites:
+            add_plain(tendon, "site", origin, {"site": site})
+        return tendon

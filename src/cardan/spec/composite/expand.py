@@ -1,0 +1,54 @@
+"""Expanding the composites of a tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardan.spec.composite.kinds import KINDS, REMOVED, Kind
+from cardan.spec.composite.request import Composite, read_composite, size_of_geom
+
+if TYPE_CHECKING:
+    from cardan.spec.element import Element
+    from cardan.spec.tree import ModelTree
+
+MOST_BODIES = 50_000
+
+
+def expand_composites(tree: ModelTree) -> None:
+    """Replace every ``composite`` element of the tree by what it stands for. Raises MjcfError."""
+    macros = [element for element in tree.worldbody.descendants() if element.tag == "composite"]
+    for macro in macros:
+        _expand(macro)
+    if macros:
+        tree.changed()
+
+
+def _expand(macro: Element) -> None:
+    """Put the elements of one composite in its place."""
+    parent = macro.parent
+    assert parent is not None
+    word = macro["type"]
+    if word in REMOVED:
+        raise macro.error(f"composites of the type '{word}' are deprecated: use '{REMOVED[word]}'", "type")
+    kind = KINDS[word]
+    composite = read_composite(macro, kind.geom, kind.tendon_fix, kind.covers)
+    _check(composite, kind)
+    kind.build(composite)
+    at = parent.children.index(macro)
+    parent.children[at : at + 1] = composite.build.members
+
+
+def _check(composite: Composite, kind: Kind) -> None:
+    """Raise MjcfError for what no type, or not this type, may have."""
+    macro, geom = composite.macro, composite.geom
+    bodies = composite.counts[0] * composite.counts[1] * composite.counts[2]
+    if bodies > MOST_BODIES:
+        raise macro.error(f"{bodies} bodies are more than {MOST_BODIES}", "count")
+    shape = geom.values.get("type", "sphere")
+    if kind.shapes and shape not in kind.shapes:
+        words = ", ".join(kind.shapes)
+        raise geom.origin.error(f"the geoms of a {macro['type']} may be {words}, not '{shape}'", "type")
+    largest = max(size_of_geom(composite))
+    if kind.spaced and composite.points is None and composite.spacing < largest:
+        message = f"the spacing must be at least the size of the geoms, {largest:g}, got {composite.spacing:g}"
+        raise macro.error(message, "spacing")

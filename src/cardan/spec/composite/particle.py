@@ -1,0 +1,110 @@
+"""Systems of particles, the type ``particle``: bodies with three sliders, or any joints, in a grid or anywhere.
+
+Particles of a sheet are tied together along the edges of its triangles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardan.maths.vector import add3
+from cardan.spec.composite.builder import add_plain
+from cardan.spec.composite.grid import AT_HOME, add_sliders
+from cardan.spec.composite.request import cells_of, single
+from cardan.spec.composite.shell_skin import skin_box
+from cardan.spec.composite.skin import BoneAt, Influence, add_skin, sheet_faces, skin_grid
+
+if TYPE_CHECKING:
+    from cardan.spec.composite.request import Composite, Part, Vec3
+    from cardan.spec.composite.skin import Face
+
+Sheet = tuple[list[tuple[BoneAt, Influence]], list["Face"], int]
+
+_TIES = 4  # group of the tendons
+
+
+def build_particle(composite: Composite) -> None:
+    """Particles, tied together in a sheet."""
+    build = composite.build
+    names, places = _places(composite)
+    triangles = _triangles(composite, len(names))
+    for number, (name, place) in enumerate(zip(names, places, strict=True)):
+        _add_body(composite, name, number, place)
+    tendon = composite.main_tendon()
+    edges = {edge for a, b, c in triangles for edge in (_edge(a, b), _edge(b, c), _edge(c, a))}
+    for a, b in sorted(edges):
+        tie = build.name("T", a, b)
+        sites = (build.name("S", a), build.name("S", b))
+        build.site_tendon(tie, sites, {**tendon.values, "group": _TIES}, tendon.origin)
+        build.relation("equality", "tendon", tendon.origin, tendon1=tie, **tendon.fix)
+    if composite.skin is not None:
+        _add_skin(composite, composite.skin, names, triangles)
+
+
+def _edge(a: int, b: int) -> tuple[int, int]:
+    """An edge with its ends in order."""
+    return (a, b) if a < b else (b, a)
+
+
+def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
+    """Names and positions of the bodies."""
+    build = composite.build
+    if composite.points is not None:
+        return [build.name("B", i) for i in range(len(composite.points))], composite.points
+    cells = cells_of(composite.counts)
+    names = [build.name("B", *cell) for cell in cells]
+    return names, [_grid_place(composite, cell) for cell in cells]
+
+
+def _grid_place(composite: Composite, cell: tuple[int, int, int]) -> Vec3:
+    """Position of a body of a grid."""
+    x, y, z = (single(composite.spacing * (i - n / 2)) for i, n in zip(cell, composite.counts, strict=True))
+    return x, y, z
+
+
+def _triangles(composite: Composite, bodies: int) -> list[Face]:
+    """Triangles of the sheet, by numbers of bodies: those that the user gave, or two a cell of a grid."""
+    numbers = composite.macro["face"]
+    if numbers:
+        if len(numbers) % 3:
+            raise composite.macro.error(f"three numbers a triangle are needed, got {len(numbers)}", "face")
+        if min(numbers) < 1 or max(numbers) > bodies:
+            raise composite.macro.error(f"vertices are numbered from 1 to {bodies}", "face")
+        return [(a - 1, b - 1, c - 1) for a, b, c in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)]
+    rows, columns = composite.counts[:2]
+    if composite.points is not None or composite.dimensions != 2:
+        return []
+    return sheet_faces(rows, columns)[: 2 * (rows - 1) * (columns - 1)]
+
+
+def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> None:
+    """One body with its joints, geom and site."""
+    build = composite.build
+    body = build.body(None, name, pos=add3(composite.offset, place))
+    joints = composite.joints.get("particle")
+    if joints is None:
+        add_sliders(composite, body)
+    for joint in joints or ():
+        add_plain(body, "joint", joint.origin, joint.values)
+    add_plain(body, "geom", composite.geom.origin, composite.geom.values)
+    site = composite.site
+    add_plain(body, "site", site.origin, {"name": build.name("S", number), **site.values, "pos": AT_HOME})
+
+
+def _add_skin(composite: Composite, skin: Part, names: list[str], triangles: list[Face]) -> None:
+    """The skin of a sheet or a solid; loose particles have none."""
+    rows, columns = composite.counts[:2]
+    if composite.points is None and composite.dimensions == 2:
+        skin_grid(composite, skin, [names[i * columns : (i + 1) * columns] for i in range(rows)])
+    elif composite.points is None and composite.dimensions == 3:
+        skin_box(composite, skin)
+    elif triangles:
+        add_skin(composite, skin, *_given_sheet(names, triangles))
+
+
+def _given_sheet(names: list[str], triangles: list[Face]) -> Sheet:
+    """The two sides of a skin over the user's triangles, without texture."""
+    back = len(names)
+    bones = [(BoneAt(name), Influence([i], [1.0])) for i, name in enumerate(names * 2)]
+    behind = [(a + back, c + back, b + back) for a, b, c in triangles]
+    return bones, triangles + behind, 2 * back
