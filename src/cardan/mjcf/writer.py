@@ -55,8 +55,9 @@ def _start_tag(element: Element) -> str:
     """Start tag with all attributes, but for its end."""
     words = [f"<{element.tag}"]
     for name, row in element.row.attributes.items():
-        if name in element.attributes:
-            text = _text(element, row, element.attributes[name])
+        value = element.attributes.get(name)
+        if value is not None:
+            text = _text(element, row, value)
             words.append(f"{name}={quoteattr(text, _ESCAPES)}")
     return " ".join(words)
 

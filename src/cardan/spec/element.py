@@ -22,7 +22,7 @@ class Element:
     Attributes:
     ----------
     row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
-    attributes: explicit attributes, typed, by name.
+    attributes: explicit attributes, typed, by name; None: undefined, whatever the default class says.
     children: elements inside, in the user's order.
     parent: element around, None for the root.
     tree: the model tree.
@@ -166,7 +166,7 @@ class Element:
     def is_set(self, name: str) -> bool:
         """Whether the element itself or its default class gives the attribute."""
         if name in self.attributes:
-            return True
+            return self.attributes[name] is not None
         return bool(self.row.entry) and name in self.default_class.entries.get(self.row.entry or "", {})
 
     def code(self, name: str, values: dict[str, Any] | None = None) -> int:

@@ -37,9 +37,8 @@ def _cover_class(element: Element) -> None:
     if not row.entry:
         return
     plain = overlay(row.defaults, element.attributes, row.partial)
-    inherited = element.default_class.base(row)
-    for name in row.attributes:
-        if inherited[name] != row.defaults[name]:
+    for name, value in element.default_class.base(row).items():
+        if value != row.defaults.get(name):
             element.attributes[name] = plain[name]
 
 

@@ -33,6 +33,7 @@ _CURVES: dict[str, Callable[[float, Vec3], float]] = {
     "sin(s)": lambda s, size: size[1] * sin(pi * size[2] * s),
     "0": lambda s, size: 0.0,
 }
+_NOT_OF_FREE = ("axis", "stiffness", "damping", "armature", "frictionloss", "range", "margin")
 _FIRST_JOINT = {"free": "free", "none": None}  # other words: a ball joint
 
 
@@ -136,7 +137,8 @@ def _add_body(
     shape = "ball" if number else _FIRST_JOINT.get(composite.macro["initial"], "ball")
     if shape is not None:
         joint = composite.main_joint()
-        values = {name: value for name, value in joint.values.items() if name != "axis"}
+        left_out = _NOT_OF_FREE if shape == "free" else ("axis",)
+        values = {name: value for name, value in joint.values.items() if name not in left_out}
         add_plain(body, "joint", joint.origin, {**values, "name": build.name(f"J{word}"), "type": shape})
     geom = composite.geom
     add_plain(body, "geom", geom.origin, {"name": build.name("G", number), **geom.values, **_shape(composite, length)})

@@ -27,6 +27,7 @@ def _expand(macro: Element) -> None:
     """Put the elements of one composite in its place."""
     parent = macro.parent
     assert parent is not None
+    _check_classes(macro)
     word = macro["type"]
     if word in REMOVED:
         raise macro.error(f"composites of the type '{word}' are deprecated: use '{REMOVED[word]}'", "type")
@@ -36,6 +37,16 @@ def _expand(macro: Element) -> None:
     kind.build(composite)
     at = parent.children.index(macro)
     parent.children[at : at + 1] = composite.build.members
+
+
+def _check_classes(macro: Element) -> None:
+    """Raise MjcfError unless the default classes around the composite exist."""
+    around = macro.parent
+    while around is not None:
+        name = around.attributes.get("childclass")
+        if name and name not in macro.tree.defaults:
+            raise around.error(f"unknown default class '{name}'", "childclass")
+        around = around.parent
 
 
 def _check(composite: Composite, kind: Kind) -> None:

@@ -22,6 +22,8 @@ COVERED = {"group": 3}  # where what a skin covers goes: a group that is not sho
 STIFF: Values = {"solref": (0.01, 1.0), "solimp": (0.99, 0.99)}
 
 _SOLVER = frozenset(("solref", "solimp"))
+# ``limited`` has no effect, as in the reference: joints and tendons with a range are limited
+_NOT_OF_PARTS = frozenset(("kind", "solreffix", "solimpfix", "limited"))
 
 
 def single(value: float) -> float:
@@ -148,8 +150,7 @@ def _part(element: Element, base: Mapping[str, Any], fix: Values | None = None) 
     """What a sub-element gives, over the ``base`` values; the base alone for the composite itself."""
     if element.tag == "composite":
         return Part(element, dict(base), fix or {})
-    left_out = {"kind", "solreffix", "solimpfix"}
-    given = {name: value for name, value in element.attributes.items() if name not in left_out}
+    given = {name: value for name, value in element.attributes.items() if name not in _NOT_OF_PARTS}
     return Part(element, {**base, **given}, fix or {})
 
 

@@ -116,8 +116,7 @@ def _hold_together(composite: Composite, cells: list[Cell]) -> None:
             if other in there:
                 build.relation("equality", "joint", None, joint1=name, joint2=build.name("J", *other), **smooth)
     whole = build.name("T")
-    given = {name: value for name, value in tendon.values.items() if name not in ("width", "material", "rgba")}
-    element = build.relation("tendon", "fixed", tendon.origin, name=whole, **given)
+    element = build.relation("tendon", "fixed", tendon.origin, name=whole, **tendon.values)
     for cell in cells:
         add_plain(element, "joint", tendon.origin, {"joint": build.name("J", *cell), "coef": 1.0})
     build.relation("equality", "tendon", tendon.origin, tendon1=whole, **tendon.fix)
