@@ -216,7 +216,8 @@ def random_composite(rng: Random, kind: str | None = None) -> str:
     if not movable:
         klass = ' childclass="soft"' if with_defaults and rng.random() < 0.5 else ""
         joints = "<freejoint/>" if rng.random() < 0.5 else ""
-        composite = f'<body name="{prefix}B0" pos="0 0 2"{klass}>{joints}<geom size=".05"/>{composite}</body>'
+        name = f"{prefix}B0" if kind == "loop" else "core"
+        composite = f'<body name="{name}" pos="0 0 2"{klass}>{joints}<geom size=".05"/>{composite}</body>'
     return f"""<mujoco>{DEFAULTS if with_defaults else ""}
 <asset><material name="cloth" rgba=".4 .5 .6 1"/></asset>
 <worldbody><geom type="plane" size="5 5 .1"/>{composite}</worldbody></mujoco>"""

@@ -114,7 +114,6 @@ def command(word: str) -> Callable[[], object]:
 Use = tuple[str, Callable[[], object], str]
 
 ASSETS: list[Use] = [
-    ("`composite`", reading(world='<composite type="cable"/>'), "composite objects"),
     ("flex kinematics", name("mj_flex"), "flexes"),
     ("springs and dampers of flex", stepping(world=CLOTH), "flexes"),
     ("rows: flex edges", stepping(world=CLOTH), "flexes"),

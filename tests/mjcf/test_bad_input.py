@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardan.errors import MjcfError, UnsupportedFeature
+from cardan.errors import MjcfError
 from cardan.mjcf.reader import read_string
 
 BODY = '<worldbody><body name="b"><joint name="j"/><geom name="g" size="1"/><site name="s"/></body></worldbody>'
@@ -125,10 +125,6 @@ ONLY_HERE: list[tuple[str, tuple[str, ...]]] = [
     (world('<replicate count="-1"/>'), ("<replicate> count", "between 0")),
 ]
 
-UNSUPPORTED: list[tuple[str, str]] = [
-    (world('<composite type="cable"/>'), "<composite>: composite objects are"),
-]
-
 
 def model(content: str) -> str:
     """A whole model."""
@@ -150,13 +146,6 @@ def test_reference_refuses_it_too(content: str) -> None:
     mujoco = pytest.importorskip("mujoco")
     with pytest.raises(ValueError):
         mujoco.MjModel.from_xml_string(model(content))
-
-
-@pytest.mark.parametrize(("content", "message"), UNSUPPORTED)
-def test_missing_feature_is_named(content: str, message: str) -> None:
-    with pytest.raises(UnsupportedFeature) as caught:
-        read_string(model(content))
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

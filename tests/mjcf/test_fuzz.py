@@ -10,6 +10,8 @@ import re
 import warnings
 from pathlib import Path
 
+from composites_rich import RICH as COMPOSITES
+from composites_rich import rich_model
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -94,3 +96,9 @@ def read(text: str) -> None:
 @given(seed=st.integers(0, 2**32), times=st.integers(1, 4))
 def test_damaged_models_raise_only_model_errors(seed: int, times: int) -> None:
     read(damaged(RICH, seed, times))
+
+
+@settings(max_examples=CASES // 10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(seed=st.integers(0, 2**32), times=st.integers(1, 4), kind=st.sampled_from(list(COMPOSITES)))
+def test_damaged_composites_raise_only_model_errors(seed: int, times: int, kind: str) -> None:
+    read(damaged(rich_model(kind), seed, times))

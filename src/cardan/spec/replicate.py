@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
 # sections whose elements follow what they refer to; later ones may refer to earlier ones
-_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor")
+_SECTIONS = ("deformable", "contact", "tendon", "equality", "actuator", "sensor")
 
 _MOST_ELEMENTS = 500_000
 

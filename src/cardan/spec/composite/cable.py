@@ -16,8 +16,8 @@ from cardan.maths.pose import mat2quat, unit_quat
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, neg_quat, rot_vec_quat
 from cardan.maths.vector import MINVAL, add3, cross, dot3, norm3, scale3
 from cardan.spec.composite.builder import add_plain
-from cardan.spec.composite.request import Part, padded3, single, size_of_geom
-from cardan.spec.composite.skin import BoneAt, skin_sheet
+from cardan.spec.composite.request import Part, single, size_of_geom
+from cardan.spec.composite.skin import BoneAt, is_finer, skin_sheet
 
 if TYPE_CHECKING:
     from cardan.maths.pose import Quat
@@ -42,7 +42,7 @@ def build_cable(composite: Composite) -> None:
     macro, build = composite.macro, composite.build
     if composite.dimensions != 1:
         raise macro.error(f"a cable has one dimension, got the counts {composite.counts}", "count")
-    if composite.spacing > 0.0:
+    if composite.spacing != 0.0:
         raise macro.error("a cable has no spacing: its vertices are given, or follow from the curve", "spacing")
     points = composite.points or _curve(composite)
     edges = [_between(first, second) for first, second in pairwise(points)]
@@ -69,7 +69,7 @@ def _curve(composite: Composite) -> list[Vec3]:
     unknown = next((word for word in words if word not in _CURVES), None)
     if unknown is not None:
         raise macro.error(f"'{unknown}' is none of {', '.join(_CURVES)}", "curve")
-    size = padded3(macro["size"])
+    size: Vec3 = macro["size"]
     functions = [_CURVES[word] for word in (words + ["0", "0"])[:3]]
     last = composite.counts[0] - 1
     places = [[single(function(i / last, size)) for function in functions] for i in range(last + 1)]
@@ -166,7 +166,6 @@ def _add_skin(composite: Composite, names: list[str]) -> None:
     size = size_of_geom(composite)
     skin = composite.skin or Part(composite.macro, {})
     skin = Part(skin.origin, {**skin.values, "inflate": 2.0 * size[2]})
-    finer = skin.origin.tag == "skin" and skin.origin["subgrid"] > 0
-    across = (-size[1], 0.0, size[1]) if finer else (-size[1], size[1])
+    across = (-size[1], 0.0, size[1]) if is_finer(skin) else (-size[1], size[1])
     rows = [(name, 0.0) for name in names] + [(names[-1], -2.0 * size[0])]
     skin_sheet(composite, skin, [[BoneAt(name, (x, y, 0.0)) for y in across] for name, x in rows])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardan.spec.composite.kinds import KINDS, REMOVED, Kind
 from cardan.spec.composite.request import Composite, read_composite, size_of_geom
+from cardan.spec.composite.skin import is_finer
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -59,6 +60,14 @@ def _check(composite: Composite, kind: Kind) -> None:
     if kind.shapes and shape not in kind.shapes:
         words = ", ".join(kind.shapes)
         raise geom.origin.error(f"the geoms of a {macro['type']} may be {words}, not '{shape}'", "type")
+    if kind.skinned and composite.skin is not None and min(composite.counts[:2]) < 3 and is_finer(composite.skin):
+        raise composite.skin.origin.error(
+            f"a finer skin needs counts of at least 3 3, got {composite.counts}", "subgrid"
+        )
+    if len((macro["curve"] or "").split()) > 3:
+        raise macro.error("a curve has at most three functions", "curve")
+    if composite.points is None and not any(macro["size"]):
+        raise macro.error("one of the sizes must not be 0", "size")
     largest = max(size_of_geom(composite))
     if kind.spaced and composite.points is None and composite.spacing < largest:
         message = f"the spacing must be at least the size of the geoms, {largest:g}, got {composite.spacing:g}"

@@ -28,6 +28,7 @@ class Kind:
     tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
     covers: whether a skin puts geoms and tendons into a group that is not shown.
     spaced: whether the spacing must be at least the size of the geoms.
+    skinned: whether a finer skin needs at least 3 by 3 bodies.
     """
 
     build: Callable[[Composite], None]
@@ -36,6 +37,7 @@ class Kind:
     tendon_fix: Values = field(default_factory=lambda: STIFF)
     covers: bool = True
     spaced: bool = False
+    skinned: bool = True
 
 
 _SHELL: Values = {"contype": 0}
@@ -44,7 +46,7 @@ KINDS: dict[str, Kind] = {
     "particle": Kind(build_particle, (), {"condim": 1, "priority": 1}, {}, covers=False, spaced=True),
     "grid": Kind(build_grid, spaced=True),
     "loop": Kind(build_loop, covers=False),
-    "cable": Kind(build_cable, ROD, covers=False),
+    "cable": Kind(build_cable, ROD, covers=False, skinned=False),
     "box": Kind(build_box, geom=_SHELL),
     "cylinder": Kind(build_cylinder, geom=_SHELL),
     "ellipsoid": Kind(build_ellipsoid, geom=_SHELL),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from struct import pack, unpack
@@ -189,6 +189,8 @@ def _points(macro: Element) -> list[Vec3] | None:
     numbers = macro["vertex"]
     if not numbers:
         return None
+    if len(numbers) < 3:
+        raise macro.error(f"three numbers a vertex are needed, got {len(numbers)}", "vertex")
     if any(count > 1 for count in macro["count"]):
         raise macro.error("give the vertices or their count, not both", "vertex")
     numbers = [single(number) for number in numbers]
@@ -201,12 +203,7 @@ def cells_of(counts: tuple[int, int, int]) -> list[tuple[int, int, int]]:
     return [(i, j, k) for i in range(rows) for j in range(columns) for k in range(layers)]
 
 
-def padded3(numbers: Iterable[float] | None) -> Vec3:
-    """Up to three numbers as three, with 0 for those that are lacking."""
-    x, y, z = (*(numbers or ()), 0.0, 0.0, 0.0)[:3]
-    return x, y, z
-
-
 def size_of_geom(composite: Composite) -> Vec3:
     """The three numbers of the geoms' size, 0 where none is given."""
-    return padded3(composite.geom.values.get("size"))
+    x, y, z = (*composite.geom.values.get("size", ()), 0.0, 0.0, 0.0)[:3]
+    return x, y, z

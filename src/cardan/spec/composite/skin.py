@@ -69,11 +69,16 @@ def add_skin(
 
 def skin_grid(composite: Composite, skin: Part, names: list[list[str]]) -> None:
     """A skin over a grid of bodies; a finer one is bound to the flat grid."""
-    spacing = composite.spacing if _parts(skin) > 1 else 0.0
+    spacing = composite.spacing if is_finer(skin) else 0.0
     bones = [
         [BoneAt(name, (spacing * i, spacing * j, 0.0)) for j, name in enumerate(row)] for i, row in enumerate(names)
     ]
     skin_sheet(composite, skin, bones, spacing / _parts(skin))
+
+
+def is_finer(skin: Part) -> bool:
+    """Whether the skin has vertices between the bodies."""
+    return _parts(skin) > 1
 
 
 def _parts(skin: Part) -> int:
@@ -90,8 +95,6 @@ def skin_sheet(composite: Composite, skin: Part, bones: list[list[BoneAt]], spac
     """
     parts = _parts(skin)
     rows, columns = len(bones), len(bones[0])
-    if parts > 1 and min(rows, columns) < 3:
-        raise skin.origin.error(f"a finer skin needs at least 3 by 3 bodies, got {rows} by {columns}", "subgrid")
     fine_rows, fine_columns = (rows - 1) * parts + 1, (columns - 1) * parts + 1
     if fine_rows * fine_columns > MOST_VERTICES:
         raise skin.origin.error(f"the skin would have more than {MOST_VERTICES} vertices a side", "subgrid")

@@ -213,7 +213,9 @@ COMPOSITE_ROW = element(
     integers("count", (1, 3), (1, 1, 1), "number of elements a dimension"),
     real("spacing", None, "spacing of elements, m"),
     reals("offset", 3, (0.0, 0.0, 0.0), "offset from the parent, m"),
-    reals("size", (1, 3), None, "size of the object, m"),
+    reals(
+        "size", (1, 3), (1.0, 0.0, 0.0), "length of a curve, m; amplitude, m, and half turns of its cos(s) and sin(s)"
+    ),
     text("curve", "functions along the curve"),
     text("initial", "how the first element moves", default="ball"),
     real("flatinertia", 0.0, "inertia of flat elements"),
