@@ -11,6 +11,7 @@ from fields_compared import differences
 
 import cardan
 from cardan.errors import MjcfError
+from cardan.mjcf.reader import read_string
 
 # MJCF has no place for how a fixed tendon would look
 UNWRITTEN = ("tendon_width", "tendon_rgba", "tendon_matid")
@@ -202,6 +203,10 @@ BROKEN: list[tuple[str, tuple[str, ...]]] = [
         ("<body> childclass", "unknown default class 'b'"),
     ),
     (composite("grid", 'count="2" spacing=".1"', '<geom material="m"/>'), ("<geom name='G0_0'> material", "'m'")),
+    (composite("grid", 'count="2" spacing=".1"', BALL + "<plugin plugin='p'/>"), ("<plugin>", "have no plugins")),
+    (composite("cable", 'count="4" curve="s"', ROD + "<plugin/>"), ("<plugin> plugin", "must be given")),
+    (composite("cable", 'count="4" curve="s"', ROD + "<plugin plugin='p'/>"), ("<plugin> plugin", "not declared")),
+    (composite("cable", 'count="4" curve="s"', ROD + "<plugin instance='i'/>"), ("<plugin> instance", "'i'")),
     (composite("grid", 'count="2" spacing=".1"') * 2, ("<body name='B0_0'> name", "repeated name")),
 ]
 
@@ -220,3 +225,50 @@ def test_errors_say_what_and_where(content: str, words: tuple[str, ...]) -> None
 def test_a_loop_warns() -> None:
     with pytest.warns(UserWarning, match=r"XML string:1: <composite>.*'loop' are deprecated: use 'cable'"):
         compiled(body("B0", composite("loop", 'count="3 1 1" spacing=".1"')))
+
+
+# --- plugins ---------------------------------------------------------------------------------------------------------
+
+
+def elastic(thickness: str, count: str) -> str:
+    """Elastic particles."""
+    settings = f'<config key="young" value="10"/><config key="thickness" value="{thickness}"/>'
+    inside = f'<geom size=".01"/><plugin plugin="mujoco.elasticity.shell">{settings}</plugin>'
+    declared = '<extension><plugin plugin="mujoco.elasticity.shell"/></extension>'
+    return world(composite("particle", f'count="{count}" spacing=".1" prefix="p"', inside), declared)
+
+
+def test_bodies_share_a_plugin_instance() -> None:
+    tree = read_string(elastic(".01", "3 3 1"))
+    bodies = list(tree.worldbody.all("body"))
+    plugins = [body.child("plugin") for body in bodies]
+    assert [plugin and plugin["instance"] for plugin in plugins] == ["compositep"] * 9
+    instance = tree.find("plugin", "compositep")
+    assert instance is not None
+    config = {part["key"]: part["value"] for part in instance.all("config")}
+    assert config["face"].startswith("0 3 4 0 4 1") and config["young"] == "10"
+
+
+def test_sheets_weigh_what_their_thickness_says() -> None:
+    tree = read_string(elastic(".01", "3 3 1"))
+    geoms = [element for element in tree.worldbody.descendants() if element.tag == "geom"]
+    mass = sum(geom["density"] * 4 / 3 * np.pi * 0.01**3 for geom in geoms)
+    # each triangle counts at its three corners, as in the reference
+    assert mass == pytest.approx(3 * 1000 * 0.01 * 0.2 * 0.2, rel=1e-6)
+
+
+def test_solids_are_cut_into_tetrahedra() -> None:
+    tree = read_string(elastic(".01", "3 2 2"))
+    instance = tree.find("plugin", "compositep")
+    assert instance is not None
+    corners = np.array(instance.children[0]["value"].split(), int).reshape(-1, 4)
+    places = np.array([body["pos"] for body in tree.worldbody.all("body")])
+    edges = places[corners[:, 1:]] - places[corners[:, :1]]
+    volumes = np.linalg.det(edges) / 6
+    assert abs(volumes) == pytest.approx(np.full(12, 0.1**3 / 6), rel=1e-5)
+    assert np.ptp(np.sign(volumes)) == 0
+
+
+def test_a_sheet_needs_a_thickness() -> None:
+    with pytest.raises(MjcfError, match=r"<config>: the plugin of a sheet needs a number as its 'thickness'"):
+        read_string(elastic("thin", "3 3 1"))

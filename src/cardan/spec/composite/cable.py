@@ -16,7 +16,8 @@ from cardan.maths.pose import mat2quat, unit_quat
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, neg_quat, rot_vec_quat
 from cardan.maths.vector import MINVAL, add3, cross, dot3, norm3, scale3
 from cardan.spec.composite.builder import add_plain
-from cardan.spec.composite.request import Part, single, size_of_geom
+from cardan.spec.composite.plugin import add_plugin, plugin_of
+from cardan.spec.composite.request import Part, difference, single, size_of_geom
 from cardan.spec.composite.skin import BoneAt, is_finer, skin_sheet
 
 if TYPE_CHECKING:
@@ -45,19 +46,23 @@ def build_cable(composite: Composite) -> None:
     if composite.spacing != 0.0:
         raise macro.error("a cable has no spacing: its vertices are given, or follow from the curve", "spacing")
     points = composite.points or _curve(composite)
-    edges = [_between(first, second) for first, second in pairwise(points)]
+    edges = [difference(first, second) for first, second in pairwise(points)]
     turns = _orientations(macro, edges)
     build.relation("custom", "text", name=f"composite_{build.prefix}", data=f"rope_{build.prefix}")
-    names: list[str] = []
+    bodies: list[Element] = []
     parent, pos = None, add3(composite.offset, points[0])
     for number, (edge, turn) in enumerate(zip(edges, turns, strict=True)):
         parent = _add_body(composite, parent, number, len(edges), pos, turn, norm3(edge))
-        names.append(parent.name or "")
+        bodies.append(parent)
         pos = (norm3(edge), 0.0, 0.0)
+    names = [body.name or "" for body in bodies]
     for first, second in pairwise(names):
         build.relation("contact", "exclude", body1=first, body2=second)
     if composite.geom.values.get("type") == "box":
         _add_skin(composite, names)
+    plugin = plugin_of(composite)
+    if plugin is not None:
+        add_plugin(composite, plugin, bodies)
 
 
 def _curve(composite: Composite) -> list[Vec3]:
@@ -74,11 +79,6 @@ def _curve(composite: Composite) -> list[Vec3]:
     last = composite.counts[0] - 1
     places = [[single(function(i / last, size)) for function in functions] for i in range(last + 1)]
     return [(x, y, z) for x, y, z in places]
-
-
-def _between(first: Vec3, second: Vec3) -> Vec3:
-    """The vector between two vertices, in single precision like these."""
-    return single(second[0] - first[0]), single(second[1] - first[1]), single(second[2] - first[2])
 
 
 # --- frames ----------------------------------------------------------------------------------------------------------

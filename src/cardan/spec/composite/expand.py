@@ -56,6 +56,9 @@ def _check(composite: Composite, kind: Kind) -> None:
     bodies = composite.counts[0] * composite.counts[1] * composite.counts[2]
     if bodies > MOST_BODIES:
         raise macro.error(f"{bodies} bodies are more than {MOST_BODIES}", "count")
+    plugin = macro.child("plugin")
+    if plugin is not None and not kind.elastic:
+        raise plugin.error(f"composites of the type '{macro['type']}' have no plugins: cables and particles may")
     shape = geom.values.get("type", "sphere")
     if kind.shapes and shape not in kind.shapes:
         words = ", ".join(kind.shapes)

@@ -29,6 +29,7 @@ class Kind:
     covers: whether a skin puts geoms and tendons into a group that is not shown.
     spaced: whether the spacing must be at least the size of the geoms.
     skinned: whether a finer skin needs at least 3 by 3 bodies.
+    elastic: whether a plugin may act on its bodies.
     """
 
     build: Callable[[Composite], None]
@@ -38,15 +39,16 @@ class Kind:
     covers: bool = True
     spaced: bool = False
     skinned: bool = True
+    elastic: bool = False
 
 
 _SHELL: Values = {"contype": 0}
 
 KINDS: dict[str, Kind] = {
-    "particle": Kind(build_particle, (), {"condim": 1, "priority": 1}, {}, covers=False, spaced=True),
+    "particle": Kind(build_particle, (), {"condim": 1, "priority": 1}, {}, covers=False, spaced=True, elastic=True),
     "grid": Kind(build_grid, spaced=True),
     "loop": Kind(build_loop, covers=False),
-    "cable": Kind(build_cable, ROD, covers=False, skinned=False),
+    "cable": Kind(build_cable, ROD, covers=False, skinned=False, elastic=True),
     "box": Kind(build_box, geom=_SHELL),
     "cylinder": Kind(build_cylinder, geom=_SHELL),
     "ellipsoid": Kind(build_ellipsoid, geom=_SHELL),

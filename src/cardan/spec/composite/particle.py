@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cardan.maths.vector import add3
 from cardan.spec.composite.builder import add_plain
 from cardan.spec.composite.grid import AT_HOME, add_sliders
+from cardan.spec.composite.plugin import add_plugin, plugin_of, sheet_densities, solid_elements
 from cardan.spec.composite.request import cells_of, single
 from cardan.spec.composite.shell_skin import skin_box
 from cardan.spec.composite.skin import BoneAt, Influence, add_skin, sheet_faces, skin_grid
@@ -17,6 +18,7 @@ from cardan.spec.composite.skin import BoneAt, Influence, add_skin, sheet_faces,
 if TYPE_CHECKING:
     from cardan.spec.composite.request import Composite, Part, Vec3
     from cardan.spec.composite.skin import Face
+    from cardan.spec.element import Element
 
 Sheet = tuple[list[tuple[BoneAt, Influence]], list["Face"], int]
 
@@ -28,8 +30,7 @@ def build_particle(composite: Composite) -> None:
     build = composite.build
     names, places = _places(composite)
     triangles = _triangles(composite, len(names))
-    for number, (name, place) in enumerate(zip(names, places, strict=True)):
-        _add_body(composite, name, number, place)
+    bodies = [_add_body(composite, *which) for which in zip(names, range(len(names)), places, strict=True)]
     tendon = composite.main_tendon()
     edges = {edge for a, b, c in triangles for edge in (_edge(a, b), _edge(b, c), _edge(c, a))}
     for a, b in sorted(edges):
@@ -39,6 +40,25 @@ def build_particle(composite: Composite) -> None:
         build.relation("equality", "tendon", tendon.origin, tendon1=tie, **tendon.fix)
     if composite.skin is not None:
         _add_skin(composite, composite.skin, names, triangles)
+    plugin = plugin_of(composite)
+    if plugin is not None:
+        _make_elastic(composite, plugin, bodies, places, triangles)
+
+
+def _make_elastic(
+    composite: Composite, plugin: Element, bodies: list[Element], places: list[Vec3], triangles: list[Face]
+) -> None:
+    """Give the bodies the plugin: with the triangles of a sheet and their mass, or the tetrahedra of a solid."""
+    if triangles:
+        add_plugin(composite, plugin, bodies, [corner for triangle in triangles for corner in triangle])
+        densities = sheet_densities(composite, plugin, places, triangles)
+        for body, density in zip(bodies, densities, strict=True):
+            for geom in body.all("geom"):
+                geom.attributes["density"] = density
+    elif composite.points is None and composite.dimensions == 3:
+        add_plugin(composite, plugin, bodies, solid_elements(composite.counts))
+    else:
+        add_plugin(composite, plugin, bodies)
 
 
 def _edge(a: int, b: int) -> tuple[int, int]:
@@ -77,7 +97,7 @@ def _triangles(composite: Composite, bodies: int) -> list[Face]:
     return sheet_faces(rows, columns)[: 2 * (rows - 1) * (columns - 1)]
 
 
-def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> None:
+def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> Element:
     """One body with its joints, geom and site."""
     build = composite.build
     body = build.body(None, name, pos=add3(composite.offset, place))
@@ -89,6 +109,7 @@ def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> None
     add_plain(body, "geom", composite.geom.origin, composite.geom.values)
     site = composite.site
     add_plain(body, "site", site.origin, {"name": build.name("S", number), **site.values, "pos": AT_HOME})
+    return body
 
 
 def _add_skin(composite: Composite, skin: Part, names: list[str], triangles: list[Face]) -> None:

@@ -31,6 +31,11 @@ def single(value: float) -> float:
     return unpack("f", pack("f", value))[0]
 
 
+def difference(first: Vec3, second: Vec3) -> Vec3:
+    """The vector between two vertices, in single precision like these."""
+    return single(second[0] - first[0]), single(second[1] - first[1]), single(second[2] - first[2])
+
+
 @dataclass(frozen=True)
 class Part:
     """Values of one kind of element that a composite is made of.
