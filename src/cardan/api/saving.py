@@ -61,7 +61,6 @@ def to_xml(m: MjModel) -> str:
     Raises:
         ValueError: the model was not compiled from XML or a tree (but loaded from a binary file, unpickled, ...), or
             holds a NaN.
-        UnsupportedFeature: the model has flexes or plugins.
     """
     check_model("to_xml", m)
     if m._source is None:

@@ -66,8 +66,10 @@ def run(model: Path) -> None:
     table.add_row("options", ", ".join(options))
     table.add_row("gravity", " ".join(f"{g:g}" for g in m.opt.gravity))
     table.add_row("mass", f"{m.body_subtreemass[0]:.6g} kg; extent {m.stat.extent:.4g} m")
-    for kind, count in (("actuator", m.nu), ("sensor", m.nsensor), ("tendon", m.ntendon), ("key", m.nkey)):
+    kinds = (("actuator", "s", m.nu), ("sensor", "s", m.nsensor), ("tendon", "s", m.ntendon), ("flex", "es", m.nflex),
+             ("key", "s", m.nkey))  # fmt: skip
+    for kind, ending, count in kinds:
         if count:
-            table.add_row(kind + "s", ", ".join(escape(getattr(m, kind)(k).name) or str(k) for k in range(count)))
+            table.add_row(kind + ending, ", ".join(escape(getattr(m, kind)(k).name) or str(k) for k in range(count)))
     console.print(table)
     console.print(body_tree(m))

@@ -285,6 +285,60 @@ class _MjModelLightViews:
     id: int
     name: str
 
+class _MjModelFlexViews:
+    contype: NDArray[int32]
+    conaffinity: NDArray[int32]
+    condim: NDArray[int32]
+    priority: NDArray[int32]
+    solmix: NDArray[float64]
+    solref: NDArray[float64]
+    solimp: NDArray[float64]
+    friction: NDArray[float64]
+    margin: NDArray[float64]
+    gap: NDArray[float64]
+    internal: NDArray[uint8]
+    selfcollide: NDArray[int32]
+    activelayers: NDArray[int32]
+    dim: NDArray[int32]
+    matid: NDArray[int32]
+    group: NDArray[int32]
+    vertadr: NDArray[int32]
+    vertnum: NDArray[int32]
+    edgeadr: NDArray[int32]
+    edgenum: NDArray[int32]
+    elemadr: NDArray[int32]
+    elemnum: NDArray[int32]
+    elemdataadr: NDArray[int32]
+    shellnum: NDArray[int32]
+    shelldataadr: NDArray[int32]
+    evpairadr: NDArray[int32]
+    evpairnum: NDArray[int32]
+    texcoordadr: NDArray[int32]
+    vertbodyid: NDArray[int32]
+    edge: NDArray[int32]
+    elem: NDArray[int32]
+    elemlayer: NDArray[int32]
+    shell: NDArray[int32]
+    evpair: NDArray[int32]
+    vert: NDArray[float64]
+    xvert0: NDArray[float64]
+    radius: NDArray[float64]
+    edgestiffness: NDArray[float64]
+    edgedamping: NDArray[float64]
+    edgeequality: NDArray[uint8]
+    rigid: NDArray[uint8]
+    centered: NDArray[uint8]
+    flatskin: NDArray[uint8]
+    bvhadr: NDArray[int32]
+    bvhnum: NDArray[int32]
+    rgba: NDArray[float32]
+    texcoord: NDArray[float32]
+    edge_length0: NDArray[float64]
+    edge_invweight0: NDArray[float64]
+    edge_rigid: NDArray[uint8]
+    id: int
+    name: str
+
 class _MjModelMeshViews:
     vertadr: NDArray[int32]
     vertnum: NDArray[int32]
@@ -555,6 +609,18 @@ class _MjDataCameraViews:
 class _MjDataLightViews:
     xpos: NDArray[float64]
     xdir: NDArray[float64]
+    id: int
+    name: str
+
+class _MjDataFlexViews:
+    vert_xpos: NDArray[float64]
+    elem_aabb: NDArray[float64]
+    edge_J_rownnz: NDArray[int32]
+    edge_J_rowadr: NDArray[int32]
+    edge_J_colind: NDArray[int32]
+    edge_J: NDArray[float64]
+    edge_length: NDArray[float64]
+    edge_velocity: NDArray[float64]
     id: int
     name: str
 
@@ -1050,6 +1116,7 @@ class ModelFields:
     def cam(self, name: str | int = ...) -> _MjModelCameraViews: ...
     def camera(self, name: str | int = ...) -> _MjModelCameraViews: ...
     def light(self, name: str | int = ...) -> _MjModelLightViews: ...
+    def flex(self, name: str | int = ...) -> _MjModelFlexViews: ...
     def mesh(self, name: str | int = ...) -> _MjModelMeshViews: ...
     def skin(self, name: str | int = ...) -> _MjModelSkinViews: ...
     def hfield(self, name: str | int = ...) -> _MjModelHfieldViews: ...
@@ -1235,6 +1302,7 @@ class DataFields:
     def cam(self, name: str | int = ...) -> _MjDataCameraViews: ...
     def camera(self, name: str | int = ...) -> _MjDataCameraViews: ...
     def light(self, name: str | int = ...) -> _MjDataLightViews: ...
+    def flex(self, name: str | int = ...) -> _MjDataFlexViews: ...
     def tendon(self, name: str | int = ...) -> _MjDataTendonViews: ...
     def ten(self, name: str | int = ...) -> _MjDataTendonViews: ...
     def actuator(self, name: str | int = ...) -> _MjDataActuatorViews: ...

@@ -30,6 +30,8 @@ Span = Callable[["MjModel", int], tuple[int, int]]
 QPOS_WIDTH = (7, 4, 1, 1)
 DOF_WIDTH = (6, 3, 1, 1)
 
+# dimensions of which one element can have many
+_MANY = ("nq", "nv", "nflexvert", "nflexedge", "nflexelem", "nflexevpair", "nflextexcoord")
 # fields of no element in particular, though their first dimension is one: addresses in sparse matrices, names
 _STRUCTURAL = ("name_", "D_", "B_", "dof_", "jnt_", "efc_", "island_")
 
@@ -48,7 +50,7 @@ def _joint_span(address: str, widths: tuple[int, ...]) -> Span:
 
 def _counted(address: str, *counts: str, times: int = 1) -> Span:
     def span(m: MjModel, i: int) -> tuple[int, int]:
-        start = int(getattr(m, address)[i])
+        start = max(int(getattr(m, address)[i]), 0)
         return start, start + times * int(np.prod([getattr(m, count)[i] for count in counts]))
 
     return span
@@ -83,6 +85,31 @@ _JOINT_SPANS = {
     "nv": _joint_span("jnt_dofadr", DOF_WIDTH),
 }
 
+
+def _texcoord_span(m: MjModel, i: int) -> tuple[int, int]:
+    start = int(m.flex_texcoordadr[i])
+    return (start, start + int(m.flex_vertnum[i])) if start >= 0 else (0, 0)
+
+
+def _corner_span(address: str, count: str, extra: int) -> Span:
+    def span(m: MjModel, i: int) -> tuple[int, int]:
+        start = max(int(getattr(m, address)[i]), 0)
+        return start, start + int(getattr(m, count)[i]) * (int(m.flex_dim[i]) + extra)
+
+    return span
+
+
+_FLEX_SPANS = {
+    "nflex": _one,
+    "nflexvert": _counted("flex_vertadr", "flex_vertnum"),
+    "nflexedge": _counted("flex_edgeadr", "flex_edgenum"),
+    "nflexelem": _counted("flex_elemadr", "flex_elemnum"),
+    "nflexelemdata": _corner_span("flex_elemdataadr", "flex_elemnum", 1),
+    "nflexshelldata": _corner_span("flex_shelldataadr", "flex_shellnum", 0),
+    "nflexevpair": _counted("flex_evpairadr", "flex_evpairnum"),
+    "nflextexcoord": _texcoord_span,
+}
+
 KINDS: tuple[Kind, ...] = (
     Kind("body", ("body",), "Body", ("body_",), {"nbody": _one}, ("body",), ("",)),
     Kind("jnt", ("jnt", "joint"), "Joint", ("jnt_", "dof_", ""), _JOINT_SPANS, ("jnt", "joint"), ("",)),
@@ -90,6 +117,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("site", ("site",), "Site", ("site_",), {"nsite": _one}, ("site",), ("site_",)),
     Kind("cam", ("cam", "camera"), "Camera", ("cam_",), {"ncam": _one}, ("cam", "camera"), ("cam_",)),
     Kind("light", ("light",), "Light", ("light_",), {"nlight": _one}, ("light",), ("light_",)),
+    Kind("flex", ("flex",), "Flex", ("flex_", "flex"), _FLEX_SPANS, ("flex",), ("flex",)),
     Kind("mesh", ("mesh",), "Mesh", ("mesh_",), {"nmesh": _one}),
     Kind("skin", ("skin",), "Skin", ("skin_",), {"nskin": _one}),
     Kind(
@@ -185,8 +213,8 @@ def _part(view: ElementView, field: Field) -> np.ndarray:
     array = view._owner._memory.arrays[field.name]
     if field.name in RECTANGLES:
         return array[start:stop].reshape(RECTANGLES[field.name](view._owner, view._id))
-    # one row of a matrix is a vector; the rows of a joint's degrees of freedom stay a matrix
-    return array[start] if array.ndim > 1 and field.shape[0] not in ("nq", "nv") else array[start:stop]
+    # one row of a matrix is a vector; rows of degrees of freedom, vertices, ... stay a matrix
+    return array[start] if array.ndim > 1 and field.shape[0] not in _MANY else array[start:stop]
 
 
 def _attribute(field: Field) -> property:

@@ -27,7 +27,7 @@ def put_assets(scribe: Scribe) -> None:
         for element in scribe.source.section(tag).children:
             if element.row.kind == "material":
                 _put_material(scribe, section, element)
-            elif _is_there(scribe, element):
+            elif element.row.kind != "flex" and _is_there(scribe, element):
                 _put_asset(scribe, section, element)
 
 

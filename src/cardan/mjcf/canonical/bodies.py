@@ -96,6 +96,8 @@ def put_bodies(scribe: Scribe) -> None:
     for body in range(m.nbody):
         if body:
             elements.append(_put_body(scribe, elements[m.body_parentid[body]], body))
+        else:
+            scribe.put_plugin(scribe.origins.find("body", 0), elements[0], int(m.body_plugin[0]))
         for kind, put in _PARTS.items():
             for number in owners[kind].get(body, ()):
                 put(scribe, elements[body], number)

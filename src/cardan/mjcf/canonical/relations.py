@@ -43,6 +43,7 @@ _EQUALITIES: dict[int, tuple[str, str, dict[str, slice | int]]] = {
     int(mjtEq.mjEQ_WELD): ("weld", "body", {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": 10}),
     int(mjtEq.mjEQ_JOINT): ("joint", "joint", {"polycoef": slice(0, 5)}),
     int(mjtEq.mjEQ_TENDON): ("tendon", "tendon", {"polycoef": slice(0, 5)}),
+    int(mjtEq.mjEQ_FLEX): ("flex", "flex", {}),
 }
 _EQUALITY = {"active": "eq_active0", "solref": "eq_solref", "solimp": "eq_solimp"}
 
@@ -57,7 +58,8 @@ def put_equalities(scribe: Scribe) -> None:
         second = int(m.eq_obj2id[number])
         values |= {
             "name": scribe.name("equality", number),
-            f"{kind}1": scribe.name(kind, int(m.eq_obj1id[number])),
+            # a flex stands alone
+            kind if tag == "flex" else f"{kind}1": scribe.name(kind, int(m.eq_obj1id[number])),
             # the world is what a body is tied to when no other is named
             f"{kind}2": scribe.name(kind, second) if kind != "body" or second else None,
         }

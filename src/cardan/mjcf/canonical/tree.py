@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cardan.errors import UnsupportedFeature
 from cardan.mjcf.canonical.assets import put_assets, put_custom
 from cardan.mjcf.canonical.bodies import put_bodies
+from cardan.mjcf.canonical.flexes import put_flexes
 from cardan.mjcf.canonical.relations import (
     put_actuators,
     put_contacts,
@@ -32,12 +32,7 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
         source: the tree that it was compiled from.
         statistic: the statistics (``m.stat``) that the compiler found: those that are still the same are left out, so
             that they follow the model. Without it all are written.
-
-    Raises:
-        UnsupportedFeature: the model has flexes.
     """
-    if m.nflex:
-        raise UnsupportedFeature("writing models with flexes is not supported yet")
     scribe = Scribe(m, source)
     scribe.tree.root.attributes["model"] = source.model_name
     put_settings(scribe, dict(statistic or {}))
@@ -45,6 +40,7 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
     put_custom(scribe)
     put_assets(scribe)
     put_bodies(scribe)
+    put_flexes(scribe)
     put_contacts(scribe)
     put_equalities(scribe)
     put_tendons(scribe)
