@@ -19,7 +19,7 @@ FLOORS = (
     ("model", "formats"),
     ("spec",),
     ("mjcf",),
-    ("dynamics", "collision", "constraint", "solver", "sensor"),
+    ("dynamics", "soft", "collision", "constraint", "solver", "sensor"),
     ("plugins",),
     ("step",),
     ("compiler",),
@@ -28,7 +28,7 @@ FLOORS = (
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 TEXT = {"spec", "mjcf"}
-PHYSICS = {"dynamics", "collision", "constraint", "solver", "sensor", "plugins", "step"}
+PHYSICS = {"dynamics", "soft", "collision", "constraint", "solver", "sensor", "plugins", "step"}
 
 LONGEST_FILE = 700
 LONGEST_FUNCTION = 80

@@ -93,6 +93,7 @@ mj_compareFwdInv = _function("mj_compareFwdInv", "Difference of forward and inve
 mj_kinematics = _function("mj_kinematics", "Poses of bodies, geoms and sites.")
 mj_comPos = _function("mj_comPos", "Inertias and joint axes about the centres of mass of the kinematic trees.")
 mj_camlight = _function("mj_camlight", "Poses of cameras and lights.")
+mj_flex = _function("mj_flex", "Vertices, boxes and edges of flexes.")
 mj_tendon = _function("mj_tendon", "Tendon lengths and moment arms.")
 mj_transmission = _function("mj_transmission", "Actuator lengths and moments.")
 mj_crb = _function("mj_crb", "Inertia matrix `qM` by the composite rigid body algorithm.")
@@ -216,6 +217,7 @@ __all__ = [
     "mj_energyPos",
     "mj_energyVel",
     "mj_factorM",
+    "mj_flex",
     "mj_forward",
     "mj_forwardSkip",
     "mj_fwdAcceleration",

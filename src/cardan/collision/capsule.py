@@ -48,15 +48,16 @@ def spheres_contact(
 ) -> int:
     """Contact of two spheres that belong to two geoms.
 
-    Spheres with the same centre are pushed apart across the z axes of the two geoms.
+    Spheres with the same centre are pushed apart across the z axes of the two geoms, or along the x axis of the world
+    if one belongs to an element of a flex.
 
     Args:
         d: data; contacts are found up to the distance ``d.work.near_margin``.
         k: number of the contacts that the pair has already.
-        geom1: id of the first geom.
+        geom1: id of the first geom, or -1 for an element of a flex.
         center1: centre of the first sphere, global frame, m.
         radius1: its radius, m.
-        geom2: id of the second geom.
+        geom2: id of the second geom, or -1.
         center2: centre of the second sphere.
         radius2: its radius.
 
@@ -68,10 +69,12 @@ def spheres_contact(
     dist = length - (radius1 + radius2)
     if dist > d.work.near_margin:
         return k
-    if length < MINVAL:
-        normal = normalize3(cross(axis_z(d.geom_xmat, geom1), axis_z(d.geom_xmat, geom2)))
-    else:
+    if length >= MINVAL:
         normal = scale3(between, 1.0 / length)
+    elif geom1 < 0 or geom2 < 0:
+        normal = (1.0, 0.0, 0.0)
+    else:
+        normal = normalize3(cross(axis_z(d.geom_xmat, geom1), axis_z(d.geom_xmat, geom2)))
     put_contact(d, k, dist, add_scaled3(center1, normal, radius1 + 0.5 * dist), normal)
     return k + 1
 
@@ -107,38 +110,57 @@ def sphere_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
 
 @kernel
-def parallel_capsules(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def closest_on_half(center: Any, half: Any, point: Any) -> Any:
+    """The point of a segment that is closest to `point`; `half` leads from its centre to its end."""
+    square = dot3(half, half)
+    if square < MINVAL * MINVAL:
+        return center
+    return add_scaled3(center, half, clamp(dot3(half, sub3(point, center)) / square, -1.0, 1.0))
+
+
+@kernel
+def parallel_capsules(
+    d: Any, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
+) -> int:
     """Parallel capsules: the first two contacts among those of the four ends with the other capsule."""
-    center1 = get3(d.geom_xpos, geom1)
-    center2 = get3(d.geom_xpos, geom2)
-    axis1 = axis_z(d.geom_xmat, geom1)
-    axis2 = axis_z(d.geom_xmat, geom2)
     ncon = 0
     for end in range(4):
         side = 1.0 - 2.0 * (end % 2)
         if end < 2:
-            point1 = add_scaled3(center1, axis1, side * m.geom_size[geom1, 1])
-            point2 = closest_on_segment(center2, axis2, m.geom_size[geom2, 1], point1)
+            point1 = add_scaled3(center1, u, side)
+            point2 = closest_on_half(center2, v, point1)
         else:
-            point2 = add_scaled3(center2, axis2, side * m.geom_size[geom2, 1])
-            point1 = closest_on_segment(center1, axis1, m.geom_size[geom1, 1], point2)
+            point2 = add_scaled3(center2, v, side)
+            point1 = closest_on_half(center1, u, point2)
         if ncon < 2:
-            ncon = spheres_contact(d, ncon, geom1, point1, m.geom_size[geom1, 0], geom2, point2, m.geom_size[geom2, 0])
+            ncon = spheres_contact(d, ncon, geom1, point1, radius1, geom2, point2, radius2)
     return ncon
 
 
-@collider
-def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+@kernel
+def capsules_contact(
+    d: Any, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
+) -> int:
     """Two capsules: one contact at the closest points of their segments; up to two if they are parallel.
 
     With the segments p = c + s u, q = e + t v for s, t in [-1, 1], the squared distance is a quadratic function of
     s and t. Its minimum over the square is that over the plane with s clamped, then t for this s, clamped, then s
     for this t, clamped (Ericson, section 5.1.9).
+
+    Args:
+        d: data; contacts are found up to the distance ``d.work.near_margin``.
+        geom1: id of the first geom, or -1 for an element of a flex.
+        center1: middle of its segment, global frame, m.
+        u: from there to the end of the segment.
+        radius1: its radius, m.
+        geom2: id of the second geom, or -1.
+        center2: middle of its segment.
+        v: from there to its end.
+        radius2: its radius.
+
+    Returns:
+        The number of contacts.
     """
-    center1 = get3(d.geom_xpos, geom1)
-    center2 = get3(d.geom_xpos, geom2)
-    u = scale3(axis_z(d.geom_xmat, geom1), m.geom_size[geom1, 1])
-    v = scale3(axis_z(d.geom_xmat, geom2), m.geom_size[geom2, 1])
     between = sub3(center2, center1)
 
     # the quadratic function, and whether it has a unique minimum
@@ -146,7 +168,7 @@ def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
     ub, vb = dot3(u, between), dot3(v, between)
     determinant = uu * vv - uv * uv
     if abs(determinant) < MINVAL:
-        return parallel_capsules(m, d, geom1, geom2)
+        return parallel_capsules(d, geom1, center1, u, radius1, geom2, center2, v, radius2)
 
     # closest points of the segments
     s = clamp((ub * vv - uv * vb) / determinant, -1.0, 1.0)
@@ -154,13 +176,27 @@ def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
     if t > 1.0 or t < -1.0:
         t = clamp(t, -1.0, 1.0)
         s = clamp((ub + t * uv) / uu, -1.0, 1.0)
-    return spheres_contact(
+    point1, point2 = add_scaled3(center1, u, s), add_scaled3(center2, v, t)
+    return spheres_contact(d, 0, geom1, point1, radius1, geom2, point2, radius2)
+
+
+@kernel
+def half_axis(m: Any, d: Any, geom: int) -> Any:
+    """From the middle of a capsule to the end of its segment, global frame."""
+    return scale3(axis_z(d.geom_xmat, geom), m.geom_size[geom, 1])
+
+
+@collider
+def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """Two capsules: one contact at the closest points of their segments; up to two if they are parallel."""
+    return capsules_contact(
         d,
-        0,
         geom1,
-        add_scaled3(center1, u, s),
+        get3(d.geom_xpos, geom1),
+        half_axis(m, d, geom1),
         m.geom_size[geom1, 0],
         geom2,
-        add_scaled3(center2, v, t),
+        get3(d.geom_xpos, geom2),
+        half_axis(m, d, geom2),
         m.geom_size[geom2, 0],
     )

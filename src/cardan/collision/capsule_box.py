@@ -15,11 +15,11 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from cardan.collision.capsule import axis_z, clamp, component
+from cardan.collision.capsule import clamp, component, half_axis
 from cardan.collision.sphere import sphere_box_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, kernel
-from cardan.maths.vector import add_scaled3, dot3, get3, get9, mul_mat_t_vec3, scale3, sub3
+from cardan.maths.vector import add_scaled3, dot3, get3, get9, mul_mat_t_vec3, sub3
 
 MINVAL = mjMINVAL
 STEEP = 0.5
@@ -219,16 +219,22 @@ def second_place(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
     return found, t + way
 
 
-@collider
-def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
-    """A capsule and a box: up to two contacts, of which the nearest comes first."""
-    xmat = get9(d.geom_xmat, geom2)
-    middle = get3(d.geom_xpos, geom1)
-    axis = scale3(axis_z(d.geom_xmat, geom1), m.geom_size[geom1, 1])
-    center = mul_mat_t_vec3(xmat, sub3(middle, get3(d.geom_xpos, geom2)))
+@kernel
+def capsule_box_contacts(m: Any, d: Any, middle: Any, axis: Any, radius: float, box: int) -> int:
+    """Contacts of a capsule, at any place of its geom, with a box: up to two, of which the nearest comes first.
+
+    Args:
+        m: model.
+        d: data; contacts are found up to the distance ``d.work.near_margin``.
+        middle: middle of the capsule's segment, global frame, m.
+        axis: from there to the end of the segment.
+        radius: its radius, m.
+        box: id of the box.
+    """
+    xmat = get9(d.geom_xmat, box)
+    center = mul_mat_t_vec3(xmat, sub3(middle, get3(d.geom_xpos, box)))
     half = mul_mat_t_vec3(xmat, axis)
-    size = get3(m.geom_size, geom2)
-    radius = m.geom_size[geom1, 0]
+    size = get3(m.geom_size, box)
 
     # far apart along one of the box's axes
     reach = radius + d.work.near_margin
@@ -238,9 +244,15 @@ def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
     square, t, side = nearest_place(center, half, size)
     if square == inf:
-        return sphere_box_contact(m, d, 0, middle, radius, geom2)
-    ncon = sphere_box_contact(m, d, 0, add_scaled3(middle, axis, t), radius, geom2)
+        return sphere_box_contact(m, d, 0, middle, radius, box)
+    ncon = sphere_box_contact(m, d, 0, add_scaled3(middle, axis, t), radius, box)
     found, t = second_place(center, half, size, t, side)
     if found:
-        ncon = sphere_box_contact(m, d, ncon, add_scaled3(middle, axis, t), radius, geom2)
+        ncon = sphere_box_contact(m, d, ncon, add_scaled3(middle, axis, t), radius, box)
     return ncon
+
+
+@collider
+def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    """A capsule and a box: up to two contacts, of which the nearest comes first."""
+    return capsule_box_contacts(m, d, get3(d.geom_xpos, geom1), half_axis(m, d, geom1), m.geom_size[geom1, 0], geom2)

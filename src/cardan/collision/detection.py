@@ -14,7 +14,7 @@ from cardan.collision.broadphase import find_body_pairs
 from cardan.collision.candidates import gather_candidates
 from cardan.collision.midphase import prepare_trees
 from cardan.collision.near import MAXCONPAIR
-from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin, set_parameters
+from cardan.collision.parameters import explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
 from cardan.enums import mjtDisableBit, mjtWarning
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
 from cardan.model.pairing import NTYPES
@@ -25,25 +25,39 @@ NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTR
 
 
 @kernel
-def complete_contact(m: Any, d: Any, con: int, k: int, geom1: int, geom2: int, pair: int) -> None:
-    """Make row `con` of the contacts from row `k` of the near phase."""
+def complete_contact(m: Any, d: Any, con: int, k: int, side1: int, side2: int, pair: int) -> None:
+    """Make row `con` of the contacts from row `k` of the near phase, but for elements and vertices of flexes."""
     d.contact.dist[con] = d.work.near_dist[k]
     for i in range(3):
         d.contact.pos[con, i] = d.work.near_pos[k, i]
     for i in range(9):
         d.contact.frame[con, i] = d.work.near_frame[k, i]
-    set_parameters(m, d, con, geom1, geom2, pair)
+    set_parameters(m, d, con, side1, side2, pair)
     d.contact.exclude[con] = 1 if d.contact.dist[con] >= d.contact.includemargin[con] else 0
     d.contact.efc_address[con] = -1
     d.contact.mu[con] = 0.0
     for i in range(36):
         d.contact.H[con, i] = 0.0
-    d.contact.geom[con, 0] = geom1
-    d.contact.geom[con, 1] = geom2
     for i in range(2):
-        d.contact.flex[con, i] = -1
+        side = side1 if i == 0 else side2
+        d.contact.geom[con, i] = max(side, -1)
+        d.contact.flex[con, i] = flex_side(side) if side < 0 else -1
         d.contact.elem[con, i] = -1
         d.contact.vert[con, i] = -1
+
+
+@kernel
+def take_room(m: Any, d: Any, found: int) -> int:
+    """How many of `found` contacts there is room for; fewer than 0 if there may be more room, which is asked for."""
+    first = d.ncon
+    if first + found > len(d.contact.dist):
+        if d.work.contacts_full == 0:
+            d.work.need = first + MAXCONPAIR
+            return -1
+        found = len(d.contact.dist) - first
+        d.warning.number[CONTACTFULL] += 1
+        d.warning.lastinfo[CONTACTFULL] = first + found
+    return found
 
 
 @kernel
@@ -72,23 +86,38 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
     found = call_collider(address, m, d, geom1, geom2)
     if found < 0:
         return CALLBACK_FAILED
+    found = take_room(m, d, found)
+    if found < 0:
+        return GROW_CON
     first = d.ncon
-    if first + found > len(d.contact.dist):
-        if d.work.contacts_full == 0:
-            d.work.need = first + MAXCONPAIR
-            return GROW_CON
-        found = len(d.contact.dist) - first
-        d.warning.number[CONTACTFULL] += 1
-        d.warning.lastinfo[CONTACTFULL] = first + found
     for k in range(found):
         complete_contact(m, d, first + k, k, geom1, geom2, pair)
     d.ncon = first + found
     return OK
 
 
+@kernel
+def find_candidates(m: Any, d: Any) -> Any:
+    """Broad and mid phase: pairs of bodies, then pairs of geoms, in order.
+
+    Returns:
+        A status, and the number of candidates in ``d.work.candidate``.
+    """
+    npair = find_body_pairs(m, d)
+    if npair > len(d.work.bodypair):
+        d.work.need = npair
+        return GROW_CANDIDATE, 0
+    prepare_trees(m, d)
+    ncandidate = gather_candidates(m, d, npair)
+    if ncandidate > len(d.work.candidate):
+        d.work.need = ncandidate
+        return GROW_CANDIDATE, 0
+    return OK, ncandidate
+
+
 @stage
 def collision(m: Any, d: Any) -> int:
-    """Find all contacts (``mj_collision``).
+    """Find all contacts of geoms (``mj_collision``).
 
     Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``, ordered by the ids of the bodies,
     explicit pairs first, then by those of the geoms. Distances may be positive, up to the margin of the pair.
@@ -96,19 +125,9 @@ def collision(m: Any, d: Any) -> int:
     d.ncon = 0
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return OK
-
-    # broad and mid phase: pairs of bodies, then pairs of geoms
-    npair = find_body_pairs(m, d)
-    if npair > len(d.work.bodypair):
-        d.work.need = npair
-        return GROW_CANDIDATE
-    prepare_trees(m, d)
-    ncandidate = gather_candidates(m, d, npair)
-    if ncandidate > len(d.work.candidate):
-        d.work.need = ncandidate
-        return GROW_CANDIDATE
-
-    # near phase
+    status, ncandidate = find_candidates(m, d)
+    if status != OK:
+        return status
     for k in range(ncandidate):
         status = collide_candidate(m, d, d.work.candidate[k, 0], d.work.candidate[k, 1], d.work.candidate[k, 2])
         if status != OK:

@@ -1,4 +1,6 @@
-"""Contact parameters: the properties of two geoms, or of an explicit pair, as those of a contact.
+"""Contact parameters: the properties of its two sides, or of an explicit pair, as those of a contact.
+
+A *side* is the id of a geom, or `flex_side` of a flex.
 
 Spec: modelling, contact parameters and contact override.
 """
@@ -39,14 +41,74 @@ def explicit_pair_margin(m: Any, pair: int) -> float:
 
 
 @kernel
-def mix_weight(m: Any, geom1: int, geom2: int) -> float:
-    """Weight of the first geom's solver parameters: 1 or 0 by priority, else its share of solmix."""
-    priority1 = m.geom_priority[geom1]
-    priority2 = m.geom_priority[geom2]
+def flex_side(flex: int) -> int:
+    """The number of a flex as a side of a contact; of that number, the flex."""
+    return -1 - flex
+
+
+@kernel
+def pair_margin(m: Any, side1: int, side2: int) -> float:
+    """Distance at which two sides get a contact: the larger margin, or ``opt.o_margin``."""
+    if overridden(m):
+        return m.opt.o_margin
+    margin1 = m.geom_margin[side1] if side1 >= 0 else m.flex_margin[flex_side(side1)]
+    margin2 = m.geom_margin[side2] if side2 >= 0 else m.flex_margin[flex_side(side2)]
+    return max(margin1, margin2)
+
+
+@kernel
+def pair_gap(m: Any, side1: int, side2: int) -> float:
+    """The part of the margin of two sides in which contacts exert no force: the larger gap."""
+    gap1 = m.geom_gap[side1] if side1 >= 0 else m.flex_gap[flex_side(side1)]
+    gap2 = m.geom_gap[side2] if side2 >= 0 else m.flex_gap[flex_side(side2)]
+    return max(gap1, gap2)
+
+
+@kernel
+def priority_of(m: Any, side: int) -> int:
+    """Priority of the parameters of a side."""
+    return m.geom_priority[side] if side >= 0 else m.flex_priority[flex_side(side)]
+
+
+@kernel
+def solmix_of(m: Any, side: int) -> float:
+    """Weight of the solver parameters of a side."""
+    return m.geom_solmix[side] if side >= 0 else m.flex_solmix[flex_side(side)]
+
+
+@kernel
+def solref_of(m: Any, side: int, i: int) -> float:
+    """Number `i` of the solref of a side."""
+    return m.geom_solref[side, i] if side >= 0 else m.flex_solref[flex_side(side), i]
+
+
+@kernel
+def solimp_of(m: Any, side: int, i: int) -> float:
+    """Number `i` of the solimp of a side."""
+    return m.geom_solimp[side, i] if side >= 0 else m.flex_solimp[flex_side(side), i]
+
+
+@kernel
+def friction_of(m: Any, side: int, i: int) -> float:
+    """Number `i` of the friction of a side."""
+    return m.geom_friction[side, i] if side >= 0 else m.flex_friction[flex_side(side), i]
+
+
+@kernel
+def condim_of(m: Any, side: int) -> int:
+    """Dimension of the contacts of a side."""
+    return m.geom_condim[side] if side >= 0 else m.flex_condim[flex_side(side)]
+
+
+@kernel
+def mix_weight(m: Any, side1: int, side2: int) -> float:
+    """Weight of the first side's solver parameters: 1 or 0 by priority, else its share of solmix."""
+    priority1 = priority_of(m, side1)
+    priority2 = priority_of(m, side2)
     if priority1 != priority2:
         return 1.0 if priority1 > priority2 else 0.0
-    mix1 = m.geom_solmix[geom1]
-    mix2 = m.geom_solmix[geom2]
+    mix1 = solmix_of(m, side1)
+    mix2 = solmix_of(m, side2)
     if mix1 >= MINVAL and mix2 >= MINVAL:
         return mix1 / (mix1 + mix2)
     if mix1 < MINVAL and mix2 < MINVAL:
@@ -55,53 +117,55 @@ def mix_weight(m: Any, geom1: int, geom2: int) -> float:
 
 
 @kernel
-def mix_solver(m: Any, d: Any, con: int, geom1: int, geom2: int) -> None:
-    """Solref and solimp of contact `con`: the weighted mean of those of two geoms.
+def mix_solver(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
+    """Solref and solimp of contact `con`: the weighted mean of those of its sides.
 
-    Geoms of the same priority of which one has a solref in direct format (first number not positive) get the smaller
+    Sides of the same priority of which one has a solref in direct format (first number not positive) get the smaller
     numbers of both instead of the mean.
     """
-    weight = mix_weight(m, geom1, geom2)
-    standard = m.geom_solref[geom1, 0] > 0.0 and m.geom_solref[geom2, 0] > 0.0
-    average = standard or m.geom_priority[geom1] != m.geom_priority[geom2]
+    weight = mix_weight(m, side1, side2)
+    standard = solref_of(m, side1, 0) > 0.0 and solref_of(m, side2, 0) > 0.0
+    average = standard or priority_of(m, side1) != priority_of(m, side2)
     for i in range(2):
-        value1 = m.geom_solref[geom1, i]
-        value2 = m.geom_solref[geom2, i]
+        value1 = solref_of(m, side1, i)
+        value2 = solref_of(m, side2, i)
         d.contact.solref[con, i] = weight * value1 + (1.0 - weight) * value2 if average else min(value1, value2)
     for i in range(5):
-        d.contact.solimp[con, i] = weight * m.geom_solimp[geom1, i] + (1.0 - weight) * m.geom_solimp[geom2, i]
+        d.contact.solimp[con, i] = weight * solimp_of(m, side1, i) + (1.0 - weight) * solimp_of(m, side2, i)
 
 
 @kernel
-def mix_friction(m: Any, d: Any, con: int, geom1: int, geom2: int) -> None:
-    """Condim and friction of contact `con`: those of the geom of higher priority, else the larger ones.
+def mix_friction(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
+    """Condim and friction of contact `con`: those of the side of higher priority, else the larger ones.
 
-    Sliding and rolling friction of a geom hold for two directions each.
+    Sliding and rolling friction of a side hold for two directions each.
     """
+    priority1 = priority_of(m, side1)
+    priority2 = priority_of(m, side2)
     for i in range(5):
         kind = (i + (i > 1)) // 2
-        friction1 = m.geom_friction[geom1, kind]
-        friction2 = m.geom_friction[geom2, kind]
-        if m.geom_priority[geom1] > m.geom_priority[geom2]:
+        friction1 = friction_of(m, side1, kind)
+        friction2 = friction_of(m, side2, kind)
+        if priority1 > priority2:
             friction2 = friction1
-        elif m.geom_priority[geom1] < m.geom_priority[geom2]:
+        elif priority1 < priority2:
             friction1 = friction2
         d.contact.friction[con, i] = max(friction1, friction2)
-    dim1 = m.geom_condim[geom1]
-    dim2 = m.geom_condim[geom2]
-    if m.geom_priority[geom1] > m.geom_priority[geom2]:
+    dim1 = condim_of(m, side1)
+    dim2 = condim_of(m, side2)
+    if priority1 > priority2:
         dim2 = dim1
-    elif m.geom_priority[geom1] < m.geom_priority[geom2]:
+    elif priority1 < priority2:
         dim1 = dim2
     d.contact.dim[con] = max(dim1, dim2)
 
 
 @kernel
-def set_geom_parameters(m: Any, d: Any, con: int, geom1: int, geom2: int) -> None:
-    """All parameters of contact `con` from its two geoms."""
-    d.contact.includemargin[con] = geom_pair_margin(m, geom1, geom2) - max(m.geom_gap[geom1], m.geom_gap[geom2])
-    mix_friction(m, d, con, geom1, geom2)
-    mix_solver(m, d, con, geom1, geom2)
+def set_side_parameters(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
+    """All parameters of contact `con` from its two sides."""
+    d.contact.includemargin[con] = pair_margin(m, side1, side2) - pair_gap(m, side1, side2)
+    mix_friction(m, d, con, side1, side2)
+    mix_solver(m, d, con, side1, side2)
     d.contact.solreffriction[con, 0] = 0.0
     d.contact.solreffriction[con, 1] = 0.0
 
@@ -131,12 +195,12 @@ def override_parameters(m: Any, d: Any, con: int) -> None:
 
 
 @kernel
-def set_parameters(m: Any, d: Any, con: int, geom1: int, geom2: int, pair: int) -> None:
-    """All parameters of contact `con`: of the explicit pair `pair` if it is not negative, else of its two geoms."""
+def set_parameters(m: Any, d: Any, con: int, side1: int, side2: int, pair: int) -> None:
+    """All parameters of contact `con`: of the explicit pair `pair` if it is not negative, else of its two sides."""
     if pair >= 0:
         set_pair_parameters(m, d, con, pair)
     else:
-        set_geom_parameters(m, d, con, geom1, geom2)
+        set_side_parameters(m, d, con, side1, side2)
     if overridden(m):
         override_parameters(m, d, con)
     for i in range(5):

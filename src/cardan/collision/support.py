@@ -30,6 +30,8 @@ CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
 BOX = int(mjtGeom.mjGEOM_BOX)
 MESH = int(mjtGeom.mjGEOM_MESH)
 SDF = int(mjtGeom.mjGEOM_SDF)
+ELEMENT = int(mjtGeom.mjGEOM_FLEX)
+"""Shape type of an element of a flex: a segment, triangle or tetrahedron, enlarged by a radius."""
 
 
 @kernel
@@ -170,6 +172,20 @@ def support_prism(d: Any, direction: Any) -> Any:
 
 
 @kernel
+def support_element(d: Any, shape: int, direction: Any) -> Any:
+    """The vertex of an element that lies farthest in a direction."""
+    first = 4 * shape
+    best = first
+    farthest = dot3(get3(d.work.element, first), direction)
+    for k in range(first + 1, first + d.work.shape_nvert[shape]):
+        reach = dot3(get3(d.work.element, k), direction)
+        if reach > farthest:
+            farthest = reach
+            best = k
+    return get3(d.work.element, best)
+
+
+@kernel
 def support_local(m: Any, d: Any, shape: int, direction: Any) -> Any:
     """Support point in the frame of the shape, for a unit direction in this frame."""
     kind = d.work.shape_type[shape]
@@ -202,6 +218,9 @@ def support(m: Any, d: Any, shape: int, direction: Any) -> Any:
     """
     if d.work.shape_type[shape] == HFIELD:
         return add_scaled3(support_prism(d, direction), direction, d.work.shape_inflate)
+    if d.work.shape_type[shape] == ELEMENT:
+        reach = d.work.shape_size[shape, 0] + d.work.shape_inflate
+        return add_scaled3(support_element(d, shape, direction), direction, reach)
     xmat = get9(d.work.shape_mat, shape)
     local = support_local(m, d, shape, mul_mat_t_vec3(xmat, direction))
     point = add3(get3(d.work.shape_pos, shape), mul_mat_vec3(xmat, local))

@@ -21,6 +21,7 @@ from cardan.constraint.jacobian_pair import (
     put_wrench,
     sum_banks,
 )
+from cardan.constraint.jacobian_union import UNION_SIZE, fill_union, unite_chains
 from cardan.constraint.rows import (
     get_solimp,
     is_enabled,
@@ -29,10 +30,11 @@ from cardan.constraint.rows import (
     set_regularizer,
     start_rows,
 )
+from cardan.dynamics.contact_side import has_flex, list_bodies, side_body
 from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtCone, mjtDisableBit
-from cardan.jit import OK, kernel, stack_array, stage
+from cardan.jit import OK, kernel, stack_array, stack_int_array, stage
 from cardan.maths.vector import MINVAL, add_scaled3, cross, get2, get3, scale3
 
 FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
@@ -58,6 +60,21 @@ def make_contact(m: Any, d: Any) -> int:
     return OK
 
 
+@stage
+def make_soft_contact(m: Any, d: Any) -> int:
+    """The same as `make_contact` for models whose contacts may have flexes on their sides."""
+    start_rows(m, d)
+    enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
+    for con in range(d.ncon):
+        d.contact.efc_address[con] = -1
+        d.contact.mu[con] = 0.0
+        if enabled and d.contact.exclude[con] == 0:
+            status = add_soft_contact(m, d, con) if has_flex(d, con) else add_contact(m, d, con)
+            if status != OK:
+                return status
+    return OK
+
+
 @kernel
 def contact_kind(m: Any, d: Any, con: int) -> int:
     """Kind (mjtConstraint) of a contact's rows."""
@@ -67,13 +84,18 @@ def contact_kind(m: Any, d: Any, con: int) -> int:
 
 
 @kernel
-def add_contact(m: Any, d: Any, con: int) -> int:
-    """Add the rows of one contact. In sparse storage, a contact between two fixed bodies is excluded instead."""
-    body1 = int(m.geom_bodyid[d.contact.geom[con, 0]])
-    body2 = int(m.geom_bodyid[d.contact.geom[con, 1]])
-    kind = contact_kind(m, d, con)
+def row_count(m: Any, d: Any, con: int, kind: int) -> int:
+    """Number of rows of a contact."""
     dim = int(d.contact.dim[con])
-    count = 2 * (dim - 1) if kind == PYRAMIDAL else dim
+    return 2 * (dim - 1) if kind == PYRAMIDAL else dim
+
+
+@kernel
+def add_contact(m: Any, d: Any, con: int) -> int:
+    """Add the rows of a contact of two geoms. In sparse storage, one between two fixed bodies is excluded instead."""
+    body1, body2 = int(side_body(m, d, con, 0)), int(side_body(m, d, con, 1))
+    kind = contact_kind(m, d, con)
+    count = row_count(m, d, con, kind)
     n = merge_chains(m, d, body1, body2)
     if n == 0 and is_sparse(m):
         d.contact.exclude[con] = NO_DOFS
@@ -86,12 +108,32 @@ def add_contact(m: Any, d: Any, con: int) -> int:
     put_contact_wrenches(m, d, w, SECOND, body2, con, kind, 1.0)
     sum_banks(w, count)
     fill_rows(m, d, w, n, row, count)
-    # parameters
-    d.contact.efc_address[con] = row
-    if dim > 1:
-        d.contact.mu[con] = d.contact.friction[con, 0] / sqrt(max(MINVAL, m.opt.impratio))
-    weight = m.body_invweight0[body1, 0] + m.body_invweight0[body2, 0]
-    set_contact_rows(m, d, con, row, count, kind, weight)
+    set_contact_rows(m, d, con, row, count, kind, m.body_invweight0[body1, 0] + m.body_invweight0[body2, 0])
+    return OK
+
+
+@kernel
+def add_soft_contact(m: Any, d: Any, con: int) -> int:
+    """Add the rows of a contact with flexes: those of a contact for each of its bodies, weighted and added."""
+    bodies = stack_int_array(8)
+    weights = stack_array(8)
+    nbody = list_bodies(m, d, con, bodies, weights)
+    kind = contact_kind(m, d, con)
+    count = row_count(m, d, con, kind)
+    n = unite_chains(m, d, bodies, nbody)
+    if n == 0 and is_sparse(m):
+        d.contact.exclude[con] = NO_DOFS
+        return OK
+    row = open_rows(m, d, count, n, kind, con)
+    if row < 0:
+        return -row
+    w = stack_array(UNION_SIZE)
+    total = 0.0
+    for k in range(nbody):
+        put_contact_wrenches(m, d, w, k, int(bodies[k]), con, kind, weights[k])
+        total += abs(weights[k]) * m.body_invweight0[bodies[k], 0]
+    fill_union(m, d, w, bodies, nbody, n, row, count)
+    set_contact_rows(m, d, con, row, count, kind, total)
     return OK
 
 
@@ -126,6 +168,9 @@ def contact_axis(d: Any, con: int, k: int) -> Any:
 @kernel
 def set_contact_rows(m: Any, d: Any, con: int, row: int, count: int, kind: int, weight: float) -> None:
     """Parameters of a contact's rows; `weight` is the sum of the bodies' translational inverse weights."""
+    d.contact.efc_address[con] = row
+    if d.contact.dim[con] > 1:
+        d.contact.mu[con] = d.contact.friction[con, 0] / sqrt(max(MINVAL, m.opt.impratio))
     slope = d.contact.friction[con, 0]
     diag = weight * (1.0 + slope * slope) if kind == PYRAMIDAL else weight
     margin = d.contact.includemargin[con]

@@ -1,10 +1,11 @@
-"""Stage that adds equality constraints: connect, weld, joint and tendon coupling (spec: computation, equality)."""
+"""Stage of equality constraints: connect, weld, coupled joints, tendons, flex edges (spec: computation, equality)."""
 
 from __future__ import annotations
 
 from math import sqrt
 from typing import Any
 
+from cardan.constraint.edge_rows import add_edges
 from cardan.constraint.jacobian_pair import (
     BANK_SIZE,
     FIRST,
@@ -39,6 +40,7 @@ CONNECT = int(mjtEq.mjEQ_CONNECT)
 WELD = int(mjtEq.mjEQ_WELD)
 JOINT = int(mjtEq.mjEQ_JOINT)
 TENDON = int(mjtEq.mjEQ_TENDON)
+FLEX = int(mjtEq.mjEQ_FLEX)
 EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 
 
@@ -58,6 +60,8 @@ def make_equality(m: Any, d: Any) -> int:
             status = add_joint_coupling(m, d, e)
         elif m.eq_type[e] == TENDON:
             status = add_tendon_coupling(m, d, e)
+        elif m.eq_type[e] == FLEX:
+            status = add_edges(m, d, e)
         if status != OK:
             return status
     set_equalities(m, d, start)
@@ -71,6 +75,9 @@ def set_equalities(m: Any, d: Any, start: int) -> None:
     row = start
     while row < d.nefc:
         e = int(d.efc_id[row])
+        if m.eq_type[e] == FLEX:
+            row += 1  # has its own residual and parameters
+            continue
         squared = 0.0
         stop = row
         while stop < d.nefc and d.efc_id[stop] == e:

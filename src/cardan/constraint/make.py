@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cardan.constraint.contact import make_contact
+from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.equality import make_equality
 from cardan.constraint.friction import make_friction, make_tendon_friction
 from cardan.constraint.limit import make_limit, make_tendon_limit
@@ -59,6 +59,14 @@ def _has_tendons(m: Any) -> bool:
     return m.ntendon > 0
 
 
+def _has_flexes(m: Any) -> bool:
+    return m.nflex > 0
+
+
+def _only_geoms(m: Any) -> bool:
+    return m.nflex == 0
+
+
 MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], ...] = (
     (_always, clear_constraint),
     (_has_equalities, make_equality),
@@ -66,7 +74,8 @@ MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], 
     (_has_tendons, make_tendon_friction),
     (_has_joints, make_limit),
     (_has_tendons, make_tendon_limit),
-    (_always, make_contact),
+    (_only_geoms, make_contact),
+    (_has_flexes, make_soft_contact),
     (is_sparse, complete_sparse),
     (_always, record_use),
 )

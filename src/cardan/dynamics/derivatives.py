@@ -29,7 +29,7 @@ def _diagonal(m: Any, dof: int) -> int:
 
 
 @kernel
-def _next_entry(m: Any, row: int, column: int, k: int) -> int:
+def next_entry(m: Any, row: int, column: int, k: int) -> int:
     """First entry of a row of qDeriv, from `k` on, whose column is not before `column`; the row's end if none is."""
     while k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] < column:
         k += 1
@@ -46,7 +46,7 @@ def _add_actuator(m: Any, d: Any, actuator: int, slope: float) -> None:
         k = m.aux.D_rowadr[row]
         for j in range(start, stop):
             column = m.aux.moment_colind[j]
-            k = _next_entry(m, row, column, k)
+            k = next_entry(m, row, column, k)
             if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
                 d.qDeriv[k] += scaled * d.actuator_moment[actuator, column]
 
@@ -61,7 +61,7 @@ def _add_tendon(m: Any, d: Any, tendon: int, slope: float) -> None:
         k = m.aux.D_rowadr[row]
         for j in range(start, stop):
             column = m.aux.ten_colind[j]
-            k = _next_entry(m, row, column, k)
+            k = next_entry(m, row, column, k)
             if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
                 d.qDeriv[k] += scaled * tendon_moment(m, d, tendon, j)
 
@@ -125,6 +125,14 @@ def implicitfast_derivatives(m: Any, d: Any) -> int:
 
 @kernel
 def implicit_inertia(m: Any, d: Any) -> None:
-    """Set qH to M - h qDeriv in the storage of qM, ready for `inertia.factor_ld` (qDeriv must be symmetric)."""
-    for adr in range(m.nM):
-        d.qH[adr] = d.qM[adr] - m.opt.timestep * d.qDeriv[m.aux.M_to_D[adr]]
+    """Set qH to M - h qDeriv in the storage of qM, ready for `inertia.factor_ld` (qDeriv must be symmetric).
+
+    Of dofs whose inertia is diagonal, single bodies and vertices of flexes, only the diagonal counts: as the couplings
+    with other bodies that the pattern of qDeriv has no room for, those between the dofs of such a body are left out.
+    """
+    for dof in range(m.nv):
+        start, stop = m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]
+        simple = m.dof_simplenum[dof] > 0
+        for adr in range(start, stop):
+            value = d.qM[adr] - m.opt.timestep * d.qDeriv[m.aux.M_to_D[adr]]
+            d.qH[adr] = 0.0 if simple and adr > start else value

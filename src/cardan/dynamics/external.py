@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.dynamics.contact_side import has_flex, side_body
 from cardan.enums import mjtCone, mjtEq
 from cardan.jit import kernel
 from cardan.maths.spatial import set6
@@ -83,8 +84,7 @@ def _add_applied(m: Any, d: Any) -> None:
 
 @kernel
 def _add_contact(m: Any, d: Any, contact: int) -> None:
-    body1 = m.geom_bodyid[d.contact.geom[contact, 0]]
-    body2 = m.geom_bodyid[d.contact.geom[contact, 1]]
+    body1, body2 = side_body(m, d, contact, 0), side_body(m, d, contact, 1)
     local = contact_force(m, d, contact)
     frame = get9(d.contact.frame, contact)
     force = mul_mat_t_vec3(frame, (local[0], local[1], local[2]))
@@ -138,9 +138,12 @@ def _add_equalities(m: Any, d: Any) -> None:
 
 @kernel
 def add_external_forces(m: Any, d: Any) -> None:
-    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact, connect and weld forces on each body."""
+    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact, connect and weld forces on each body.
+
+    Contacts with flexes are left out.
+    """
     _add_applied(m, d)
     for contact in range(d.ncon):
-        if d.contact.efc_address[contact] >= 0:
+        if d.contact.efc_address[contact] >= 0 and not has_flex(d, contact):
             _add_contact(m, d, contact)
     _add_equalities(m, d)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.dynamics.contact_side import has_flex, side_body
 from cardan.dynamics.jacobian import arm_of
 from cardan.dynamics.spatial_tendon import dof_rate
 from cardan.enums import mjtTrn
@@ -121,16 +122,15 @@ def _slider_crank(m: Any, d: Any, actuator: int, crank: int, slider: int) -> Non
 
 @kernel
 def _touches(m: Any, d: Any, contact: int, body: int) -> bool:
-    """Whether a contact involves a geom of the body, and is there: active, or within the gap."""
-    if d.contact.exclude[contact] > 1:
+    """Whether a contact of two geoms involves one of the body, and is there: active, or within the gap."""
+    if d.contact.exclude[contact] > 1 or has_flex(d, contact):
         return False
-    geom1, geom2 = d.contact.geom[contact, 0], d.contact.geom[contact, 1]
-    return (geom1 >= 0 and m.geom_bodyid[geom1] == body) or (geom2 >= 0 and m.geom_bodyid[geom2] == body)
+    return side_body(m, d, contact, 0) == body or side_body(m, d, contact, 1) == body
 
 
 @kernel
 def _adhesion(m: Any, d: Any, actuator: int, body: int) -> None:
-    """Minus the mean Jacobian of the distances at the contacts of a body; the length is 0."""
+    """Minus the mean Jacobian of the distances at the contacts of a body with geoms; the length is 0."""
     d.actuator_length[actuator] = 0.0
     number = 0
     for contact in range(d.ncon):
@@ -141,8 +141,7 @@ def _adhesion(m: Any, d: Any, actuator: int, body: int) -> None:
             frame, pos = d.contact.frame, get3(d.contact.pos, contact)
             normal = (frame[contact, 0], frame[contact, 1], frame[contact, 2])
             force = scale3(normal, -m.actuator_gear[actuator, 0] / number)
-            body1 = m.geom_bodyid[d.contact.geom[contact, 0]]
-            body2 = m.geom_bodyid[d.contact.geom[contact, 1]]
+            body1, body2 = side_body(m, d, contact, 0), side_body(m, d, contact, 1)
             torque1 = cross(arm_of(m, d, pos, body1), force)
             torque2 = cross(arm_of(m, d, pos, body2), force)
             _add_difference(m, d, actuator, body2, body1, force, torque2, torque1)

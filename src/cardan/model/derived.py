@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.model import hulls, pairing, sparsity, tendon_sparsity
+from cardan.model import flex_tables, hulls, pairing, sparsity, tendon_sparsity
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -44,6 +44,11 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.bvh_next": pairing.bvh_next,
     "aux.geom_in_tree": pairing.geom_in_tree,
     "aux.vertex_certain": hulls.vertex_certain,
+    "aux.edge_rowadr": flex_tables.edge_rowadr,
+    "aux.edge_colind": flex_tables.edge_colind,
+    "aux.edge_side": flex_tables.edge_side,
+    "aux.flex_bvh_next": flex_tables.flex_bvh_next,
+    "aux.flex_bvh_depth": flex_tables.flex_bvh_depth,
 }
 
 

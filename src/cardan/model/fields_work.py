@@ -40,6 +40,11 @@ DERIVED: tuple[Field, ...] = (
     ),
     Field("aux.contact_filter", "i8", ("any",), "address of the callback that refuses pairs of geoms, or 0"),
     Field("aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight numbers each"),
+    Field("aux.edge_rowadr", "i4", ("any",), "start and end of each flex edge's row of edge_colind"),
+    Field("aux.edge_colind", "i4", ("any",), "dofs that move the vertices of each flex edge"),
+    Field("aux.edge_side", "i4", ("any",), "which vertices of its edge each of these dofs moves: 0, 1, or 2 for both"),
+    Field("aux.flex_bvh_next", "i4", ("any",), "node after each part of a flex's tree; -1 for trees out of order"),
+    Field("aux.flex_bvh_depth", "i4", ("any",), "depth of the tree of each flex"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -257,4 +262,9 @@ WORK: tuple[Field, ...] = (
     Field("work.plugin_index", "i8", ("any",), "plugins: integers of the instances' data"),
     Field("work.plugin_start", "i8", ("any",), "plugins: where each instance's real numbers and integers start"),
     Field("work.plugin_handle", "u8", ("any",), "plugins: what plugin_data holds, to survive resets"),
+    Field("work.element", "f8", (8, 3), "collision: vertices of elements of flexes, four rows a shape of the pair"),
+    Field("work.found_element", "i8", ("nflexelem",), "collision: elements of a flex that may touch something"),
+    Field("work.element_key", "f8", ("nflexelem",), "collision: lower ends of elements along the axis of a sweep"),
+    Field("work.element_order", "i8", ("nflexelem",), "collision: elements in the order of a sweep"),
+    Field("work.element_active", "i8", ("nflexelem",), "collision: elements that a sweep has come to and not yet left"),
 )

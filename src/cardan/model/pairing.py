@@ -86,12 +86,12 @@ def bvh_next(m: MjModel) -> np.ndarray:
     children, ids = m.bvh_child[:end].tolist(), m.bvh_nodeid[:end].tolist()
     table = np.full(max(1, end), -1, np.int32)
     for start, number, geoms in trees:
-        if not _link_tree(table, children, ids, start, number, geoms):
+        if not link_tree(table, children, ids, start, number, geoms):
             table[start] = -1
     return table
 
 
-def _link_tree(table: np.ndarray, children: list, ids: list, start: int, number: int, geoms: range) -> bool:
+def link_tree(table: np.ndarray, children: list, ids: list, start: int, number: int, geoms: range) -> bool:
     """Fill the part of the table of one tree, from the last node to the first; whether it is in order."""
     end = start + number
     if not 0 <= start < end <= len(ids):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any
 
+from cardan.dynamics.contact_side import side_body
 from cardan.dynamics.external import contact_force
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
@@ -90,12 +91,6 @@ def ray_meets_volume(kind: int, size: Any, p: Any, v: Any) -> bool:
 
 
 @kernel
-def _body_of_side(m: Any, d: Any, con: int, side: int) -> int:
-    geom = d.contact.geom[con, side]
-    return m.geom_bodyid[geom] if geom >= 0 else -1
-
-
-@kernel
 def _presses_on(m: Any, d: Any, con: int, site: int, away: float) -> bool:
     """Whether the ray from the contact along its normal, away from the site's body, meets the site's volume."""
     normal = (d.contact.frame[con, 0], d.contact.frame[con, 1], d.contact.frame[con, 2])
@@ -116,8 +111,8 @@ def touch(m: Any, d: Any, i: int) -> None:
     total = 0.0
     for con in range(d.ncon):
         if d.contact.efc_address[con] >= 0:
-            first = _body_of_side(m, d, con, 0) == body
-            if first or _body_of_side(m, d, con, 1) == body:
+            first = side_body(m, d, con, 0) == body
+            if first or side_body(m, d, con, 1) == body:
                 f = contact_force(m, d, con)[0]
                 if f > 0.0 and _presses_on(m, d, con, site, 1.0 if first else -1.0):
                     total += f

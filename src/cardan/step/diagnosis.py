@@ -19,8 +19,9 @@ from cardan.model.tables import DATA
 INPUTS = ("time", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 STATE = ("qpos", "qvel", "act")
 STAGES = (
-    *("kinematics", "com_pos", "camlight", "tendon", "crb", "factor_m", "collision", "make_constraint", "transmission"),
-    *("tendon_velocity", "actuator_velocity", "com_vel", "passive", "reference_constraint", "rne"),
+    *("kinematics", "com_pos", "camlight", "flex", "edges", "tendon", "crb", "factor_m"),
+    *("collision", "make_constraint", "transmission"),
+    *("edge_velocity", "tendon_velocity", "actuator_velocity", "com_vel", "passive", "reference_constraint", "rne"),
     *("fwd_actuation", "fwd_acceleration", "solve", "integration"),
 )
 
@@ -110,10 +111,18 @@ def _activation(m: Any, d: Any, i: int) -> str:
     return _named(m, int(mjtObj.mjOBJ_ACTUATOR), int(np.flatnonzero(m.actuator_actadr <= i)[-1]))
 
 
+def _side(m: Any, d: Any, con: int, side: int) -> str:
+    """Words for what stands on a side of a contact: a geom, or a vertex or element of a flex."""
+    geom, flex = int(d.contact.geom[con, side]), int(d.contact.flex[con, side])
+    if geom >= 0:
+        return WORDS["ngeom"](m, d, geom)
+    vertex, element = int(d.contact.vert[con, side]), int(d.contact.elem[con, side])
+    part = f"vertex {vertex}" if vertex >= 0 else f"element {element}"
+    return f"{part} of {_named(m, int(mjtObj.mjOBJ_FLEX), flex)}"
+
+
 def _contact(m: Any, d: Any, i: int) -> str:
-    geoms = (int(g) for g in d.contact.geom[i])
-    of_geom = WORDS["ngeom"]
-    return f"contact {i}, " + " and ".join(of_geom(m, d, g) for g in geoms if g >= 0)
+    return f"contact {i}, {_side(m, d, i, 0)} and {_side(m, d, i, 1)}"
 
 
 def _row(m: Any, d: Any, i: int) -> str:

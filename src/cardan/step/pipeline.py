@@ -43,6 +43,9 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.plugins.attach_sdf import attach_shapes
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
+from cardan.soft.detection import soft_collision
+from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
+from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.discovery import find_islands
 from cardan.step.actuator_hooks import has_user_actuators, user_defaults
@@ -178,6 +181,10 @@ def _contacts_off(m: MjModel) -> bool:
     return not _contacts_on(m)
 
 
+def _no_flexes(m: MjModel) -> bool:
+    return not has_flexes(m)
+
+
 def _sensed_forces(m: MjModel) -> bool:
     return has_sensors(m) and needs_rne_post(m)
 
@@ -216,10 +223,12 @@ ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bi
 MAKE_CONSTRAINT = (Chosen(constraint_stages),)
 PROJECT = when(is_dual, Chosen(projection_stages))
 TENDON = (when(_only_fixed_tendons, tendon), when(has_spatial_tendons, spatial_tendon))
+FLEX = (when(has_flexes, flex), when(has_edges, edges))
 TRANSMISSION = (when(_actuators, transmission), when(has_spatial_transmissions, spatial_transmission))
+DETECTION = (when(_no_flexes, collision), when(has_flexes, soft_collision))
 COLLISION = (
-    when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", collision))),
-    when(_contacts_off, collision),
+    when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", *DETECTION))),
+    when(_contacts_off, *DETECTION),
 )
 POSITION_PARTS = (
     timed(
@@ -227,6 +236,7 @@ POSITION_PARTS = (
         kinematics,
         com_pos,
         when(_cameras_or_lights, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
+        *FLEX,
         *TENDON,
     ),
     timed("POS_INERTIA", crb, factor_m),
@@ -238,12 +248,14 @@ FWD_POSITION = (timed("POSITION", *POSITION_PARTS, timed("POS_PROJECT", PROJECT)
 INV_POSITION = (timed("POSITION", *POSITION_PARTS, PROJECT),)
 PASSIVE_FORCES = (
     passive,
+    when(has_edges, edge_forces),
     when(has_fluid, fluid),
     when(_passive_on, PASSIVE, when(has_passive_plugins, plugin_passive)),
 )
 FWD_VELOCITY = (
     timed(
         "VELOCITY",
+        when(has_edges, edge_velocity),
         when(_tendons, tendon_velocity),
         when(_actuators, actuator_velocity),
         com_vel,
@@ -255,7 +267,7 @@ FWD_VELOCITY = (
 SENSOR_POS = (_sensors(mjtStage.mjSTAGE_POS),)
 SENSOR_VEL = (when(_sensed_momenta, subtree_vel), _sensors(mjtStage.mjSTAGE_VEL))
 SENSOR_ACC = (when(_sensed_forces, rne_post_constraint), _sensors(mjtStage.mjSTAGE_ACC))
-ENERGY_POS = (when(_energy_on, energy_pos),)
+ENERGY_POS = (when(_energy_on, energy_pos, when(has_edges, edge_energy)),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
 STEP1_ENERGY_POS = (*ENERGY_POS, when(_energy_off, clear_energy))
 ACTUATOR_FORCES = (
@@ -288,6 +300,7 @@ FORWARD_BARE = (timed("FORWARD", *FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_
 
 VELOCITY_DERIVATIVES = (
     implicitfast_derivatives,
+    when(has_edges, edge_derivatives),
     when(has_fluid, fluid_derivatives),
     when(_implicit, coriolis_derivatives),
 )
@@ -374,6 +387,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_kinematics": (kinematics,),
     "mj_comPos": (com_pos,),
     "mj_camlight": (camlight,),
+    "mj_flex": FLEX,
     "mj_tendon": TENDON,
     "mj_transmission": TRANSMISSION,
     "mj_crb": (timed("POS_INERTIA", crb),),

@@ -10,11 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardan.dynamics.kinematics import kinematics
-from cardan.enums import (
-    mjtIntegrator,
-    mjtSensor,
-)
+from cardan.enums import mjtIntegrator, mjtSensor
 from cardan.sensor.table import SENSORS
 from cardan.step.inverse import continuous_acc_euler
 
@@ -52,7 +48,6 @@ def _discrete_rk4(m: MjModel) -> bool:
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))
 
 MISSING: tuple[Missing, ...] = (
-    Missing("flexes", lambda m: m.nflex > 0, (kinematics,)),
     Missing(
         "discrete-time inverse dynamics (flag invdiscrete) of the integrator RK4",
         _discrete_rk4,

@@ -1,0 +1,40 @@
+"""Rows of equality constraints that keep the lengths of flex edges (spec: modelling, equality/flex)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constraint.rows import drop_empty_rows, get_solimp, open_rows, put_entry, set_parameters
+from cardan.enums.data import mjtConstraint
+from cardan.jit import OK, kernel
+from cardan.maths.vector import get2
+from cardan.soft.edges import edge_moment, extension
+
+EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
+
+
+@kernel
+def add_edges(m: Any, d: Any, e: int) -> int:
+    """One row, with its parameters, for each edge of a flex that can change its length; the residual is its extension.
+
+    The row of an edge that nothing moves is left out in dense storage.
+    """
+    flex = m.eq_obj1id[e]
+    if m.flex_rigid[flex] != 0:
+        return OK
+    solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
+    for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
+        if m.flexedge_rigid[edge] != 0:
+            continue
+        first, stop = int(m.aux.edge_rowadr[edge]), int(m.aux.edge_rowadr[edge + 1])
+        row = open_rows(m, d, 1, stop - first, EQUALITY, e)
+        if row < 0:
+            return -row
+        for k in range(first, stop):
+            put_entry(m, d, row, k - first, int(m.aux.edge_colind[k]), edge_moment(m, d, edge, k))
+        drop_empty_rows(m, d, row)
+        if d.nefc > row:
+            residual = extension(m, d, edge)
+            d.efc_pos[row] = residual
+            set_parameters(m, d, row, 1, residual, m.flexedge_invweight0[edge], solref, solimp)
+    return OK

@@ -1,0 +1,96 @@
+"""What stands on each side of a contact: a geom and its body, or a vertex or element of a flex and its bodies.
+
+The Jacobian of a contact is a weighted sum of those of its point on all these bodies; those of the first side count
+negatively. The body of a geom or of a vertex has weight 1. An element spreads the contact over the bodies of its
+vertices, with weights inverse to the distances of the vertices from the contact point, whose squares sum to 1.
+
+Spec: modelling, deformable objects ("a weighting scheme to assign each contact point to multiple bodies"); the scheme
+is that of the reference, by its numbers.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.jit import kernel
+from cardan.maths.vector import MINVAL, get3, norm3, sub3
+
+MAX_BODIES = 8
+"""Bodies of a contact at most: two tetrahedra."""
+
+
+@kernel
+def side_body(m: Any, d: Any, con: int, side: int) -> int:
+    """Body of the geom on a side of a contact, or -1 if there is a flex."""
+    geom = d.contact.geom[con, side]
+    return m.geom_bodyid[geom] if geom >= 0 else -1
+
+
+@kernel
+def has_flex(d: Any, con: int) -> bool:
+    """Whether a flex stands on a side of a contact."""
+    return d.contact.geom[con, 0] < 0 or d.contact.geom[con, 1] < 0
+
+
+@kernel
+def other_vertex(d: Any, con: int, side: int) -> int:
+    """The vertex on the other side of a contact if it belongs to the same flex, else -1."""
+    return d.contact.vert[con, 1 - side] if d.contact.flex[con, 1 - side] == d.contact.flex[con, side] else -1
+
+
+@kernel
+def list_element(m: Any, d: Any, con: int, side: int, n: int, bodies: Any, weights: Any) -> int:
+    """Append the bodies of a flex element's vertices and their weights; returns how many bodies there are now.
+
+    A vertex of the element that stands on the other side of the contact is left out.
+    """
+    flex = d.contact.flex[con, side]
+    count = m.flex_dim[flex] + 1
+    adr = m.flex_elemdataadr[flex] + d.contact.elem[con, side] * count
+    pos, left_out = get3(d.contact.pos, con), other_vertex(d, con, side)
+    first, total = n, 0.0
+    for k in range(adr, adr + count):
+        if m.flex_elem[k] != left_out:
+            vertex = m.flex_vertadr[flex] + m.flex_elem[k]
+            weight = 1.0 / max(MINVAL, norm3(sub3(get3(d.flexvert_xpos, vertex), pos)))
+            bodies[n] = m.flex_vertbodyid[vertex]
+            weights[n] = weight
+            total += weight * weight
+            n += 1
+    scale = 1.0 / sqrt(total)
+    for k in range(first, n):
+        weights[k] *= scale
+    return n
+
+
+@kernel
+def list_bodies(m: Any, d: Any, con: int, bodies: Any, weights: Any) -> int:
+    """What stands on both sides of a contact: its bodies, those of the first side with negative weights.
+
+    Args:
+        m: model.
+        d: data.
+        con: contact.
+        bodies: room for `MAX_BODIES` body ids.
+        weights: room for their weights.
+
+    Returns:
+        The number of bodies; one may come twice.
+    """
+    n = 0
+    for side in range(2):
+        first = n
+        if d.contact.geom[con, side] >= 0 or d.contact.vert[con, side] >= 0:
+            bodies[n] = side_body(m, d, con, side)
+            if bodies[n] < 0:
+                flex = d.contact.flex[con, side]
+                bodies[n] = m.flex_vertbodyid[m.flex_vertadr[flex] + d.contact.vert[con, side]]
+            weights[n] = 1.0
+            n += 1
+        else:
+            n = list_element(m, d, con, side, n, bodies, weights)
+        if side == 0:
+            for k in range(first, n):
+                weights[k] = -weights[k]
+    return n

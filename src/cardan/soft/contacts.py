@@ -1,0 +1,147 @@
+"""Contacts of flexes with geoms and with each other: which pairs are checked, and what becomes of what is found.
+
+A geom meets the vertices of a flex if it is a plane, else its elements; two flexes meet by their elements. Elements
+that share a body with the other side are left out.
+
+Spec: modelling, deformable objects; XML reference, flex/contact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.capsule import axis_z
+from cardan.collision.detection import complete_contact, take_room
+from cardan.collision.near import put_contact
+from cardan.collision.parameters import flex_side, pair_margin
+from cardan.collision.plane import plane_height
+from cardan.enums import mjtGeom
+from cardan.jit import OK, kernel
+from cardan.maths.vector import add_scaled3, get3
+from cardan.model.tables import GROW_CON
+from cardan.soft.boxes import find_elements, geom_center, geom_half, is_active
+from cardan.soft.flex import element_vertex
+from cardan.soft.near import element_element, geom_element
+
+PLANE = int(mjtGeom.mjGEOM_PLANE)
+
+
+@kernel
+def append_contacts(
+    m: Any, d: Any, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
+) -> int:
+    """Append what the near phase found; elements and vertices are -1 where they don't apply. Returns a status."""
+    found = take_room(m, d, found)
+    if found < 0:
+        return GROW_CON
+    first = d.ncon
+    for k in range(found):
+        con = first + k
+        complete_contact(m, d, con, k, side1, side2, -1)
+        d.contact.elem[con, 0] = element1
+        d.contact.elem[con, 1] = element2
+        d.contact.vert[con, 0] = vertex1
+        d.contact.vert[con, 1] = vertex2
+    d.ncon = first + found
+    return OK
+
+
+@kernel
+def bits_match(contype1: int, conaffinity1: int, contype2: int, conaffinity2: int) -> bool:
+    """The filter by contype and conaffinity."""
+    return (contype1 & conaffinity2) != 0 or (contype2 & conaffinity1) != 0
+
+
+@kernel
+def geom_meets_flex(m: Any, geom: int, flex: int) -> bool:
+    """Whether the bits of a geom and a flex let them collide."""
+    contype, conaffinity = m.geom_contype[geom], m.geom_conaffinity[geom]
+    return bits_match(contype, conaffinity, m.flex_contype[flex], m.flex_conaffinity[flex])
+
+
+@kernel
+def on_body(m: Any, flex: int, element: int, body: int) -> bool:
+    """Whether a vertex of an element is on a body."""
+    for k in range(m.flex_dim[flex] + 1):
+        if m.flex_vertbodyid[element_vertex(m, flex, element, k)] == body:
+            return True
+    return False
+
+
+@kernel
+def share_body(m: Any, flex1: int, element1: int, flex2: int, element2: int) -> bool:
+    """Whether two elements have vertices on the same body."""
+    for k in range(m.flex_dim[flex1] + 1):
+        if on_body(m, flex2, element2, m.flex_vertbodyid[element_vertex(m, flex1, element1, k)]):
+            return True
+    return False
+
+
+@kernel
+def collide_plane(m: Any, d: Any, plane: int, flex: int) -> int:
+    """The vertices of a flex within the margin of a plane; returns a status."""
+    normal = axis_z(d.geom_xmat, plane)
+    radius = m.flex_radius[flex]
+    for vertex in range(m.flex_vertnum[flex]):
+        point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
+        dist = plane_height(d, plane, point) - radius
+        if dist <= d.work.near_margin:
+            put_contact(d, 0, dist, add_scaled3(point, normal, -radius - 0.5 * dist), normal)
+            status = append_contacts(m, d, 1, plane, -1, -1, flex_side(flex), -1, vertex)
+            if status != OK:
+                return status
+    return OK
+
+
+@kernel
+def collide_geom(m: Any, d: Any, geom: int, flex: int) -> int:
+    """All contacts of a geom with a flex; returns a status."""
+    side = flex_side(flex)
+    d.work.near_margin = pair_margin(m, geom, side)
+    if m.geom_type[geom] == PLANE:
+        return collide_plane(m, d, geom, flex)
+    n = find_elements(m, d, flex, geom_center(m, d, geom), geom_half(m, d, geom, d.work.near_margin))
+    for i in range(n):
+        element = d.work.found_element[i]
+        if not on_body(m, flex, element, m.geom_bodyid[geom]):
+            found = geom_element(m, d, geom, flex, element)
+            status = append_contacts(m, d, found, geom, -1, -1, side, element, -1)
+            if status != OK:
+                return status
+    return OK
+
+
+@kernel
+def collide_body(m: Any, d: Any, body: int, flex: int) -> int:
+    """All contacts of a body's geoms with a flex, in the order of the geoms; returns a status."""
+    for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+        if geom_meets_flex(m, geom, flex):
+            status = collide_geom(m, d, geom, flex)
+            if status != OK:
+                return status
+    return OK
+
+
+@kernel
+def collide_flexes(m: Any, d: Any, flex1: int, flex2: int) -> int:
+    """All contacts of two flexes, in the order of the elements of the first, then of the second; returns a status."""
+    contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
+    if not bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2]):
+        return OK
+    side1, side2 = flex_side(flex1), flex_side(flex2)
+    margin = pair_margin(m, side1, side2)
+    d.work.near_margin = margin
+    box = d.flexelem_aabb
+    for element1 in range(m.flex_elemnum[flex1]):
+        if is_active(m, flex1, element1):
+            row = m.flex_elemadr[flex1] + element1
+            half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
+            n = find_elements(m, d, flex2, (box[row, 0], box[row, 1], box[row, 2]), half)
+            for i in range(n):
+                element2 = d.work.found_element[i]
+                if not share_body(m, flex1, element1, flex2, element2):
+                    found = element_element(m, d, flex1, element1, flex2, element2)
+                    status = append_contacts(m, d, found, side1, element1, -1, side2, element2, -1)
+                    if status != OK:
+                        return status
+    return OK

@@ -1,0 +1,90 @@
+"""Flexes in space: vertices, boxes of elements, bounding trees (spec: mj_flex).
+
+A flex is a set of points, its vertices, that are fixed to bodies, and of elements between them: segments, triangles or
+tetrahedra, enlarged by a radius. Edges are in `soft.edges`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import add3, get3, get9, mul_mat_vec3, set3
+
+
+def has_flexes(m: Any) -> bool:
+    """Whether the model has flexes."""
+    return m.nflex > 0
+
+
+@kernel
+def vertex_position(m: Any, d: Any, vertex: int, centered: bool) -> Any:
+    """Position of a vertex in the world; `centered` ones stand at the origins of their bodies."""
+    body = m.flex_vertbodyid[vertex]
+    if centered:
+        return get3(d.xpos, body)
+    return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), get3(m.flex_vert, vertex)))
+
+
+@kernel
+def element_vertex(m: Any, flex: int, element: int, k: int) -> int:
+    """Vertex `k` of an element of a flex, numbered over all flexes."""
+    adr = m.flex_elemdataadr[flex] + element * (m.flex_dim[flex] + 1)
+    return m.flex_vertadr[flex] + m.flex_elem[adr + k]
+
+
+@kernel
+def set_element_box(m: Any, d: Any, flex: int, element: int) -> None:
+    """Box around an element, with the radius."""
+    radius = m.flex_radius[flex]
+    low = get3(d.flexvert_xpos, element_vertex(m, flex, element, 0))
+    high = low
+    for k in range(1, m.flex_dim[flex] + 1):
+        p = get3(d.flexvert_xpos, element_vertex(m, flex, element, k))
+        low = (min(low[0], p[0]), min(low[1], p[1]), min(low[2], p[2]))
+        high = (max(high[0], p[0]), max(high[1], p[1]), max(high[2], p[2]))
+    row = m.flex_elemadr[flex] + element
+    for k in range(3):
+        d.flexelem_aabb[row, k] = 0.5 * (low[k] + high[k])
+        d.flexelem_aabb[row, 3 + k] = 0.5 * (high[k] - low[k]) + radius
+
+
+@kernel
+def unite_boxes(d: Any, node: int, left: int, right: int) -> None:
+    """Make the box of a node of a dynamic tree from those of its two children."""
+    box = d.bvh_aabb_dyn
+    for k in range(3):
+        low = min(box[left, k] - box[left, 3 + k], box[right, k] - box[right, 3 + k])
+        high = max(box[left, k] + box[left, 3 + k], box[right, k] + box[right, 3 + k])
+        box[node, k] = 0.5 * (low + high)
+        box[node, 3 + k] = 0.5 * (high - low)
+
+
+@kernel
+def set_tree_boxes(m: Any, d: Any, flex: int) -> None:
+    """Boxes of a flex's bounding tree, from the leaves up; children stand behind their parents."""
+    start = m.flex_bvhadr[flex]
+    first = start - m.nbvhstatic
+    for k in range(m.flex_bvhnum[flex] - 1, -1, -1):
+        element = m.bvh_nodeid[start + k]
+        if element >= 0:
+            for i in range(6):
+                d.bvh_aabb_dyn[first + k, i] = d.flexelem_aabb[m.flex_elemadr[flex] + element, i]
+        else:
+            unite_boxes(d, first + k, first + m.bvh_child[start + k, 0], first + m.bvh_child[start + k, 1])
+
+
+@stage
+def flex(m: Any, d: Any) -> int:
+    """Vertices, boxes and bounding trees of all flexes.
+
+    Reads xpos, xmat; writes flexvert_xpos (nflexvert, 3), flexelem_aabb (nflexelem, 6), bvh_aabb_dyn (nbvhdynamic, 6).
+    """
+    for f in range(m.nflex):
+        centered = m.flex_centered[f] != 0
+        for vertex in range(m.flex_vertadr[f], m.flex_vertadr[f] + m.flex_vertnum[f]):
+            set3(d.flexvert_xpos, vertex, vertex_position(m, d, vertex, centered))
+        for element in range(m.flex_elemnum[f]):
+            set_element_box(m, d, f, element)
+        set_tree_boxes(m, d, f)
+    return OK

@@ -1,0 +1,363 @@
+"""Contacts of a flex with itself.
+
+*Internal* ones keep elements from being turned inside out: a vertex of a tetrahedron meets the face opposite to it, a
+vertex of a segment or triangle the elements beside it that the compiler listed. The others are contacts of elements
+that have no vertex in common, found by a sweep along the axis on which the flex extends most (sweep and prune), or
+by walking the bounding tree against itself. Both the order of the contacts and which element comes first are those of
+the reference.
+
+Sources: D. Baraff, Dynamic Simulation of Non-Penetrating Rigid Bodies, PhD thesis, Cornell (1992), section 2.2 (sweep);
+S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (trees against each other).
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from cardan.collision.capsule import closest_on_half, spheres_contact
+from cardan.collision.near import put_contact
+from cardan.collision.parameters import flex_side
+from cardan.enums import mjtFlexSelf
+from cardan.jit import OK, kernel, stack_int_array
+from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, sub3
+from cardan.soft.boxes import is_active, meets_row
+from cardan.soft.contacts import append_contacts
+from cardan.soft.element import element_point, segment_half, segment_middle
+from cardan.soft.flex import element_vertex
+from cardan.soft.near import NO_GEOM, element_element, point_triangle
+
+NONE = int(mjtFlexSelf.mjFLEXSELF_NONE)
+NARROW = int(mjtFlexSelf.mjFLEXSELF_NARROW)
+BVH = int(mjtFlexSelf.mjFLEXSELF_BVH)
+AUTO = int(mjtFlexSelf.mjFLEXSELF_AUTO)
+DEEPEST_TREE = 60
+STACK = 512
+FACES = ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2))
+OPPOSITE = (3, 1, 2, 0)
+"""Corners of the faces of a tetrahedron, turned outwards, and the vertex opposite to each."""
+
+
+@kernel
+def append_inside(
+    m: Any, d: Any, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
+) -> int:
+    """Append what the near phase found within a flex, where neither margin nor gap count; returns a status."""
+    first, side = d.ncon, flex_side(flex)
+    status = append_contacts(m, d, found, side, element1, vertex1, side, element2, vertex2)
+    for con in range(first, d.ncon):
+        d.contact.includemargin[con] = 0.0
+        d.contact.exclude[con] = 1 if d.contact.dist[con] >= 0.0 else 0
+    return status
+
+
+# internal -----------------------------------------------------------------------
+
+
+@kernel
+def collide_face(m: Any, d: Any, flex: int, element: int, face: int) -> int:
+    """A face of a tetrahedron and the vertex opposite to it; returns a status."""
+    a = element_point(m, d, flex, element, FACES[face][0])
+    b = element_point(m, d, flex, element, FACES[face][1])
+    c = element_point(m, d, flex, element, FACES[face][2])
+    point = element_point(m, d, flex, element, OPPOSITE[face])
+    inward = normalize3(cross(sub3(c, a), sub3(b, a)))
+    height = dot3(sub3(point, a), inward)
+    dist = height - 2.0 * m.flex_radius[flex]
+    if dist > d.work.near_margin:
+        return OK
+    put_contact(d, 0, dist, add_scaled3(point, inward, -0.5 * height), inward)
+    vertex = element_vertex(m, flex, element, OPPOSITE[face]) - m.flex_vertadr[flex]
+    first = d.ncon
+    status = append_inside(m, d, 1, flex, element, -1, -1, vertex)
+    if d.ncon > first:
+        d.contact.dim[first] = 1
+    return status
+
+
+@kernel
+def collide_tetrahedra(m: Any, d: Any, flex: int) -> int:
+    """All vertices of tetrahedra and the faces opposite to them; returns a status."""
+    for element in range(m.flex_elemnum[flex]):
+        for face in range(4):
+            status = collide_face(m, d, flex, element, face)
+            if status != OK:
+                return status
+    return OK
+
+
+@kernel
+def vertex_element(m: Any, d: Any, flex: int, vertex: int, element: int) -> int:
+    """Contacts of a vertex with a segment or a triangle."""
+    point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
+    radius = m.flex_radius[flex]
+    if m.flex_dim[flex] == 2:
+        return point_triangle(m, d, point, radius, flex, element)
+    middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
+    return spheres_contact(d, 0, NO_GEOM, point, radius, NO_GEOM, closest_on_half(middle, half, point), radius)
+
+
+@kernel
+def collide_listed(m: Any, d: Any, flex: int) -> int:
+    """The pairs of elements and vertices that the compiler listed; returns a status."""
+    for pair in range(m.flex_evpairadr[flex], m.flex_evpairadr[flex] + m.flex_evpairnum[flex]):
+        element, vertex = m.flex_evpair[pair, 0], m.flex_evpair[pair, 1]
+        found = vertex_element(m, d, flex, vertex, element)
+        status = append_inside(m, d, found, flex, -1, vertex, element, -1)
+        if status != OK:
+            return status
+    return OK
+
+
+# pairs of elements --------------------------------------------------------------
+
+
+@kernel
+def share_vertex(m: Any, flex: int, element1: int, element2: int) -> bool:
+    """Whether two elements of a flex have a vertex in common."""
+    count = m.flex_dim[flex] + 1
+    adr1 = m.flex_elemdataadr[flex] + element1 * count
+    adr2 = m.flex_elemdataadr[flex] + element2 * count
+    for i in range(adr1, adr1 + count):
+        for j in range(adr2, adr2 + count):
+            if m.flex_elem[i] == m.flex_elem[j]:
+                return True
+    return False
+
+
+@kernel
+def boxes_meet(m: Any, d: Any, flex: int, element1: int, element2: int) -> bool:
+    """Whether the boxes of two elements overlap."""
+    row1, row2 = m.flex_elemadr[flex] + element1, m.flex_elemadr[flex] + element2
+    box = d.flexelem_aabb
+    center = (box[row1, 0], box[row1, 1], box[row1, 2])
+    return meets_row(box, row2, center, (box[row1, 3], box[row1, 4], box[row1, 5]))
+
+
+@kernel
+def collide_elements(m: Any, d: Any, flex: int, element1: int, element2: int) -> int:
+    """Contacts of two elements of a flex whose boxes overlap, if they don't touch anyway; returns a status."""
+    if share_vertex(m, flex, element1, element2):
+        return OK
+    found = element_element(m, d, flex, element1, flex, element2)
+    return append_inside(m, d, found, flex, element1, -1, element2, -1)
+
+
+@kernel
+def collide_all(m: Any, d: Any, flex: int) -> int:
+    """All pairs of elements, one by one; returns a status."""
+    for element1 in range(m.flex_elemnum[flex]):
+        if is_active(m, flex, element1):
+            for element2 in range(element1 + 1, m.flex_elemnum[flex]):
+                if is_active(m, flex, element2) and boxes_meet(m, d, flex, element1, element2):
+                    status = collide_elements(m, d, flex, element1, element2)
+                    if status != OK:
+                        return status
+    return OK
+
+
+# sweep --------------------------------------------------------------------------
+
+
+@kernel
+def list_active(m: Any, d: Any, flex: int) -> int:
+    """Put the elements that can collide into ``element_order``; returns their number."""
+    n = 0
+    for element in range(m.flex_elemnum[flex]):
+        if is_active(m, flex, element):
+            d.work.element_order[n] = element
+            n += 1
+    return n
+
+
+@kernel
+def extent(m: Any, d: Any, flex: int, axis: int) -> float:
+    """How far a flex extends along an axis."""
+    box, first = d.flexelem_aabb, m.flex_elemadr[flex]
+    low, high = inf, -inf
+    for row in range(first, first + m.flex_elemnum[flex]):
+        low = min(low, box[row, axis] - box[row, 3 + axis])
+        high = max(high, box[row, axis] + box[row, 3 + axis])
+    return high - low
+
+
+@kernel
+def sweep_axis(m: Any, d: Any, flex: int) -> int:
+    """The axis along which a flex extends most."""
+    x, y, z = extent(m, d, flex, 0), extent(m, d, flex, 1), extent(m, d, flex, 2)
+    if x >= y and x >= z:
+        return 0
+    return 1 if y >= z else 2
+
+
+@kernel
+def lower_end(m: Any, d: Any, flex: int, element: int, axis: int) -> float:
+    """Lower end of an element along an axis, to the bit the same for elements that share their lowest vertex."""
+    low = inf
+    for k in range(m.flex_dim[flex] + 1):
+        low = min(low, d.flexvert_xpos[element_vertex(m, flex, element, k), axis])
+    return low - m.flex_radius[flex]
+
+
+@kernel
+def begins_later(d: Any, i: int, key: float, element: int) -> bool:
+    """Whether place `i` of the sweep comes after an element that begins at `key`; ties go by number."""
+    other = d.work.element_key[i]
+    return other > key or (other == key and d.work.element_order[i] > element)
+
+
+@kernel
+def sort_elements(m: Any, d: Any, flex: int, n: int, axis: int) -> None:
+    """Sort the listed elements by their lower ends along an axis (Shell's sort)."""
+    for i in range(n):
+        d.work.element_key[i] = lower_end(m, d, flex, d.work.element_order[i], axis)
+    gap = 1
+    while 3 * gap + 1 < n:
+        gap = 3 * gap + 1
+    while gap >= 1:
+        for i in range(gap, n):
+            key, element = d.work.element_key[i], d.work.element_order[i]
+            j = i
+            while j >= gap and begins_later(d, j - gap, key, element):
+                d.work.element_key[j] = d.work.element_key[j - gap]
+                d.work.element_order[j] = d.work.element_order[j - gap]
+                j -= gap
+            d.work.element_key[j] = key
+            d.work.element_order[j] = element
+        gap //= 3
+
+
+@kernel
+def collide_sweep(m: Any, d: Any, flex: int) -> int:
+    """Pairs of elements by a sweep: each with those that began before it and have not ended; returns a status."""
+    n = list_active(m, d, flex)
+    axis = sweep_axis(m, d, flex)
+    sort_elements(m, d, flex, n, axis)
+    box, first = d.flexelem_aabb, m.flex_elemadr[flex]
+    nactive = 0
+    for i in range(n):
+        element2, start = d.work.element_order[i], d.work.element_key[i]
+        kept = 0
+        for k in range(nactive):
+            element1 = d.work.element_active[k]
+            row = first + element1
+            if box[row, axis] + box[row, 3 + axis] >= start:
+                d.work.element_active[kept] = element1
+                kept += 1
+                if boxes_meet(m, d, flex, element1, element2):
+                    status = collide_elements(m, d, flex, element1, element2)
+                    if status != OK:
+                        return status
+        d.work.element_active[kept] = element2
+        nactive = kept + 1
+    return OK
+
+
+# tree ---------------------------------------------------------------------------
+
+
+@kernel
+def spread_measure(d: Any, node: int) -> float:
+    """What decides which of two nodes is opened first: the reference's measure, which only affects the order."""
+    box = d.bvh_aabb_dyn
+    x, y, z = box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2]
+    return x * y + y * z + z * x
+
+
+@kernel
+def nodes_meet(d: Any, node1: int, node2: int) -> bool:
+    """Whether the boxes of two dynamic nodes overlap."""
+    box = d.bvh_aabb_dyn
+    center = (box[node1, 0], box[node1, 1], box[node1, 2])
+    return meets_row(box, node2, center, (box[node1, 3], box[node1, 4], box[node1, 5]))
+
+
+@kernel
+def push(stack: Any, n: int, node1: int, node2: int) -> int:
+    """Push a pair of nodes; returns the height of the stack."""
+    stack[n] = node1
+    stack[n + 1] = node2
+    return n + 2
+
+
+@kernel
+def open_nodes(m: Any, d: Any, first: int, stack: Any, n: int, node1: int, node2: int) -> int:
+    """Push the pairs of children of two nodes that overlap, not both leaves; returns the height of the stack."""
+    child = m.bvh_child
+    static = m.nbvhstatic
+    if node1 == node2:
+        left, right = first + child[static + node1, 0], first + child[static + node1, 1]
+        n = push(stack, n, left, left)
+        n = push(stack, n, left, right)
+        return push(stack, n, right, right)
+    leaf1, leaf2 = m.bvh_nodeid[static + node1] >= 0, m.bvh_nodeid[static + node2] >= 0
+    if leaf2 or (not leaf1 and spread_measure(d, node1) > spread_measure(d, node2)):
+        n = push(stack, n, first + child[static + node1, 0], node2)
+        return push(stack, n, first + child[static + node1, 1], node2)
+    n = push(stack, n, node1, first + child[static + node2, 0])
+    return push(stack, n, node1, first + child[static + node2, 1])
+
+
+@kernel
+def collide_tree(m: Any, d: Any, flex: int) -> int:
+    """Pairs of elements by walking the tree of a flex against itself; returns a status."""
+    stack = stack_int_array(STACK)
+    first = m.flex_bvhadr[flex] - m.nbvhstatic
+    n = push(stack, 0, first, first)
+    while n > 0:
+        n -= 2
+        node1, node2 = stack[n], stack[n + 1]
+        element1, element2 = m.bvh_nodeid[m.nbvhstatic + node1], m.bvh_nodeid[m.nbvhstatic + node2]
+        if element1 >= 0 and element2 >= 0:
+            if (
+                node1 != node2
+                and is_active(m, flex, element1)
+                and is_active(m, flex, element2)
+                and nodes_meet(d, node1, node2)
+            ):
+                status = collide_elements(m, d, flex, element1, element2)
+                if status != OK:
+                    return status
+        elif node1 == node2 or nodes_meet(d, node1, node2):
+            d.bvh_active[m.nbvhstatic + node1] = 1
+            d.bvh_active[m.nbvhstatic + node2] = 1
+            n = open_nodes(m, d, first, stack, n, node1, node2)
+    return OK
+
+
+# both ---------------------------------------------------------------------------
+
+
+@kernel
+def has_tree(m: Any, flex: int) -> bool:
+    """Whether the tree of a flex can be walked against itself."""
+    return m.flex_bvhnum[flex] > 0 and m.aux.flex_bvh_depth[flex] <= DEEPEST_TREE
+
+
+@kernel
+def collide_pairs(m: Any, d: Any, flex: int) -> int:
+    """Contacts of elements of a flex, by the method that it asks for; returns a status."""
+    method = m.flex_selfcollide[flex]
+    if method == NONE:
+        return OK
+    if method == NARROW:
+        return collide_all(m, d, flex)
+    if has_tree(m, flex) and (method == BVH or (method == AUTO and m.flex_dim[flex] == 3)):
+        return collide_tree(m, d, flex)
+    return collide_sweep(m, d, flex)
+
+
+@kernel
+def collide_itself(m: Any, d: Any, flex: int) -> int:
+    """All contacts of a flex with itself, internal ones first; returns a status.
+
+    They are there when elements overlap, whatever the margin.
+    """
+    if m.flex_rigid[flex] != 0 or not m.flex_contype[flex] & m.flex_conaffinity[flex]:
+        return OK
+    d.work.near_margin = 0.0
+    if m.flex_internal[flex] != 0:
+        status = collide_tetrahedra(m, d, flex) if m.flex_dim[flex] == 3 else collide_listed(m, d, flex)
+        if status != OK:
+            return status
+    return collide_pairs(m, d, flex)

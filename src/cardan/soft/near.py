@@ -1,0 +1,120 @@
+"""Near phase of flexes: contacts of an element with a geom, with another element, and with a vertex.
+
+Segments are capsules, and spheres meet triangles at their closest points; all other pairs are left to the convex
+collision function. The normal points from the first of the two to the second.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.capsule import capsules_contact, closest_on_half, half_axis, spheres_contact
+from cardan.collision.capsule_box import capsule_box_contacts
+from cardan.collision.hfield import bound_in_field, collide_prisms
+from cardan.collision.mpr import portal_refinement
+from cardan.collision.near import put_contact
+from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE, load_geom
+from cardan.jit import kernel
+from cardan.maths.vector import get3, get9, scale3
+from cardan.soft.element import element_point, load_element, place_element, segment_half, segment_middle
+from cardan.soft.triangle import sphere_triangle
+
+NO_GEOM = -1
+
+
+@kernel
+def convex_contact(m: Any, d: Any, k: int) -> int:
+    """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; returns the number of contacts now.
+
+    As `cardan.collision.convex.collide_shapes`, but the normal is always that of the portal.
+    """
+    d.work.shape_inflate = 0.5 * d.work.near_margin
+    if not portal_refinement(m, d):
+        return k
+    dist = d.work.near_margin - d.work.overlap_depth
+    put_contact(d, k, dist, get3(d.work.overlap_pos, 0), get3(d.work.overlap_normal, 0))
+    return k + 1
+
+
+@kernel
+def turn_contacts(d: Any, n: int) -> None:
+    """Turn the normals of the first `n` contacts of the pair round: its sides have changed places."""
+    for k in range(n):
+        put_contact(d, k, d.work.near_dist[k], get3(d.work.near_pos, k), scale3(get3(d.work.near_frame, k), -1.0))
+
+
+@kernel
+def geom_segment(m: Any, d: Any, geom: int, flex: int, element: int) -> int:
+    """A sphere, capsule or box and an element of dimension 1."""
+    middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
+    radius = m.flex_radius[flex]
+    center, size = get3(d.geom_xpos, geom), m.geom_size[geom, 0]
+    if m.geom_type[geom] == SPHERE:
+        return spheres_contact(d, 0, geom, center, size, NO_GEOM, closest_on_half(middle, half, center), radius)
+    if m.geom_type[geom] == CAPSULE:
+        return capsules_contact(d, geom, center, half_axis(m, d, geom), size, NO_GEOM, middle, half, radius)
+    n = capsule_box_contacts(m, d, middle, half, radius, geom)
+    turn_contacts(d, n)
+    return n
+
+
+@kernel
+def prism_contact(m: Any, d: Any, k: int) -> int:
+    """As `convex_contact`, for a prism and an element: what the margin adds stands in the shapes, and in the depth."""
+    d.work.shape_inflate = 0.0
+    if not portal_refinement(m, d):
+        return k
+    put_contact(d, k, -d.work.overlap_depth, get3(d.work.overlap_pos, 0), get3(d.work.overlap_normal, 0))
+    return k + 1
+
+
+@kernel
+def hfield_element(m: Any, d: Any, geom: int, flex: int) -> int:
+    """A height field and the element that is shape 1 of the pair.
+
+    As in the reference, the field is higher by the margin, the element thicker by half of it, and cells are looked up
+    for the element without its radius.
+    """
+    place_element(d, 1, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
+    d.work.shape_size[1, 0] = 0.0
+    d.work.shape_inflate = 0.0
+    bound_in_field(m, d)
+    d.work.shape_size[1, 0] = m.flex_radius[flex] + 0.5 * d.work.near_margin
+    d.work.field_reach[5] += m.flex_radius[flex] + d.work.near_margin
+    return collide_prisms(m, d, geom, d.work.near_margin, prism_contact)
+
+
+@kernel
+def geom_element(m: Any, d: Any, geom: int, flex: int, element: int) -> int:
+    """Contacts of a geom, other than a plane, with an element."""
+    kind, dim = m.geom_type[geom], m.flex_dim[flex]
+    if dim == 1 and kind in (SPHERE, CAPSULE, BOX):
+        return geom_segment(m, d, geom, flex, element)
+    if dim == 2 and kind == SPHERE:
+        return point_triangle(m, d, get3(d.geom_xpos, geom), m.geom_size[geom, 0], flex, element)
+    load_element(m, d, 1, flex, element)
+    if kind == HFIELD:
+        return hfield_element(m, d, geom, flex)
+    load_geom(m, d, 0, geom)
+    return convex_contact(m, d, 0)
+
+
+@kernel
+def point_triangle(m: Any, d: Any, center: Any, radius: float, flex: int, element: int) -> int:
+    """A sphere and an element of dimension 2."""
+    a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
+    c = element_point(m, d, flex, element, 2)
+    return sphere_triangle(d, center, radius, a, b, c, m.flex_radius[flex])
+
+
+@kernel
+def element_element(m: Any, d: Any, flex1: int, element1: int, flex2: int, element2: int) -> int:
+    """Contacts of two elements."""
+    if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
+        middle1, half1 = segment_middle(m, d, flex1, element1), segment_half(m, d, flex1, element1)
+        middle2, half2 = segment_middle(m, d, flex2, element2), segment_half(m, d, flex2, element2)
+        radius1, radius2 = m.flex_radius[flex1], m.flex_radius[flex2]
+        return capsules_contact(d, NO_GEOM, middle1, half1, radius1, NO_GEOM, middle2, half2, radius2)
+    load_element(m, d, 0, flex1, element1)
+    load_element(m, d, 1, flex2, element2)
+    return convex_contact(m, d, 0)

@@ -1,0 +1,56 @@
+"""Contacts of a sphere with a triangle that has a radius.
+
+Source: C. Ericson, Real-Time Collision Detection (2005), section 5.1.5 (closest point of a triangle).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.near import put_contact
+from cardan.jit import kernel
+from cardan.maths.vector import MINVAL, add_scaled3, dot3, norm3, scale3, sub3
+
+
+@kernel
+def closest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
+    """The point of the triangle (a, b, c) that is closest to `p`: by the Voronoi regions of corners, sides and face."""
+    ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
+    d1, d2 = dot3(ab, ap), dot3(ac, ap)
+    if d1 <= 0.0 and d2 <= 0.0:
+        return a
+    bp = sub3(p, b)
+    d3, d4 = dot3(ab, bp), dot3(ac, bp)
+    if d3 >= 0.0 and d4 <= d3:
+        return b
+    vc = d1 * d4 - d3 * d2
+    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        return add_scaled3(a, ab, d1 / (d1 - d3))
+    cp = sub3(p, c)
+    d5, d6 = dot3(ab, cp), dot3(ac, cp)
+    if d6 >= 0.0 and d5 <= d6:
+        return c
+    vb = d5 * d2 - d1 * d6
+    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        return add_scaled3(a, ac, d2 / (d2 - d6))
+    va = d3 * d6 - d5 * d4
+    if va <= 0.0 and d4 >= d3 and d5 >= d6:
+        return add_scaled3(b, sub3(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6)))
+    scale = 1.0 / (va + vb + vc)
+    return add_scaled3(add_scaled3(a, ab, vb * scale), ac, vc * scale)
+
+
+@kernel
+def sphere_triangle(d: Any, center: Any, radius: float, a: Any, b: Any, c: Any, thickness: float) -> int:
+    """Contact of a sphere with the triangle (a, b, c) enlarged by `thickness`; returns the number of contacts.
+
+    The normal points from the sphere to the triangle; where the centre lies on the triangle, along the x axis.
+    """
+    between = sub3(closest_on_triangle(center, a, b, c), center)
+    length = norm3(between)
+    dist = length - radius - thickness
+    if dist > d.work.near_margin:
+        return 0
+    normal = scale3(between, 1.0 / length) if length >= MINVAL else (1.0, 0.0, 0.0)
+    put_contact(d, 0, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
+    return 1
