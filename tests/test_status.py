@@ -69,32 +69,6 @@ NAMES = names_by_status()
 
 # --- what uses a feature ----------------------------------------------------------------------------------------------
 
-ARM = """
-  <body name="b" pos="0 0 1"><freejoint/><geom name="g" size=".1"/><site name="s"/>
-    <body name="c" pos="1 0 0"><joint name="j"/><geom name="h" size=".1"/><site name="t"/></body></body>
-"""
-CLOTH = '<flexcomp name="f" count="3 3 1"><edge equality="true" damping="1"/></flexcomp>'
-
-
-def model(rest: str = "", world: str = ARM) -> str:
-    """A model: its world, and other sections."""
-    return f"<mujoco>{rest}<worldbody>{world}</worldbody></mujoco>"
-
-
-def reading(rest: str = "", world: str = "") -> Callable[[], object]:
-    """Read a model; `world` is added to its world."""
-    return lambda: cardan.MjModel.from_xml_string(model(rest, ARM + world))
-
-
-def stepping(rest: str = "", world: str = ARM) -> Callable[[], object]:
-    """Read a model and make a step."""
-
-    def step() -> None:
-        m = cardan.MjModel.from_xml_string(model(rest, world))
-        cardan.mj_step(m, cardan.MjData(m))
-
-    return step
-
 
 def name(word: str) -> Callable[[], object]:
     return lambda: getattr(cardan, word)
@@ -113,21 +87,12 @@ def command(word: str) -> Callable[[], object]:
 
 Use = tuple[str, Callable[[], object], str]
 
-ASSETS: list[Use] = [
-    ("flex kinematics", name("mj_flex"), "flexes"),
-    ("springs and dampers of flex", stepping(world=CLOTH), "flexes"),
-    ("rows: flex edges", stepping(world=CLOTH), "flexes"),
-]
-COLLISIONS: list[Use] = [
-    ("flex with geom", stepping(world=CLOTH), "flexes"),
-]
-TOOLS: list[Use] = [
+REFUSED: list[Use] = [
     ("`cardan view`", command("view"), "No such command 'view'"),
     ("abstract visualiser", name("mjv_updateScene"), "rendering"),
     ("renderer", name("Renderer"), "rendering"),
     ("renderer", name("mjr_render"), "rendering"),
 ]
-REFUSED = [*ASSETS, *COLLISIONS, *TOOLS]
 WITHOUT_A_NAME = ("many worlds on CUDA", "several machines")
 
 

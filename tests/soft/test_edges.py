@@ -5,9 +5,8 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from data_compared import DATA_FIELDS
-from models_compared import value_of
 from reference import copy_state, model_from_reference
+from soft.comparison import compare, random_state
 from soft.flex_models import CHAIN, CHAIN_FLEX, edge_models, text
 
 import cardan
@@ -15,38 +14,9 @@ import cardan
 MODELS = dict(edge_models())
 
 
-def random_state(rm: mujoco.MjModel, rd: mujoco.MjData, seed: int) -> None:
-    """Put the reference's data into a random state near qpos0."""
-    rng = np.random.default_rng(seed)
-    mujoco.mj_integratePos(rm, rd.qpos, 0.02 * rng.standard_normal(rm.nv), 1.0)
-    rd.qvel[:] = rng.standard_normal(rm.nv)
-
-
-def differences(rd: mujoco.MjData, d: cardan.MjData, tolerance: float = 1e-9) -> list[str]:
-    """Fields of the data in which the engines differ."""
-    found = []
-    for name in DATA_FIELDS:
-        expected, value = np.asarray(value_of(rd, name), float), np.asarray(value_of(d, name), float)
-        if expected.shape != value.shape:
-            found.append(f"{name}: {expected.shape} and {value.shape}")
-        elif expected.size and not np.abs(expected - value).max() <= tolerance * max(1.0, np.abs(expected).max()):
-            found.append(f"{name}: {np.abs(expected - value).max():.2g}")
-    return found
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_forward_and_step(name: str) -> None:
-    rm = mujoco.MjModel.from_xml_string(MODELS[name])
-    m, rd = model_from_reference(rm), mujoco.MjData(rm)
-    d = cardan.MjData(m)
-    random_state(rm, rd, 1)
-    copy_state(rd, d)
-    mujoco.mj_forward(rm, rd)
-    cardan.mj_forward(m, d)
-    assert not differences(rd, d)
-    mujoco.mj_step(rm, rd)
-    cardan.mj_step(m, d)
-    np.testing.assert_allclose(d.qvel, rd.qvel, rtol=0, atol=1e-9 * max(1.0, np.abs(rd.qvel).max()))
+    compare(mujoco.MjModel.from_xml_string(MODELS[name]), 1)
 
 
 def test_edge_velocity_is_derivative_of_length() -> None:

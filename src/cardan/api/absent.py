@@ -10,7 +10,6 @@ import re
 
 ABSENT: tuple[tuple[str, str], ...] = (
     (r"Mjv\w+|mjv_\w+|Mjr\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer", "rendering"),
-    (r"mju_ray(Skin|Flex)", "rays against skins and flexes"),
     (r"HEADERS_DIR", "the headers of the C library"),
 )
 

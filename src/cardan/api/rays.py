@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from cardan.api.array_arguments import numbers, require, target_vector, vector_of
-from cardan.collision.ray import is_primitive, ray_in_frame, ray_primitive
+from cardan.collision.ray import MISS, is_primitive, ray_in_frame, ray_primitive
+from cardan.collision.ray_mesh import ray_triangle
 from cardan.collision.ray_scene import NGROUP, TOO_SHORT, cast_at_geom, cast_ray, cast_rays
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
@@ -20,8 +21,9 @@ from cardan.errors import FatalError
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.soft.rays import EDGES, FACES_SEEN, SKIN, VERTICES, cast_at_flex
 
-__all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayGeom"]
+__all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayFlex", "mju_rayGeom", "mju_raySkin"]
 
 
 @cache
@@ -205,3 +207,85 @@ def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int
         raise FatalError(f"mju_rayGeom: unexpected geom type {int(geomtype)}")
     p, v = ray_in_frame(numbers("pos", pos, 3), numbers("mat", mat, 9), numbers("pnt", pnt, 3), numbers("vec", vec, 3))
     return float(ray_primitive(int(geomtype), numbers("size", size, 3), p, v))
+
+
+def _one_id(name: str, target: np.ndarray) -> np.ndarray:
+    """An int32 array of size 1 that gets an id."""
+    ids = target_vector(name, target, np.int32)
+    require(ids.size == 1, f"{name} should be of size 1, got size {ids.size}")
+    return ids
+
+
+def mju_rayFlex(
+    m: MjModel,
+    d: MjData,
+    flex_layer: int,
+    flg_vert: int,
+    flg_edge: int,
+    flg_face: int,
+    flg_skin: int,
+    flexid: int,
+    pnt: Any,
+    vec: Any,
+    vertid: np.ndarray,
+) -> float:
+    """Distance along a ray to a flex, or -1.
+
+    Args:
+        m: model.
+        d: data; ``flexvert_xpos`` is read.
+        flex_layer: layer of the tetrahedra whose faces are met.
+        flg_vert: whether vertices, spheres of the flex's radius, are met.
+        flg_edge: whether edges, capsules of the flex's radius, are met.
+        flg_face: whether the faces of elements are met.
+        flg_skin: whether all three are met, faces of the outer layer; not of a flex of segments.
+        flexid: id of the flex.
+        pnt: start of the ray (3,), global frame, m.
+        vec: its direction (3,).
+        vertid: int32 array of size 1 that gets the vertex of the flex closest to the point hit; kept if there is none.
+
+    Raises:
+        FatalError: there is no such flex.
+        TypeError: an array has a wrong size or type.
+    """
+    if not 0 <= flexid < m.nflex:
+        raise FatalError(f"mju_rayFlex: there is no flex {flexid}; the model has {m.nflex}")
+    ids, work = _one_id("vertid", vertid), d._memory.arrays
+    _put_line(work, pnt, vec)
+    flags = ((flg_vert, VERTICES), (flg_edge, EDGES), (flg_face, FACES_SEEN), (flg_skin, SKIN))
+    work["work.arg_id"][:3] = flexid, flex_layer, sum(bit for flag, bit in flags if flag)
+    _run(cast_at_flex, m, d)
+    if work["work.arg_id"][3] >= 0:
+        ids[0] = work["work.arg_id"][3]
+    return float(work["work.ray_dist"][0])
+
+
+def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any, vertid: np.ndarray) -> float:
+    """Distance along a ray to the triangles of a skin, or -1.
+
+    Args:
+        nface: number of triangles.
+        nvert: number of vertices.
+        face: vertices of the triangles (3 * nface,).
+        vert: positions of the vertices (3 * nvert,), m.
+        pnt: start of the ray (3,).
+        vec: its direction (3,).
+        vertid: int32 array of size 1 that gets the vertex closest to the point hit; kept if there is none.
+
+    Raises:
+        TypeError: an array has a wrong size or type, or a triangle has a vertex that does not exist.
+    """
+    ids = _one_id("vertid", vertid)
+    faces = vector_of("face", face, 3 * nface, "3*nface").astype(int).reshape(-1, 3)
+    points = vector_of("vert", vert, 3 * nvert, "3*nvert").reshape(-1, 3)
+    require(not faces.size or (faces.min() >= 0 and faces.max() < nvert), "face should hold ids from 0 to nvert - 1")
+    p, v = numbers("pnt", pnt, 3), numbers("vec", vec, 3)
+    best, hit = MISS, -1
+    for k, corners in enumerate(points[faces].tolist()):
+        x = ray_triangle(*corners, p, v)
+        if x >= 0.0 and (hit < 0 or x < best):
+            best, hit = x, k
+    if hit >= 0:
+        point = np.asarray(p) + best * np.asarray(v)
+        ids[0] = faces[hit][np.argmin(np.linalg.norm(points[faces[hit]] - point, axis=1))]
+    return float(best)

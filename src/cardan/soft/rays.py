@@ -1,0 +1,143 @@
+"""Rays against flexes and skins (spec: programming, mju_rayFlex, mju_raySkin).
+
+What a ray meets of a flex are spheres around its vertices and capsules around its edges, both of the flex's radius, and
+the triangles of its elements, which have no thickness. Points of rays are ``p + x v``, x >= 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.collision.near import default_tangent
+from cardan.collision.ray import MISS, ray_capsule, ray_sphere
+from cardan.collision.ray_mesh import ray_triangle
+from cardan.collision.ray_scene import line3
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
+from cardan.soft.edges import edge_vertex
+from cardan.soft.element import element_point
+from cardan.soft.flex import element_vertex
+from cardan.soft.inside import FACES
+
+VERTICES, EDGES, FACES_SEEN, SKIN = 1, 2, 4, 8
+"""Bits of what a ray sees of a flex."""
+NO_VERTEX = -1
+OUTER_LAYER = 0
+
+
+@kernel
+def closer(point: Any, a: Any, b: Any) -> bool:
+    """Whether a point is closer to `a` than to `b`."""
+    return norm3(sub3(a, point)) < norm3(sub3(b, point))
+
+
+@kernel
+def ray_segment(a: Any, b: Any, radius: float, p: Any, v: Any) -> float:
+    """The capsule around the segment from `a` to `b`."""
+    axis = normalize3(sub3(b, a))
+    x = default_tangent(axis)
+    y = cross(axis, x)
+    start = sub3(p, scale3(add3(a, b), 0.5))
+    size = (radius, 0.5 * norm3(sub3(b, a)), 0.0)
+    return ray_capsule(
+        size, (dot3(x, start), dot3(y, start), dot3(axis, start)), (dot3(x, v), dot3(y, v), dot3(axis, v))
+    )
+
+
+@kernel
+def ray_vertices(m: Any, d: Any, flex: int, p: Any, v: Any, hit: Any) -> Any:
+    """The nearer of a hit (distance, vertex) and the spheres around the vertices of a flex."""
+    best, vertex = hit
+    for k in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
+        x = ray_sphere(m.flex_radius[flex], sub3(p, get3(d.flexvert_xpos, k)), v)
+        if x >= 0.0 and (best < 0.0 or x < best):
+            best, vertex = x, k
+    return best, vertex
+
+
+@kernel
+def ray_edges(m: Any, d: Any, flex: int, p: Any, v: Any, hit: Any) -> Any:
+    """The nearer of a hit (distance, vertex) and the capsules around the edges of a flex."""
+    best, vertex = hit
+    for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
+        first, second = edge_vertex(m, flex, edge, 0), edge_vertex(m, flex, edge, 1)
+        a, b = get3(d.flexvert_xpos, first), get3(d.flexvert_xpos, second)
+        x = ray_segment(a, b, m.flex_radius[flex], p, v)
+        if x >= 0.0 and (best < 0.0 or x < best):
+            best, vertex = x, first if closer(add_scaled3(p, v, x), a, b) else second
+    return best, vertex
+
+
+@kernel
+def ray_face(m: Any, d: Any, flex: int, element: int, face: int, p: Any, v: Any, hit: Any) -> Any:
+    """The nearer of a hit (distance, vertex) and a face of an element; a triangle has one face."""
+    best, vertex = hit
+    i, j, k = FACES[face][0], FACES[face][1], FACES[face][2]
+    a, b = element_point(m, d, flex, element, i), element_point(m, d, flex, element, j)
+    c = element_point(m, d, flex, element, k)
+    x = ray_triangle(a, b, c, p, v)
+    if x >= 0.0 and (best < 0.0 or x < best):
+        best = x
+        point = add_scaled3(p, v, x)
+        corner = i if closer(point, a, b) else j
+        if closer(point, c, a if corner == i else b):
+            corner = k
+        vertex = element_vertex(m, flex, element, corner)
+    return best, vertex
+
+
+@kernel
+def ray_elements(m: Any, d: Any, flex: int, layer: int, p: Any, v: Any, hit: Any) -> Any:
+    """The nearer of a hit (distance, vertex) and the faces of triangles, or of the tetrahedra of a layer."""
+    dim = m.flex_dim[flex]
+    for element in range(m.flex_elemnum[flex]):
+        if dim == 2:
+            hit = ray_face(m, d, flex, element, 0, p, v, hit)
+        elif dim == 3 and m.flex_elemlayer[m.flex_elemadr[flex] + element] == layer:
+            for face in range(4):
+                hit = ray_face(m, d, flex, element, face, p, v, hit)
+    return hit
+
+
+@kernel
+def ray_flex(m: Any, d: Any, flex: int, layer: int, seen: int, p: Any, v: Any) -> Any:
+    """The nearest point of a flex on a ray.
+
+    Args:
+        m: model.
+        d: data with ``flexvert_xpos``.
+        flex: id of the flex.
+        layer: layer of the tetrahedra whose faces are seen.
+        seen: sum of `VERTICES`, `EDGES`, `FACES_SEEN` and `SKIN`; the skin of a flex of triangles or tetrahedra is its
+            vertices, edges, and the faces of the outer layer.
+        p: start of the ray, global frame, m.
+        v: its direction.
+
+    Returns:
+        The distance in units of `v`, or `MISS`, and the vertex (numbered over all flexes) closest to it of what was
+        hit, or `NO_VERTEX`.
+    """
+    skin = (seen & SKIN) != 0 and m.flex_dim[flex] > 1
+    hit = (MISS, NO_VERTEX)
+    if skin or seen & VERTICES:
+        hit = ray_vertices(m, d, flex, p, v, hit)
+    if skin or seen & EDGES:
+        hit = ray_edges(m, d, flex, p, v, hit)
+    if seen & FACES_SEEN:
+        hit = ray_elements(m, d, flex, layer, p, v, hit)
+    if skin:
+        hit = ray_elements(m, d, flex, OUTER_LAYER, p, v, hit)
+    return hit
+
+
+@stage
+def cast_at_flex(m: Any, d: Any) -> int:
+    """The ray in ``ray_line`` against the flex ``arg_id[0]``, with layer ``arg_id[1]`` and what it sees ``arg_id[2]``.
+
+    Distance and vertex, numbered in its flex, go to ``ray_dist`` and ``arg_id[3]``.
+    """
+    flex = d.work.arg_id[0]
+    dist, vertex = ray_flex(m, d, flex, d.work.arg_id[1], d.work.arg_id[2], line3(d, 0), line3(d, 3))
+    d.work.ray_dist[0] = dist
+    d.work.arg_id[3] = vertex - m.flex_vertadr[flex] if vertex >= 0 else NO_VERTEX
+    return OK
