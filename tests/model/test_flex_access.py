@@ -14,7 +14,9 @@ import cardan
 
 TWO = """<mujoco><worldbody>
   <flexcomp name="rope" dim="1" count="3 1 1"/>
-  <flexcomp name="cloth" dim="2" count="3 4 1" pos="0 0 1"><contact selfcollide="none"/><edge equality="true"/></flexcomp>
+  <flexcomp name="cloth" dim="2" count="3 4 1" pos="0 0 1">
+    <contact selfcollide="none"/><edge equality="true"/>
+  </flexcomp>
   <flexcomp name="rock" dim="3" count="2 2 2" rigid="true"/>
 </worldbody></mujoco>"""
 
