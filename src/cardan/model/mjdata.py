@@ -18,7 +18,7 @@ from cardan.model.attributes import Record, RecordList, scalar_property, set_arr
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.plugin_life import begin_instances, copy_instances
-from cardan.model.reset import reset_data
+from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
@@ -130,7 +130,7 @@ class MjData(DataNames):
 
     def __init__(self, model: MjModel) -> None:
         self._adopt(model)
-        self._run_alone(reset_data)
+        self._run_alone(start_data)
         begin_instances(model, self)
 
     def _adopt(self, model: MjModel) -> None:

@@ -36,6 +36,32 @@ def _clear_statistics(d: Any) -> None:
     d.work.statistics_used = 0
 
 
+@kernel
+def _set_defaults(m: Any, d: Any) -> None:
+    """Set what is not zero in the default state."""
+    for i in range(m.nq):
+        d.qpos[i] = m.qpos0[i]
+    for i in range(m.neq):
+        d.eq_active[i] = m.eq_active0[i]
+    for body in range(m.nbody):
+        mocap = m.body_mocapid[body]
+        if 0 <= mocap < m.nmocap:
+            for k in range(3):
+                d.mocap_pos[mocap, k] = m.body_pos[body, k]
+            for k in range(4):
+                d.mocap_quat[mocap, k] = m.body_quat[body, k]
+    for i in range(len(d.work.plugin_handle)):
+        d.plugin_data[i] = d.work.plugin_handle[i]
+    _set_patterns(m, d)
+
+
+@stage
+def start_data(m: Any, d: Any) -> int:
+    """Set the default state of new memory, which is zero: large parts of it may never be used, and take no room then."""
+    _set_defaults(m, d)
+    return OK
+
+
 @stage
 def reset_data(m: Any, d: Any) -> int:
     """Zero all fields, then set the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
@@ -53,18 +79,5 @@ def reset_data(m: Any, d: Any) -> int:
     d.maxuse_efc = 0
     d.nisland = 0
     d.solver_nisland = 0
-    for i in range(m.nq):
-        d.qpos[i] = m.qpos0[i]
-    for i in range(m.neq):
-        d.eq_active[i] = m.eq_active0[i]
-    for body in range(m.nbody):
-        mocap = m.body_mocapid[body]
-        if 0 <= mocap < m.nmocap:
-            for k in range(3):
-                d.mocap_pos[mocap, k] = m.body_pos[body, k]
-            for k in range(4):
-                d.mocap_quat[mocap, k] = m.body_quat[body, k]
-    for i in range(len(d.work.plugin_handle)):
-        d.plugin_data[i] = d.work.plugin_handle[i]
-    _set_patterns(m, d)
+    _set_defaults(m, d)
     return OK
