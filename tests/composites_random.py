@@ -101,7 +101,7 @@ def site(rng: Random) -> str:
 
 
 def skin(rng: Random, subgrids: tuple[int, ...], share: float = 0.5) -> str:
-    """A skin, now and then. Weights of finer ones are exact in binary only if ``subgrids`` + 1 are powers of two."""
+    """A skin, now and then."""
     if rng.random() > share:
         return ""
     choices = look(rng) | {"inflate": lambda: number(rng, 0, 0.1), "texcoord": lambda: "true"}
@@ -137,7 +137,7 @@ def particle(rng: Random) -> tuple[str, str]:
         return head, "".join([*parts, skin(rng, (0,))])
     dimension = int(rng.integers(0, 4))
     size = counts(rng, (2, 2, 2), (4, 4, 3))[:dimension] + [1] * (3 - dimension)
-    subgrids = (0, 1, 3) if dimension == 2 and min(size[:2]) > 2 else (0,)
+    subgrids = (0, 1, 2, 3, 4) if dimension == 2 and min(size[:2]) > 2 else (0,)
     return f'count="{text_of(size)}" spacing="{number(rng, 0.05, 0.3)}"', "".join([*parts, skin(rng, subgrids)])
 
 
@@ -153,7 +153,7 @@ def grid(rng: Random) -> tuple[str, str]:
     for _ in range(rng.integers(0, 3)):
         parts.append(f'<pin coord="{text_of(rng.integers(0, 4, size=rng.integers(1, 3)))}"/>')
     if is_sheet:
-        parts += [maybe(rng, tendon(rng, "shear")), skin(rng, (0, 1, 3) if min(size[:2]) > 2 else (0,))]
+        parts += [maybe(rng, tendon(rng, "shear")), skin(rng, (0, 1, 2, 4) if min(size[:2]) > 2 else (0,))]
     return f'count="{text_of(size)}" spacing="{number(rng, 0.05, 0.3)}"', "".join(parts)
 
 
@@ -175,7 +175,7 @@ def loop(rng: Random) -> tuple[str, str]:
 
 def cable(rng: Random) -> tuple[str, str]:
     """A rod along a curve or through vertices."""
-    subgrids = (0, 0, 1, 3)
+    subgrids = (0, 0, 1, 4)
     parts = [geom(rng, ("capsule", "cylinder", "box")), site(rng), skin(rng, subgrids), maybe(rng, joint(rng, "main"))]
     pieces = int(rng.integers(4, 10))
     if rng.random() < 0.5:

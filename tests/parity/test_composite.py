@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from composites_random import TYPES, random_composite
 from composites_rich import RICH, rich_model
-from fields_compared import MEMORY, differences
+from fields_compared import differences
 from models import SHARED_MODELS
 from states_compared import check
 from verdicts import CRASH, FULL, Reference, changes, refusal
@@ -26,8 +26,6 @@ from cardan.mjcf.writer import write_tree
 
 REAL = sorted([*(SHARED_MODELS / "mujoco/composite").glob("*.xml"), SHARED_MODELS / "mujoco/hammock/hammock.xml"])
 ELASTIC = ("belt", "cable", "coil", "flag", "floppy", "jelly", "plate", "poncho", "press")
-# the reference's weights of 1e-16 (docs/differences.md)
-ROUNDING = ("nskinbonevert", "skin_bonevertadr", "skin_bonevertnum", "skin_bonevertid", "skin_bonevertweight")
 SEEDS = 400 if FULL else 21
 SHARE = 1 if FULL else 40
 
@@ -57,8 +55,7 @@ def test_expanded_elastic_models(name: str) -> None:
     path = str(SHARED_MODELS / "mujoco/plugin/elasticity" / f"{name}.xml")
     expected = mujoco.MjModel.from_xml_path(path)
     text = write_tree(read_path(path)).replace('meshdir="asset/"', "")
-    rounding = ROUNDING if name == "flag" else ()
-    assert differences(expected, mujoco.MjModel.from_xml_string(text), (*MEMORY, *rounding)) == []
+    assert differences(expected, mujoco.MjModel.from_xml_string(text)) == []
 
 
 @pytest.mark.parametrize("name", RICH)

@@ -19,6 +19,14 @@ MOST_VERTICES = 200_000
 
 Face = tuple[int, int, int]
 
+# coefficients of the cubics from 0 to 1 that are 1 in one of: the values at 0 and 1, the slopes there
+_CUBICS = ((1.0, 0.0, -3.0, 2.0), (0.0, 0.0, 3.0, -2.0), (0.0, 1.0, -2.0, 1.0), (0.0, 0.0, -1.0, 1.0))
+_MONOMIALS = tuple((i, j) for i in range(4) for j in range(4))
+# cubics along the rows and the columns for each share: values, slopes along either, and twists at the corners
+_SHARES = tuple(
+    (i + u, j + v) for i, j in ((0, 0), (2, 0), (0, 2), (2, 2)) for u, v in ((0, 0), (1, 0), (0, 1), (1, 1))
+)
+
 
 @dataclass(frozen=True)
 class BoneAt:
@@ -91,7 +99,8 @@ def skin_sheet(composite: Composite, skin: Part, bones: list[list[BoneAt]], spac
 
     ``spacing`` is the distance between neighbouring vertices.
 
-    Vertices between the bones are interpolated by cubics (Catmull and Rom, Computer Aided Geometric Design, 1974).
+    Vertices between the bones are interpolated by cubics with slopes by central differences (Catmull and Rom, Computer
+    Aided Geometric Design, 1974).
     """
     parts = _parts(skin)
     rows, columns = len(bones), len(bones[0])
@@ -149,15 +158,15 @@ def _sheet_influences(rows: int, columns: int, parts: int) -> list[Influence]:
     influences = [Influence([], []) for _ in range(rows * columns)]
     fine_columns = (columns - 1) * parts + 1
     back = ((rows - 1) * parts + 1) * fine_columns
+    step = 1.0 / parts
+    hermite = {(i, j): _hermite(i * step, j * step) for i in range(parts + 1) for j in range(parts + 1)}
     for row, column, fine_row, fine_column in _fine_vertices(rows, columns, parts):
         vertex = fine_row * fine_columns + fine_column
-        across = _weights(fine_row - row * parts, parts, row, rows)
-        along = _weights(fine_column - column * parts, parts, column, columns)
-        for i, weight_i in across.items():
-            for j, weight_j in along.items():
-                influence = influences[i * columns + j]
-                influence.vertices += [vertex, vertex + back]
-                influence.weights += [weight_i * weight_j] * 2
+        shares = hermite[fine_row - row * parts, fine_column - column * parts]
+        for bone, weight in _cell_weights(row, column, rows, columns, shares).items():
+            if weight != 0.0:
+                influences[bone].vertices += [vertex, vertex + back]
+                influences[bone].weights += [weight] * 2
     return influences
 
 
@@ -173,27 +182,36 @@ def _fine_vertices(rows: int, columns: int, parts: int) -> Iterator[tuple[int, i
                     yield row, column, row * parts + i, column * parts + j
 
 
-def _weights(part: int, parts: int, cell: int, count: int) -> dict[int, float]:
-    """Weights of the points around a cell at its ``part``-th of ``parts`` places, those of 0 left out.
+def _hermite(x: float, y: float) -> list[float]:
+    """Shares of the values, the slopes along rows and columns, and the twists at a cell's corners in a point of it.
 
-    Beyond the ends the curve goes on straight: the point before the first is 2 p0 - p1.
+    They are sums over the monomials x^i y^j: what cancels but for rounding, as at 1, does so in the reference too, and
+    stays a weight.
     """
-    if part == 0:
-        return {cell: 1.0}
-    if part == parts:
-        return {cell + 1: 1.0}
-    t = part / parts
-    before = 0.5 * (-t + 2.0 * t * t - t * t * t)
-    first = 0.5 * (2.0 - 5.0 * t * t + 3.0 * t * t * t)
-    second = 0.5 * (t + 4.0 * t * t - 3.0 * t * t * t)
-    after = 0.5 * (-t * t + t * t * t)
-    weights = {cell - 1: before, cell: first, cell + 1: second, cell + 2: after}
-    if cell == 0:
-        outside = weights.pop(-1)
-        weights[0] += 2.0 * outside
-        weights[1] -= outside
-    if cell == count - 2:
-        outside = weights.pop(count)
-        weights[count - 1] += 2.0 * outside
-        weights[count - 2] -= outside
+    powers = [(1.0, x, x * x, x * x * x)[i] * (1.0, y, y * y, y * y * y)[j] for i, j in _MONOMIALS]
+    return [
+        sum(_CUBICS[u][i] * _CUBICS[v][j] * power for (i, j), power in zip(_MONOMIALS, powers, strict=True))
+        for u, v in _SHARES
+    ]
+
+
+def _cell_weights(row: int, column: int, rows: int, columns: int, shares: list[float]) -> dict[int, float]:
+    """Weights of the bones around a cell, with slopes by differences between neighbours."""
+    weights: dict[int, float] = {}
+    for (u, v), share in zip(_SHARES, shares, strict=True):
+        for i, factor_i in _value_or_slope(row + u % 2, rows, u >= 2):
+            for j, factor_j in _value_or_slope(column + v % 2, columns, v >= 2):
+                bone = i * columns + j
+                weights[bone] = weights.get(bone, 0.0) + share * (factor_i * factor_j)
     return weights
+
+
+def _value_or_slope(at: int, count: int, slope: bool) -> tuple[tuple[int, float], ...]:
+    """Points and factors whose sum is the value at a point of a line, or the slope: central, but at the ends."""
+    if not slope:
+        return ((at, 1.0),)
+    if at == 0:
+        return ((1, 1.0), (0, -1.0))
+    if at == count - 1:
+        return ((at, 1.0), (at - 1, -1.0))
+    return ((at + 1, 0.5), (at - 1, -0.5))
