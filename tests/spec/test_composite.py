@@ -12,6 +12,7 @@ from fields_compared import differences
 import cardan
 from cardan.errors import MjcfError
 from cardan.mjcf.reader import read_string
+from cardan.mjcf.writer import write_tree
 
 # MJCF has no place for how a fixed tendon would look
 UNWRITTEN = ("tendon_width", "tendon_rgba", "tendon_matid")
@@ -163,6 +164,13 @@ def test_saved_models_come_back(kind: str) -> None:
         assert differences(m, cardan.MjModel.from_xml_string(xml), UNWRITTEN) == []
 
 
+def test_long_cables_are_written() -> None:
+    tree = read_string(world(composite("cable", 'count="1200 1 1" curve="s" size="100"', ROD)))
+    text = write_tree(tree)
+    assert text.count("<body ") == text.count("</body>") == 1199
+    assert write_tree(read_string(text)) == text
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 
@@ -180,6 +188,7 @@ BROKEN: list[tuple[str, tuple[str, ...]]] = [
     ),
     (composite("grid", 'count="2 2 1" spacing=".1"', BALL + '<skin subgrid="1"/>'), ("<skin> subgrid", "at least 3 3")),
     (composite("grid", 'count="900 900 1" spacing=".1"'), ("<composite> count", "810000 bodies are more than")),
+    (composite("cable", 'count="6000" curve="s"', ROD), ("<composite> count", "6000 bodies are more than 5000")),
     (composite("grid", 'count="9 9 1" spacing=".1"', BALL + '<skin subgrid="999"/>'), ("<skin> subgrid", "vertices")),
     (composite("grid", 'count="2 1 1" spacing=".1"', BALL + '<joint kind="main"/>' * 2), ("<joint> kind", "another")),
     (composite("grid", 'count="2 1 1" spacing=".1"', BALL + '<joint kind="shear"/>'), ("<joint> kind", "'shear'")),

@@ -37,18 +37,27 @@ def write_tree(tree: ModelTree) -> str:
     return "\n".join([*lines, f"</{tree.root.tag}>", ""])
 
 
-def _lines(element: Element, depth: int) -> Iterator[str]:
-    """The lines of an element and of all inside it; none for a section or setting that says nothing."""
-    inside = [line for child in element.children for line in _lines(child, depth + 1)]
-    if element.row.merged and not inside and not element.attributes:
-        return
-    head = _INDENT * depth + _start_tag(element)
-    if not inside:
-        yield head + "/>"
-        return
-    yield head + ">"
-    yield from inside
-    yield f"{_INDENT * depth}</{element.tag}>"
+def _lines(root: Element, depth: int) -> Iterator[str]:
+    """The lines of an element and of all inside it, which may be nested as deep as it likes."""
+    stack: list[tuple[Element, int] | str] = [(root, depth)]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, str):
+            yield top
+            continue
+        element, level = top
+        if _says_nothing(element):
+            continue
+        inside = [(child, level + 1) for child in element.children if not _says_nothing(child)]
+        yield _INDENT * level + _start_tag(element) + (">" if inside else "/>")
+        if inside:
+            stack.append(f"{_INDENT * level}</{element.tag}>")
+            stack.extend(inside[::-1])
+
+
+def _says_nothing(element: Element) -> bool:
+    """Whether an element is a section or setting without content."""
+    return element.row.merged and not element.attributes and all(_says_nothing(child) for child in element.children)
 
 
 def _start_tag(element: Element) -> str:

@@ -6,6 +6,7 @@ composite gives, and the language's own ones.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cardan.spec.element import Element
@@ -15,6 +16,7 @@ from cardan.spec.schema.body import BODY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cardan.spec.defaults import DefaultClass
     from cardan.spec.schema.rows import ElementRow
 
 
@@ -22,7 +24,8 @@ def add_plain(parent: Element, tag: str, origin: Element, given: Mapping[str, An
     """Add a child element whose values no default class changes; errors about it are reported at ``origin``."""
     element = _child(parent, parent.row.children[tag], origin, given)
     parent.children.append(element)
-    _cover_class(element)
+    if element.row.entry:
+        _cover_class(element, element.default_class)
     return element
 
 
@@ -31,13 +34,11 @@ def _child(parent: Element, row: ElementRow, origin: Element, given: Mapping[str
     return Element(row, parent.tree, parent, dict(given), origin.source, origin.line)
 
 
-def _cover_class(element: Element) -> None:
+def _cover_class(element: Element, cls: DefaultClass) -> None:
     """Give the element the language's value of each attribute that the default class in force sets otherwise."""
     row = element.row
-    if not row.entry:
-        return
     plain = overlay(row.defaults, element.attributes, row.partial)
-    for name, value in element.default_class.base(row).items():
+    for name, value in cls.base(row).items():
         if value != row.defaults.get(name):
             element.attributes[name] = plain[name]
 
@@ -70,12 +71,25 @@ class Builder:
         self.members.append(body)
         return body
 
+    @cached_property
+    def _class_inside(self) -> DefaultClass:
+        """The default class in force inside all of the composite's bodies, however deep."""
+        assert self.macro.parent is not None
+        body = _child(self.macro.parent, BODY, self.macro, {})
+        return _child(body, BODY.children["geom"], self.macro, {}).default_class
+
+    def part(self, body: Element, tag: str, origin: Element, given: Mapping[str, Any]) -> None:
+        """Add a joint, a geom or a site to one of the composite's bodies; see ``add_plain``."""
+        element = _child(body, body.row.children[tag], origin, given)
+        body.children.append(element)
+        _cover_class(element, self._class_inside)
+
     def geom_here(self, given: Mapping[str, Any], origin: Element) -> Element:
         """A geom in the composite's place, which belongs to the body around."""
         around = self.macro.parent
         assert around is not None
         geom = _child(around, around.row.children["geom"], origin, given)
-        _cover_class(geom)
+        _cover_class(geom, geom.default_class)
         self.members.append(geom)
         return geom
 

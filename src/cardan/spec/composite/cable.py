@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from cardan.maths.pose import mat2quat, unit_quat
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, neg_quat, rot_vec_quat
 from cardan.maths.vector import MINVAL, add3, cross, dot3, norm3, scale3
-from cardan.spec.composite.builder import add_plain
 from cardan.spec.composite.plugin import add_plugin, plugin_of
 from cardan.spec.composite.request import Part, difference, single, size_of_geom
 from cardan.spec.composite.skin import BoneAt, is_finer, skin_sheet
@@ -139,14 +138,16 @@ def _add_body(
         joint = composite.main_joint()
         left_out = _NOT_OF_FREE if shape == "free" else ("axis",)
         values = {name: value for name, value in joint.values.items() if name not in left_out}
-        add_plain(body, "joint", joint.origin, {**values, "name": build.name(f"J{word}"), "type": shape})
+        composite.build.part(body, "joint", joint.origin, {**values, "name": build.name(f"J{word}"), "type": shape})
     geom = composite.geom
-    add_plain(body, "geom", geom.origin, {"name": build.name("G", number), **geom.values, **_shape(composite, length)})
+    composite.build.part(
+        body, "geom", geom.origin, {"name": build.name("G", number), **geom.values, **_shape(composite, length)}
+    )
     if number in (0, count - 1):
         site = composite.site
         at = length if number == count - 1 else 0.0
         values = {"name": build.name(f"S{word}"), **site.values, "pos": (at, 0.0, 0.0)}
-        add_plain(body, "site", site.origin, values)
+        composite.build.part(body, "site", site.origin, values)
     return body
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
-MOST_BODIES = 50_000
-
 
 def expand_composites(tree: ModelTree) -> None:
     """Replace every ``composite`` element of the tree by what it stands for. Raises MjcfError."""
@@ -54,8 +52,8 @@ def _check(composite: Composite, kind: Kind) -> None:
     """Raise MjcfError for what no type, or not this type, may have."""
     macro, geom = composite.macro, composite.geom
     bodies = composite.counts[0] * composite.counts[1] * composite.counts[2]
-    if bodies > MOST_BODIES:
-        raise macro.error(f"{bodies} bodies are more than {MOST_BODIES}", "count")
+    if bodies > kind.most:
+        raise macro.error(f"{bodies} bodies are more than {kind.most}", "count")
     plugin = macro.child("plugin")
     if plugin is not None and not kind.elastic:
         raise plugin.error(f"composites of the type '{macro['type']}' have no plugins: cables and particles may")

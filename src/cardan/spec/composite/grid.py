@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.spec.composite.builder import add_plain
 from cardan.spec.composite.skin import skin_grid
 
 if TYPE_CHECKING:
@@ -57,9 +56,9 @@ def _add_body(composite: Composite, cell: Cell) -> None:
     if cell not in composite.pins:
         add_sliders(composite, body, [build.name("J", axis, *cell) for axis in range(3)])
     geom = composite.geom
-    add_plain(body, "geom", geom.origin, {"name": build.name("G", *cell), **geom.values, "type": "sphere"})
+    composite.build.part(body, "geom", geom.origin, {"name": build.name("G", *cell), **geom.values, "type": "sphere"})
     site = composite.site
-    add_plain(body, "site", site.origin, {"name": build.name("S", *cell), **site.values, "pos": AT_HOME})
+    composite.build.part(body, "site", site.origin, {"name": build.name("S", *cell), **site.values, "pos": AT_HOME})
 
 
 def add_sliders(composite: Composite, body: Element, names: list[str] | None = None) -> None:
@@ -67,7 +66,7 @@ def add_sliders(composite: Composite, body: Element, names: list[str] | None = N
     joint = composite.main_joint()
     for number, axis in enumerate(AXES):
         name = {} if names is None else {"name": names[number]}
-        add_plain(body, "joint", joint.origin, {**name, **joint.values, "type": "slide", "axis": axis})
+        composite.build.part(body, "joint", joint.origin, {**name, **joint.values, "type": "slide", "axis": axis})
 
 
 def _tie(composite: Composite, name: str, first: Cell, second: Cell, tendon: Part) -> None:

@@ -12,6 +12,8 @@ from cardan.spec.composite.particle import build_particle
 from cardan.spec.composite.request import STIFF, Composite, Values
 from cardan.spec.composite.shell import build_box, build_cylinder, build_ellipsoid
 
+MOST_NESTED = 5000
+
 ROUND = ("sphere", "capsule", "ellipsoid")
 ROD = ("capsule", "cylinder", "box")
 
@@ -29,6 +31,7 @@ class Kind:
     covers: whether a skin puts geoms and tendons into a group that is not shown.
     spaced: whether the spacing must be at least the size of the geoms.
     skinned: whether a finer skin needs at least 3 by 3 bodies.
+    most: largest number of bodies.
     elastic: whether a plugin may act on its bodies.
     """
 
@@ -39,6 +42,7 @@ class Kind:
     covers: bool = True
     spaced: bool = False
     skinned: bool = True
+    most: int = 50_000
     elastic: bool = False
 
 
@@ -47,8 +51,8 @@ _SHELL: Values = {"contype": 0}
 KINDS: dict[str, Kind] = {
     "particle": Kind(build_particle, (), {"condim": 1, "priority": 1}, {}, covers=False, spaced=True, elastic=True),
     "grid": Kind(build_grid, spaced=True),
-    "loop": Kind(build_loop, covers=False),
-    "cable": Kind(build_cable, ROD, covers=False, skinned=False, elastic=True),
+    "loop": Kind(build_loop, covers=False, most=MOST_NESTED),
+    "cable": Kind(build_cable, ROD, covers=False, skinned=False, most=MOST_NESTED, elastic=True),
     "box": Kind(build_box, geom=_SHELL),
     "cylinder": Kind(build_cylinder, geom=_SHELL),
     "ellipsoid": Kind(build_ellipsoid, geom=_SHELL),

@@ -12,7 +12,6 @@ from math import cos, pi, sin
 from typing import TYPE_CHECKING
 
 from cardan.errors import MjcfError
-from cardan.spec.composite.builder import add_plain
 from cardan.spec.composite.request import STIFF
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _add_link(composite: Composite, parent: Element | None, number: int, side: f
     joint = composite.main_joint()
     for start, axis in _BENDS:
         name = build.name(start, number)
-        add_plain(
+        composite.build.part(
             body, "joint", joint.origin, {**joint.values, "name": name, "type": "hinge", "axis": axis, "pos": anchor}
         )
     for kind, start, shape in _OTHERS:
@@ -91,8 +90,8 @@ def _add_link(composite: Composite, parent: Element | None, number: int, side: f
         if other is not None:
             name = build.name(start, number)
             values = {**other.values, "name": name, "type": shape, "axis": (1.0, 0.0, 0.0), "pos": anchor}
-            add_plain(body, "joint", other.origin, values)
+            composite.build.part(body, "joint", other.origin, values)
             build.relation("equality", "joint", other.origin, joint1=name)
     geom = composite.geom
-    add_plain(body, "geom", geom.origin, {"name": build.name("G", number), **geom.values, "quat": ALONG_X})
+    composite.build.part(body, "geom", geom.origin, {"name": build.name("G", number), **geom.values, "quat": ALONG_X})
     return body

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.maths.vector import add3
-from cardan.spec.composite.builder import add_plain
 from cardan.spec.composite.grid import AT_HOME, add_sliders
 from cardan.spec.composite.plugin import add_plugin, plugin_of, sheet_densities, solid_elements
 from cardan.spec.composite.request import cells_of, single
@@ -105,10 +104,10 @@ def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> Elem
     if joints is None:
         add_sliders(composite, body)
     for joint in joints or ():
-        add_plain(body, "joint", joint.origin, joint.values)
-    add_plain(body, "geom", composite.geom.origin, composite.geom.values)
+        composite.build.part(body, "joint", joint.origin, joint.values)
+    composite.build.part(body, "geom", composite.geom.origin, composite.geom.values)
     site = composite.site
-    add_plain(body, "site", site.origin, {"name": build.name("S", number), **site.values, "pos": AT_HOME})
+    composite.build.part(body, "site", site.origin, {"name": build.name("S", number), **site.values, "pos": AT_HOME})
     return body
 
 

@@ -94,13 +94,13 @@ def _add_body(composite: Composite, cell: Cell, place: Place) -> None:
     body = build.body(None, build.name("B", *cell), pos=(x * half[0], y * half[1], z * half[2]))
     joint, geom = composite.main_joint(), composite.geom
     slider = {**joint.values, "name": build.name("J", *cell), "type": "slide", "axis": OUTWARD}
-    add_plain(body, "joint", joint.origin, slider)
+    composite.build.part(body, "joint", joint.origin, slider)
     size = size_of_geom(composite)
     is_capsule = geom.values.get("type") == "capsule"
     shape = "capsule" if is_capsule else "sphere"
     depth = size[0] + size[1] if is_capsule else size[0]
     values = {**geom.values, "name": build.name("G", *cell), "type": shape, "pos": (0.0, 0.0, -depth)}
-    add_plain(body, "geom", geom.origin, values)
+    composite.build.part(body, "geom", geom.origin, values)
 
 
 def _hold_together(composite: Composite, cells: list[Cell]) -> None:
