@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import float32
+
 from cardan.collision.near import default_tangent
 from cardan.collision.parameters import overridden
 from cardan.constants import mjMINVAL
@@ -31,6 +33,8 @@ START = (0.6, 0.64, 0.48)
 FIRST_ITERATIONS = 20
 ITERATIONS = 1
 """Steps of power iteration, the first time and afterwards."""
+UNTILTED = 1e-12
+"""Covariance that counts as none, and difference of variances that counts as none, m^2."""
 MOVES = 8
 """Moves for each body after which a sort counts as not almost sorted."""
 
@@ -42,12 +46,12 @@ def has_center(m: Any, geom: int) -> bool:
 
 
 @kernel
-def spread_matrix(m: Any, d: Any) -> Any:
-    """Covariance of the centres of all geoms but planes, times their number: xx, yy, zz, xy, xz, yz."""
+def spread_matrix(m: Any, d: Any, first: int) -> Any:
+    """Covariance of the centres of geoms but planes, from id `first` on, times their number: xx, yy, zz, xy, xz, yz."""
     n = 0
     x, y, z = 0.0, 0.0, 0.0
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for geom in range(m.ngeom):
+    for geom in range(first, m.ngeom):
         if has_center(m, geom):
             a, b, c = d.geom_xpos[geom, 0], d.geom_xpos[geom, 1], d.geom_xpos[geom, 2]
             n += 1
@@ -87,7 +91,7 @@ def principal_axis(spread: Any, axis: Any, iterations: int) -> Any:
 def turn_axes(m: Any, d: Any, first: bool) -> None:
     """Set the axes of the sweep: the principal one of the geoms' centres, and two across it."""
     axis = START if first else get3(d.work.sweep_axis, 0)
-    axis = principal_axis(spread_matrix(m, d), axis, FIRST_ITERATIONS if first else ITERATIONS)
+    axis = principal_axis(spread_matrix(m, d, 0), axis, FIRST_ITERATIONS if first else ITERATIONS)
     across = default_tangent(axis)
     set3(d.work.sweep_axis, 0, axis)
     set3(d.work.sweep_axis, 1, across)
@@ -240,6 +244,58 @@ def scatter_by(m: Any, d: Any, source: Any, target: Any, count: int, column: int
         d.work.bucket[source[k, column]] = place + 1
         target[place, 0] = source[k, 0]
         target[place, 1] = source[k, 1]
+
+
+@kernel
+def reference_axis(m: Any, d: Any) -> Any:
+    """The axis along which the reference sorts bodies, if their geoms spread along the global axes; else (0, 0, 0).
+
+    It is the first row, not the first column, of the matrix of principal axes.
+    """
+    xx, yy, zz, xy, xz, yz = spread_matrix(m, d, m.body_geomnum[0])
+    if max(abs(xy), abs(xz), abs(yz)) > UNTILTED:
+        return (0.0, 0.0, 0.0)
+    larger = (1 if yy > xx + UNTILTED else 0) + (1 if zz > xx + UNTILTED else 0)
+    if larger == 0:
+        return (1.0, 0.0, 0.0)
+    return (0.0, -1.0, 0.0) if larger == 1 else (0.0, 0.0, 1.0)
+
+
+@kernel
+def ends_along(m: Any, d: Any, body: int, axis: Any) -> Any:
+    """Where the bounding spheres of a body's geoms, margins included, begin and end along an axis."""
+    low, high = INFINITE, -INFINITE
+    first = m.body_geomadr[body]
+    for geom in range(first, first + m.body_geomnum[body]):
+        margin = m.opt.o_margin if overridden(m) else m.geom_margin[geom]
+        reach = m.geom_rbound[geom] + margin if has_center(m, geom) else 2.0 * INFINITE
+        center = dot3(axis, get3(d.geom_xpos, geom))
+        low, high = min(low, center - reach), max(high, center + reach)
+    return low, high
+
+
+@kernel
+def lost_in_sweep(m: Any, d: Any, body1: int, body2: int) -> bool:
+    """Whether the reference passes over two bodies that just touch, the lower id first.
+
+    Along the axis of its sweep it keeps the ends of bodies in single precision; of two that are equal then, that of the
+    lower id comes first. So where `body1` ends before `body2` begins, bodies are apart that may overlap by some 1e-8 m.
+    """
+    axis = reference_axis(m, d)
+    if body1 == 0 or dot3(axis, axis) == 0.0:
+        return False
+    low1, high1 = ends_along(m, d, body1, axis)
+    low2, high2 = ends_along(m, d, body2, axis)
+    if float32(high1) <= float32(low2):
+        return True
+    for k in range(3):
+        across = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+        if dot3(across, axis) == 0.0:
+            low1, high1 = ends_along(m, d, body1, across)
+            low2, high2 = ends_along(m, d, body2, across)
+            if high1 < low2 or high2 < low1:
+                return True
+    return False
 
 
 @kernel

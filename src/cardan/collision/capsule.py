@@ -8,12 +8,13 @@ Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from cardan.collision.near import put_contact
 from cardan.constants import mjMINVAL
-from cardan.jit import collider, kernel
-from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
+from cardan.jit import collider, exact, kernel
+from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, scale3, sub3
 
 MINVAL = mjMINVAL
 
@@ -65,10 +66,12 @@ def spheres_contact(
         The number of contacts that the pair has now: `k` or k + 1.
     """
     between = sub3(center2, center1)
-    length = norm3(between)
-    dist = length - (radius1 + radius2)
-    if dist > d.work.near_margin:
+    reach = radius1 + radius2 + d.work.near_margin
+    square = dot3(between, between)
+    if square > reach * reach:
         return k
+    length = sqrt(square)
+    dist = length - (radius1 + radius2)
     if length >= MINVAL:
         normal = scale3(between, 1.0 / length)
     elif geom1 < 0 or geom2 < 0:
@@ -80,6 +83,7 @@ def spheres_contact(
 
 
 @collider
+@exact
 def sphere_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two spheres: at most one contact, on the line of centres."""
     return spheres_contact(
@@ -101,6 +105,7 @@ def closest_on_segment(center: Any, axis: Any, half_length: float, point: Any) -
 
 
 @collider
+@exact
 def sphere_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A sphere and a capsule: at most one contact, with the closest point of the capsule's segment."""
     sphere = get3(d.geom_xpos, geom1)
@@ -187,6 +192,7 @@ def half_axis(m: Any, d: Any, geom: int) -> Any:
 
 
 @collider
+@exact
 def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two capsules: one contact at the closest points of their segments; up to two if they are parallel."""
     return capsules_contact(

@@ -18,7 +18,7 @@ from typing import Any
 from cardan.collision.capsule import clamp, component, half_axis
 from cardan.collision.sphere import sphere_box_contact
 from cardan.constants import mjMINVAL
-from cardan.jit import collider, kernel
+from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import add_scaled3, dot3, get3, get9, mul_mat_t_vec3, sub3
 
 MINVAL = mjMINVAL
@@ -253,6 +253,7 @@ def capsule_box_contacts(m: Any, d: Any, middle: Any, axis: Any, radius: float, 
 
 
 @collider
+@exact
 def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A capsule and a box: up to two contacts, of which the nearest comes first."""
     return capsule_box_contacts(m, d, get3(d.geom_xpos, geom1), half_axis(m, d, geom1), m.geom_size[geom1, 0], geom2)

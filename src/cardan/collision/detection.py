@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.collision.broadphase import find_body_pairs
+from cardan.collision.broadphase import find_body_pairs, lost_in_sweep
 from cardan.collision.candidates import gather_candidates
 from cardan.collision.midphase import prepare_trees
 from cardan.collision.near import MAXCONPAIR
@@ -21,6 +21,8 @@ from cardan.model.pairing import NTYPES
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON
 
 CONTACTFULL = int(mjtWarning.mjWARN_CONTACTFULL)
+SINGLE = 2.0**-22
+"""Twice the spacing of numbers in single precision, relative."""
 NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
@@ -44,6 +46,13 @@ def complete_contact(m: Any, d: Any, con: int, k: int, side1: int, side2: int, p
         d.contact.flex[con, i] = flex_side(side) if side < 0 else -1
         d.contact.elem[con, i] = -1
         d.contact.vert[con, i] = -1
+
+
+@kernel
+def just_touching(d: Any) -> bool:
+    """Whether the first contact of the near phase is one only within single precision."""
+    x, y, z = d.work.near_pos[0, 0], d.work.near_pos[0, 1], d.work.near_pos[0, 2]
+    return d.work.near_margin - d.work.near_dist[0] <= SINGLE * (abs(x) + abs(y) + abs(z))
 
 
 @kernel
@@ -86,6 +95,10 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
     found = call_collider(address, m, d, geom1, geom2)
     if found < 0:
         return CALLBACK_FAILED
+    if pair < 0 and found > 0 and just_touching(d):
+        body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
+        if lost_in_sweep(m, d, min(body1, body2), max(body1, body2)):
+            found = 0
     found = take_room(m, d, found)
     if found < 0:
         return GROW_CON

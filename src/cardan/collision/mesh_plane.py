@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.plane import point_contact
-from cardan.collision.support import load_geom, mesh_vertex, support_mesh
-from cardan.jit import collider, kernel
-from cardan.maths.vector import add3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
+from cardan.collision.near import put_contact
+from cardan.collision.plane import plane_height, point_contact
+from cardan.collision.support import extent, load_geom, mesh_vertex, support_mesh
+from cardan.jit import collider, exact, kernel
+from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
 
 MAX_CONTACTS = 3
 SPACING = 0.3
@@ -33,24 +34,45 @@ def edge_address(m: Any, d: Any, k: int) -> int:
 
 
 @kernel
-def add_spaced(m: Any, d: Any, ncon: int, geom1: int, geom2: int, k: int) -> int:
-    """Add the contact of a vertex if it is not too close to the first one; returns the number of contacts now."""
-    point = vertex_position(m, d, geom2, k)
+def add_spaced(m: Any, d: Any, ncon: int, geom1: int, geom2: int, vertex: int, down: Any, depth: float) -> int:
+    """Add the contact of a vertex if it is low enough and not too close to the first one.
+
+    Args:
+        m: model.
+        d: data.
+        ncon: number of contacts so far.
+        geom1: id of the plane.
+        geom2: id of the mesh.
+        vertex: the vertex.
+        down: direction into the plane, frame of the mesh.
+        depth: how far the vertex has to lie in this direction. One that lies just there has no contact.
+
+    Returns:
+        The number of contacts now.
+    """
+    if extent(m, d, 1, vertex, down) <= depth:
+        return ncon
+    point = vertex_position(m, d, geom2, vertex)
     if norm3(sub3(point, get3(d.work.near_pos, 0))) < SPACING * m.geom_rbound[geom2]:
         return ncon
-    return point_contact(d, ncon, geom1, point)
+    normal = axis_z(d.geom_xmat, geom1)
+    dist = plane_height(d, geom1, point)
+    put_contact(d, ncon, dist, add_scaled3(point, normal, -0.5 * dist), normal)
+    return ncon + 1
 
 
 @collider
+@exact
 def plane_mesh(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and a mesh: up to three contacts.
 
-    The lowest vertex of the hull, and the first of its neighbours within the margin that are not too close to it; for
-    a mesh without hull, the first of all vertices.
+    The lowest vertex of the hull, and the first of its neighbours below the margin that are not too close to it; for
+    a mesh without hull, the first of all vertices. So a mesh that just touches the plane has one contact.
     """
     load_geom(m, d, 1, geom2)
-    down = scale3(axis_z(d.geom_xmat, geom1), -1.0)
-    support_mesh(m, d, 1, mul_mat_t_vec3(get9(d.geom_xmat, geom2), down))
+    down = mul_mat_t_vec3(get9(d.geom_xmat, geom2), scale3(axis_z(d.geom_xmat, geom1), -1.0))
+    depth = plane_height(d, geom1, get3(d.geom_xpos, geom2)) - d.work.near_margin
+    support_mesh(m, d, 1, down)
     lowest = d.work.shape_vertex[1]
     ncon = point_contact(d, 0, geom1, vertex_position(m, d, geom2, lowest))
     if ncon == 0:
@@ -58,10 +80,10 @@ def plane_mesh(m: Any, d: Any, geom1: int, geom2: int) -> int:
     if d.work.shape_graphadr[1] < 0:
         for k in range(d.work.shape_nvert[1]):
             if ncon < MAX_CONTACTS and k != lowest:
-                ncon = add_spaced(m, d, ncon, geom1, geom2, k)
+                ncon = add_spaced(m, d, ncon, geom1, geom2, k, down, depth)
         return ncon
     edge = edge_address(m, d, lowest)
     while m.mesh_graph[edge] >= 0 and ncon < MAX_CONTACTS:
-        ncon = add_spaced(m, d, ncon, geom1, geom2, m.mesh_graph[edge])
+        ncon = add_spaced(m, d, ncon, geom1, geom2, m.mesh_graph[edge], down, depth)
         edge += 1
     return ncon

@@ -12,7 +12,7 @@ from typing import Any
 from cardan.collision.capsule import axis_z
 from cardan.collision.near import put_contact, put_contact_along
 from cardan.constants import mjMINVAL
-from cardan.jit import collider, kernel
+from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -39,9 +39,11 @@ def plane_height(d: Any, plane: int, point: Any) -> float:
 
 
 @kernel
-def point_contact(d: Any, k: int, plane: int, point: Any) -> int:
-    """Contact of a point with the plane; returns the number of contacts that the pair has now, `k` or k + 1."""
-    dist = plane_height(d, plane, point)
+def put_height(d: Any, k: int, plane: int, point: Any, dist: float) -> int:
+    """Contact of a point whose height above the plane is known; returns the number of contacts that the pair has now.
+
+    Each function sums the height in the order of the reference: then solids that just touch agree to the last bit.
+    """
     if dist > d.work.near_margin:
         return k
     normal = axis_z(d.geom_xmat, plane)
@@ -49,14 +51,23 @@ def point_contact(d: Any, k: int, plane: int, point: Any) -> int:
     return k + 1
 
 
+@kernel
+def point_contact(d: Any, k: int, plane: int, point: Any) -> int:
+    """Contact of a point with the plane; returns the number of contacts that the pair has now, `k` or k + 1."""
+    return put_height(d, k, plane, point, plane_height(d, plane, point))
+
+
 @collider
+@exact
 def plane_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and a sphere: at most one contact, below the centre."""
-    lowest = add_scaled3(get3(d.geom_xpos, geom2), axis_z(d.geom_xmat, geom1), -m.geom_size[geom2, 0])
-    return point_contact(d, 0, geom1, lowest)
+    center, radius = get3(d.geom_xpos, geom2), m.geom_size[geom2, 0]
+    lowest = add_scaled3(center, axis_z(d.geom_xmat, geom1), -radius)
+    return put_height(d, 0, geom1, lowest, plane_height(d, geom1, center) - radius)
 
 
 @collider
+@exact
 def plane_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and a capsule: up to two contacts, below the two ends; the frames are aligned with the capsule."""
     normal = axis_z(d.geom_xmat, geom1)
@@ -74,6 +85,7 @@ def plane_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
 
 @collider
+@exact
 def plane_ellipsoid(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and an ellipsoid: at most one contact, at the point whose outward normal points into the plane."""
     xmat = get9(d.geom_xmat, geom2)
@@ -86,6 +98,7 @@ def plane_ellipsoid(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
 
 @collider
+@exact
 def plane_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and a cylinder: up to four contacts.
 
@@ -110,27 +123,32 @@ def plane_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
         across = scale3(across, radius / length)
     half = scale3(axis, m.geom_size[geom2, 1])
 
+    height = plane_height(d, geom1, center)
+    rise, slant = dot3(normal, half), dot3(normal, across)
+
     # lowest point of each rim
     lower = add3(center, half)
-    ncon = point_contact(d, 0, geom1, add3(lower, across))
+    ncon = put_height(d, 0, geom1, add3(lower, across), height + rise + slant)
     if ncon == 0:
         return 0
-    ncon = point_contact(d, ncon, geom1, add3(sub3(center, half), across))
+    ncon = put_height(d, ncon, geom1, add3(sub3(center, half), across), height - rise + slant)
 
     # triangle on the lower rim
     back = add_scaled3(lower, across, -0.5)
     sideways = scale3(cross(across, axis), HALF_SQRT3)
-    ncon = point_contact(d, ncon, geom1, add3(back, sideways))
-    return point_contact(d, ncon, geom1, sub3(back, sideways))
+    ncon = put_height(d, ncon, geom1, add3(back, sideways), height + rise - 0.5 * slant)
+    return put_height(d, ncon, geom1, sub3(back, sideways), height + rise - 0.5 * slant)
 
 
 @collider
+@exact
 def plane_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A plane and a box: the first four corners within the margin on the side of the plane."""
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)
     xmat = get9(d.geom_xmat, geom2)
     size = get3(m.geom_size, geom2)
+    height = plane_height(d, geom1, center)
     ncon = 0
     for corner in range(8):
         local = (
@@ -139,6 +157,7 @@ def plane_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
             size[2] if corner & 4 else -size[2],
         )
         offset = mul_mat_vec3(xmat, local)
-        if ncon < 4 and dot3(normal, offset) <= 0.0:
-            ncon = point_contact(d, ncon, geom1, add3(center, offset))
+        rise = dot3(normal, offset)
+        if ncon < 4 and rise <= 0.0:
+            ncon = put_height(d, ncon, geom1, add3(center, offset), height + rise)
     return ncon

@@ -15,7 +15,7 @@ from typing import Any
 from cardan.collision.capsule import axis_of, axis_z, clamp, spheres_contact
 from cardan.collision.near import put_contact
 from cardan.constants import mjMINVAL
-from cardan.jit import collider, kernel
+from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -97,6 +97,7 @@ def sphere_box_contact(m: Any, d: Any, k: int, center: Any, radius: float, box: 
 
 
 @collider
+@exact
 def sphere_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A sphere and a box: at most one contact, with the nearest point of the box."""
     return sphere_box_contact(m, d, 0, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0], geom2)
@@ -107,15 +108,17 @@ def sphere_cap(m: Any, d: Any, geom1: int, geom2: int, height: float) -> int:
     """A sphere before the flat end of a cylinder on the side of `height`, its centre's place along the axis."""
     side = 1.0 if height >= 0.0 else -1.0
     normal = scale3(axis_z(d.geom_xmat, geom2), -side)
-    dist = abs(height) - m.geom_size[geom2, 1] - m.geom_size[geom1, 0]
+    center = get3(d.geom_xpos, geom1)
+    cap = add_scaled3(get3(d.geom_xpos, geom2), normal, -m.geom_size[geom2, 1])
+    dist = dot3(normal, sub3(cap, center)) - m.geom_size[geom1, 0]
     if dist > d.work.near_margin:
         return 0
-    center = get3(d.geom_xpos, geom1)
     put_contact(d, 0, dist, add_scaled3(center, normal, m.geom_size[geom1, 0] + 0.5 * dist), normal)
     return 1
 
 
 @collider
+@exact
 def sphere_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """A sphere and a cylinder: at most one contact, with the side, a flat end or a rim."""
     center = get3(d.geom_xpos, geom1)
