@@ -16,7 +16,7 @@ from typing import Any
 
 from cardan.collision.capsule import axis_of, component
 from cardan.collision.near import put_contact
-from cardan.jit import collider, kernel, stack_array
+from cardan.jit import collider, exact, kernel, stack_array
 from cardan.maths.vector import (
     add_scaled3,
     cross,
@@ -24,6 +24,7 @@ from cardan.maths.vector import (
     get3,
     get9,
     mul_mat_t_vec3,
+    mul_mat_vec3,
     normalize3,
     scale3,
     sub3,
@@ -47,8 +48,12 @@ NSCRATCH = 93
 
 
 @kernel
-def face_overlap(w: Any, t: Any, size1: Any, size2: Any, axis: int) -> float:
-    """Separation of two boxes along a face's normal of the first (`axis` 0 to 2) or the second box (3 to 5)."""
+def face_overlap(w: Any, t: Any, t2: Any, size1: Any, size2: Any, axis: int) -> float:
+    """Separation of two boxes along a face's normal of the first (`axis` 0 to 2) or the second box (3 to 5).
+
+    `t` and `t2` are the way from centre to centre in the frames of both. The order of sums decides about boxes that
+    just touch.
+    """
     if axis < 3:
         return (
             abs(component(t, axis))
@@ -59,42 +64,35 @@ def face_overlap(w: Any, t: Any, size1: Any, size2: Any, axis: int) -> float:
         )
     j = axis - 3
     c0, c1, c2 = w[ROTATION + j], w[ROTATION + 3 + j], w[ROTATION + 6 + j]
-    return (
-        abs(t[0] * c0 + t[1] * c1 + t[2] * c2)
-        - component(size2, j)
-        - size1[0] * abs(c0)
-        - size1[1] * abs(c1)
-        - size1[2] * abs(c2)
-    )
+    return abs(component(t2, j)) - component(size2, j) - size1[0] * abs(c0) - size1[1] * abs(c1) - size1[2] * abs(c2)
 
 
 @kernel
 def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int) -> float:
     """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second."""
     cosine = w[ROTATION + 3 * i + j]
-    square = 1.0 - cosine * cosine
-    if square < PARALLEL:
+    if 1.0 - cosine * cosine < PARALLEL:
         return -inf
     i1, i2 = (i + 1) % 3, (i + 2) % 3
     j1, j2 = (j + 1) % 3, (j + 2) % 3
     across1, across2 = w[ROTATION + 3 * i1 + j], w[ROTATION + 3 * i2 + j]
-    distance = (
-        abs(component(t, i2) * across1 - component(t, i1) * across2)
-        - component(size1, i1) * abs(across2)
-        - component(size1, i2) * abs(across1)
-        - component(size2, j1) * abs(w[ROTATION + 3 * i + j2])
-        - component(size2, j2) * abs(w[ROTATION + 3 * i + j1])
-    )
-    return distance / sqrt(square)
+    # divided first, so that where two faces touch this separation isn't above theirs by rounding
+    length = sqrt(across1 * across1 + across2 * across2)
+    across1, across2 = across1 / length, across2 / length
+    reach1 = component(size1, i1) * abs(across2) + component(size1, i2) * abs(across1)
+    reach2 = component(size2, j1) * abs(w[ROTATION + 3 * i + j2] / length)
+    reach2 += component(size2, j2) * abs(w[ROTATION + 3 * i + j1] / length)
+    return abs(component(t, i2) * across1 - component(t, i1) * across2) - (reach1 + reach2)
 
 
 @kernel
-def find_axis(w: Any, t: Any, size1: Any, size2: Any, margin: float) -> Any:
+def find_axis(w: Any, t: Any, t2: Any, size1: Any, size2: Any, margin: float) -> Any:
     """The axis along which two boxes overlap least, and the separation there (negative if they overlap).
 
     Args:
         w: scratch array with the rotation from the second box's frame to the first one's.
-        t: centre of the second box in the frame of the first.
+        t: way from the centre of the first box to that of the second, in the frame of the first.
+        t2: the same in the frame of the second.
         size1: half sides of the first box.
         size2: half sides of the second box.
         margin: the search ends at the first axis with a larger separation.
@@ -106,7 +104,7 @@ def find_axis(w: Any, t: Any, size1: Any, size2: Any, margin: float) -> Any:
     best = 0
     largest = -inf
     for axis in range(6):
-        separation = face_overlap(w, t, size1, size2, axis)
+        separation = face_overlap(w, t, t2, size1, size2, axis)
         if separation > largest:
             best, largest = axis, separation
             if separation > margin:
@@ -148,10 +146,11 @@ def put_corner(w: Any, k: int, point: Any, view: Any) -> None:
     Args:
         w: scratch array.
         k: number of the corner.
-        point: the corner, from the middle of the reference face, global axes.
-        view: (normal of the face ÷ its cosine with the direction of view, direction of view, two axes of the face).
+        point: the corner, in the frame of the reference box.
+        view: (normal of the face ÷ its cosine with the direction of view, direction of view, two axes of the face,
+            distance of the face from the centre along the direction of view).
     """
-    height = dot3(point, view[0])
+    height = dot3(point, view[0]) - view[4]
     flat = add_scaled3(point, view[1], -height)
     w[CORNERS + 3 * k] = dot3(flat, view[2])
     w[CORNERS + 3 * k + 1] = dot3(flat, view[3])
@@ -159,15 +158,29 @@ def put_corner(w: Any, k: int, point: Any, view: Any) -> None:
 
 
 @kernel
-def put_feature(m: Any, d: Any, w: Any, geom: int, middle: Any, facing: Any, view: Any, whole: bool) -> int:
+def incident_axis(w: Any, k: int) -> Any:
+    """Axis `k` of the incident box in the frame of the reference box."""
+    return w[ROTATION + k], w[ROTATION + 3 + k], w[ROTATION + 6 + k]
+
+
+@kernel
+def swap_boxes(w: Any) -> None:
+    """Turn the rotation from the second box's frame to the first one's into that from the first to the second."""
+    for i in range(3):
+        for j in range(i):
+            w[ROTATION + 3 * i + j], w[ROTATION + 3 * j + i] = w[ROTATION + 3 * j + i], w[ROTATION + 3 * i + j]
+
+
+@kernel
+def put_feature(m: Any, w: Any, geom: int, center: Any, facing: Any, view: Any, whole: bool) -> int:
     """Project the part of a box that faces the other one: a face, an edge or a corner; returns its number of corners.
 
     Args:
         m: model.
-        d: data.
-        w: scratch array, whose second part receives the corners: that which faces most, its two neighbours, the last.
+        w: scratch array with the rotation from the box's frame to that of the reference box; its second part receives
+            the corners: that which faces most, its two neighbours, the last.
         geom: id of the box.
-        middle: its centre, from the middle of the reference face, global axes.
+        center: its centre in the frame of the reference box.
         facing: direction towards the other box, in the box's frame.
         view: as in `put_corner`.
         whole: whether `facing` is across an edge: take the face that it is closest to, even if others are close to it,
@@ -177,10 +190,10 @@ def put_feature(m: Any, d: Any, w: Any, geom: int, middle: Any, facing: Any, vie
     k1, k2 = min((face + 1) % 3, (face + 2) % 3), max((face + 1) % 3, (face + 2) % 3)
     if whole and abs(component(facing, k1)) > abs(component(facing, k2)):
         k1, k2 = k2, k1
-    outer = add_scaled3(middle, axis_of(d, geom, face), sign(component(facing, face)) * m.geom_size[geom, face])
+    outer = add_scaled3(center, incident_axis(w, face), sign(component(facing, face)) * m.geom_size[geom, face])
     along = 1.0 if whole else towards(component(facing, k1))
-    half1 = scale3(axis_of(d, geom, k1), m.geom_size[geom, k1] * along)
-    half2 = scale3(axis_of(d, geom, k2), m.geom_size[geom, k2] * towards(component(facing, k2)))
+    half1 = scale3(incident_axis(w, k1), m.geom_size[geom, k1] * along)
+    half2 = scale3(incident_axis(w, k2), m.geom_size[geom, k2] * towards(component(facing, k2)))
     n = 0
     for corner in range(4):
         side1 = -1.0 if corner & 1 else 1.0
@@ -290,52 +303,63 @@ def add_incident_corners(w: Any, n: int, ncorner: int, half_u: float, half_v: fl
 
 
 @kernel
-def face_axes(d: Any, geom: int, face: int, side: float) -> Any:
+def face_axes(face: int, side: float) -> Any:
     """Two axes of a face: those that a turn of the frame about its x or y axis brings from the z face to this one."""
     if face == 0:
-        return scale3(axis_of(d, geom, 2), -side), axis_of(d, geom, 1)
+        return (0.0, 0.0, -side), (0.0, 1.0, 0.0)
     if face == 1:
-        return axis_of(d, geom, 0), scale3(axis_of(d, geom, 2), -side)
-    return scale3(axis_of(d, geom, 0), side), axis_of(d, geom, 1)
+        return (1.0, 0.0, 0.0), (0.0, 0.0, -side)
+    return (side, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 
 @kernel
-def find_points(m: Any, d: Any, w: Any, geom1: int, geom2: int, direction: Any, edges: bool) -> Any:
+def find_points(m: Any, d: Any, w: Any, geom1: int, geom2: int, center: Any, direction: Any, edges: bool) -> Any:
     """Find the corners of the overlap of two faces that face each other, seen along `direction`.
+
+    All happens in the frame of the reference box, so that faces that just touch have points at the height 0.
 
     Args:
         m: model.
         d: data.
-        w: scratch array; its last part receives the points.
+        w: scratch array with the rotation from the incident to the reference box's frame; its last part receives the
+            points.
         geom1: id of the reference box.
         geom2: id of the incident box.
-        direction: unit vector from the reference to the incident box.
+        center: centre of the incident box in the frame of the reference box.
+        direction: unit vector from the reference to the incident box, in the same frame.
         edges: whether the direction is the perpendicular of two edges, not the normal of a face of the first box.
 
     Returns:
         The number of points, the middle of the reference face in the global frame, and its two axes.
     """
     # reference face
-    local = mul_mat_t_vec3(get9(d.geom_xmat, geom1), direction)
-    face = largest_component(local)
-    cosine = component(local, face)
-    outward = axis_of(d, geom1, face)
-    middle = add_scaled3(get3(d.geom_xpos, geom1), outward, sign(cosine) * m.geom_size[geom1, face])
-    axis_u, axis_v = face_axes(d, geom1, face, sign(cosine))
+    face = largest_component(direction)
+    side, size = sign(component(direction, face)), m.geom_size[geom1, face]
+    outward = (1.0 if face == 0 else 0.0, 1.0 if face == 1 else 0.0, 1.0 if face == 2 else 0.0)
+    if not edges:
+        direction = scale3(outward, side)
+    cosine = component(direction, face)
+    axis_u, axis_v = face_axes(face, side)
     half_u = m.geom_size[geom1, 2 if face == 0 else 0]
     half_v = m.geom_size[geom1, 2 if face == 1 else 1]
 
     # incident feature, and the corners of the overlap
-    view = (scale3(outward, 1.0 / cosine), direction, axis_u, axis_v)
-    facing = scale3(mul_mat_t_vec3(get9(d.geom_xmat, geom2), direction), -1.0)
-    ncorner = put_feature(m, d, w, geom2, sub3(get3(d.geom_xpos, geom2), middle), facing, view, edges)
+    view = (scale3(outward, 1.0 / cosine), direction, axis_u, axis_v, size / abs(cosine))
+    facing = (
+        -dot3(incident_axis(w, 0), direction),
+        -dot3(incident_axis(w, 1), direction),
+        -dot3(incident_axis(w, 2), direction),
+    )
+    ncorner = put_feature(m, w, geom2, center, facing, view, edges)
     n = 0
     if ncorner > 1:
         n = add_crossings(w, n, ncorner, half_u, half_v)
     if ncorner == 4:
         n = add_face_corners(w, n, half_u, half_v, edges)
     n = add_incident_corners(w, n, ncorner, half_u, half_v, not edges)
-    return n, middle, axis_u, axis_v
+    middle = add_scaled3(get3(d.geom_xpos, geom1), axis_of(d, geom1, face), side * size)
+    xmat = get9(d.geom_xmat, geom1)
+    return n, middle, mul_mat_vec3(xmat, axis_u), mul_mat_vec3(xmat, axis_v)
 
 
 @kernel
@@ -402,6 +426,7 @@ def put_edge_contact(m: Any, d: Any, geom1: int, geom2: int, pair: int, normal: 
 
 
 @collider
+@exact
 def box_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
     """Two boxes: up to eight contacts, whose common normal is the axis of least overlap.
 
@@ -419,7 +444,8 @@ def box_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
         w[ROTATION + 3 + j] = column[1]
         w[ROTATION + 6 + j] = column[2]
     size1, size2 = get3(m.geom_size, geom1), get3(m.geom_size, geom2)
-    axis, separation = find_axis(w, mul_mat_t_vec3(xmat1, between), size1, size2, d.work.near_margin)
+    t, t2 = mul_mat_t_vec3(xmat1, between), mul_mat_t_vec3(get9(d.geom_xmat, geom2), between)
+    axis, separation = find_axis(w, t, t2, size1, size2, d.work.near_margin)
     if separation > d.work.near_margin:
         return 0
     normal = axis_direction(d, axis, geom1, geom2)
@@ -427,12 +453,15 @@ def box_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
         normal = scale3(normal, -1.0)
 
     # overlap of two faces; the reference face is on the second box if the axis is a normal of it
-    swapped = 3 <= axis < 6
     edges = axis >= 6
-    direction = scale3(normal, -1.0 if swapped else 1.0)
-    npoint, middle, axis_u, axis_v = find_points(
-        m, d, w, geom2 if swapped else geom1, geom1 if swapped else geom2, direction, edges
-    )
+    first, second = geom1, geom2
+    center, direction = t, normal
+    if 3 <= axis < 6:
+        first, second = geom2, geom1
+        center, direction = scale3(t2, -1.0), scale3(normal, -1.0)
+        swap_boxes(w)
+    local = mul_mat_t_vec3(get9(d.geom_xmat, first), direction)
+    npoint, middle, axis_u, axis_v = find_points(m, d, w, first, second, center, local, edges)
     place = (middle, axis_u, axis_v, direction, normal)
     ncon = keep_contacts(m, d, w, npoint, geom1, geom2, place, 1.0 if edges else 0.5)
     if ncon == 0 and edges and separation > 0.0:
