@@ -238,17 +238,19 @@ def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
 def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) -> int:
     """Append the points where sides of the incident feature cross those of the reference face, a rectangle.
 
-    The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 2 to 3.
+    The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 3 to 2. A side that starts on a line doesn't cross it, one that
+    ends there does: this decides about the order of contacts where edges lie on each other.
     """
     for side in range(4 if ncorner == 4 else ncorner - 1):
-        a = CORNERS + 3 * max(side - 1, 0)
-        b = CORNERS + 3 * min(side + 1, 3)
+        a = CORNERS + 3 * (side - 1 if side > 1 else 0) + (3 if side == 3 else 0)
+        b = CORNERS + 3 * (side + 1 if side < 3 else 2)
         for axis in range(2):
             half, other = (half_u, half_v) if axis == 0 else (half_v, half_u)
             for end in range(2):
                 line = half if end else -half
-                if (w[a + axis] < line) != (w[b + axis] < line):
-                    share = (line - w[a + axis]) / (w[b + axis] - w[a + axis])
+                run = w[b + axis] - w[a + axis]
+                share = (line - w[a + axis]) / run if run != 0.0 else 0.0
+                if 0.0 < share <= 1.0:
                     across = w[a + 1 - axis] + share * (w[b + 1 - axis] - w[a + 1 - axis])
                     if abs(across) <= other:
                         height = w[a + 2] + share * (w[b + 2] - w[a + 2])
