@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -99,3 +100,40 @@ def test_boxes_stacked_exactly(size2, place):
     pair.collide()
     assert pair.data.ncon >= 2
     assert not any(map(len, unmatched(pair)))
+
+
+def lying_pose(size: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """A box that nearly stands on a face, turned by any angle about the vertical: orientation, height of its middle."""
+    angle = rng.uniform(0.0, np.pi) if rng.random() < 0.6 else 10.0 ** rng.uniform(-7.0, -1.5)
+    tilt = 10.0 ** rng.uniform(-6.0, -1.5)
+    axis = rng.normal(size=3)
+    quat = np.array(RIGHT_ANGLES[rng.integers(len(RIGHT_ANGLES))], float)
+    for turn, about in ((angle, np.array([0.0, 0.0, 1.0])), (tilt, axis / np.linalg.norm(axis))):
+        product = np.empty(4)
+        mujoco.mju_mulQuat(product, np.array([np.cos(turn / 2), *(np.sin(turn / 2) * about)]), quat)
+        quat = product / np.linalg.norm(product)
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, quat)
+    return quat, np.abs(matrix[6:]) @ size
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_boxes_at_rest(alike):
+    """Boxes that lie on each other, as in a pile, have the same number of contacts, at the same places."""
+    rng = np.random.default_rng(5)
+    touching = 0
+    for _ in range(POSES // 25):
+        size1, size2 = rng.uniform(0.05, 0.2, (2, 3))
+        size2 = size1 if alike else size2
+        text1, text2 = (" ".join(map(repr, map(float, size))) for size in (size1, size2))
+        pair = two_boxes(first=f'type="box" size="{text1}"', size2=text2)
+        for _ in range(25):
+            (quat1, height1), (quat2, height2) = lying_pose(size1, rng), lying_pose(size2, rng)
+            depth = 10.0 ** rng.uniform(-7.0, -2.5)
+            pair.set_pose(1, (0.0, 0.0, 0.0), quat1)
+            pair.set_pose(2, (*rng.uniform(-0.2, 0.2, 2), height1 + height2 - depth), quat2)
+            pair.collide()
+            touching += pair.ref_data.ncon > 0
+            assert pair.data.ncon == pair.ref_data.ncon
+            assert not any(map(len, unmatched(pair)))
+    assert touching > POSES / 5
