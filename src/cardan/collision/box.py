@@ -32,6 +32,8 @@ from cardan.maths.vector import (
 
 PARALLEL = 1e-12
 """Squared sine of the angle of two edges below which they have no common perpendicular."""
+ROUNDING = 1e-9
+"""Relative error of separations, far above that of rounding."""
 EDGE_ADVANTAGE = 1e-12
 """By what part two boxes must overlap less along the perpendicular of two edges than along a face's normal."""
 COINCIDENT = 1e-14
@@ -68,20 +70,28 @@ def face_overlap(w: Any, t: Any, t2: Any, size1: Any, size2: Any, axis: int) -> 
 
 
 @kernel
-def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int) -> float:
-    """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second."""
+def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int, least: float) -> float:
+    """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second.
+
+    It is -inf if the edges are parallel, or if the separation is certainly below `least`.
+    """
     cosine = w[ROTATION + 3 * i + j]
     if 1.0 - cosine * cosine < PARALLEL:
         return -inf
     i1, i2 = (i + 1) % 3, (i + 2) % 3
     j1, j2 = (j + 1) % 3, (j + 2) % 3
     across1, across2 = w[ROTATION + 3 * i1 + j], w[ROTATION + 3 * i2 + j]
-    # divided first, so that where two faces touch this separation isn't above theirs by rounding
+    along1, along2 = w[ROTATION + 3 * i + j1], w[ROTATION + 3 * i + j2]
     length = sqrt(across1 * across1 + across2 * across2)
+    reach = component(size1, i1) * abs(across2) + component(size1, i2) * abs(across1)
+    reach += component(size2, j1) * abs(along2) + component(size2, j2) * abs(along1)
+    if abs(component(t, i2) * across1 - component(t, i1) * across2) - reach < (least - ROUNDING * reach) * length:
+        return -inf
+
+    # divided first, so that where two faces touch this separation isn't above theirs by rounding
     across1, across2 = across1 / length, across2 / length
     reach1 = component(size1, i1) * abs(across2) + component(size1, i2) * abs(across1)
-    reach2 = component(size2, j1) * abs(w[ROTATION + 3 * i + j2] / length)
-    reach2 += component(size2, j2) * abs(w[ROTATION + 3 * i + j1] / length)
+    reach2 = component(size2, j1) * abs(along2 / length) + component(size2, j2) * abs(along1 / length)
     return abs(component(t, i2) * across1 - component(t, i1) * across2) - (reach1 + reach2)
 
 
@@ -111,7 +121,7 @@ def find_axis(w: Any, t: Any, t2: Any, size1: Any, size2: Any, margin: float) ->
                 return best, largest
     for i in range(3):
         for j in range(3):
-            separation = edge_overlap(w, t, size1, size2, i, j)
+            separation = edge_overlap(w, t, size1, size2, i, j, largest)
             if separation > largest + EDGE_ADVANTAGE * abs(largest):
                 best, largest = 6 + 3 * i + j, separation
                 if separation > margin:
