@@ -14,6 +14,7 @@ from composites_rich import RICH as COMPOSITES
 from composites_rich import rich_model
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from models_soft import soft_model
 
 import cardan
 from cardan.errors import MjcfError
@@ -102,3 +103,9 @@ def test_damaged_models_raise_only_model_errors(seed: int, times: int) -> None:
 @given(seed=st.integers(0, 2**32), times=st.integers(1, 4), kind=st.sampled_from(list(COMPOSITES)))
 def test_damaged_composites_raise_only_model_errors(seed: int, times: int, kind: str) -> None:
     read(damaged(rich_model(kind), seed, times))
+
+
+@settings(max_examples=CASES // 10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(seed=st.integers(0, 2**32), times=st.integers(1, 4), kind=st.integers(0, 40))
+def test_damaged_flexes_raise_only_model_errors(seed: int, times: int, kind: int) -> None:
+    read(damaged(soft_model(kind), seed, times))

@@ -57,7 +57,7 @@ def _set_defaults(m: Any, d: Any) -> None:
 
 @stage
 def start_data(m: Any, d: Any) -> int:
-    """Set the default state of new memory, which is zero: large parts of it may never be used, and take no room then."""
+    """Set the default state of new memory, which is zero: parts of it that are never used take no room."""
     _set_defaults(m, d)
     return OK
 

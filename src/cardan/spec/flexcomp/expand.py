@@ -193,6 +193,8 @@ class _Expansion:
         edge = self.macro.child("edge")
         if edge is None or not edge["equality"]:
             return
+        if not self.macro.name:
+            raise self.macro.error("without a name no constraint can refer to its edges", "name")
         solver = {name: edge[name] for name in _EDGE_OF_CONSTRAINT}
         attributes = {"flex": self.macro.name, "active": True, **solver}
         self._element(self.macro.tree.section("equality"), "flex", attributes)

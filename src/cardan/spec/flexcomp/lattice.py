@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
-_MOST_POINTS = 1_000_000
+_MOST_POINTS = 100_000
 
 # how a cube of eight grid points is cut into tetrahedra; bits of a corner's number are its steps in x, y and z
 _TETRAHEDRA = ((0, 2, 4, 3), (0, 4, 1, 3), (4, 2, 6, 3), (4, 6, 7, 3), (4, 5, 1, 3), (4, 7, 5, 3))
