@@ -7,6 +7,7 @@ from typing import Any
 
 from cardan.api.arguments import check_model, check_pair
 from cardan.enums import mjtGeom
+from cardan.model.fields_arena import MAX_CONDIM
 from cardan.model.mjdata import MjContact, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.pairing import NTYPES
@@ -14,7 +15,6 @@ from cardan.step.collision_hooks import put_contact
 from cardan.step.hooks import Hooks, hooks, hooks_of
 
 Collider = Callable[..., Any]
-MAX_CONDIM = 6  # a normal force, two of sliding friction, one torsional, two of rolling friction
 
 
 def _types(function: str, type1: int, type2: int) -> tuple[int, int]:

@@ -17,8 +17,9 @@ from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_vec3, scale3
+from cardan.model.fields_arena import MAX_FRICTION
 
-MAX_ROWS = 10
+MAX_ROWS = 2 * MAX_FRICTION  # of one constraint: the edges of a pyramid
 BANK = MAX_ROWS * 6
 BANK_SIZE = 3 * BANK
 FIRST, SECOND, BOTH = 0, 1, 2

@@ -83,7 +83,7 @@ def half_columns(m: Any, d: Any, n: int) -> None:
 def multiply_dense_row(d: Any, i: int, first: int, n: int, nv: int) -> None:
     """Entries of row `i` of A from column `first` to the diagonal, `BLOCK` at most, and their mirror images."""
     half = d.work.half
-    row = stack_array(64)
+    row = stack_array(BLOCK)
     count = min(i + 1 - first, BLOCK)
     for j in range(count):
         row[j] = 0.0

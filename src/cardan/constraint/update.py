@@ -40,6 +40,7 @@ from typing import Any
 from cardan.enums.data import mjtConstraint, mjtConstraintState
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
+from cardan.model.fields_arena import MAX_CONDIM
 
 ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)
@@ -152,7 +153,7 @@ def cone_zone(normal: float, tangent: float, mu: float) -> int:
 @kernel
 def update_elliptic(d: Any, jar: Any, con: int, row: int, with_hessian: int) -> float:
     """Rows of elliptic contact `con`, the first of which is `row`; returns its cost."""
-    u = stack_array(6)
+    u = stack_array(MAX_CONDIM)
     mu = d.contact.mu[con]
     dim = int(d.contact.dim[con])
     tangent = cone_coordinates(d, jar, con, row, u)

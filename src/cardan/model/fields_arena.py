@@ -2,6 +2,11 @@
 
 from cardan.jit.fields import Field
 
+MAX_CONDIM = (
+    6  # dimensions of a contact: its normal force, two of sliding friction, one torsional, two of rolling friction
+)
+MAX_FRICTION = MAX_CONDIM - 1
+
 CONTACT: tuple[Field, ...] = (
     Field(
         "contact.dist",
@@ -25,12 +30,18 @@ CONTACT: tuple[Field, ...] = (
         "distance below which the contact exerts forces: margin - gap, m",
         "collision",
     ),
-    Field("contact.friction", "f8", ("ncon", 5), "friction: two sliding, torsional (m), two rolling (m)", "collision"),
+    Field(
+        "contact.friction",
+        "f8",
+        ("ncon", MAX_FRICTION),
+        "friction: two sliding, torsional (m), two rolling (m)",
+        "collision",
+    ),
     Field("contact.solref", "f8", ("ncon", 2), "solref of the normal", "collision"),
     Field("contact.solreffriction", "f8", ("ncon", 2), "solref of the friction", "collision"),
     Field("contact.solimp", "f8", ("ncon", 5), "solimp of the contact", "collision"),
     Field("contact.mu", "f8", ("ncon",), "friction of the regularised cone", "make_constraint"),
-    Field("contact.H", "f8", ("ncon", 36), "Hessian of the elliptic cone", "solve"),
+    Field("contact.H", "f8", ("ncon", MAX_CONDIM * MAX_CONDIM), "Hessian of the elliptic cone", "solve"),
     Field("contact.dim", "i4", ("ncon",), "dimension of the contact space: 1, 3, 4 or 6", "collision"),
     Field("contact.geom", "i4", ("ncon", 2), "ids of the geoms, or -1 for flexes", "collision"),
     Field("contact.flex", "i4", ("ncon", 2), "ids of the flexes, or -1", "collision"),

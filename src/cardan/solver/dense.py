@@ -15,6 +15,7 @@ from cardan.constraint.update import CONE, QUADRATIC, SATISFIED
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
 from cardan.solver.islands import RUN_ELLIPTIC
+from cardan.solver.jacobian import DENSE_MAX
 
 
 @kernel
@@ -53,7 +54,7 @@ def change_dense_hessian(d: Any, island: int) -> None:
 @kernel
 def add_dense_row(d: Any, adr: int, n: int, weight: float) -> None:
     """``work.H`` += `weight` times the outer product of the row of ``work.J`` at `adr`."""
-    row = stack_array(128)
+    row = stack_array(DENSE_MAX)
     for k in range(n):
         row[k] = d.work.J[adr + k]
     for i in range(n):
@@ -80,7 +81,7 @@ def factor_dense(d: Any, island: int) -> None:
 @kernel
 def eliminate_dense(d: Any, n: int, i: int) -> int:
     """Eliminate dof `i` from the rows above it; returns the number of entries before the diagonal that aren't 0."""
-    row = stack_array(128)
+    row = stack_array(DENSE_MAX)
     base = i * n
     inverse = 1.0 / max(d.work.L[base + i], MINVAL)
     d.work.L[base + i] = inverse
@@ -121,7 +122,7 @@ def add_dense_cone_row(d: Any, con: int, start: int, a: int, n: int) -> None:
         a: row within the contact.
         n: dofs of the island.
     """
-    row = stack_array(128)
+    row = stack_array(DENSE_MAX)
     dim = int(d.contact.dim[con])
     source = int(d.work.row_adr[start + a])
     for k in range(n):
@@ -139,7 +140,7 @@ def add_dense_cone_row(d: Any, con: int, start: int, a: int, n: int) -> None:
 @kernel
 def solve_dense(d: Any, island: int) -> None:
     """``search`` = - H^-1 ``grad``."""
-    x = stack_array(128)
+    x = stack_array(DENSE_MAX)
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
     for k in range(n):

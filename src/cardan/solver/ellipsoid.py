@@ -13,6 +13,9 @@ from typing import Any
 
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
+from cardan.model.fields_arena import MAX_FRICTION
+
+MATRIX = MAX_FRICTION * MAX_FRICTION  # numbers of the largest matrix
 
 STEPS = 20  # Newton steps at most
 NEAR = 1e-10  # excess of |y|^2 and change of lambda that end them
@@ -33,8 +36,8 @@ def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: 
     if n == 2:
         minimize_in_ellipse(a, b, scale, radius, x)
         return
-    factor = stack_array(25)
-    change = stack_array(5)
+    factor = stack_array(MATRIX)
+    change = stack_array(MAX_FRICTION)
     multiplier = 0.0
     for _ in range(STEPS):
         if not factor_scaled(a, scale, multiplier, n, factor):

@@ -15,6 +15,7 @@ from cardan.constraint.update import ELLIPTIC, constraint_update
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.vector import MINVAL
+from cardan.model.fields_arena import MAX_CONDIM, MAX_FRICTION
 from cardan.solver.dual import (
     accept,
     apply_forces,
@@ -24,9 +25,10 @@ from cardan.solver.dual import (
     update_row,
     update_states,
 )
-from cardan.solver.ellipsoid import minimize_in_ellipsoid
+from cardan.solver.ellipsoid import MATRIX, minimize_in_ellipsoid
 
 WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
+CONTACT_MATRIX = MAX_CONDIM * MAX_CONDIM
 
 
 @stage
@@ -98,9 +100,9 @@ def sweep(d: Any, sparse: bool) -> float:
 @kernel
 def update_contact(d: Any, start: int, sparse: bool) -> float:
     """Update the forces of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
-    block = stack_array(36)
-    residual = stack_array(6)
-    forces = stack_array(6)
+    block = stack_array(CONTACT_MATRIX)
+    residual = stack_array(MAX_CONDIM)
+    forces = stack_array(MAX_CONDIM)
     con = int(d.efc_id[start])
     dim = int(d.contact.dim[con])
     load_block(d, start, dim, True, block, residual)
@@ -135,10 +137,10 @@ def scale_along_ray(block: Any, residual: Any, forces: Any, n: int) -> None:
 @kernel
 def slice_cone(d: Any, con: int, start: int, block: Any, residual: Any, forces: Any) -> None:
     """Best friction `forces` for the normal force forces[0]; `block` and `residual` belong to efc_force."""
-    a = stack_array(25)
-    b = stack_array(5)
-    scale = stack_array(5)
-    best = stack_array(5)
+    a = stack_array(MATRIX)
+    b = stack_array(MAX_FRICTION)
+    scale = stack_array(MAX_FRICTION)
+    best = stack_array(MAX_FRICTION)
     dim = int(d.contact.dim[con])
     n = dim - 1
     if forces[0] < MINVAL:

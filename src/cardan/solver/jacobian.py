@@ -171,7 +171,7 @@ def multiply_jacobian_transposed(d: Any, island: int, vector: Any, result: Any) 
 @kernel
 def multiply_dense_transposed(d: Any, island: int, vector: Any, result: Any) -> None:
     """`multiply_jacobian_transposed` of a dense island."""
-    total = stack_array(128)
+    total = stack_array(DENSE_MAX)
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
     for k in range(n):

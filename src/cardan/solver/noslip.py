@@ -14,10 +14,13 @@ from cardan.constraint.update import ELLIPTIC
 from cardan.enums.data import mjtConstraint
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.vector import MINVAL
+from cardan.model.fields_arena import MAX_FRICTION
 from cardan.solver.dual import accept, apply_forces, load_block, record_sweep, start_residuals, update_row
-from cardan.solver.ellipsoid import minimize_in_ellipsoid
+from cardan.solver.ellipsoid import MATRIX, minimize_in_ellipsoid
 
 PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
+EDGES = 2  # opposite edges of a pyramid, which are updated together
+EDGE_MATRIX = EDGES * EDGES
 
 
 @stage
@@ -69,10 +72,10 @@ def sweep_friction(d: Any, sparse: bool) -> float:
 @kernel
 def update_edges(d: Any, i: int, sparse: bool) -> float:
     """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y with the same mean."""
-    block = stack_array(4)
-    residual = stack_array(2)
-    forces = stack_array(2)
-    load_block(d, i, 2, False, block, residual)
+    block = stack_array(EDGE_MATRIX)
+    residual = stack_array(EDGES)
+    forces = stack_array(EDGES)
+    load_block(d, i, EDGES, False, block, residual)
     mean = 0.5 * (d.efc_force[i] + d.efc_force[i + 1])
     half = 0.5 * (d.efc_force[i] - d.efc_force[i + 1])
     curvature = block[0] + block[3] - block[1] - block[2]
@@ -82,17 +85,17 @@ def update_edges(d: Any, i: int, sparse: bool) -> float:
         half = min(max(half - (residual[0] - residual[1]) / curvature, -mean), mean)
     forces[0] = mean + half
     forces[1] = mean - half
-    return accept(d, i, 2, sparse, block, residual, forces)
+    return accept(d, i, EDGES, sparse, block, residual, forces)
 
 
 @kernel
 def update_slice(d: Any, start: int, sparse: bool) -> float:
     """Update the friction of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
-    block = stack_array(25)
-    residual = stack_array(5)
-    b = stack_array(5)
-    scale = stack_array(5)
-    forces = stack_array(5)
+    block = stack_array(MATRIX)
+    residual = stack_array(MAX_FRICTION)
+    b = stack_array(MAX_FRICTION)
+    scale = stack_array(MAX_FRICTION)
+    forces = stack_array(MAX_FRICTION)
     con = int(d.efc_id[start])
     n = int(d.contact.dim[con]) - 1
     load_block(d, start + 1, n, False, block, residual)

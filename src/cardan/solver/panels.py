@@ -78,7 +78,7 @@ def spread_inertia(m: Any, d: Any, island: int, first: int, last: int) -> None:
 @kernel
 def spread_constraints(d: Any, first: int, last: int) -> None:
     """Add J' D J, cones included, to ``panel``; entries right of the diagonals are without meaning."""
-    weight = stack_array(8)
+    weight = stack_array(WIDTH)
     for lane in range(WIDTH):
         weight[lane] = 0.0
     width = last - first + 1
@@ -132,7 +132,7 @@ def reduce_panel(d: Any, first: int, last: int) -> None:
 @kernel
 def subtract_one(d: Any, i: int, count: int, width: int) -> None:
     """Subtract the first `count` entries of row `i` from ``panel``, whose columns are the last `width` of them."""
-    c = stack_array(8)
+    c = stack_array(WIDTH)
     adr = int(d.work.L_adr[i])
     load_factors(d, i, adr + count - width, width, c)
     for k in range(adr, adr + count):
@@ -145,8 +145,8 @@ def subtract_one(d: Any, i: int, count: int, width: int) -> None:
 @kernel
 def subtract_two(d: Any, i: int, count: int, width: int) -> None:
     """`subtract_one` for rows `i` and `i` + 1, which have the same columns."""
-    a = stack_array(8)
-    b = stack_array(8)
+    a = stack_array(WIDTH)
+    b = stack_array(WIDTH)
     adr = int(d.work.L_adr[i])
     other = int(d.work.L_adr[i + 1])
     load_factors(d, i, adr + count - width, width, a)
@@ -171,7 +171,7 @@ def load_factors(d: Any, i: int, adr: int, width: int, c: Any) -> None:
 @kernel
 def eliminate_panel(d: Any, first: int, last: int) -> None:
     """Reduce the rows of ``panel`` by each other, from the last to the first."""
-    c = stack_array(8)
+    c = stack_array(WIDTH)
     adr = int(d.work.L_adr[last])
     before = int(d.work.L_nnz[last]) - (last - first + 1)  # columns before the panel's own
     for a in range(last - first, -1, -1):

@@ -13,6 +13,7 @@ from typing import Any
 
 from cardan.constraint.update import QUADRATIC
 from cardan.jit import kernel, stack_array
+from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.primal import run_range
 
 LOST = 0.01  # a pivot that shrinks to less than this share has lost two digits
@@ -117,7 +118,7 @@ def change_pivot(inverse: float, p: float, weight: float) -> Any:
 @kernel
 def change_dense_factor(d: Any, adr: int, n: int, weight: float) -> bool:
     """The factor of H + `weight` j j' with the row j of ``work.J`` at `adr`; False if a pivot is lost."""
-    row = stack_array(128)
+    row = stack_array(DENSE_MAX)
     for k in range(n):
         row[k] = d.work.J[adr + k]
     for i in range(n - 1, -1, -1):
