@@ -29,6 +29,7 @@ def test_the_page_names_every_public_field():
 
 def test_the_stubs_are_current():
     assert stubs.STUB.read_text() == stubs.stub_text(), "run python -m cardan.model.stubs"
+    assert stubs.KERNEL_STUB.read_text() == stubs.kernel_stub_text(), "run python -m cardan.model.stubs"
 
 
 def test_the_stubs_declare_what_exists():

@@ -1,4 +1,8 @@
-"""Type stubs made from the tables: ``python -m cardan.model.stubs`` rewrites ``declared.pyi`` beside this file."""
+"""Type stubs made from the tables: ``python -m cardan.model.stubs`` rewrites the ``.pyi`` files beside this one.
+
+``declared.pyi`` has the attributes of MjModel and MjData, which are NumPy arrays; ``kernel_views.pyi`` has the same
+fields as kernels see them: arrays that are read and written element by element.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from cardan.model.named import KINDS, Kind, fields_of
 from cardan.model.tables import DATA, MODEL
 
 STUB = Path(__file__).with_name("declared.pyi")
+KERNEL_STUB = Path(__file__).with_name("kernel_views.pyi")
 
 ELEMENT_TYPES = {
     "f8": "float64", "f4": "float32", "i8": "int64", "u8": "uint64", "i4": "int32", "u1": "uint8", "char": "int8",
@@ -22,6 +27,10 @@ HEADER = '''"""Attributes made from the tables of fields; written by `python -m 
 from numpy import float32, float64, int8, int32, uint8, uint64
 from numpy.typing import NDArray
 '''
+
+KERNEL_HEADER = '''"""Fields as kernels see them, made from the tables; written by `python -m cardan.model.stubs`."""
+'''
+RANKS = {1: "int", 2: "tuple[int, int]", 3: "tuple[int, int, int]"}  # number of dimensions: type of an index
 
 
 def _type_of(field: Field) -> str:
@@ -70,5 +79,61 @@ def stub_text() -> str:
     return HEADER + "\n" + "\n\n".join(_classes()) + "\n"
 
 
+# views of kernels ------------------------------------------------------------
+
+
+def _number(field: Field) -> str:
+    return "float" if field.dtype.startswith("f") else "int"
+
+
+def _array_name(field: Field, readonly: bool) -> str:
+    """Name of the class of an array: what its elements are, its number of dimensions, and whether it can be written."""
+    kind = "Reals" if field.dtype.startswith("f") else "Integers"
+    return f"_{'Fixed' if readonly else ''}{kind}{len(field.shape)}"
+
+
+def _array_classes() -> Iterator[str]:
+    for kind, number in (("Reals", "float"), ("Integers", "int")):
+        for rank, index in RANKS.items():
+            get = f"def __getitem__(self, index: {index}, /) -> {number}: ..."
+            put = f"def __setitem__(self, index: {index}, value: {number}, /) -> None: ..."
+            yield _class(f"_Fixed{kind}{rank}", ["def __len__(self) -> int: ...", get])
+            yield _class(f"_{kind}{rank}(_Fixed{kind}{rank})", [put])
+
+
+def _kernel_field(field: Field, short: str, readonly: bool) -> list[str]:
+    if not field.is_scalar:
+        kind = _array_name(field, readonly)
+    elif not readonly:
+        return [f"{short}: {_number(field)}"]
+    else:
+        kind = _number(field)
+    return ["@property", f"def {short}(self) -> {kind}: ..."]
+
+
+def _kernel_view(struct: Struct, prefix: str = "") -> Iterator[str]:
+    """The class of a structure, or of a group of its fields, after those of its groups."""
+    lines: list[str] = []
+    for group in struct.prefixes:
+        short = group.removeprefix(prefix)[:-1]
+        if group.startswith(prefix) and group != prefix and "." not in short:
+            yield from _kernel_view(struct, group)
+            lines += ["@property", f"def {short}(self) -> {_view_name(struct, group)}: ..."]
+    for field in struct.members(prefix):
+        lines += _kernel_field(field, field.name[len(prefix) :], struct.readonly)
+    yield _class(_view_name(struct, prefix), lines)
+
+
+def _view_name(struct: Struct, prefix: str) -> str:
+    return f"_{struct.name}_{prefix[:-1].replace('.', '_')}" if prefix else struct.name
+
+
+def kernel_stub_text() -> str:
+    """The text of ``kernel_views.pyi``."""
+    classes = [*_array_classes(), *_kernel_view(MODEL), *_kernel_view(DATA)]
+    return KERNEL_HEADER + "\n" + "\n\n".join(classes) + "\n"
+
+
 if __name__ == "__main__":
     STUB.write_text(stub_text())
+    KERNEL_STUB.write_text(kernel_stub_text())

@@ -53,7 +53,7 @@ def bracketed_newton(
 ) -> Any:
     """Root of the slope; `first` is the first trial, or 0. Returns as `line_search`.
 
-    A first trial of 0 only tells where Newton's method goes from there, and isn't counted as an iteration.
+    The first evaluation only tells where Newton's method goes from there; it isn't counted as an iteration.
 
     Once there is a bracket, a Newton step that isn't at most half the step before last gives way to a bisection
     (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly. It ends where the
@@ -65,7 +65,7 @@ def bracketed_newton(
     slope = 0.0
     count = 0
     last, before_last = math.inf, math.inf
-    limit = m.opt.ls_iterations if first > 0.0 else max(m.opt.ls_iterations, 0) + 1
+    limit = max(m.opt.ls_iterations, 0) + 1
     while count < limit:
         slope, second = evaluate_ray(d, island, linear, curvature, step)
         count += 1

@@ -30,6 +30,7 @@ from cardan.solver.primal import (
 )
 from cardan.solver.rank_one import change_factor
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
+from cardan.solver.start import start_between
 from cardan.solver.statistics import (
     close_island,
     close_slot,
@@ -96,7 +97,10 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
     if status != OK:
         return status
     scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
-    cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
+    if m.opt.disableflags & WARMSTART:
+        cost = choose_start(m, d, island, False)
+    else:
+        cost = start_between(m, d, island)
     squared = update_gradient(d, island) * scale * scale
     # the island's share of what the whole problem may leave undone
     share = d.work.island_ndof[island] / max(1, m.nv)
