@@ -71,6 +71,13 @@ COLUMNS: dict[str, Columns] = {
     "settings": STEP,
     "startup": {"empty cache, s": number("cold", ".1f"), "warm cache, s": number("warm", ".2f")},
     "stepping": STEP,
+    "unconverged": {
+        "error ÷ reference": number("error", ".0e"),
+        "time ÷ reference": number("time", ".2f"),
+        "models": number("models", ".0f"),
+        "of these, larger error": number("larger", ".0f"),
+        "worst": number("worst", ".2f"),
+    },
 }
 """The columns of each table, by the name of the results."""
 
