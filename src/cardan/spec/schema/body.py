@@ -216,12 +216,12 @@ COMPOSITE_ROW = element(
     reals(
         "size", (1, 3), (1.0, 0.0, 0.0), "length of a curve, m; amplitude, m, and half turns of its cos(s) and sin(s)"
     ),
-    text("curve", "functions along the curve"),
-    text("initial", "how the first element moves", default="ball"),
-    real("flatinertia", 0.0, "inertia of flat elements"),
+    text("curve", "coordinates along a cable, one to three of: s, cos(s), sin(s), 0"),
+    text("initial", "joint of a cable's first body: free, ball or none", default="ball"),
+    real("flatinertia", 0.0, "accepted, without effect"),
     *solver("smooth", "smoothing constraint"),
     reals("vertex", NUMBERS, None, "vertex positions, m"),
-    integers("face", NUMBERS, None, "vertex numbers of the faces"),
+    integers("face", NUMBERS, None, "triangles of a sheet of particles: vertex numbers, from 1"),
     children=_composite_parts(),
 )
 
