@@ -31,8 +31,9 @@ REAL = [
 SEEDS = 400 if FULL else 21
 SHARE = 1 if FULL else 40
 
-# strings of numbers that the reference reads as far as it can, or into which it runs; negative densities
-STRICTER = {("composite", "vertex"), ("composite", "face"), ("geom", "density")}
+# strings of numbers that the reference reads as far as it can, or into which it runs; negative densities; negative
+# armatures that make weights NaN there
+STRICTER = {("composite", "vertex"), ("composite", "face"), ("geom", "density"), ("joint", "armature")}
 # whether joints and tendons are limited follows from their range; the reference doesn't look at this word at all
 UNREAD = {("joint", "limited"), ("tendon", "limited")}
 AROUND = {("joint", "class"), ("geom", "class")}  # attributes of the elements around

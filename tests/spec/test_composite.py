@@ -281,3 +281,9 @@ def test_solids_are_cut_into_tetrahedra() -> None:
 def test_a_sheet_needs_a_thickness() -> None:
     with pytest.raises(MjcfError, match=r"<config>: the plugin of a sheet needs a number as its 'thickness'"):
         read_string(elastic("thin", "3 3 1"))
+
+
+def test_an_inertia_without_inverse_is_refused() -> None:
+    parts = ROD + '<joint kind="main" armature="-1"/>'
+    with pytest.raises(MjcfError, match=r"so far from positive definite .* is an armature negative\?"):
+        compiled(composite("cable", 'count="9 1 1" curve="s cos(s)" size="1 1 1"', parts))

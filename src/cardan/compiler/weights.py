@@ -14,6 +14,7 @@ import numpy as np
 
 from cardan.constants import mjMINVAL
 from cardan.dynamics.jacobian import is_sparse
+from cardan.errors import MjcfError
 from cardan.model.sparsity import inertia_colind, inertia_rowadr
 
 if TYPE_CHECKING:
@@ -125,7 +126,10 @@ def tendon_jacobian(m: MjModel, d: MjData) -> FloatArray:
 
 
 def _inverse_factor(block: FloatArray) -> FloatArray:
-    """F with F' F = M^-1. Pivots of M = L' D L are at least mjMINVAL, so that a singular M has an answer."""
+    """F with F' F = M^-1. Pivots of M = L' D L are at least mjMINVAL, so that a singular M has an answer.
+
+    Raises MjcfError when that answer is no number.
+    """
     n = len(block)
     try:
         # the Cholesky factor of M in reversed order is L' sqrt(D)
@@ -142,8 +146,20 @@ def _inverse_factor(block: FloatArray) -> FloatArray:
         work[:k, :k] -= np.outer(row, work[k, :k])
         work[k, :k] = row
         work[k, k] = 1.0
-    lower = np.tril(work)
-    return np.linalg.inv(lower).T / np.sqrt(pivots)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = _inverse_of_unit_lower(work).T / np.sqrt(pivots)[:, None]
+    if not np.isfinite(factor).all():
+        raise MjcfError("the inertia of a kinematic tree is so far from positive definite that its inverse overflows; "
+                        "is an armature negative?")  # fmt: skip
+    return factor
+
+
+def _inverse_of_unit_lower(lower: FloatArray) -> FloatArray:
+    """Inverse of a lower triangular matrix with ones on its diagonal, by forward substitution, however large it is."""
+    inverse = np.eye(len(lower))
+    for k in range(1, len(lower)):
+        inverse[k, :k] = -lower[k, :k] @ inverse[:k, :k]
+    return inverse
 
 
 def _tree_ranges(m: MjModel) -> list[tuple[int, int]]:
