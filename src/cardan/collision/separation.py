@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.collision.support import MESH, climb_hull, support_local
+from cardan.collision.hull_search import climb_hull
+from cardan.collision.support import MESH, support_local
 from cardan.jit import kernel
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
 
@@ -40,7 +41,7 @@ def slot_of(d: Any, geom1: int, geom2: int) -> int:
 def reach_of_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> float:
     """How far a hull reaches in a direction of its frame, searched from vertex `start`; `UNKNOWN` if not certain."""
     graph, nvert = d.work.shape_graphadr[shape], d.work.shape_nvert[shape]
-    local = climb_hull(m, d, shape, direction, start if start < nvert else 0)
+    local, _ = climb_hull(m, d, shape, direction, start if start < nvert else 0)
     vertex = d.work.shape_vertadr[shape] + m.mesh_graph[graph + 2 + nvert + local]
     d.work.shape_vertex[shape] = local
     if not m.aux.vertex_certain[vertex]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.collision.hull_search import mesh_vertex, prepare_hull, scan_vertices, search_hull
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
@@ -52,6 +53,7 @@ def load_geom(m: Any, d: Any, shape: int, geom: int) -> None:
     if m.geom_type[geom] == MESH or m.geom_type[geom] == SDF:
         d.work.shape_type[shape] = MESH
         load_mesh(m, d, shape, m.geom_dataid[geom])
+        prepare_hull(m, d, shape, m.geom_dataid[geom], m.geom_rbound[geom])
 
 
 @kernel
@@ -59,7 +61,6 @@ def load_mesh(m: Any, d: Any, shape: int, mesh: int) -> None:
     """Note where the vertices and the hull of a mesh stand."""
     d.work.shape_vertadr[shape] = m.mesh_vertadr[mesh]
     d.work.shape_graphadr[shape] = m.mesh_graphadr[mesh]
-    d.work.shape_vertex[shape] = 0
     if m.mesh_graphadr[mesh] >= 0:
         d.work.shape_nvert[shape] = m.mesh_graph[m.mesh_graphadr[mesh]]
     else:
@@ -67,72 +68,12 @@ def load_mesh(m: Any, d: Any, shape: int, mesh: int) -> None:
 
 
 @kernel
-def mesh_vertex(m: Any, d: Any, shape: int, k: int) -> Any:
-    """Vertex `k` of a mesh in its own frame: of the hull if the mesh has one, else of the mesh."""
-    graph = d.work.shape_graphadr[shape]
-    local = k
-    if graph >= 0:
-        local = m.mesh_graph[graph + 2 + d.work.shape_nvert[shape] + k]
-    vertex = d.work.shape_vertadr[shape] + local
-    return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
-
-
-@kernel
-def extent(m: Any, d: Any, shape: int, k: int, direction: Any) -> float:
-    """How far vertex `k` of a mesh lies in a direction of its frame."""
-    v = mesh_vertex(m, d, shape, k)
-    return v[0] * direction[0] + v[1] * direction[1] + v[2] * direction[2]
-
-
-@kernel
-def scan_vertices(m: Any, d: Any, shape: int, direction: Any) -> int:
-    """The vertex of a mesh that lies farthest in a direction, found by looking at all of them."""
-    best = 0
-    farthest = extent(m, d, shape, 0, direction)
-    for k in range(1, d.work.shape_nvert[shape]):
-        reach = extent(m, d, shape, k, direction)
-        if reach > farthest:
-            farthest = reach
-            best = k
-    return best
-
-
-@kernel
-def climb_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> int:
-    """The vertex of a mesh's hull that lies farthest in a direction, found by climbing along its edges from `start`.
-
-    On a convex hull, a vertex that no neighbour exceeds is farthest of all.
-    """
-    graph = d.work.shape_graphadr[shape]
-    nvert = d.work.shape_nvert[shape]
-    edges = graph + 2 + 2 * nvert
-    best = start
-    farthest = extent(m, d, shape, best, direction)
-    climbing = True
-    while climbing:
-        climbing = False
-        k = edges + m.mesh_graph[graph + 2 + best]
-        while m.mesh_graph[k] >= 0:
-            reach = extent(m, d, shape, m.mesh_graph[k], direction)
-            if reach > farthest:
-                farthest = reach
-                best = m.mesh_graph[k]
-                climbing = True
-            k += 1
-    return best
-
-
-@kernel
 def support_mesh(m: Any, d: Any, shape: int, direction: Any) -> Any:
-    """Support point of a mesh: a vertex of its hull.
-
-    The search always starts at the first vertex, so that of vertices equally far the same one is found whatever was
-    asked before; starting there, the reference's. The same holds where the hull is not quite convex.
-    """
+    """Support point of a mesh: a vertex of its hull."""
     if d.work.shape_graphadr[shape] < 0:
         vertex = scan_vertices(m, d, shape, direction)
     else:
-        vertex = climb_hull(m, d, shape, direction, 0)
+        vertex = search_hull(m, d, shape, direction)
     d.work.shape_vertex[shape] = vertex
     return mesh_vertex(m, d, shape, vertex)
 

@@ -49,6 +49,8 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.edge_side": flex_tables.edge_side,
     "aux.flex_bvh_next": flex_tables.flex_bvh_next,
     "aux.flex_bvh_depth": flex_tables.flex_bvh_depth,
+    "aux.uncertain_adr": hulls.uncertain_adr,
+    "aux.uncertain": hulls.uncertain,
 }
 
 

@@ -38,6 +38,28 @@ def vertex_certain(m: MjModel) -> np.ndarray:
     return certain
 
 
+def uncertain_adr(m: MjModel) -> np.ndarray:
+    """For each mesh, the first of its entries of `uncertain`; at the end, the number of all."""
+    return np.cumsum([0, *map(len, _uncertain(m))]).astype(np.int32)
+
+
+def uncertain(m: MjModel) -> np.ndarray:
+    """Numbers on their hulls of the vertices that are not certain, mesh by mesh."""
+    return np.concatenate([np.zeros(0, np.int32), *_uncertain(m)]).astype(np.int32)
+
+
+def _uncertain(m: MjModel) -> list[np.ndarray]:
+    """Numbers of the uncertain vertices of each mesh's hull."""
+    certain = m._memory.arrays["aux.vertex_certain"]
+    found = []
+    for mesh in range(m.nmesh):
+        graph = int(m.mesh_graphadr[mesh])
+        nvert = int(m.mesh_graph[graph]) if graph >= 0 else 0
+        vertices = m.mesh_vertadr[mesh] + m.mesh_graph[graph + 2 + nvert : graph + 2 + 2 * nvert]
+        found.append(np.flatnonzero(certain[vertices[:nvert]] == 0))
+    return found
+
+
 def _hull_faces(m: MjModel, graph: int) -> np.ndarray:
     """Faces of the hull that starts at `graph` in ``mesh_graph``, vertex numbers in the mesh (n, 3)."""
     nvert, nface = (int(n) for n in m.mesh_graph[graph : graph + 2])

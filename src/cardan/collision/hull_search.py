@@ -1,0 +1,182 @@
+"""Farthest vertices of meshes: searches along the edges of their convex hulls.
+
+A search goes from a vertex to its farthest neighbour until none is farther. Which of two equally far vertices it ends
+at depends on where it starts, and so may contact points. To give the same ones whatever was computed before (and the
+reference's), the result is always that of a search from the first vertex of the hull. But a search from a vertex nearby
+is much shorter; so it is tried first, and taken if the other one can only end at the same place:
+
+- the vertex is farther than all its neighbours by far more than the hull is rough, and
+- none of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
+
+Good starts are where the search before ended, and where the same search for the same pair of geoms ended last time.
+
+Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (hill climbing).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.jit import kernel
+
+LEAD = 1e-5
+"""Distance to the next vertex, relative to the radius of the bounding sphere, from which a peak is the only one."""
+NEVER = 1e10
+"""Lead that no vertex has, m."""
+MOST_UNCERTAIN = 24
+"""Number of uncertain vertices of a hull up to which looking at all of them is shorter than a search."""
+RECALLED = 16
+"""Number of searches for a pair of geoms and a shape whose ends are kept."""
+STRIDE = 31
+"""Rows between the pairs of one geom and those of the next."""
+LOWEST = -1e300
+
+
+@kernel
+def mesh_vertex(m: Any, d: Any, shape: int, k: int) -> Any:
+    """Vertex `k` of a mesh in its own frame: of the hull if the mesh has one, else of the mesh."""
+    graph = d.work.shape_graphadr[shape]
+    local = k
+    if graph >= 0:
+        local = m.mesh_graph[graph + 2 + d.work.shape_nvert[shape] + k]
+    vertex = d.work.shape_vertadr[shape] + local
+    return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
+
+
+@kernel
+def extent(m: Any, d: Any, shape: int, k: int, direction: Any) -> float:
+    """How far vertex `k` of a mesh lies in a direction of its frame."""
+    v = mesh_vertex(m, d, shape, k)
+    return v[0] * direction[0] + v[1] * direction[1] + v[2] * direction[2]
+
+
+@kernel
+def scan_vertices(m: Any, d: Any, shape: int, direction: Any) -> int:
+    """The vertex of a mesh that lies farthest in a direction, found by looking at all of them."""
+    best = 0
+    farthest = extent(m, d, shape, 0, direction)
+    for k in range(1, d.work.shape_nvert[shape]):
+        reach = extent(m, d, shape, k, direction)
+        if reach > farthest:
+            farthest = reach
+            best = k
+    return best
+
+
+@kernel
+def edges_of(m: Any, d: Any, shape: int, k: int) -> int:
+    """Where the neighbours of vertex `k` of a hull start in ``m.mesh_graph``; they end with -1."""
+    graph = d.work.shape_graphadr[shape]
+    return graph + 2 + 2 * d.work.shape_nvert[shape] + m.mesh_graph[graph + 2 + k]
+
+
+@kernel
+def climb_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> Any:
+    """Climb along the edges of a hull until no neighbour lies farther in a direction.
+
+    Args:
+        m: model.
+        d: data with the pair in ``d.work.shape_*``.
+        shape: 0 or 1.
+        direction: unit vector in the frame of the mesh.
+        start: number of the vertex on the hull to start at.
+
+    Returns:
+        (number of the vertex on the hull, how much farther it is than its neighbours, m).
+    """
+    best = start
+    previous = -1
+    farthest = extent(m, d, shape, best, direction)
+    second = farthest
+    while best != previous:
+        previous = best
+        second = LOWEST
+        k = edges_of(m, d, shape, best)
+        while m.mesh_graph[k] >= 0:
+            neighbour = m.mesh_graph[k]
+            reach = extent(m, d, shape, neighbour, direction)
+            best = neighbour if reach > farthest else best
+            farthest = max(farthest, reach)
+            second = max(second, reach)
+            k += 1
+    return best, farthest - second
+
+
+@kernel
+def is_peak(m: Any, d: Any, shape: int, direction: Any, k: int) -> bool:
+    """Whether a search that comes to vertex `k` of a hull ends there."""
+    height = extent(m, d, shape, k, direction)
+    edge = edges_of(m, d, shape, k)
+    while m.mesh_graph[edge] >= 0:
+        if extent(m, d, shape, m.mesh_graph[edge], direction) > height:
+            return False
+        edge += 1
+    return True
+
+
+@kernel
+def may_get_stuck(m: Any, d: Any, shape: int, direction: Any) -> bool:
+    """Whether an uncertain vertex of a hull is a peak."""
+    for k in range(d.work.shape_uncertain[shape, 0], d.work.shape_uncertain[shape, 1]):
+        if is_peak(m, d, shape, direction, m.aux.uncertain[k]):
+            return True
+    return False
+
+
+@kernel
+def prepare_hull(m: Any, d: Any, shape: int, mesh: int, radius: float) -> None:
+    """Note what searches on the hull of a mesh, in a bounding sphere of a radius, need; nothing is recalled yet."""
+    first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
+    d.work.shape_uncertain[shape, 0] = first
+    d.work.shape_uncertain[shape, 1] = end
+    d.work.shape_lead[shape] = LEAD * radius if end - first <= MOST_UNCERTAIN else NEVER
+    d.work.shape_vertex[shape] = 0
+    d.work.recall_row = -1
+
+
+@kernel
+def recall_pair(d: Any, geom1: int, geom2: int, key: int) -> None:
+    """Let searches for two geoms start where the same searches ended last time."""
+    row = (geom1 * STRIDE + geom2) % len(d.work.recall_pair)
+    if d.work.recall_pair[row] != key:
+        d.work.recall_pair[row] = key
+        for k in range(2 * RECALLED):
+            d.work.recall_vertex[row, k] = 0
+    d.work.recall_row = row
+    d.work.recall_count[0] = 0
+    d.work.recall_count[1] = 0
+
+
+@kernel
+def good_start(m: Any, d: Any, shape: int, direction: Any, place: int) -> int:
+    """The farther one of two vertices: where the last search on this shape ended, and what is kept at a place."""
+    last = d.work.shape_vertex[shape]
+    if place < 0:
+        return last
+    recalled = d.work.recall_vertex[d.work.recall_row, place]
+    if recalled == last or recalled >= d.work.shape_nvert[shape]:
+        return last
+    return recalled if extent(m, d, shape, recalled, direction) > extent(m, d, shape, last, direction) else last
+
+
+@kernel
+def next_place(d: Any, shape: int) -> int:
+    """Where the end of the next search on a shape is kept, or -1."""
+    if d.work.recall_row < 0:
+        return -1
+    count = d.work.recall_count[shape]
+    d.work.recall_count[shape] = min(count + 1, RECALLED - 1)
+    return RECALLED * shape + count
+
+
+@kernel
+def search_hull(m: Any, d: Any, shape: int, direction: Any) -> int:
+    """The vertex at which a search from the first vertex ends: the farthest in a direction of the mesh's frame."""
+    place = next_place(d, shape)
+    start = good_start(m, d, shape, direction, place)
+    vertex, lead = climb_hull(m, d, shape, direction, start)
+    if start != 0 and (lead < d.work.shape_lead[shape] or may_get_stuck(m, d, shape, direction)):
+        vertex, _ = climb_hull(m, d, shape, direction, 0)
+    if place >= 0:
+        d.work.recall_vertex[d.work.recall_row, place] = vertex
+    return vertex
