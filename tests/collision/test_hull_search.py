@@ -10,7 +10,7 @@ from cardan.collision import hull_search
 from cardan.collision.support import load_geom
 from cardan.jit.mode import jit_enabled
 
-SEARCHES = 400 if jit_enabled else 40
+SEARCHES = 150 if jit_enabled else 40
 RADII = (0.1, 0.07, 0.05)
 
 
@@ -70,7 +70,7 @@ def test_the_start_does_not_matter(kind, folds):
         stuck += reach[cold] < reach.max() - 1e-9
         short += lead >= hull_search.LEAD * m.geom_rbound[0] and warm == cold
     assert short > SEARCHES / 4
-    assert (stuck > 0) == (folds > 3)
+    assert (stuck > 0) == (folds > 0)
 
 
 def test_searches_of_a_pair_start_where_they_ended():

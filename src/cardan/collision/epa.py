@@ -15,10 +15,8 @@ from cardan.collision.simplex import triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
+from cardan.model.fields_work import POLYTOPE_EDGES, POLYTOPE_FACES, POLYTOPE_VERTICES
 
-MAX_VERTEX = 100
-MAX_FACE = 200
-MAX_EDGE = 300
 TOLERANCE = 1e-10
 """Distance of a face from the surface, relative to the size of the difference, at which the search ends."""
 VISIBLE = 1e-12
@@ -113,7 +111,7 @@ def put_tetrahedron(d: Any) -> None:
     put_face(d, 1, 0, 3, one)
     put_face(d, 2, one, 3, two)
     put_face(d, 3, two, 3, 0)
-    for face in range(4, MAX_FACE):
+    for face in range(4, POLYTOPE_FACES):
         d.work.epa_height[face] = REMOVED
 
 
@@ -135,7 +133,7 @@ def toggle_edge(d: Any, nedge: int, start: int, end: int) -> int:
             d.work.epa_edge[edge, 0] = d.work.epa_edge[nedge - 1, 0]
             d.work.epa_edge[edge, 1] = d.work.epa_edge[nedge - 1, 1]
             return nedge - 1
-    if nedge < MAX_EDGE:
+    if nedge < POLYTOPE_EDGES:
         d.work.epa_edge[nedge, 0] = start
         d.work.epa_edge[nedge, 1] = end
     return nedge + 1
@@ -153,7 +151,7 @@ def remove_visible(d: Any, nface: int, lowest: int, point: Any) -> int:
             for corner in range(3):
                 following = corner + 1 if corner < 2 else 0
                 nedge = toggle_edge(d, nedge, d.work.epa_face[face, corner], d.work.epa_face[face, following])
-                if nedge > MAX_EDGE:
+                if nedge > POLYTOPE_EDGES:
                     return nedge
     return nedge
 
@@ -163,10 +161,10 @@ def fill_hole(d: Any, nface: int, nedge: int, vertex: int) -> int:
     """Connect the edges around the hole with the new vertex; returns the number of rows of faces in use now."""
     face = 0
     for edge in range(nedge):
-        while face < MAX_FACE and d.work.epa_height[face] < REMOVED:
+        while face < POLYTOPE_FACES and d.work.epa_height[face] < REMOVED:
             face += 1
-        if face == MAX_FACE:
-            return MAX_FACE + 1
+        if face == POLYTOPE_FACES:
+            return POLYTOPE_FACES + 1
         put_face(d, face, d.work.epa_edge[edge, 0], d.work.epa_edge[edge, 1], vertex)
         nface = max(nface, face + 1)
     return nface
@@ -295,15 +293,15 @@ def find_deepest(m: Any, d: Any, n: int) -> None:
         set_overlap(d, nearest_of_plane(d, nface, lowest))
         point = support_difference(m, d, 4, normal)
         gap = dot3(point, normal) - height
-        searching = gap > TOLERANCE * norm3(point) and nvertex < MAX_VERTEX
+        searching = gap > TOLERANCE * norm3(point) and nvertex < POLYTOPE_VERTICES
 
         # expand the polytope by this point
         if searching:
             store_vertex(d, 4, nvertex)
             nedge = remove_visible(d, nface, lowest, point)
-            if nedge <= MAX_EDGE:
+            if nedge <= POLYTOPE_EDGES:
                 nface = fill_hole(d, nface, nedge, nvertex)
-            searching = 3 <= nedge <= MAX_EDGE and nface <= MAX_FACE
+            searching = 3 <= nedge <= POLYTOPE_EDGES and nface <= POLYTOPE_FACES
             nvertex += 1
     if gap > TOLERANCE * norm3(get3(d.work.simplex, 4)):
         polish(m, d, get3(d.work.overlap_normal, 0))

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.jit import kernel
+from cardan.model.fields_work import RECALLED
 
 LEAD = 1e-5
 """Distance to the next vertex, relative to the radius of the bounding sphere, from which a peak is the only one."""
@@ -25,8 +26,6 @@ NEVER = 1e10
 """Lead that no vertex has, m."""
 MOST_UNCERTAIN = 24
 """Number of uncertain vertices of a hull up to which looking at all of them is shorter than a search."""
-RECALLED = 16
-"""Number of searches for a pair of geoms and a shape whose ends are kept."""
 STRIDE = 31
 """Rows between the pairs of one geom and those of the next."""
 LOWEST = -1e300

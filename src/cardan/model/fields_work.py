@@ -5,7 +5,17 @@ stage needs while it runs, or what one stage hands to the next outside the publi
 their table.
 """
 
+from cardan.constants import mjMAXCONPAIR
 from cardan.jit.fields import Field
+
+POLYTOPE_VERTICES = 100
+POLYTOPE_FACES = 200
+POLYTOPE_EDGES = 300
+"""Room for the expanding polytope (`cardan.collision.epa`), the edges around faces that are being removed among it."""
+RECALLED = 16
+"""Number of searches for a pair of geoms and a shape whose ends are kept (`cardan.collision.hull_search`)."""
+AXIS_SLOTS = 4
+"""Number of separating axes that are kept for each geom of a model (`cardan.collision.separation`)."""
 
 DERIVED: tuple[Field, ...] = (
     Field("aux.M_rowadr", "i4", ("any",), "start and end of each row of qM"),
@@ -32,6 +42,13 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.bvh_next", "i4", ("any",), "node after each part of a body's tree; -1 for trees that are out of order"),
     Field("aux.geom_in_tree", "i4", ("any",), "for each geom: whether it is in the tree of its body"),
     Field("aux.sdf_grid", "f8", ("any",), "distance grids of meshes, a head and values each"),
+    Field("aux.contact_filter", "i8", ("any",), "address of the callback that refuses pairs of geoms, or 0"),
+    Field("aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight numbers each"),
+    Field("aux.edge_rowadr", "i4", ("any",), "start and end of each flex edge's row of edge_colind"),
+    Field("aux.edge_colind", "i4", ("any",), "dofs that move the vertices of each flex edge"),
+    Field("aux.edge_side", "i4", ("any",), "which vertices of its edge each of these dofs moves: 0, 1, or 2 for both"),
+    Field("aux.flex_bvh_next", "i4", ("any",), "node after each part of a flex's tree; -1 for trees out of order"),
+    Field("aux.flex_bvh_depth", "i4", ("any",), "depth of the tree of each flex"),
     Field(
         "aux.vertex_certain",
         "u1",
@@ -45,13 +62,6 @@ DERIVED: tuple[Field, ...] = (
         "for each mesh: the first of its rows of aux.uncertain; one more at the end",
     ),
     Field("aux.uncertain", "i4", ("any",), "numbers on the hull of the vertices that are not certain"),
-    Field("aux.contact_filter", "i8", ("any",), "address of the callback that refuses pairs of geoms, or 0"),
-    Field("aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight numbers each"),
-    Field("aux.edge_rowadr", "i4", ("any",), "start and end of each flex edge's row of edge_colind"),
-    Field("aux.edge_colind", "i4", ("any",), "dofs that move the vertices of each flex edge"),
-    Field("aux.edge_side", "i4", ("any",), "which vertices of its edge each of these dofs moves: 0, 1, or 2 for both"),
-    Field("aux.flex_bvh_next", "i4", ("any",), "node after each part of a flex's tree; -1 for trees out of order"),
-    Field("aux.flex_bvh_depth", "i4", ("any",), "depth of the tree of each flex"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -115,9 +125,14 @@ WORK: tuple[Field, ...] = (
     Field("work.has_cone", "i8", (), "solver: whether an elliptic contact of the island is in the zone CONE"),
     Field("work.factor_nnz", "i8", (), "solver: entries of the factor and its transpose that aren't 0"),
     Field("work.dense_island", "i8", (), "solver: whether the island being solved uses dense matrices"),
-    Field("work.near_dist", "f8", (50,), "collision: distances of the contacts of one pair of geoms (mjMAXCONPAIR)"),
-    Field("work.near_pos", "f8", (50, 3), "collision: positions of the contacts of one pair of geoms"),
-    Field("work.near_frame", "f8", (50, 9), "collision: frames of the contacts of one pair of geoms, axis by axis"),
+    Field("work.near_dist", "f8", (mjMAXCONPAIR,), "collision: distances of the contacts of one pair of geoms"),
+    Field("work.near_pos", "f8", (mjMAXCONPAIR, 3), "collision: positions of the contacts of one pair of geoms"),
+    Field(
+        "work.near_frame",
+        "f8",
+        (mjMAXCONPAIR, 9),
+        "collision: frames of the contacts of one pair of geoms, axis by axis",
+    ),
     Field("work.missing_geom", "i8", (2,), "collision: pair of geoms whose collision function is not compiled yet"),
     Field(
         "work.body_low", "f8", ("nbody", 3), "collision: lower corner of the box around each body's geoms, sweep axes"
@@ -177,16 +192,6 @@ WORK: tuple[Field, ...] = (
     Field("work.shape_vertadr", "i8", (2,), "collision: first of their vertices (meshes)"),
     Field("work.shape_graphadr", "i8", (2,), "collision: address of their hull in mesh_graph, or -1 (meshes)"),
     Field("work.shape_vertex", "i8", (2,), "collision: vertex at which the last search for a support point ended"),
-    Field("work.asked", "f8", (1, 3), "collision: direction of the last support point of portal refinement"),
-    Field("work.axis_pair", "i8", ("4*ngeom",), "collision: pair of geoms that each stored axis separated"),
-    Field("work.axis", "f8", ("4*ngeom", 3), "collision: the axis, frame of the first geom"),
-    Field("work.axis_vertex", "i8", ("4*ngeom", 2), "collision: hull vertices of both that are farthest along it"),
-    Field("work.shape_lead", "f8", (2,), "collision: lead of a hull vertex from which it is the only one that far"),
-    Field("work.shape_uncertain", "i8", (2, 2), "collision: first and end of their rows of aux.uncertain (meshes)"),
-    Field("work.recall_row", "i8", (), "collision: row of work.recall_vertex of the pair, or -1"),
-    Field("work.recall_count", "i8", (2,), "collision: number of searches on each shape so far"),
-    Field("work.recall_pair", "i8", ("ngeom",), "collision: pair of geoms that each row of work.recall_vertex is of"),
-    Field("work.recall_vertex", "i4", ("ngeom", 32), "collision: hull vertices where searches ended, of both shapes"),
     Field("work.shape_inflate", "f8", (), "collision: how far both shapes are enlarged"),
     Field("work.simplex", "f8", (5, 3), "collision: points of the Minkowski difference of the two shapes"),
     Field("work.simplex1", "f8", (5, 3), "collision: the points of the first shape that they belong to"),
@@ -229,13 +234,25 @@ WORK: tuple[Field, ...] = (
         "work.weight", "f8", (1, 3), "collision: weights of the simplex's vertices at its point closest to the origin"
     ),
     Field("work.witness", "f8", (2, 3), "collision: closest points of two shapes, or deepest ones where they overlap"),
-    Field("work.epa_vertex", "f8", (100, 3), "collision: vertices of the expanding polytope"),
-    Field("work.epa_vertex1", "f8", (100, 3), "collision: the points of the first shape that they belong to"),
-    Field("work.epa_vertex2", "f8", (100, 3), "collision: the points of the second shape that they belong to"),
-    Field("work.epa_face", "i8", (200, 3), "collision: vertices of each face of the expanding polytope"),
-    Field("work.epa_normal", "f8", (200, 3), "collision: outward normal of each face"),
-    Field("work.epa_height", "f8", (200,), "collision: height of each face above the origin; infinite if removed"),
-    Field("work.epa_edge", "i8", (300, 2), "collision: edges around the faces that are being removed"),
+    Field("work.epa_vertex", "f8", (POLYTOPE_VERTICES, 3), "collision: vertices of the expanding polytope"),
+    Field(
+        "work.epa_vertex1", "f8", (POLYTOPE_VERTICES, 3), "collision: the points of the first shape that they belong to"
+    ),
+    Field(
+        "work.epa_vertex2",
+        "f8",
+        (POLYTOPE_VERTICES, 3),
+        "collision: the points of the second shape that they belong to",
+    ),
+    Field("work.epa_face", "i8", (POLYTOPE_FACES, 3), "collision: vertices of each face of the expanding polytope"),
+    Field("work.epa_normal", "f8", (POLYTOPE_FACES, 3), "collision: outward normal of each face"),
+    Field(
+        "work.epa_height",
+        "f8",
+        (POLYTOPE_FACES,),
+        "collision: height of each face above the origin; infinite if removed",
+    ),
+    Field("work.epa_edge", "i8", (POLYTOPE_EDGES, 2), "collision: edges around the faces that are being removed"),
     Field("work.range_actuator", "i8", (), "length range: actuator that is searched"),
     Field("work.range_setting", "f8", (4,), "length range: acceleration, bound on the force, velocity factor, start"),
     Field("work.range_found", "f8", (2,), "length range: smallest and largest length"),
@@ -280,4 +297,24 @@ WORK: tuple[Field, ...] = (
     Field("work.element_key", "f8", ("nflexelem",), "collision: lower ends of elements along the axis of a sweep"),
     Field("work.element_order", "i8", ("nflexelem",), "collision: elements in the order of a sweep"),
     Field("work.element_active", "i8", ("nflexelem",), "collision: elements that a sweep has come to and not yet left"),
+    Field("work.asked", "f8", (1, 3), "collision: direction of the last support point of portal refinement"),
+    Field("work.axis_pair", "i8", (f"{AXIS_SLOTS}*ngeom",), "collision: pair of geoms that each stored axis separated"),
+    Field("work.axis", "f8", (f"{AXIS_SLOTS}*ngeom", 3), "collision: the axis, frame of the first geom"),
+    Field(
+        "work.axis_vertex",
+        "i8",
+        (f"{AXIS_SLOTS}*ngeom", 2),
+        "collision: hull vertices of both that are farthest along it",
+    ),
+    Field("work.shape_lead", "f8", (2,), "collision: lead of a hull vertex from which it is the only one that far"),
+    Field("work.shape_uncertain", "i8", (2, 2), "collision: first and end of their rows of aux.uncertain (meshes)"),
+    Field("work.recall_row", "i8", (), "collision: row of work.recall_vertex of the pair, or -1"),
+    Field("work.recall_count", "i8", (2,), "collision: number of searches on each shape so far"),
+    Field("work.recall_pair", "i8", ("ngeom",), "collision: pair of geoms that each row of work.recall_vertex is of"),
+    Field(
+        "work.recall_vertex",
+        "i4",
+        ("ngeom", 2 * RECALLED),
+        "collision: hull vertices where searches ended, of both shapes",
+    ),
 )
