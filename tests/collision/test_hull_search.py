@@ -81,11 +81,11 @@ def test_searches_of_a_pair_start_where_they_ended():
     ends = []
     for _ in range(2):
         load_geom(m.view, d.view, 0, 0)
-        hull_search.recall_pair(d.view, 0, 0, 1 << 32)
+        hull_search.recall_pair(d.view, 0, 0)
         ends.append([hull_search.search_hull(m.view, d.view, 0, tuple(u)) for u in directions])
     kept = d._memory.arrays["work.recall_vertex"][0, :3].tolist()
     assert ends[0] == ends[1] == kept
-    hull_search.recall_pair(d.view, 0, 0, 2 << 32)
+    hull_search.recall_pair(d.view, 1, 0)
     assert not d._memory.arrays["work.recall_vertex"][0].any()
 
 
@@ -94,7 +94,7 @@ def test_more_searches_than_are_kept():
     d = cardan.MjData(m)
     cardan.mj_kinematics(m, d)
     load_geom(m.view, d.view, 0, 0)
-    hull_search.recall_pair(d.view, 0, 0, 1 << 32)
+    hull_search.recall_pair(d.view, 0, 0)
     for direction in unit_vectors(np.random.default_rng(3))[: 2 * hull_search.RECALLED]:
         cold, _ = hull_search.climb_hull(m.view, d.view, 0, tuple(direction), 0)
         assert hull_search.search_hull(m.view, d.view, 0, tuple(direction)) == cold

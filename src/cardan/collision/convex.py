@@ -14,7 +14,7 @@ from cardan.collision.culling import boxes_apart
 from cardan.collision.hull_search import recall_pair
 from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
-from cardan.collision.separation import axis_separates, forget_axis, keep_axis, pair_key
+from cardan.collision.separation import axis_separates, forget_axis, keep_axis
 from cardan.collision.support import ELLIPSOID, SPHERE, load_geom
 from cardan.collision.surface import smooth_normal
 from cardan.enums import mjtEnableBit
@@ -96,7 +96,7 @@ def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     load_geom(m, d, 1, geom2)
     if axis_separates(m, d, geom1, geom2):
         return 0
-    recall_pair(d, geom1, geom2, pair_key(geom1, geom2))
+    recall_pair(d, geom1, geom2)
     several = (m.opt.enableflags & MULTICCD) != 0 and not (is_round(m, geom1) or is_round(m, geom2))
     spacing = SPACING * min(m.geom_rbound[geom1], m.geom_rbound[geom2])
     ncon = 0

@@ -134,8 +134,15 @@ def prepare_hull(m: Any, d: Any, shape: int, mesh: int, radius: float) -> None:
 
 
 @kernel
-def recall_pair(d: Any, geom1: int, geom2: int, key: int) -> None:
+def pair_key(geom1: int, geom2: int) -> int:
+    """A number of its own for each pair of geoms, never 0."""
+    return ((geom1 + 1) << 32) + geom2
+
+
+@kernel
+def recall_pair(d: Any, geom1: int, geom2: int) -> None:
     """Let searches for two geoms start where the same searches ended last time."""
+    key = pair_key(geom1, geom2)
     row = (geom1 * STRIDE + geom2) % len(d.work.recall_pair)
     if d.work.recall_pair[row] != key:
         d.work.recall_pair[row] = key

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
+from cardan.collision.hull_search import edges_of, extent, mesh_vertex, recall_pair
 from cardan.collision.near import put_contact
 from cardan.collision.plane import plane_height, point_contact
-from cardan.collision.support import extent, load_geom, mesh_vertex, support_mesh
+from cardan.collision.support import load_geom, support_mesh
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
 
@@ -23,14 +24,6 @@ SPACING = 0.3
 def vertex_position(m: Any, d: Any, geom: int, k: int) -> Any:
     """Vertex `k` of shape 1, which is the mesh `geom`, in the global frame."""
     return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), mesh_vertex(m, d, 1, k)))
-
-
-@kernel
-def edge_address(m: Any, d: Any, k: int) -> int:
-    """Where the neighbours of vertex `k` of the hull of shape 1 start in ``m.mesh_graph``; they end with -1."""
-    graph = d.work.shape_graphadr[1]
-    nvert = d.work.shape_nvert[1]
-    return graph + 2 + 2 * nvert + m.mesh_graph[graph + 2 + k]
 
 
 @kernel
@@ -70,6 +63,7 @@ def plane_mesh(m: Any, d: Any, geom1: int, geom2: int) -> int:
     a mesh without hull, the first of all vertices. So a mesh that just touches the plane has one contact.
     """
     load_geom(m, d, 1, geom2)
+    recall_pair(d, geom1, geom2)
     down = mul_mat_t_vec3(get9(d.geom_xmat, geom2), scale3(axis_z(d.geom_xmat, geom1), -1.0))
     depth = plane_height(d, geom1, get3(d.geom_xpos, geom2)) - d.work.near_margin
     support_mesh(m, d, 1, down)
@@ -82,7 +76,7 @@ def plane_mesh(m: Any, d: Any, geom1: int, geom2: int) -> int:
             if ncon < MAX_CONTACTS and k != lowest:
                 ncon = add_spaced(m, d, ncon, geom1, geom2, k, down, depth)
         return ncon
-    edge = edge_address(m, d, lowest)
+    edge = edges_of(m, d, 1, lowest)
     while m.mesh_graph[edge] >= 0 and ncon < MAX_CONTACTS:
         ncon = add_spaced(m, d, ncon, geom1, geom2, m.mesh_graph[edge], down, depth)
         edge += 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.collision.hull_search import climb_hull
+from cardan.collision.hull_search import STRIDE, climb_hull, pair_key
 from cardan.collision.support import MESH, support_local
 from cardan.jit import kernel
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
@@ -21,14 +21,6 @@ GAP = 1e-4
 """Least gap that counts, relative to the sum of the radii of both bounding spheres."""
 UNKNOWN = 1e10
 """Reach of a hull on which the search may be stuck, m."""
-STRIDE = 31
-"""Slots between the pairs of one geom and those of the next."""
-
-
-@kernel
-def pair_key(geom1: int, geom2: int) -> int:
-    """A number of its own for each pair of geoms, never 0."""
-    return ((geom1 + 1) << 32) + geom2
 
 
 @kernel
