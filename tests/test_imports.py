@@ -24,7 +24,8 @@ FLOORS = (
     ("step",),
     ("compiler",),
     ("api", "batch"),
-    ("__init__", "__main__", "cli", "rollout"),
+    ("visual",),
+    ("__init__", "__main__", "cli", "rollout", "minimize", "msh2obj", "as_mujoco"),
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 TEXT = {"spec", "mjcf"}

@@ -58,7 +58,7 @@ def test_options_that_do_not_exist(option):
     m, d = world()
     pipeline.mj_step(m, d)
     setattr(m.opt, option, 7)
-    with pytest.raises(FatalError, match=f"opt.{option} is 7"):
+    with pytest.raises(FatalError, match=f"{option}.* 7"):
         pipeline.mj_step(m, d)
     pipeline.mj_kinematics(m, d)
 

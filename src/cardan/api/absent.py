@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 ABSENT: tuple[tuple[str, str], ...] = (
-    (r"Mjv\w+|mjv_\w+|Mjr\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer", "rendering"),
+    (r"mjv_\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer", "rendering"),
     (r"HEADERS_DIR", "the headers of the C library"),
 )
 

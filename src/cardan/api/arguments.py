@@ -52,5 +52,5 @@ def vector(name: str, argument: str, value: Any, size: int, what: str) -> np.nda
     if not value.flags.c_contiguous:
         raise TypeError(f"{name}: {argument} must be contiguous")
     if value.ndim > 2 or (value.ndim == 2 and value.shape[1] != 1) or value.size != size:
-        raise TypeError(f"{argument} size should equal {what} ({size}), got an array of shape {value.shape}")
+        raise TypeError(f"{argument} size should equal {what}")
     return value

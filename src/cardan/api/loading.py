@@ -7,20 +7,39 @@ from collections.abc import Mapping
 from cardan.api.saving import remember
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.constants import run_position_stages, set_const
+from cardan.constants import mjMAXVFSNAME
 from cardan.mjcf.reader import read_path, read_string
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, register_reader
 
 
+def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
+    """The assets, names as text.
+
+    Raises:
+        ValueError: a name is longer than the reference's virtual file system allows.
+    """
+    if not assets:
+        return None
+    if not isinstance(assets, Mapping):
+        raise TypeError(f"assets should be a dictionary of names and contents, got {type(assets).__name__}")
+    named = {name.decode() if isinstance(name, bytes) else name: content for name, content in assets.items()}
+    limit = mjMAXVFSNAME - 1
+    for name in named:
+        if len(name) > limit:
+            raise ValueError(f"Filename length {len(name)} exceeds {limit} character limit: {name}")
+    return named
+
+
 def load_path(filename: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
     """Read and compile an MJCF file; see `MjModel.from_xml_path`."""
-    tree = read_path(filename, dict(assets) if assets else None)
+    tree = read_path(filename, _named(assets))
     return remember(compile_tree(tree), tree)
 
 
 def load_string(xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
     """Read and compile a model given as text; see `MjModel.from_xml_string`."""
-    tree = read_string(xml, dict(assets) if assets else None)
+    tree = read_string(xml, _named(assets))
     return remember(compile_tree(tree), tree)
 
 

@@ -88,7 +88,8 @@ def mju_bandMulMatVec(
         nvec: number of vectors.
         flg_sym: whether the matrix is symmetric; if not, its upper triangle counts as zero.
     """
-    values, v = matrix("mat", mat).reshape(-1), matrix("vec", vec)
+    values = vector("mat", mat) if np.ndim(mat) == 1 else matrix("mat", mat).reshape(-1)
+    v = vector("vec", vec)[:, None] if np.ndim(vec) == 1 else matrix("vec", vec)
     require(values.size == _size(ntotal, nband, ndense), f"mat should have size {_SIZE}")
     require(v.shape == (ntotal, nvec), "vec should have ntotal rows and nvec columns")
     single = np.ndim(res) == 1

@@ -55,7 +55,7 @@ def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
 
 
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
-    """Advance the simulation by `nstep` time steps; controls come from `d.ctrl` and the control callback."""
+    """Advance the simulation, controls from `d.ctrl` and the control callback. Optionally, repeat nstep times."""
     _execute("mj_step", m, d, nstep if nstep.__class__ is int else integer("mj_step", "nstep", nstep))
 
 
@@ -111,7 +111,7 @@ mj_referenceConstraint = _function("mj_referenceConstraint", "`efc_vel` and `efc
 mj_projectConstraint = _function(
     "mj_projectConstraint", "Inverse inertia of the constraints, `efc_AR`, for PGS and no-slip (nothing for others)."
 )
-mj_Euler = _function("mj_Euler", "Advance the state with the semi-implicit Euler integrator.")
+mj_Euler = _function("mj_Euler", "Euler integrator, semi-implicit in velocity.")
 mj_checkPos = _function("mj_checkPos", "Reset the data if `qpos` has a bad number.")
 mj_checkVel = _function("mj_checkVel", "Reset the data if `qvel` has a bad number.")
 mj_checkAcc = _function("mj_checkAcc", "Reset the data if `qacc` has a bad number.")

@@ -454,7 +454,7 @@ def mj_version() -> int:
 
 
 def mj_versionString() -> str:
-    """Version of the interface, as text: ``"3.1.6"``."""
+    """Return the current version of MuJoCo as a null-terminated string."""
     return ".".join(str(mjVERSION_HEADER))
 
 

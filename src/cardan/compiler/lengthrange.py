@@ -17,7 +17,7 @@ _MUSCLE = (int(mjtGain.mjGAIN_MUSCLE), int(mjtBias.mjBIAS_MUSCLE))
 _USER = (int(mjtGain.mjGAIN_USER), int(mjtBias.mjBIAS_USER))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class MjLROpt:
     """Options of `mj_setLengthRange`; all zero at first, see `mj_defaultLROpt`.
 
@@ -44,6 +44,10 @@ class MjLROpt:
     inttotal: float = 0.0
     interval: float = 0.0
     tolrange: float = 0.0
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {getattr(self, name)!r}" for name in sorted(self.__slots__)]
+        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
 
 
 class LengthRangeError(ValueError):

@@ -258,6 +258,13 @@ class RecordList:
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self.fields)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         lines = [f"  {name}: {getattr(self, name)!r}" for name in self.fields]
         return "\n".join([f"<{type(self).__name__}", *lines, ">"])

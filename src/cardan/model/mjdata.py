@@ -11,6 +11,7 @@ import numpy as np
 
 from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.enums.data import mjtTimer
+from cardan.errors import FatalError
 from cardan.jit.driver import Program
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
@@ -107,6 +108,18 @@ class ArenaHeld(BaseException):
         self.capacity, self.need = capacity, need
 
 
+class _StackIsFull:
+    """Stands for the address with which programs are run, where the stack has no room."""
+
+    def __get__(self, data: MjData | None, owner: type) -> int:
+        if data is None or "_memory" not in data.__dict__:
+            raise AttributeError("_resume_address")
+        raise FatalError(
+            f"mj_stackAlloc: insufficient memory: max = {data.narena} bytes, available = 0 bytes (d.pstack was set to "
+            f"{data.pstack})"
+        )
+
+
 class MjData(DataNames):
     """State, inputs and results of one simulation (names and shapes as in MuJoCo's mjData).
 
@@ -127,6 +140,7 @@ class MjData(DataNames):
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
     _resume: np.ndarray  # where a stopped program goes on: position in its list, steps done
     _arena_held: bool = False
+    _resume_address = _StackIsFull()
 
     def __init__(self, model: MjModel) -> None:
         self._adopt(model)
@@ -150,6 +164,7 @@ class MjData(DataNames):
         attributes = self.__dict__
         attributes["model"] = model
         attributes["_memory"] = memory
+        attributes["_views"] = {}
         attributes["_plugin_data"] = []
         attributes["address"] = memory.address
         call = np.array([0, 0, model.address, memory.address], np.int64)  # what a program is run with
@@ -164,6 +179,11 @@ class MjData(DataNames):
         attributes["warning"] = _WarningList(memory, "warning.", lambda: None)
         attributes["timer"] = _TimerList(memory, "timer.", lambda: None)
         attributes["solver"] = _SolverList(memory, "solver.", lambda: None)
+
+    @property
+    def _address(self) -> int:
+        """Address of the data, under its name in MuJoCo's package."""
+        return self.address
 
     def _run_alone(self, stage: Any) -> None:
         Program([stage]).run(self.model, self)
@@ -221,7 +241,11 @@ class MjData(DataNames):
         memory.scalars["maxuse_arena"][0] = sum(memory.arena[name].nbytes for name in LIMITED)
 
     def _changed(self, name: str) -> None:
-        """A scalar was set; nothing depends on it."""
+        """A scalar was set. A stack that is full up to the end of the arena stops the next program, as in MuJoCo."""
+        if name == "pstack":
+            self.__dict__.pop("_resume_address", None)
+            if self.pstack < self.narena:
+                self.__dict__["_resume_address"] = self._resume.ctypes.data
 
     def __setattr__(self, name: str, value: Any) -> None:
         array = self.__dict__.get(name)
@@ -289,6 +313,8 @@ def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> propert
     def get(self: MjData) -> np.ndarray:
         array = self._memory.arrays[name]
         used = [n if c is None else getattr(self, c) for c, n in zip(counters, array.shape, strict=True)]
+        if 0 in used:
+            return np.zeros(used, array.dtype)  # stands alone: there is no memory to look at
         if any(u > n for u, n in zip(used, array.shape, strict=True)):
             return np.zeros(used, array.dtype)
         return array[tuple(slice(0, u) for u in used)]

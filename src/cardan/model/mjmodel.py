@@ -56,6 +56,11 @@ class MjVisual:
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {group!r}" for name, group in vars(self).items())
 
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 for _cls in VISUAL_GROUPS.values():
     setattr(MjVisual, _cls.__name__.removeprefix("MjVisual"), _cls)  # MjVisual.Map, ...
@@ -87,6 +92,8 @@ class MjModel(ModelNames):
 
     address: int  # of the slot table, for native stages
     _memory: StructMemory
+    _views: dict[tuple[type, str | int], Any]  # of named access
+    _texts: dict[str, bytes]  # names and the like, which don't change
     _programs: dict[Any, Any]
     _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
@@ -107,6 +114,8 @@ class MjModel(ModelNames):
     def _adopt(self, memory: StructMemory) -> None:
         attributes = self.__dict__
         attributes["_memory"] = memory
+        attributes["_views"] = {}
+        attributes["_texts"] = {}
         attributes["_programs"] = {}
         attributes["_native_code"] = {}
         attributes["_finalized"] = False
@@ -130,6 +139,11 @@ class MjModel(ModelNames):
         """Attach the index tables that are derived from the finished arrays."""
         attach_derived(self)
         self._finalized = True
+
+    @property
+    def _address(self) -> int:
+        """Address of the model, under its name in MuJoCo's package."""
+        return self.address
 
     @property
     def view(self) -> InterpretedView:
@@ -223,7 +237,12 @@ class MjModel(ModelNames):
 
 
 def _text_property(name: str, doc: str) -> property:
-    return property(lambda self: self._memory.arrays[name].tobytes(), doc=doc)
+    def get(m: MjModel) -> bytes:
+        if name not in m._texts:
+            m._texts[name] = m._memory.arrays[name].tobytes()
+        return m._texts[name]
+
+    return property(get, doc=doc)
 
 
 for _field in MODEL.members(""):

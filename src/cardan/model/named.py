@@ -2,7 +2,8 @@
 
 A call gives a view of one element. Its attributes are made from the table of fields: all fields of the element's
 prefix and first dimension, and slices of fields that belong to it through an address (``qpos`` of a joint, ``data`` of
-a sensor). They are NumPy views of the model or data, so that writing to them (or assigning) changes it.
+a sensor). They are NumPy views of the model or data, so that writing to them (or assigning) changes it. An element has
+one view, by name or by id, and an attribute one array; both are kept.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.jit.fields import Field
-from cardan.jit.struct import Struct
+from cardan.jit.struct import Struct, StructMemory
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.naming import name_book
 from cardan.model.tables import DATA, MODEL
@@ -163,24 +164,28 @@ KINDS: tuple[Kind, ...] = (
     Kind("key", ("key", "keyframe"), "Keyframe", ("key_",), {"nkey": _one}),
 )
 
-# flat fields that the view of one element shows as a rectangle
-RECTANGLES: dict[str, Callable[[MjModel, int], tuple[int, int]]] = {
-    "hfield_data": lambda m, i: (int(m.hfield_nrow[i]), int(m.hfield_ncol[i])),
-    "tex_rgb": lambda m, i: (int(m.tex_height[i]), 3 * int(m.tex_width[i])),
+# flat fields that the view of one element shows as a rectangle: numbers of rows and columns, and values a column
+RECTANGLES: dict[str, tuple[str, str, int]] = {
+    "hfield_data": ("hfield_nrow", "hfield_ncol", 1),
+    "tex_rgb": ("tex_height", "tex_width", 3),
 }
 
 
 class ElementView:
-    """Fields of one element of a model or of its data; `id` and `name` say which."""
+    """Fields of one element of a model or of its data; `id` and `name` say which.
 
-    __slots__ = ("_id", "_name", "_owner", "_spans")
+    It holds the memory, not the model or data itself, which keeps its views: so there is no cycle of references.
+    """
+
+    __slots__ = ("_id", "_memory", "_name", "_parts", "_spans")
     _attributes: tuple[str, ...] = ()
 
-    def __init__(self, owner: Any, spans: dict[str, tuple[int, int]], index: int, name: str) -> None:
-        self._owner = owner
+    def __init__(self, memory: StructMemory, spans: dict[str, tuple[int, int]], index: int, name: str) -> None:
+        self._memory = memory
         self._spans = spans
         self._id = index
         self._name = name
+        self._parts: dict[str, np.ndarray] = {}
 
     @property
     def id(self) -> int:
@@ -202,29 +207,42 @@ class ElementView:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._owner is other._owner and self._id == other._id
+        return self._memory is other._memory and self._id == other._id
 
     def __hash__(self) -> int:
-        return hash((type(self), id(self._owner), self._id))
+        return hash((type(self), id(self._memory), self._id))
 
 
 def _part(view: ElementView, field: Field) -> np.ndarray:
+    """The part of a field that belongs to an element; made once."""
     start, stop = view._spans[field.shape[0]]  # type: ignore[index]
-    array = view._owner._memory.arrays[field.name]
+    arrays = view._memory.arrays
+    array = arrays[field.name]
     if field.name in RECTANGLES:
-        return array[start:stop].reshape(RECTANGLES[field.name](view._owner, view._id))
+        rows, columns, width = RECTANGLES[field.name]
+        part = array[start:stop].reshape(int(arrays[rows][view._id]), width * int(arrays[columns][view._id]))
     # one row of a matrix is a vector; rows of degrees of freedom, vertices, ... stay a matrix
-    return array[start] if array.ndim > 1 and field.shape[0] not in _MANY else array[start:stop]
+    elif array.ndim > 1 and field.shape[0] not in _MANY:
+        part = array[start]
+    else:
+        part = array[start:stop]
+    view._parts[field.name] = part
+    return part
 
 
 def _attribute(field: Field) -> property:
     if field.dtype == "char":
         return property(lambda view: _part(view, field).tobytes(), doc=field.doc)
+    name = field.name
+
+    def get(view: ElementView) -> np.ndarray:
+        part = view._parts.get(name)
+        return _part(view, field) if part is None else part
 
     def put(view: ElementView, value: Any) -> None:
-        _part(view, field)[...] = value
+        get(view)[...] = value
 
-    return property(lambda view: _part(view, field), put, doc=field.doc)
+    return property(get, put, doc=field.doc)
 
 
 def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
@@ -249,13 +267,23 @@ def _view_class(owner: str, struct: Struct, kind: Kind, prefixes: tuple[str, ...
 def _accessor(
     method: str, kind: Kind, cls: type[ElementView], model_of: Callable[[Any], MjModel]
 ) -> Callable[..., Any]:
-    def access(self: Any, name: str | int = "") -> ElementView:
+    def find(self: Any, name: str | bytes | int) -> ElementView:
         m = model_of(self)
-        which = name if isinstance(name, str) else _as_index(method, name)
+        text = name.decode() if isinstance(name, bytes) else name
+        which = text if isinstance(text, str) else _as_index(method, text)
         book = name_book(m, kind.name)
         i = book.id_of(which)
-        spans = {dim: span(m, i) for dim, span in kind.spans.items()}
-        return cls(self, spans, i, book.names[i])
+        views = self._views
+        if (cls, i) not in views:
+            spans = {dim: span(m, i) for dim, span in kind.spans.items()}
+            views[cls, i] = cls(self._memory, spans, i, book.names[i])
+        return views.setdefault((cls, which), views[cls, i])
+
+    def access(self: Any, name: str | bytes | int = "") -> ElementView:
+        try:
+            return self._views[cls, name]
+        except (KeyError, TypeError):
+            return find(self, name)
 
     access.__name__ = access.__qualname__ = method
     access.__doc__ = f"View of one {kind.methods[-1]}, given by name or id (KeyError, IndexError if there is none)."

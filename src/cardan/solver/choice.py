@@ -26,11 +26,10 @@ def solver_stages(m: Any) -> list[Stage]:
     """The solver that the model asks for, and the no-slip solver after it if it has iterations.
 
     Raises:
-        FatalError: `opt.solver` is none of mjtSolver.
+        FatalError: `opt.solver` is none of mjtSolver; the message is the reference's.
     """
     if m.opt.solver not in SOLVERS:
-        known = ", ".join(f"{kind.value} ({kind.name})" for kind in mjtSolver)
-        raise FatalError(f"opt.solver is {m.opt.solver}; it should be one of {known}")
+        raise FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
     after = [solve_noslip] if m.opt.noslip_iterations > 0 else []
     return [SOLVERS[m.opt.solver](m), *after]
 

@@ -1,0 +1,39 @@
+"""``python -m cardan.as_mujoco SCRIPT ARGS...``: run a program that imports mujoco on Cardan."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+USAGE = """usage: python -m cardan.as_mujoco SCRIPT [ARGS...]
+       python -m cardan.as_mujoco -m MODULE [ARGS...]
+       python -m cardan.as_mujoco -c COMMAND [ARGS...]
+
+Runs a Python program; import mujoco and its submodules mean Cardan in it."""
+
+
+def main() -> None:
+    """Run what the command line names, as `python` itself would."""
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] in ("-h", "--help") or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
+        print(USAGE, file=sys.stdout if arguments and arguments[0] in ("-h", "--help") else sys.stderr)
+        sys.exit(0 if arguments and arguments[0] in ("-h", "--help") else 2)
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        sys.path.insert(0, "")
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    elif arguments[0] == "-c":
+        sys.argv = ["-c", *arguments[2:]]
+        sys.path.insert(0, "")
+        exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        if not Path(arguments[0]).exists():
+            sys.exit(f"cardan.as_mujoco: there is no file {arguments[0]}")
+        sys.argv = arguments
+        sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

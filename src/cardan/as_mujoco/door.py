@@ -1,0 +1,90 @@
+"""Entries of the import system by which the name ``mujoco`` leads to Cardan."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.resources.abc import TraversableResources
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from cardan.as_mujoco.modules import NAME, SUBMODULES, VERSION, fill
+
+BESIDE = ("mjx",)
+"""Packages of other distributions that are installed into the folder of the reference's package."""
+
+
+class _Loader(importlib.abc.Loader):
+    """Makes the modules ``mujoco`` and ``mujoco.*`` out of Cardan's."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        fill(module)
+
+    def get_resource_reader(self, name: str) -> TraversableResources | None:
+        """Files of the reference's package, where it is installed, for programs that read its data files."""
+        folder = next((path for entry in sys.path if (path := Path(entry) / NAME).is_dir()), None)
+        return _Resources(folder) if name == NAME and folder is not None else None
+
+
+class _Resources(TraversableResources):
+    """The files of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def files(self) -> Any:
+        return self.folder
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds ``mujoco``, its submodules, and what other distributions add to it, before all other finders."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        package, _, name = fullname.partition(".")
+        if package != NAME:
+            return None
+        if not name:
+            return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=True)
+        if name in SUBMODULES:
+            return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=SUBMODULES[name].is_package)
+        if name in BESIDE:
+            folders = [str(Path(entry) / NAME) for entry in sys.path]
+            return importlib.machinery.PathFinder.find_spec(fullname, folders)
+        return None
+
+    def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
+        """The distribution ``mujoco`` for packages that ask for its version."""
+        if context is None or context.name is None or context.name.lower() == NAME:
+            yield _Distribution()
+
+
+class _Distribution(importlib.metadata.Distribution):
+    """What `importlib.metadata` says of ``mujoco``: its name and version."""
+
+    def read_text(self, filename: str) -> str | None:
+        return f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\n" if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Any:
+        raise FileNotFoundError(f"the distribution {NAME} has no files here: Cardan stands in for it")
+
+
+def open_door() -> None:
+    """Let ``import mujoco`` and every submodule mean Cardan, in this process.
+
+    Raises:
+        ImportError: the reference's package has been imported before.
+    """
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    if NAME in sys.modules:
+        raise ImportError(f"{NAME} was imported before cardan.as_mujoco; import cardan.as_mujoco first")
+    sys.meta_path.insert(0, _Finder())

@@ -1,0 +1,133 @@
+"""What stands in each module of the reference's package, by where Cardan keeps it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import cardan
+from cardan.as_mujoco.documentation import document
+
+NAME = "mujoco"
+VERSION = "3.1.6"
+"""Version of the reference whose interface this is."""
+
+
+MOST_ROWS = 10_000_000
+"""Contacts, and constraint rows, that a program may ask room for: some 6 GB."""
+
+
+class Submodule(NamedTuple):
+    """A module of the reference's package.
+
+    Attributes:
+        source: Cardan's module of the same content, or empty.
+        holds: which names of `cardan` it holds, if it has no source.
+        is_package: whether it has submodules of its own.
+    """
+
+    source: str = ""
+    holds: Callable[[str, Any], bool] = lambda name, value: False
+    is_package: bool = False
+
+
+def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
+    """Give the data room for contacts and constraint rows, and count all of them as used.
+
+    Raises:
+        ValueError: a negative number.
+        FatalError: more than `MOST_ROWS` of one; the data has none then.
+    """
+    if min(ncon, nefc) < 0:
+        raise ValueError(f"ncon and nefc must not be negative, got {ncon} and {nefc}")
+    d.ncon = d.nefc = 0
+    if max(ncon, nefc) > MOST_ROWS:
+        raise cardan.FatalError("insufficient arena memory available")
+    for capacity, size in (("ncon", ncon), ("nefc", nefc)):
+        if size > d._memory.sizes[capacity]:
+            d.grow(capacity, size)
+    d.ncon, d.nefc = ncon, nefc
+
+
+def _is_function(name: str, value: Any) -> bool:
+    return name.startswith(("mj_", "mjd_", "mju_", "mjv_"))
+
+
+def _is_callback(name: str, value: Any) -> bool:
+    return name.startswith(("get_mj", "set_mj")) or name == "mj_resetCallbacks"
+
+
+def _is_enumeration(name: str, value: Any) -> bool:
+    return name.startswith("mjt")
+
+
+def _is_struct(name: str, value: Any) -> bool:
+    return name.startswith(("Mj", "_Mj")) and isinstance(value, type) and not name.startswith(("MjSpec", "Mjr"))
+
+
+def _is_constant(name: str, value: Any) -> bool:
+    return name.startswith("mj") and isinstance(value, (int, float, str, tuple))
+
+
+def _is_of_rendering(name: str, value: Any) -> bool:
+    return name.startswith(("mjr_", "Mjr"))
+
+
+SUBMODULES: dict[str, Submodule] = {
+    "rollout": Submodule("cardan.rollout"),
+    "minimize": Submodule("cardan.minimize"),
+    "msh2obj": Submodule("cardan.msh2obj"),
+    "_callbacks": Submodule(holds=_is_callback),
+    "_constants": Submodule(holds=_is_constant),
+    "_enums": Submodule(holds=_is_enumeration),
+    "_errors": Submodule("cardan.errors"),
+    "_functions": Submodule(holds=_is_function),
+    "_render": Submodule(holds=_is_of_rendering),
+    "_structs": Submodule(holds=_is_struct),
+}
+"""The modules of the reference's package beside itself."""
+
+
+ALWAYS = ("_callbacks", "_constants", "_enums", "_errors", "_functions", "_render", "_structs")
+"""Modules that ``import mujoco`` imports."""
+
+
+def fill(module: ModuleType) -> None:
+    """Put the names of a module of the reference's package into it."""
+    name = module.__name__.partition(".")[2]
+    if not name:
+        _fill_package(module)
+        return
+    submodule = SUBMODULES[name]
+    if submodule.source:
+        source = importlib.import_module(submodule.source)
+        names = getattr(source, "__all__", None) or [key for key in vars(source) if not key.startswith("_")]
+        vars(module).update({key: getattr(source, key) for key in names})
+        module.__doc__ = source.__doc__
+        return
+    content = {key: value for key, value in vars(cardan).items() if submodule.holds(key, value)}
+    vars(module).update(content)
+    if name == "_functions":
+        vars(module)["_realloc_con_efc"] = _realloc_con_efc
+        document(content.values())
+    module.__doc__ = f"The part of cardan that stands in {NAME}.{name}."
+
+
+def _fill_package(module: ModuleType) -> None:
+    """The package itself: all public names of `cardan`, with the reference's version."""
+    vars(module).update({key: value for key, value in vars(cardan).items() if not key.startswith("__")})
+    vars(module).pop("as_mujoco", None)
+    module.__doc__ = cardan.__doc__
+    module.__dict__["__version__"] = VERSION
+    module.__dict__["__getattr__"] = _of_package
+    for name in ALWAYS:
+        vars(module)[name] = importlib.import_module(f"{NAME}.{name}")
+
+
+def _of_package(name: str) -> Any:
+    """Submodules that were not imported, and names that are not there yet, which say so."""
+    if name in SUBMODULES:
+        return importlib.import_module(f"{NAME}.{name}")
+    return cardan.__getattr__(name)

@@ -1,0 +1,39 @@
+"""How a structure of the abstract scene is described: one row a member."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Member(NamedTuple):
+    """One member of a structure.
+
+    Attributes:
+        name: as in MuJoCo's structure.
+        dtype: NumPy's word for the element type (``"f4"``); ``"S100"`` is text of at most 99 bytes.
+        shape: dimensions; a scalar has none.
+        doc: meaning and unit, in a few words.
+        default: value after construction; 0 or empty if nothing is said.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    doc: str
+    default: Any = None
+
+
+def dtype_of(table: tuple[Member, ...]) -> np.dtype:
+    """The NumPy structure with the members of a table, in their order."""
+    return np.dtype([(row.name, row.dtype, row.shape) for row in table])
+
+
+def defaults_of(table: tuple[Member, ...], dtype: np.dtype) -> np.ndarray:
+    """One structure with all defaults, of shape ()."""
+    values = np.zeros((), dtype)
+    for row in table:
+        if row.default is not None:
+            values[row.name] = row.default
+    return values

@@ -1,0 +1,124 @@
+"""Classes made from the tables of structures: attributes that read and write one NumPy structure."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from cardan.visual.members import Member, defaults_of, dtype_of
+
+
+class VisualRecord:
+    """Base of the structures of the abstract scene.
+
+    Scalars are Python numbers, arrays are views, texts are strings. Values are kept in one NumPy structure, `values`,
+    which may be part of an array of many, such as the geoms of a scene.
+    """
+
+    table: ClassVar[tuple[Member, ...]] = ()
+    dtype: ClassVar[np.dtype]
+    default: ClassVar[np.ndarray]
+    values: np.ndarray
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "values", self.default.copy())
+
+    def __init_subclass__(cls) -> None:
+        if "table" not in cls.__dict__:
+            return
+        cls.dtype = dtype_of(cls.table)
+        cls.default = defaults_of(cls.table, cls.dtype)
+        for row in cls.table:
+            setattr(cls, row.name, _property_of(row))
+
+    @classmethod
+    def at(cls, values: np.ndarray) -> Self:
+        """The structure whose values stand in `values`, of shape ()."""
+        record = cls.__new__(cls)
+        object.__setattr__(record, "values", values)
+        return record
+
+    def names(self) -> Iterator[str]:
+        """Names of all members."""
+        return (row.name for row in self.table)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if type(self).__module__ == VisualRecord.__module__.replace("record", "structs") and not hasattr(self, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        object.__setattr__(self, name, value)
+
+    def __copy__(self) -> Self:
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        object.__setattr__(new, "values", self.values.copy())
+        return new
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self.names())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return _shown(type(self).__name__, {name: getattr(self, name) for name in sorted(self.names())})
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two members have the same content."""
+    if isinstance(left, np.ndarray):
+        return np.array_equal(left, right)
+    return bool(left == right)
+
+
+def _shown(title: str, members: dict[str, Any]) -> str:
+    """A structure as text, a line or more a member."""
+    lines = [f"  {name}: {value!r}" for name, value in members.items()]
+    return "\n".join([f"<{title}", *lines, ">"])
+
+
+def _property_of(row: Member) -> property:
+    """The attribute of a member."""
+    if row.shape:
+        return _array(row)
+    return _text(row) if row.dtype.startswith("S") else _scalar(row)
+
+
+def _array(row: Member) -> property:
+    def put(record: VisualRecord, value: Any) -> None:
+        record.values[row.name][...] = value
+
+    return property(lambda record: record.values[row.name], put, doc=row.doc)
+
+
+def _text(row: Member) -> property:
+    most = int(row.dtype[1:]) - 1
+
+    def put(record: VisualRecord, value: str | bytes) -> None:
+        encoded = value.encode() if isinstance(value, str) else value
+        if not isinstance(encoded, bytes):
+            raise TypeError(f"{row.name} should be a string, got {value!r}")
+        if len(encoded) > most:
+            raise ValueError(f"len({row.name}) cannot exceed {most}: got length {len(encoded)}")
+        record.values[row.name] = encoded
+
+    return property(lambda record: record.values[row.name].item().decode(), put, doc=row.doc)
+
+
+def _scalar(row: Member) -> property:
+    convert = float if row.dtype.startswith("f") else operator.index
+
+    def put(record: VisualRecord, value: Any) -> None:
+        try:
+            record.values[row.name] = convert(value)
+        except (TypeError, ValueError, OverflowError):
+            wanted = "a number" if convert is float else "an integer"
+            raise TypeError(f"{row.name} should be {wanted}, got {value!r}") from None
+
+    return property(lambda record: record.values[row.name].item(), put, doc=row.doc)

@@ -1,0 +1,217 @@
+"""The structures of the abstract scene and of the renderer, as data, with the names of MuJoCo's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cardan.api.mju_scalars import mju_Halton
+from cardan.model.mjmodel import MjModel
+from cardan.visual import fields
+from cardan.visual.record import VisualRecord
+
+NAMED_COLOURS = (
+    (1.0, 0.3, 0.3),
+    (0.1, 1.0, 0.1),
+    (0.3, 0.3, 1.0),
+    (0.1, 1.0, 1.0),
+    (1.0, 0.2, 1.0),
+    (1.0, 1.0, 0.1),
+    (1.0, 0.6, 0.2),
+    (0.6, 0.7, 0.4),
+)
+"""Colours of the first lines of a figure; those of the others are points of a Halton sequence."""
+
+
+class MjvCamera(VisualRecord):
+    """The camera of a viewer: free, following a body, or one of the model's."""
+
+    table = fields.CAMERA
+
+
+class MjvGLCamera(VisualRecord):
+    """A camera as a renderer needs it: pose and view frustum."""
+
+    table = fields.GL_CAMERA
+
+
+class MjvLight(VisualRecord):
+    """A light of a scene."""
+
+    table = fields.LIGHT
+
+
+class MjvGeom(VisualRecord):
+    """A shape of a scene: one of the model's, or decoration."""
+
+    table = fields.GEOM
+
+
+class MjvOption(VisualRecord):
+    """What a scene shows."""
+
+    table = fields.OPTION
+
+
+class MjvPerturb(VisualRecord):
+    """The selected body, and how the mouse moves or pushes it."""
+
+    table = fields.PERTURB
+
+
+class MjvFigure(VisualRecord):
+    """A figure of lines over a grid."""
+
+    table = fields.FIGURE
+
+    def __init__(self) -> None:
+        super().__init__()
+        colours = self.values["linergb"]
+        colours[: len(NAMED_COLOURS)] = NAMED_COLOURS
+        for line in range(len(NAMED_COLOURS), fields.MAXLINE):
+            colours[line] = [0.1 + 0.8 * mju_Halton(line, base) for base in (2, 3, 5)]
+
+
+class MjrRect(VisualRecord):
+    """A rectangle of pixels.
+
+    Args:
+        left, bottom: the lower left corner, pixels.
+        width, height: its size, pixels.
+    """
+
+    table = fields.RECT
+
+    def __init__(self, left: int, bottom: int, width: int, height: int) -> None:
+        super().__init__()
+        self.left, self.bottom, self.width, self.height = left, bottom, width, height
+
+
+class MjvScene(VisualRecord):
+    """What a renderer draws: geoms, lights, cameras, flexes and skins.
+
+    Args:
+        model: the model whose flexes and skins need room; None for an empty scene.
+        maxgeom: room for geoms.
+
+    Raises:
+        TypeError: only one of the two is given.
+        ValueError: a negative `maxgeom`.
+    """
+
+    table = fields.SCENE
+
+    def __init__(self, model: MjModel | None = None, maxgeom: int | None = None) -> None:
+        super().__init__()
+        if (model is None) != (maxgeom is None):
+            raise TypeError("MjvScene() takes no arguments, or a model and the number of geoms")
+        if maxgeom is not None and maxgeom < 0:
+            raise ValueError(f"MjvScene(): maxgeom must not be negative, got {maxgeom}")
+        self._allocate(model, maxgeom or 0)
+
+    def _allocate(self, model: MjModel | None, maxgeom: int) -> None:
+        """Make the arrays, and the structures in them."""
+        attributes = self.__dict__
+        attributes["geom_values"] = np.zeros(maxgeom, MjvGeom.dtype)
+        attributes["light_values"] = np.zeros(fields.MAXLIGHT, MjvLight.dtype)
+        attributes["camera_values"] = np.zeros(2, MjvGLCamera.dtype)
+        attributes.update(_arrays(model, maxgeom))
+        self._attach()
+        self.maxgeom = maxgeom
+        if model is not None:
+            self.nflex, self.nskin = model.nflex, model.nskin
+
+    def _attach(self) -> None:
+        """The tuples of structures whose values stand in the arrays."""
+        attributes = self.__dict__
+        attributes["geoms"] = tuple(MjvGeom.at(self.geom_values[k, ...]) for k in range(len(self.geom_values)))
+        attributes["lights"] = tuple(MjvLight.at(self.light_values[k, ...]) for k in range(fields.MAXLIGHT))
+        attributes["camera"] = tuple(MjvGLCamera.at(self.camera_values[k, ...]) for k in range(2))
+
+    geom_values: np.ndarray
+    light_values: np.ndarray
+    camera_values: np.ndarray
+    geoms: tuple[MjvGeom, ...]
+    lights: tuple[MjvLight, ...]
+    camera: tuple[MjvGLCamera, ...]
+
+    def names(self) -> Iterator[str]:
+        """Names of all members."""
+        yield from super().names()
+        yield from ("geoms", "lights", "camera", *fields.SCENE_ARRAYS)
+
+    def __copy__(self) -> MjvScene:
+        new = super().__copy__()
+        for name in ("geom_values", "light_values", "camera_values", *fields.SCENE_ARRAYS):
+            new.__dict__[name] = self.__dict__[name].copy()
+        new._attach()
+        return new
+
+
+def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
+    """The arrays of a scene: its own part of the model's flexes and skins filled in, the rest zero."""
+    arrays = {name: np.zeros(0, dtype) for name, (dtype, _) in fields.SCENE_ARRAYS.items()}
+    arrays["geomorder"] = np.zeros(maxgeom, np.int32)
+    if model is None:
+        return arrays
+    faces = np.array([_face_room(model, flex) for flex in range(model.nflex)], np.int32)
+    total = int(faces.sum())
+    arrays |= {
+        **{f"flex{name}": np.array(getattr(model, f"flex_{name}")) for name in ("edgeadr", "edgenum")},
+        **{f"flex{name}": np.array(getattr(model, f"flex_{name}")) for name in ("vertadr", "vertnum")},
+        "flexfaceadr": (np.cumsum(faces) - faces).astype(np.int32),
+        "flexfacenum": faces,
+        "flexfaceused": np.zeros(model.nflex, np.int32),
+        "flexedge": np.array(model.flex_edge, np.int32).ravel(),
+        "flexvert": np.zeros(3 * model.nflexvert, np.float32),
+        "flexface": np.zeros(9 * total, np.float32),
+        "flexnormal": np.zeros(9 * total, np.float32),
+        "flextexcoord": np.zeros(6 * total, np.float32),
+        **{f"skin{name}": np.array(getattr(model, f"skin_{name}")) for name in ("facenum", "vertadr", "vertnum")},
+        "skinvert": np.zeros(3 * model.nskinvert, np.float32),
+        "skinnormal": np.zeros(3 * model.nskinvert, np.float32),
+    }
+    return arrays
+
+
+def _face_room(model: MjModel, flex: int) -> int:
+    """How many faces of a flex can be shown at once.
+
+    Of a surface both sides, and two for each piece of its border; of a solid the shell, or all sides of the elements of
+    one layer.
+    """
+    dim, elements, shell = (int(getattr(model, f"flex_{name}")[flex]) for name in ("dim", "elemnum", "shellnum"))
+    if dim == 2:
+        return 2 * elements + 2 * shell
+    if dim == 3:
+        first = int(model.flex_elemadr[flex])
+        layers = np.bincount(model.flex_elemlayer[first : first + elements], minlength=1)
+        return max(shell, 4 * int(layers.max()))
+    return 0
+
+
+class MjrContext(VisualRecord):
+    """State of a renderer: all zero without arguments, and as data only, since the renderer is not there yet.
+
+    Raises:
+        AttributeError: for a model and a font size; the message names the feature.
+    """
+
+    table = fields.CONTEXT
+
+    def __init__(self, model: MjModel | None = None, fontscale: int | None = None) -> None:
+        super().__init__()
+        if model is not None or fontscale is not None:
+            raise AttributeError(
+                "MjrContext(model, fontscale) is not supported yet (rendering); docs/status.md says more"
+            )
+        self.__dict__.update({name: np.zeros(0, np.uint32) for name in fields.CONTEXT_ARRAYS})
+
+    def names(self) -> Iterator[str]:
+        """Names of all members."""
+        yield from super().names()
+        yield from fields.CONTEXT_ARRAYS
+
+    def free(self) -> None:
+        """Give back what the context holds: nothing, as long as it can't draw."""

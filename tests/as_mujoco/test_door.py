@@ -1,0 +1,61 @@
+"""Programs that import mujoco find Cardan, when they are run through the door."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cardan
+
+
+def run(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
+    """Status, output and errors of a Python process."""
+    result = subprocess.run([sys.executable, *arguments], check=False, capture_output=True, text=True, cwd=cwd)
+    return result.returncode, result.stdout.strip(), result.stderr
+
+
+def test_scripts(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("import mujoco\nVERSION = mujoco.__version__\n")
+    (tmp_path / "script.py").write_text(
+        "import sys, mujoco, helper\nprint(sys.argv[1:], mujoco.MjModel.__module__, helper.VERSION, __name__)\n"
+    )
+    expected = (0, "['a', '-b'] cardan.model.mjmodel 3.1.6 __main__", "")
+    assert run("-m", "cardan.as_mujoco", str(tmp_path / "script.py"), "a", "-b") == expected
+    assert run("-m", "cardan.as_mujoco", "-m", "script", "a", "-b", cwd=tmp_path) == expected
+
+
+def test_from_within() -> None:
+    code = "import cardan.as_mujoco, cardan, mujoco; print(mujoco.MjData is cardan.MjData, cardan.__version__)"
+    assert run("-c", code) == (0, f"True {cardan.__version__}", "")
+
+
+def test_version_of_the_distribution() -> None:
+    code = "import importlib.metadata as md; print(md.version('mujoco'), md.version('numpy') != '3.1.6')"
+    assert run("-m", "cardan.as_mujoco", "-c", code) == (0, "3.1.6 True", "")
+
+
+def test_every_submodule() -> None:
+    names = "import importlib; from cardan.as_mujoco.modules import SUBMODULES"
+    imports = "print(len([importlib.import_module('mujoco.' + name) for name in SUBMODULES]) > 9)"
+    assert run("-m", "cardan.as_mujoco", "-c", f"{names}; {imports}") == (0, "True", "")
+
+
+def test_a_submodule_that_does_not_exist() -> None:
+    status, _, errors = run("-m", "cardan.as_mujoco", "-c", "import mujoco.nothing")
+    assert status == 1 and "No module named 'mujoco.nothing'" in errors
+
+
+def test_the_door_after_the_reference() -> None:
+    pytest.importorskip("mujoco")
+    status, _, errors = run("-c", "import mujoco, cardan.as_mujoco")
+    assert status == 1 and "import cardan.as_mujoco first" in errors
+
+
+def test_help_and_mistakes(tmp_path: Path) -> None:
+    assert run("-m", "cardan.as_mujoco", "--help")[1].startswith("usage: python -m cardan.as_mujoco SCRIPT")
+    assert run("-m", "cardan.as_mujoco")[0] == 2
+    status, _, errors = run("-m", "cardan.as_mujoco", str(tmp_path / "none.py"))
+    assert status == 1 and "there is no file" in errors
