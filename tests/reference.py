@@ -8,6 +8,7 @@ import numpy as np
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
+from cardan.plugins import STOCK
 
 # the reference's Python binding shows these as empty arrays (docs/differences.md)
 UNREADABLE = ("vis.rgba.bv", "vis.rgba.bvactive")
@@ -32,6 +33,7 @@ def model_from_reference(ref: mujoco.MjModel) -> MjModel:
             m._memory.arrays[field.name][:] = np.frombuffer(value, np.int8)
         else:
             m._memory.arrays[field.name][...] = np.asarray(value).reshape(m._memory.arrays[field.name].shape)
+    m.name_plugins(STOCK[number].name for number in ref.plugin)  # both number them alike
     m.finalize()
     return m
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.collision.sdf.nearest import pseudonormals, signed_distance
+from cardan.collision.sdf.mesh_distance import STRIDE, from_face, mesh_faces, nearest_face
 from cardan.compiler.meshes.marching_cubes import marching_cubes
 from cardan.errors import MjcfError
 from cardan.jit import jit_enabled
@@ -141,7 +141,7 @@ def bowl_up(p: Any, a: Any) -> float:
     return max(abs(sqrt(across * across + p[2] * p[2]) - 0.8 * a[0]) - 0.2 * a[0], p[2])
 
 
-# --- the distance grid of a mesh --------------------------------------------------------------------------------------
+# --- the distance from a mesh --------------------------------------------------------------------------------------
 
 # not a text that stands for itself, as the reference crashes on it
 CORNERS = "0 0 0  1 0 0  0 1 0  1 1 0  0 0 2  1 0 2  0 1 2  1 1 2"
@@ -174,17 +174,22 @@ def mesh_frame(m: cardan.MjModel) -> np.ndarray:
 
 def test_exact_distance_from_a_mesh() -> None:
     m = cardan.MjModel.from_xml_string(CUBE)
-    vertex, face = m.mesh_vert.astype(float), m.mesh_face.astype(np.int64)
-    start = int(m.mesh_bvhadr[0])
-    tree = m.bvh_child[start:].astype(np.int64), m.bvh_nodeid[start:].astype(np.int64), np.array(m.bvh_aabb[start:])
-    mesh = vertex, face, pseudonormals(vertex, face)
+    cardan.mj_forward(m, cardan.MjData(m))
     points = np.random.default_rng(0).uniform(-0.5, 2.5, (500, 3))
     own = (points - m.mesh_pos[0]) @ mesh_frame(m)
-    found = [signed_distance(tuple(point), mesh, tree, np.empty(100, np.int64)) for point in own]
-    assert found == pytest.approx(box_distance(points), abs=1e-6)
+    faces, tree = mesh_faces(m, 0), (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
+    values, gradients = [], []
+    for k, p in enumerate(own.tolist()):  # the search ends at the nearest face, wherever it starts
+        face = nearest_face(faces, 0, tree, int(m.mesh_bvhadr[0]), tuple(p), k % m.nmeshface)
+        value, gradient = from_face(faces, STRIDE * face, tuple(p))
+        values.append(value)
+        gradients.append(gradient)
+    assert values == pytest.approx(box_distance(points), abs=1e-6)
+    step = 1e-4 * np.array(gradients) @ mesh_frame(m).T
+    assert box_distance(points + step) == pytest.approx(box_distance(points) + 1e-4, abs=2e-6)
 
 
-def test_ball_meets_the_grid_of_a_mesh() -> None:
+def test_ball_meets_a_mesh() -> None:
     m = cardan.MjModel.from_xml_string(CUBE)
     m.opt.sdf_initpoints = 40
     d = cardan.MjData(m)
@@ -197,6 +202,11 @@ def test_ball_meets_the_grid_of_a_mesh() -> None:
         assert bool(d.ncon) == touching
         if touching:
             deepest = int(np.argmin(d.contact.dist))
+            ends = d.contact.pos + 0.5 * d.contact.dist[:, None] * d.contact.frame[:, :3]
+            between = np.maximum(
+                box_distance((ends - origin) @ turn), np.linalg.norm(ends - d.geom_xpos[1], axis=1) - 0.1
+            )
+            assert d.contact.dist == pytest.approx(between, abs=1e-6)  # the exact distance, not that of a grid
             assert -0.026 <= d.contact.dist[deepest] < -0.01
             assert np.abs(d.contact.frame[deepest, :3] @ turn[:, 2 if local[2] > 2 else 0]) > 0.97
 

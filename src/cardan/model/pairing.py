@@ -48,8 +48,8 @@ def contact_filter(m: MjModel) -> np.ndarray:
     return np.zeros(1, np.int64)
 
 
-def sdf_grid(m: MjModel) -> np.ndarray:
-    """No distance grids: they are made when the model first collides."""
+def no_numbers(m: MjModel) -> np.ndarray:
+    """Nothing: triangles and grids of distances are attached when the model first collides."""
     return np.zeros(0)
 
 

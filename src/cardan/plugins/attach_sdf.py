@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.collision.sdf.grid import mesh_grid
+from cardan.collision.sdf.mesh_distance import mesh_faces, mesh_grid
 from cardan.collision.sdf.shape import Shape
 from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.enums import mjtGeom
@@ -52,15 +52,20 @@ def attach_shapes(m: MjModel) -> None:
         m._memory.arrays["aux.sdf_shape"][instance] = address
         m._native_code["sdf", instance] = address
     of_mesh = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}
-    if of_mesh and not m._memory.arrays["aux.sdf_grid"].size:
-        _attach_grids(m, of_mesh)
+    if of_mesh and not m._memory.arrays["aux.sdf_face"].size:
+        _attach_faces(m, of_mesh)
 
 
-def _attach_grids(m: MjModel, meshes: Mapping[int, int]) -> None:
-    """Make the distance grids of meshes, by plugin instance: they stay with the model."""
+def _attach_faces(m: MjModel, meshes: Mapping[int, int]) -> None:
+    """Attach the triangles and the grids of meshes, by plugin instance: they stay with the model."""
+    faces: list[np.ndarray] = []
     grids: list[np.ndarray] = []
     for instance, mesh in meshes.items():
-        m._memory.arrays["aux.sdf_attr"][MAX_ATTRIBUTES * instance] = sum(len(grid) for grid in grids)
-        grids.append(mesh_grid(m, mesh))
+        at = MAX_ATTRIBUTES * instance
+        places = sum(map(len, faces)), sum(map(len, grids))
+        m._memory.arrays["aux.sdf_attr"][at : at + 3] = mesh, *places
+        faces.append(mesh_faces(m, mesh))
+        grids.append(mesh_grid(m, mesh, faces[-1]))
+    m._memory.attach("aux.sdf_face", np.concatenate(faces))
     m._memory.attach("aux.sdf_grid", np.concatenate(grids))
     m.__dict__.pop("_view", None)

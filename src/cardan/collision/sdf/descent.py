@@ -92,15 +92,15 @@ def descend(m: Any, d: Any, point: Any, overlap: int) -> Any:
 
 @kernel
 def minimise(m: Any, d: Any, point: Any) -> Any:
-    """The point where a search that starts from `point` ends, and max(A, B) there."""
+    """The point where a search that starts from `point` ends."""
     better = True
     iteration = 0
     while better and iteration < m.opt.sdf_iterations:
         point, before, after = descend(m, d, point, 0)
         better = after <= before
         iteration += 1
-    point, _, depth = descend(m, d, point, 1)
-    return point, depth
+    point, _, _ = descend(m, d, point, 1)
+    return point
 
 
 @kernel
@@ -128,10 +128,11 @@ def common_box(m: Any, d: Any, geom1: int, geom2: int) -> Any:
 
 
 @kernel
-def put_overlap(m: Any, d: Any, ncon: int, point: Any, depth: float) -> int:
-    """Write the contact at the end of a search: along the difference of both unit gradients."""
-    evaluate(m, d, 0, point, 1)
-    evaluate(m, d, 1, point, 1)
+def put_overlap(m: Any, d: Any, ncon: int, point: Any) -> int:
+    """Write the contact at the end of a search, if there is an overlap: along the difference of both unit gradients."""
+    depth = max(evaluate(m, d, 0, point, 1), evaluate(m, d, 1, point, 1))
+    if depth >= 0.0:
+        return ncon
     normal = normalize3(sub3(normalize3(get3(d.work.sdf_gradient, 0)), normalize3(get3(d.work.sdf_gradient, 1))))
     put_contact(d, ncon, depth, add_scaled3(point, normal, -0.5 * depth), normal)
     return ncon + 1
@@ -157,7 +158,9 @@ def sdf_descent(m: Any, d: Any, geom1: int, geom2: int) -> int:
             low[2] + halton(k, 5) * side[2],
         )
         start = add3(get3(d.geom_xpos, geom1), mul_mat_vec3(xmat, local))
-        point, depth = minimise(m, d, start)
-        if depth < 0.0 and ncon < MAXCONPAIR:
-            ncon = put_overlap(m, d, ncon, point, depth)
+        d.work.sdf_rough = 1
+        point = minimise(m, d, start)
+        d.work.sdf_rough = 0
+        if ncon < MAXCONPAIR:
+            ncon = put_overlap(m, d, ncon, point)
     return ncon

@@ -40,6 +40,7 @@ def load_side(m: Any, d: Any, side: int, geom: int) -> None:
     if m.geom_type[geom] == SDF:
         mesh = m.geom_dataid[geom]
         d.work.sdf_instance[side] = m.geom_plugin[geom]
+        d.work.sdf_nearest[side] = 0
         quat = (m.mesh_quat[mesh, 0], m.mesh_quat[mesh, 1], m.mesh_quat[mesh, 2], m.mesh_quat[mesh, 3])
         xmat = mul_mat_mat_t(xmat, quat2mat(quat))
         xpos = sub3(xpos, mul_mat_vec3(xmat, get3(m.mesh_pos, mesh)))

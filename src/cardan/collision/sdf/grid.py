@@ -3,29 +3,24 @@
 The grid is made from the mesh of the geom when the model first collides. A point outside the grid is as far as the
 nearest point of the grid's box says, and the distance to the box.
 
-A grid stands in ``m.aux.sdf_grid`` behind a head of `HEAD` numbers: numbers of points (3), low corner (3), spacing,
-pose of the mesh's own frame (3 + 9), in which the grid is aligned with the axes.
+A grid stands in ``m.aux.sdf_grid`` behind a head of `HEAD` numbers: numbers of points (3), low corner (3), spacing. Its
+frame is the mesh's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.collision.sdf.nearest import pseudonormals, signed_distance
-from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
-from cardan.jit import collider, exact, jit_enabled, kernel
-from cardan.maths.quaternion import quat2mat
-from cardan.maths.vector import add3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.jit import kernel
+from cardan.maths.vector import scale3, sub3
 
 if TYPE_CHECKING:
-    from cardan.model.mjmodel import MjModel
+    pass
 
-HEAD = 19
+HEAD = 7
 CELLS = 64
 """Cells along the longest side of the grid."""
 BORDER = 2
@@ -85,73 +80,11 @@ def grid_distance(m: Any, start: int, p: Any) -> Any:
     return value, gradient
 
 
-@collider
-@exact
-def grid_entry(m: Any, d: Any, side: int, gradient: int) -> int:
-    """The native entry of distance grids: distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
-    start = int(m.aux.sdf_attr[MAX_ATTRIBUTES * d.work.sdf_instance[side]])
-    pos = (m.aux.sdf_grid[start + 7], m.aux.sdf_grid[start + 8], m.aux.sdf_grid[start + 9])
-    mat = (
-        m.aux.sdf_grid[start + 10],
-        m.aux.sdf_grid[start + 11],
-        m.aux.sdf_grid[start + 12],
-        m.aux.sdf_grid[start + 13],
-        m.aux.sdf_grid[start + 14],
-        m.aux.sdf_grid[start + 15],
-        m.aux.sdf_grid[start + 16],
-        m.aux.sdf_grid[start + 17],
-        m.aux.sdf_grid[start + 18],
-    )
-    value, slope = grid_distance(m, start, mul_mat_t_vec3(mat, sub3(get3(d.work.sdf_point, side), pos)))
-    d.work.sdf_value[side] = value
-    if gradient:
-        set3(d.work.sdf_gradient, side, mul_mat_vec3(mat, slope))
-    return 0
-
-
 # --- construction -----------------------------------------------------------------------------------------------------
 
 
-def mesh_grid(m: MjModel, mesh: int) -> np.ndarray:
-    """The grid of a mesh, head and values.
-
-    Raises:
-        ValueError: the mesh has no faces, or no tree over them.
-    """
-    rows = slice(int(m.mesh_vertadr[mesh]), int(m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]))
-    vertex = m.mesh_vert[rows].astype(float)
-    face = m.mesh_face[int(m.mesh_faceadr[mesh]) :][: int(m.mesh_facenum[mesh])].astype(np.int64)
-    nodes = slice(int(m.mesh_bvhadr[mesh]), int(m.mesh_bvhadr[mesh] + m.mesh_bvhnum[mesh]))
-    if not len(face) or nodes.start == nodes.stop:
-        raise ValueError(f"mesh {mesh} has no faces, so that there is no distance grid of it")
-    spacing = float(np.ptp(vertex, axis=0).max()) / CELLS
-    low = vertex.min(axis=0) - BORDER * spacing
-    count = np.ceil(np.ptp(vertex, axis=0) / spacing).astype(int) + 1 + 2 * BORDER
-    values = np.empty(tuple(count))
-    tree = m.bvh_child[nodes].astype(np.int64), m.bvh_nodeid[nodes].astype(np.int64), np.array(m.bvh_aabb[nodes])
-    stack = np.empty(len(tree[1]) + 2, np.int64)
-    _sampler()(tuple(low), spacing, values, (vertex, face, pseudonormals(vertex, face)), tree, stack)
-    mat = quat2mat(tuple(m.mesh_quat[mesh].tolist()))
-    return np.concatenate([count, low, [spacing], m.mesh_pos[mesh], mat, values.ravel()])
-
-
-@cache
-def _sampler() -> Callable[..., None]:
-    """`_sample`, compiled."""
-    if not jit_enabled:
-        return _sample
-    from numba import njit
-
-    import cardan.jit.native  # noqa: F401 (teaches Numba to call kernels)
-
-    return njit(_sample)
-
-
-def _sample(low: Any, spacing: Any, values: Any, mesh: Any, tree: Any, stack: Any) -> None:
-    """Write the distance at each point of a grid."""
-    nx, ny, nz = values.shape
-    for i in range(nx):
-        for j in range(ny):
-            for k in range(nz):
-                p = add3(low, (i * spacing, j * spacing, k * spacing))
-                values[i, j, k] = signed_distance(p, mesh, tree, stack)
+def frame_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Low corner, numbers of points and spacing of the grid around points (n, 3)."""
+    spacing = float(np.ptp(points, axis=0).max()) / CELLS
+    count = np.ceil(np.ptp(points, axis=0) / spacing).astype(int) + 1 + 2 * BORDER
+    return points.min(axis=0) - BORDER * spacing, count, spacing

@@ -1,6 +1,7 @@
-"""Signed distances of points from a closed triangle mesh: the nearest point by the tree over the mesh's faces.
+"""The nearest point of a triangle, and the normals that tell inside from outside there.
 
-The sign is that of the pseudonormal of the feature (face, edge or corner) on which the nearest point lies.
+The sign of a distance from a closed mesh is that of the pseudonormal of the feature (face, edge or corner) on which the
+nearest point lies.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.1.5: closest point on a triangle; J. A. Baerentzen,
 H. Aanaes, Signed distance computation using the angle weighted pseudonormal (2005).
@@ -73,12 +74,6 @@ def nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def row3(table: Any, row: int) -> Any:
-    """A row of three numbers."""
-    return (table[row, 0], table[row, 1], table[row, 2])
-
-
-@kernel
 def square_from_box(aabb: Any, node: int, p: Any) -> float:
     """Square of the distance of a point from the box of a node."""
     total = 0.0
@@ -86,43 +81,3 @@ def square_from_box(aabb: Any, node: int, p: Any) -> float:
         out = max(abs(p[k] - aabb[node, k]) - aabb[node, 3 + k], 0.0)
         total += out * out
     return total
-
-
-@kernel
-def signed_distance(p: Any, mesh: Any, tree: Any, stack: Any) -> float:
-    """Signed distance of a point from a mesh.
-
-    Args:
-        p: the point.
-        mesh: vertices (n, 3), faces (m, 3), their `pseudonormals` (m, 7, 3).
-        tree: children (k, 2), faces (k,; -1 for nodes with children) and boxes (k, 6) of the nodes, the root first.
-        stack: scratch memory for node numbers (k + 2,).
-    """
-    vertex, face, normals = mesh
-    child, nodeid, aabb = tree
-    best = 1e300
-    value = 0.0
-    stack[0] = 0
-    n = 1
-    while n > 0:
-        n -= 1
-        node = stack[n]
-        if square_from_box(aabb, node, p) < best:
-            if nodeid[node] >= 0:
-                f = nodeid[node]
-                a, b, c = row3(vertex, face[f, 0]), row3(vertex, face[f, 1]), row3(vertex, face[f, 2])
-                found = nearest_on_triangle(p, a, b, c)
-                between = sub3(p, found[0])
-                square = dot3(between, between)
-                if square < best:
-                    best = square
-                    side = dot3(between, row3(normals[f], found[1]))
-                    value = square**0.5 if side >= 0.0 else -(square**0.5)
-            else:
-                near, far = child[node, 0], child[node, 1]
-                if square_from_box(aabb, far, p) < square_from_box(aabb, near, p):
-                    near, far = far, near
-                stack[n] = far
-                stack[n + 1] = near
-                n += 2
-    return value

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cardan.collision.sdf.grid import grid_entry
+from cardan.collision.sdf.mesh_distance import mesh_entry
 from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import get3, set3
@@ -32,7 +32,7 @@ class Shape:
         attributes: default of each attribute, by name.
         aabb: attributes -> centre and half sides of a box around the shape.
         gradient: (point, attributes) -> gradient of the distance; without it, forward differences.
-        of_mesh: whether it is the shape of a mesh that is given, known by a grid of distances.
+        of_mesh: whether it is the shape of a mesh that is given, known by its triangles.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Shape:
     def entry(self) -> Callable[..., int]:
         """The native entry: distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
         if self.of_mesh:
-            return grid_entry
+            return mesh_entry
         return _entry(self.name, self.distance, self.gradient or _differences(self.distance))
 
 

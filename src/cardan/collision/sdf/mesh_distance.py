@@ -1,0 +1,189 @@
+"""The exact signed distance of a mesh, by the tree over its triangles, and its gradient.
+
+Descents to a contact ask for thousands of distances, of which only the last counts: they go by a grid of distances
+(`cardan.collision.sdf.grid`), and the contact is written from the exact ones.
+
+The triangles stand in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of the seven
+features (`cardan.collision.sdf.nearest`), in the mesh's own frame. The search goes down the tree, nearer child first,
+and leaves out boxes farther away than the best triangle so far. It starts with the triangle that the search before
+found on the same side: in a descent that is nearly always the one, and the others are out of reach at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.collision.sdf.grid import frame_of, grid_distance
+from cardan.collision.sdf.nearest import nearest_on_triangle, pseudonormals, square_from_box
+from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
+from cardan.jit import collider, exact, jit_enabled, kernel, stack_array, stack_int_array
+from cardan.maths.quaternion import quat2mat
+from cardan.maths.vector import add3, dot3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+STRIDE = 30
+"""Numbers of a triangle: corners (9), pseudonormals (21)."""
+DEPTH = 128
+"""Nodes that wait for their turn, at most: one a level of the tree."""
+NEAR = 1e-12
+"""Distance below which the gradient is that of the surface, m."""
+
+
+# --- evaluation -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def triple(table: Any, at: int) -> Any:
+    """Three numbers of a table."""
+    return table[at], table[at + 1], table[at + 2]
+
+
+@kernel
+def square_to_face(faces: Any, at: int, p: Any) -> float:
+    """Square of the distance of a point from the triangle at a place of the table."""
+    found = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
+    between = sub3(p, found[0])
+    return dot3(between, between)
+
+
+@kernel
+def nearest_face(faces: Any, start: int, tree: Any, root: int, p: Any, guess: int) -> int:
+    """The triangle that is nearest to a point.
+
+    Args:
+        faces: the table of triangles.
+        start: where those of the mesh start.
+        tree: children, triangles (-1 for nodes with children) and boxes of the nodes.
+        root: the first node of the mesh.
+        p: the point, in the mesh's own frame.
+        guess: triangle with which the search starts.
+    """
+    child, nodeid, aabb = tree
+    nodes = stack_int_array(DEPTH)
+    squares = stack_array(DEPTH)
+    best, face = square_to_face(faces, start + STRIDE * guess, p), guess
+    nodes[0] = 0
+    squares[0] = 0.0
+    n = 1
+    while n > 0:
+        n -= 1
+        if squares[n] < best:
+            node = root + nodes[n]
+            if nodeid[node] >= 0:
+                square = square_to_face(faces, start + STRIDE * nodeid[node], p)
+                if square < best:
+                    best, face = square, nodeid[node]
+            elif n + 2 <= DEPTH:
+                near, far = child[node, 0], child[node, 1]
+                close, apart = square_from_box(aabb, root + near, p), square_from_box(aabb, root + far, p)
+                if apart < close:
+                    near, far, close, apart = far, near, apart, close
+                nodes[n] = far
+                squares[n] = apart
+                nodes[n + 1] = near
+                squares[n + 1] = close
+                n += 2
+    return face
+
+
+@kernel
+def from_face(faces: Any, at: int, p: Any) -> Any:
+    """Signed distance of a point from the mesh whose nearest triangle is at a place of the table, and its gradient."""
+    point, feature = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
+    between = sub3(p, point)
+    normal = triple(faces, at + 9 + 3 * feature)
+    distance = sqrt(dot3(between, between))
+    if distance < NEAR:
+        return 0.0, scale3(normal, 1.0 / sqrt(dot3(normal, normal)))
+    value = distance if dot3(between, normal) >= 0.0 else -distance
+    return value, scale3(between, 1.0 / value)
+
+
+@kernel
+def mesh_distance(m: Any, d: Any, side: int, mesh: int, start: int, p: Any) -> Any:
+    """Signed distance of a point of the mesh's own frame, and its gradient."""
+    tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
+    face = nearest_face(m.aux.sdf_face, start, tree, m.mesh_bvhadr[mesh], p, d.work.sdf_nearest[side])
+    d.work.sdf_nearest[side] = face
+    return from_face(m.aux.sdf_face, start + STRIDE * face, p)
+
+
+@collider
+@exact
+def mesh_entry(m: Any, d: Any, side: int, gradient: int) -> int:
+    """The native entry of meshes: distance and gradient at ``d.work.sdf_point`` of one side of the pair.
+
+    While contacts are searched for (``d.work.sdf_rough``), the distance comes from a grid.
+    """
+    attribute = MAX_ATTRIBUTES * d.work.sdf_instance[side]
+    mesh = int(m.aux.sdf_attr[attribute])
+    mat = quat2mat((m.mesh_quat[mesh, 0], m.mesh_quat[mesh, 1], m.mesh_quat[mesh, 2], m.mesh_quat[mesh, 3]))
+    local = mul_mat_t_vec3(mat, sub3(get3(d.work.sdf_point, side), get3(m.mesh_pos, mesh)))
+    if d.work.sdf_rough:
+        value, slope = grid_distance(m, int(m.aux.sdf_attr[attribute + 2]), local)
+    else:
+        value, slope = mesh_distance(m, d, side, mesh, int(m.aux.sdf_attr[attribute + 1]), local)
+    d.work.sdf_value[side] = value
+    if gradient:
+        set3(d.work.sdf_gradient, side, mul_mat_vec3(mat, slope))
+    return 0
+
+
+# --- construction -----------------------------------------------------------------------------------------------------
+
+
+def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
+    """The triangles of a mesh, for the table (m * `STRIDE`,).
+
+    Raises:
+        ValueError: the mesh has no faces, or no tree over them.
+    """
+    rows = slice(int(m.mesh_vertadr[mesh]), int(m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]))
+    vertex = m.mesh_vert[rows].astype(float)
+    face = m.mesh_face[int(m.mesh_faceadr[mesh]) :][: int(m.mesh_facenum[mesh])].astype(np.int64)
+    if not len(face) or not m.mesh_bvhnum[mesh]:
+        raise ValueError(f"mesh {mesh} has no faces, so that there is no distance from it")
+    normals = pseudonormals(vertex, face)
+    return np.concatenate([vertex[face].reshape(-1, 9), normals.reshape(-1, 21)], axis=1).ravel()
+
+
+def mesh_grid(m: MjModel, mesh: int, faces: np.ndarray) -> np.ndarray:
+    """The grid of a mesh, head and values, from its triangles."""
+    points = faces.reshape(-1, STRIDE)[:, :9].reshape(-1, 3)
+    low, count, spacing = frame_of(points)
+    values = np.empty(tuple(count))
+    nodes = slice(int(m.mesh_bvhadr[mesh]), int(m.mesh_bvhadr[mesh] + m.mesh_bvhnum[mesh]))
+    tree = m.bvh_child[nodes].astype(np.int64), m.bvh_nodeid[nodes].astype(np.int64), np.array(m.bvh_aabb[nodes])
+    _sampler()(tuple(low.tolist()), spacing, values, faces, tree)
+    return np.concatenate([count, low, [spacing], values.ravel()])
+
+
+@cache
+def _sampler() -> Callable[..., None]:
+    """`_sample`, compiled."""
+    if not jit_enabled:
+        return _sample
+    from numba import njit
+
+    import cardan.jit.native  # noqa: F401 (teaches Numba to call kernels)
+
+    return njit(_sample)
+
+
+def _sample(low: Any, spacing: Any, values: Any, faces: Any, tree: Any) -> None:
+    """Write the distance at each point of a grid: each search starts with the triangle of the point before."""
+    nx, ny, nz = values.shape
+    face = 0
+    for i in range(nx):
+        for j in range(ny):
+            for k in range(nz):
+                p = add3(low, (i * spacing, j * spacing, k * spacing))
+                face = nearest_face(faces, 0, tree, 0, p, face)
+                values[i, j, k] = from_face(faces, STRIDE * face, p)[0]
