@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Names of MuJoCo's interface that are not there yet say so."""
+    """Answer for a name that this module lacks: AttributeError, which says whether MuJoCo has it and Cardan not yet."""
     feature = _absent_feature(name)
     if feature is None:
         raise AttributeError(f"module 'cardan' has no attribute {name!r}")

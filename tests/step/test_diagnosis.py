@@ -120,3 +120,15 @@ def test_a_warm_start_with_nan_is_none() -> None:
     for data in (d, other):
         cardan.mj_step(m, data)
     np.testing.assert_allclose(d.qpos, other.qpos, rtol=1e-12)
+
+
+def test_every_stage_of_the_table_of_fields_has_its_place() -> None:
+    """The order comes from the pipeline; fields that it doesn't compute, or later, have other words there."""
+    from cardan.model.tables import DATA
+    from cardan.step.diagnosis import STAGES
+
+    elsewhere = {"", "inverse dynamics", "sensor stages", "implicitfast_derivatives", "energy_pos, energy_vel"}
+    named = {field.stage for field in DATA.fields if field.dtype == "f8" and field.shape} - elsewhere
+    assert named <= set(STAGES)
+    assert STAGES.index("kinematics") < STAGES.index("collision") < STAGES.index("make_constraint")
+    assert STAGES.index("transmission") < STAGES.index("rne") < STAGES.index("solve") < STAGES.index("integration")

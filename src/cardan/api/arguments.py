@@ -41,7 +41,7 @@ def integer(name: str, argument: str, value: Any) -> int:
         raise TypeError(f"{name}: {argument} must be an integer, not {type(value).__name__}") from None
 
 
-def vector(name: str, argument: str, value: Any, size: int, what: str) -> np.ndarray:
+def writable_vector(name: str, argument: str, value: Any, size: int, what: str) -> np.ndarray:
     """`value`, checked to be a float64 vector (or column) of `size` numbers that can be written to.
 
     Raises:

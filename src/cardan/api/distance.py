@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import vector
+from cardan.api.arguments import writable_vector
 from cardan.api.array_arguments import valid_id
 from cardan.collision.distance import geom_distance
 from cardan.enums import mjtGeom
@@ -54,7 +54,7 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
         if m.geom_type[geom] in (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SDF):
             raise ValueError(f"mj_geomDistance: geom {geom} is a height field or signed-distance shape, not convex")
     if fromto is not None:
-        vector("mj_geomDistance", "fromto", fromto, 6, "6")
+        writable_vector("mj_geomDistance", "fromto", fromto, 6, "6")
     work = d._memory.arrays
     work["work.arg_id"][:2] = geom1, geom2
     work["work.arg_point"][0] = distmax

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import check_pair, integer, vector
+from cardan.api.arguments import check_pair, integer, writable_vector
 from cardan.dynamics.bias import newton_euler
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
@@ -170,7 +170,7 @@ def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
     check_pair("mj_rne", m, d)
     if isinstance(result, np.ndarray) and result.size != m.nv:
         raise TypeError("result should have length nv")
-    vector("mj_rne", "result", result, m.nv, "nv")
+    writable_vector("mj_rne", "result", result, m.nv, "nv")
     chosen = _rne_acceleration if integer("mj_rne", "flg_acc", flg_acc) else _rne_bias
     run(pipeline.cached_program(m, chosen.__name__, (chosen,)), m, d)
     result.reshape(-1)[:] = d._memory.arrays["work.qacc_step"]

@@ -282,7 +282,7 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
     p, v = numbers("pnt", pnt, 3), numbers("vec", vec, 3)
     best, hit = MISS, -1
     for k, corners in enumerate(points[faces].tolist()):
-        x = ray_triangle(*corners, p, v)
+        x = ray_triangle(corners[0], corners[1], corners[2], p, v)
         if x >= 0.0 and (hit < 0 or x < best):
             best, hit = x, k
     if hit >= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cardan.api.arguments import check_model, check_pair, integer, vector
+from cardan.api.arguments import check_model, check_pair, integer, writable_vector
 from cardan.errors import FatalError
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -34,7 +34,7 @@ def mj_getState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy the parts of `d` that `spec` (bits of `mjtState`) describes into `state` (mj_stateSize,)."""
     check_pair("mj_getState", m, d)
     spec = _spec("mj_getState", spec)
-    vector("mj_getState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
+    writable_vector("mj_getState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
     get_state(d, state.reshape(-1), spec)
 
 
@@ -42,7 +42,7 @@ def mj_setState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy `state` (mj_stateSize,) into the parts of `d` that `spec` (bits of `mjtState`) describes."""
     check_pair("mj_setState", m, d)
     spec = _spec("mj_setState", spec)
-    vector("mj_setState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
+    writable_vector("mj_setState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
     set_state(d, state.reshape(-1), spec)
 
 

@@ -222,7 +222,14 @@ def mj_applyFT(m: MjModel, d: MjData, force: Any, torque: Any, point: Any, body:
 
 
 def mj_mulM(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
-    """Res = M vec (nv,)."""
+    """Multiply a vector by the inertia matrix of the joints: res = M vec.
+
+    Args:
+        m: model.
+        d: data, whose `qM` is computed.
+        res: (nv,), written.
+        vec: (nv,).
+    """
     out = target_of("res", res, m.nv, "nv")
     d._memory.arrays["work.arg_vec"][:] = vector_of("vec", vec, m.nv, "nv")
     out[:] = _run(stages.inertia_times, m, d)["work.arg_res"]

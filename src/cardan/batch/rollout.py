@@ -146,7 +146,11 @@ def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | Non
 
 
 def _run_all(model: MjModel, workers: list[MjData], worlds: Worlds) -> None:
-    """Do all worlds, in blocks, on the workers' threads."""
+    """Simulate all worlds.
+
+    The worlds are cut into blocks. Each thread takes an MjData that is free, simulates a block on it in one native
+    call, gives it back, and takes the next block. A single MjData does all worlds in one block, on the calling thread.
+    """
     nroll, nstep = worlds.state.shape[:2]
     if nroll * nstep == 0:
         return

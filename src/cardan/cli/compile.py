@@ -34,7 +34,11 @@ FORMS: dict[str, Callable[[cardan.MjModel, Path], None]] = {
 
 
 def run(model: Path, out: Path) -> None:
-    """The command.
+    """Compile a model and write it to a file; the ending of the file's name says in which form.
+
+    Args:
+        model: model file (MJCF, URDF, or a binary model).
+        out: ``.xml`` for canonical MJCF, ``.mjb`` for a binary model, ``.txt`` for a listing of all fields.
 
     Raises:
         ValueError: the ending of ``out`` is not one of the forms, the model is wrong, or has no XML form.

@@ -16,6 +16,7 @@ from typing import Any
 
 from numpy import float32
 
+from cardan.collision.filters import are_parent_and_child, bits_match
 from cardan.collision.near import default_tangent
 from cardan.collision.parameters import overridden
 from cardan.constants import mjMINVAL
@@ -185,15 +186,16 @@ def line_up_boxes(d: Any, n: int) -> None:
 @kernel
 def bodies_may_collide(m: Any, body1: int, body2: int) -> bool:
     """The filters between bodies: contype and conaffinity, same weld body, parent (other than the world) and child."""
-    if not (m.body_contype[body1] & m.body_conaffinity[body2] or m.body_contype[body2] & m.body_conaffinity[body1]):
+    contype, conaffinity = m.body_contype, m.body_conaffinity
+    if not bits_match(contype[body1], conaffinity[body1], contype[body2], conaffinity[body2]):
         return False
     weld1 = m.body_weldid[body1]
     weld2 = m.body_weldid[body2]
     if weld1 == weld2:
         return False
-    if m.opt.disableflags & FILTERPARENT or weld1 == 0 or weld2 == 0:
+    if m.opt.disableflags & FILTERPARENT:
         return True
-    return weld1 != m.aux.body_weldparent[body2] and weld2 != m.aux.body_weldparent[body1]
+    return not are_parent_and_child(weld1, weld2, m.aux.body_weldparent[body1], m.aux.body_weldparent[body2])
 
 
 @kernel

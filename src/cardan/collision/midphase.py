@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
+from cardan.collision.filters import bits_match
 from cardan.collision.parameters import geom_pair_margin, overridden
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import kernel
@@ -71,9 +72,9 @@ def is_explicit(m: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) 
 @kernel
 def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
     """Whether two geoms, the one of lower type first, pass the filters between geoms and are no explicit pair."""
+    contype, conaffinity = m.geom_contype, m.geom_conaffinity
     if not (
-        m.geom_contype[geom1] & m.geom_conaffinity[geom2]
-        or m.geom_contype[geom2] & m.geom_conaffinity[geom1]
+        bits_match(contype[geom1], conaffinity[geom1], contype[geom2], conaffinity[geom2])
         or (m.aux.contact_filter[0] and m.opt.disableflags & NO_MIDPHASE)
     ):
         return False

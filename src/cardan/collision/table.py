@@ -20,6 +20,7 @@ from cardan.collision import box, capsule, plane, sphere
 from cardan.collision.capsule_box import capsule_box
 from cardan.collision.convex import convex_convex
 from cardan.collision.distance import exact_convex
+from cardan.collision.filters import are_parent_and_child, bits_match
 from cardan.collision.hfield import hfield_convex
 from cardan.collision.mesh_plane import plane_mesh
 from cardan.collision.sdf.descent import sdf_descent
@@ -195,19 +196,18 @@ def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int
     return None
 
 
-def _compatible(contype: np.ndarray, conaffinity: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    return (contype[i] & conaffinity[j] | contype[j] & conaffinity[i]) != 0
-
-
 def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
     """Which pairs of geoms (arrays that broadcast) pass the filters of pairs that are not explicit."""
     body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
     weld1, weld2 = m.body_weldid[body1], m.body_weldid[body2]
-    passing = _compatible(m.geom_contype, m.geom_conaffinity, geom1, geom2)
-    passing &= _compatible(m.body_contype, m.body_conaffinity, body1, body2) & (weld1 != weld2)
+    passing = weld1 != weld2
+    for contype, conaffinity, a, b in (
+        (m.geom_contype, m.geom_conaffinity, geom1, geom2),
+        (m.body_contype, m.body_conaffinity, body1, body2),
+    ):
+        passing = passing & bits_match(contype[a], conaffinity[a], contype[b], conaffinity[b])
     if not m.opt.disableflags & mjtDisableBit.mjDSBL_FILTERPARENT:
         parent = m._memory.arrays["aux.body_weldparent"]
-        related = (weld1 == parent[body2]) | (weld2 == parent[body1])
-        passing &= ~related | (weld1 == 0) | (weld2 == 0)
+        passing &= ~are_parent_and_child(weld1, weld2, parent[body1], parent[body2])
     signature = (np.minimum(body1, body2).astype(np.int64) << 16) + np.maximum(body1, body2)
     return passing & ~np.isin(signature, m.exclude_signature)

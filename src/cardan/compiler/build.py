@@ -31,25 +31,24 @@ class Build:
     """Everything the compiler's chapters share.
 
     Attributes:
-    ----------
-    tree: the model tree; settings: resolved ``compiler`` attributes.
-    angle: radians in the file's unit of angles.
-    bodies: the body tree, in model order, world first.
-    columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
-    names: names of the objects of each kind, in model order ("" for none).
-    ids: id of each named object, by kind and name.
-    blocks: bulk data of each array field, in pieces that follow one another.
-    sizes: sizes that no column tells.
-    frame_poses: poses of frames that have been composed.
-    meshes: mesh assets by name.
-    mesh_poses: pose of each geom with a mesh before that of the mesh was added, and the latter.
-    declared: names of the plugins in the section ``extension``.
-    instances: named plugin instances.
-    own_instances: instances of actuators and sensors.
-    plugin_names: name of the plugin of each instance.
-    plugin_elements: element that each instance comes from.
-    fuses: whether bodies without joints become frames of their parents.
-    discarded: elements that the model leaves out.
+        tree: the model tree; settings: resolved ``compiler`` attributes.
+        angle: radians in the file's unit of angles.
+        bodies: the body tree, in model order, world first.
+        columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
+        names: names of the objects of each kind, in model order ("" for none).
+        ids: id of each named object, by kind and name.
+        blocks: bulk data of each array field, in pieces that follow one another.
+        sizes: sizes that no column tells.
+        frame_poses: poses of frames that have been composed.
+        meshes: mesh assets by name.
+        mesh_poses: pose of each geom with a mesh before that of the mesh was added, and the latter.
+        declared: names of the plugins in the section ``extension``.
+        instances: named plugin instances.
+        own_instances: instances of actuators and sensors.
+        plugin_names: name of the plugin of each instance.
+        plugin_elements: element that each instance comes from.
+        fuses: whether bodies without joints become frames of their parents.
+        discarded: elements that the model leaves out.
     """
 
     def __init__(self, tree: ModelTree) -> None:
@@ -122,7 +121,8 @@ class Build:
     ) -> bool:
         """Whether a range holds: as the tri-state says, or, by autolimits, if it is a range.
 
-        Raises MjcfError when a range that holds is empty, unless its bounds aren't ``ordered``.
+        Raises:
+            MjcfError: a range that holds is empty (unless its bounds aren't ``ordered``).
         """
         if word == "auto":
             if any(bounds) and not self.settings["autolimits"]:

@@ -1,8 +1,9 @@
 """Coefficients of fluid forces on ellipsoids (spec: computation, "Fluid forces", ellipsoid model).
 
-The added masses of an ellipsoid are integrals (Lamb, Hydrodynamics, section 114). They are computed by Kronrod's rule
-with 15 points after a change of the variable that makes the integrand smooth at both ends. The reference's numbers are
-those of this rule to the last bit, with nodes and weights of eight digits, which are kept: they are 1e-7 off.
+The added masses of an ellipsoid are integrals from 0 to infinity (Lamb, Hydrodynamics, section 114). A change of the
+variable maps them to a finite interval and makes the integrand smooth at both ends; then Kronrod's rule with 15 points
+is applied. Its nodes and weights have only eight digits here, so that the results are off by 1e-7: with just these
+digits they equal the reference's to the last bit.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cardan.compiler.plugins import Instance
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.plugins.registry import size_of
+from cardan.sensor.table import SENSORS as KINDS
 from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, STAGE
 
 if TYPE_CHECKING:
@@ -32,48 +33,57 @@ class SensorRow(NamedTuple):
     about: str
 
 
+_KINDS = {kind.type: kind for kind in KINDS}
+
+
+def _row(sensor: mjtSensor, about: str) -> SensorRow:
+    """What the engine's table of sensors says about a type."""
+    kind = _KINDS[int(sensor)]
+    return SensorRow(sensor, kind.dim, int(kind.datatype), int(kind.stage), about)
+
+
 SENSORS: dict[str, SensorRow] = {
-    "touch": SensorRow(mjtSensor.mjSENS_TOUCH, 1, _POSITIVE, _ACC, "site"),
-    "accelerometer": SensorRow(mjtSensor.mjSENS_ACCELEROMETER, 3, _REAL, _ACC, "site"),
-    "velocimeter": SensorRow(mjtSensor.mjSENS_VELOCIMETER, 3, _REAL, _VEL, "site"),
-    "gyro": SensorRow(mjtSensor.mjSENS_GYRO, 3, _REAL, _VEL, "site"),
-    "force": SensorRow(mjtSensor.mjSENS_FORCE, 3, _REAL, _ACC, "site"),
-    "torque": SensorRow(mjtSensor.mjSENS_TORQUE, 3, _REAL, _ACC, "site"),
-    "magnetometer": SensorRow(mjtSensor.mjSENS_MAGNETOMETER, 3, _REAL, _POS, "site"),
-    "rangefinder": SensorRow(mjtSensor.mjSENS_RANGEFINDER, 1, _POSITIVE, _POS, "site"),
-    "camprojection": SensorRow(mjtSensor.mjSENS_CAMPROJECTION, 2, _REAL, _POS, "site"),
-    "jointpos": SensorRow(mjtSensor.mjSENS_JOINTPOS, 1, _REAL, _POS, "joint"),
-    "jointvel": SensorRow(mjtSensor.mjSENS_JOINTVEL, 1, _REAL, _VEL, "joint"),
-    "tendonpos": SensorRow(mjtSensor.mjSENS_TENDONPOS, 1, _REAL, _POS, "tendon"),
-    "tendonvel": SensorRow(mjtSensor.mjSENS_TENDONVEL, 1, _REAL, _VEL, "tendon"),
-    "actuatorpos": SensorRow(mjtSensor.mjSENS_ACTUATORPOS, 1, _REAL, _POS, "actuator"),
-    "actuatorvel": SensorRow(mjtSensor.mjSENS_ACTUATORVEL, 1, _REAL, _VEL, "actuator"),
-    "actuatorfrc": SensorRow(mjtSensor.mjSENS_ACTUATORFRC, 1, _REAL, _ACC, "actuator"),
-    "jointactuatorfrc": SensorRow(mjtSensor.mjSENS_JOINTACTFRC, 1, _REAL, _ACC, "joint"),
-    "ballquat": SensorRow(mjtSensor.mjSENS_BALLQUAT, 4, _QUAT, _POS, "joint"),
-    "ballangvel": SensorRow(mjtSensor.mjSENS_BALLANGVEL, 3, _REAL, _VEL, "joint"),
-    "jointlimitpos": SensorRow(mjtSensor.mjSENS_JOINTLIMITPOS, 1, _REAL, _POS, "joint"),
-    "jointlimitvel": SensorRow(mjtSensor.mjSENS_JOINTLIMITVEL, 1, _REAL, _VEL, "joint"),
-    "jointlimitfrc": SensorRow(mjtSensor.mjSENS_JOINTLIMITFRC, 1, _REAL, _ACC, "joint"),
-    "tendonlimitpos": SensorRow(mjtSensor.mjSENS_TENDONLIMITPOS, 1, _REAL, _POS, "tendon"),
-    "tendonlimitvel": SensorRow(mjtSensor.mjSENS_TENDONLIMITVEL, 1, _REAL, _VEL, "tendon"),
-    "tendonlimitfrc": SensorRow(mjtSensor.mjSENS_TENDONLIMITFRC, 1, _REAL, _ACC, "tendon"),
-    "framepos": SensorRow(mjtSensor.mjSENS_FRAMEPOS, 3, _REAL, _POS, "objname"),
-    "framequat": SensorRow(mjtSensor.mjSENS_FRAMEQUAT, 4, _QUAT, _POS, "objname"),
-    "framexaxis": SensorRow(mjtSensor.mjSENS_FRAMEXAXIS, 3, _AXIS, _POS, "objname"),
-    "frameyaxis": SensorRow(mjtSensor.mjSENS_FRAMEYAXIS, 3, _AXIS, _POS, "objname"),
-    "framezaxis": SensorRow(mjtSensor.mjSENS_FRAMEZAXIS, 3, _AXIS, _POS, "objname"),
-    "framelinvel": SensorRow(mjtSensor.mjSENS_FRAMELINVEL, 3, _REAL, _VEL, "objname"),
-    "frameangvel": SensorRow(mjtSensor.mjSENS_FRAMEANGVEL, 3, _REAL, _VEL, "objname"),
-    "framelinacc": SensorRow(mjtSensor.mjSENS_FRAMELINACC, 3, _REAL, _ACC, "objname"),
-    "frameangacc": SensorRow(mjtSensor.mjSENS_FRAMEANGACC, 3, _REAL, _ACC, "objname"),
-    "subtreecom": SensorRow(mjtSensor.mjSENS_SUBTREECOM, 3, _REAL, _POS, "body"),
-    "subtreelinvel": SensorRow(mjtSensor.mjSENS_SUBTREELINVEL, 3, _REAL, _VEL, "body"),
-    "subtreeangmom": SensorRow(mjtSensor.mjSENS_SUBTREEANGMOM, 3, _REAL, _VEL, "body"),
-    "distance": SensorRow(mjtSensor.mjSENS_GEOMDIST, 1, _POSITIVE, _POS, "geom1"),
-    "normal": SensorRow(mjtSensor.mjSENS_GEOMNORMAL, 3, _AXIS, _POS, "geom1"),
-    "fromto": SensorRow(mjtSensor.mjSENS_GEOMFROMTO, 6, _REAL, _POS, "geom1"),
-    "clock": SensorRow(mjtSensor.mjSENS_CLOCK, 1, _REAL, _POS, ""),
+    "touch": _row(mjtSensor.mjSENS_TOUCH, "site"),
+    "accelerometer": _row(mjtSensor.mjSENS_ACCELEROMETER, "site"),
+    "velocimeter": _row(mjtSensor.mjSENS_VELOCIMETER, "site"),
+    "gyro": _row(mjtSensor.mjSENS_GYRO, "site"),
+    "force": _row(mjtSensor.mjSENS_FORCE, "site"),
+    "torque": _row(mjtSensor.mjSENS_TORQUE, "site"),
+    "magnetometer": _row(mjtSensor.mjSENS_MAGNETOMETER, "site"),
+    "rangefinder": _row(mjtSensor.mjSENS_RANGEFINDER, "site"),
+    "camprojection": _row(mjtSensor.mjSENS_CAMPROJECTION, "site"),
+    "jointpos": _row(mjtSensor.mjSENS_JOINTPOS, "joint"),
+    "jointvel": _row(mjtSensor.mjSENS_JOINTVEL, "joint"),
+    "tendonpos": _row(mjtSensor.mjSENS_TENDONPOS, "tendon"),
+    "tendonvel": _row(mjtSensor.mjSENS_TENDONVEL, "tendon"),
+    "actuatorpos": _row(mjtSensor.mjSENS_ACTUATORPOS, "actuator"),
+    "actuatorvel": _row(mjtSensor.mjSENS_ACTUATORVEL, "actuator"),
+    "actuatorfrc": _row(mjtSensor.mjSENS_ACTUATORFRC, "actuator"),
+    "jointactuatorfrc": _row(mjtSensor.mjSENS_JOINTACTFRC, "joint"),
+    "ballquat": _row(mjtSensor.mjSENS_BALLQUAT, "joint"),
+    "ballangvel": _row(mjtSensor.mjSENS_BALLANGVEL, "joint"),
+    "jointlimitpos": _row(mjtSensor.mjSENS_JOINTLIMITPOS, "joint"),
+    "jointlimitvel": _row(mjtSensor.mjSENS_JOINTLIMITVEL, "joint"),
+    "jointlimitfrc": _row(mjtSensor.mjSENS_JOINTLIMITFRC, "joint"),
+    "tendonlimitpos": _row(mjtSensor.mjSENS_TENDONLIMITPOS, "tendon"),
+    "tendonlimitvel": _row(mjtSensor.mjSENS_TENDONLIMITVEL, "tendon"),
+    "tendonlimitfrc": _row(mjtSensor.mjSENS_TENDONLIMITFRC, "tendon"),
+    "framepos": _row(mjtSensor.mjSENS_FRAMEPOS, "objname"),
+    "framequat": _row(mjtSensor.mjSENS_FRAMEQUAT, "objname"),
+    "framexaxis": _row(mjtSensor.mjSENS_FRAMEXAXIS, "objname"),
+    "frameyaxis": _row(mjtSensor.mjSENS_FRAMEYAXIS, "objname"),
+    "framezaxis": _row(mjtSensor.mjSENS_FRAMEZAXIS, "objname"),
+    "framelinvel": _row(mjtSensor.mjSENS_FRAMELINVEL, "objname"),
+    "frameangvel": _row(mjtSensor.mjSENS_FRAMEANGVEL, "objname"),
+    "framelinacc": _row(mjtSensor.mjSENS_FRAMELINACC, "objname"),
+    "frameangacc": _row(mjtSensor.mjSENS_FRAMEANGACC, "objname"),
+    "subtreecom": _row(mjtSensor.mjSENS_SUBTREECOM, "body"),
+    "subtreelinvel": _row(mjtSensor.mjSENS_SUBTREELINVEL, "body"),
+    "subtreeangmom": _row(mjtSensor.mjSENS_SUBTREEANGMOM, "body"),
+    "distance": _row(mjtSensor.mjSENS_GEOMDIST, "geom1"),
+    "normal": _row(mjtSensor.mjSENS_GEOMNORMAL, "geom1"),
+    "fromto": _row(mjtSensor.mjSENS_GEOMFROMTO, "geom1"),
+    "clock": _row(mjtSensor.mjSENS_CLOCK, ""),
 }
 
 _SCALAR = ("slide", "hinge")

@@ -29,9 +29,8 @@ class Inertia:
     """The joint-space inertia of a data, factored: one lower triangular inverse a tree.
 
     Attributes:
-    ----------
-    diagonal: diagonal of M (nv,).
-    blocks: first and last dof of each tree, with the inverse of the Cholesky factor of its block.
+        diagonal: diagonal of M (nv,).
+        blocks: first and last dof of each tree, with the inverse of the Cholesky factor of its block.
     """
 
     def __init__(self, m: MjModel, d: MjData) -> None:

@@ -24,8 +24,9 @@ class _Reader:
     """Numbers of a section, one after the other, from text or from bytes.
 
     Attributes:
-    ----------
-    section: name of the section, for messages; body: its content; order: byte order of a binary file, None for text.
+        section: name of the section, for messages.
+        body: its content.
+        order: byte order of a binary file, None for text.
     """
 
     section: str

@@ -30,14 +30,13 @@ class RawMesh:
     """Vertices in the units of the file; corners of faces refer to vertices, normals and texture coordinates.
 
     Attributes:
-    ----------
-    vertex, normal, texcoord: rows of 3, 3 and 2 float32; no rows where there are none.
-    face: vertices of the triangles, counter-clockwise; no rows for a cloud of points.
-    face_normal, face_texcoord: normals and texture coordinates of the corners, -1 for none; None when the vertices'
-        own are meant.
-    mirrored: which of the tables of corners turn round when the scale mirrors the mesh; as in the reference, this is
-        a matter of the format.
-    remarks: what is dubious in the file, as warnings say it.
+        vertex, normal, texcoord: rows of 3, 3 and 2 float32; no rows where there are none.
+        face: vertices of the triangles, counter-clockwise; no rows for a cloud of points.
+        face_normal, face_texcoord: normals and texture coordinates of the corners, -1 for none; None when the vertices'
+            own are meant.
+        mirrored: which of the tables of corners turn round when the scale mirrors the mesh; as in the reference, this
+            is a matter of the format.
+        remarks: what is dubious in the file, as warnings say it.
     """
 
     vertex: Floats

@@ -40,7 +40,11 @@ _DEEPEST = 5000
 
 
 def _must_name(row: ElementRow, attribute: Attribute) -> bool:
-    """Whether an empty text counts: to be found wrong later, or in place of an earlier one. Else it is no name."""
+    """Whether an attribute that is given as ``""`` is kept.
+
+    It is kept where a text is needed, so that a later check finds the empty one wrong, and where it replaces an earlier
+    text. Everywhere else ``name=""`` means the same as no attribute at all.
+    """
     if attribute.type is Type.STRING:
         return attribute.required or bool(attribute.default) or row.merged
     return attribute.required or attribute.kind == "default" or row.kind in ("actuator", "sensor")
@@ -49,12 +53,12 @@ def _must_name(row: ElementRow, attribute: Attribute) -> bool:
 def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None) -> ModelTree:
     """Read a model from an MJCF file.
 
-    Parameters
-    ----------
-    path: the file.
-    assets: contents of files by name, looked up before the disk, for included files and the compiler.
+    Args:
+        path: the file.
+        assets: contents of files by name, looked up before the disk, for included files and the compiler.
 
-    Raises MjcfError when the file cannot be read or breaks the rules, with file, line, element and attribute.
+    Raises:
+        MjcfError: the file cannot be read or breaks the rules; it says file, line, element and attribute.
     """
     where = Path(fspath(path))
     tree = ModelTree(str(where), where.parent, assets)

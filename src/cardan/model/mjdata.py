@@ -234,7 +234,7 @@ class MjData(DataNames):
         return size if size <= room else min(room, now + now // 2 + 1)
 
     def _show_memory(self) -> None:
-        """Say in the public fields how much memory there is."""
+        """Write the sizes of the memory to the public fields `nbuffer`, `narena` and `maxuse_arena`, in bytes."""
         memory = self._memory
         memory.scalars["nbuffer"][0] = memory.buffer.nbytes
         memory.scalars["narena"][0] = self.model.narena or memory.arena_nbytes

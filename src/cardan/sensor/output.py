@@ -38,9 +38,10 @@ def put4(m: Any, d: Any, i: int, v: Any) -> None:
 
 @kernel
 def apply_cutoff(m: Any, d: Any, i: int) -> None:
-    """Bound the values of sensor `i` by its cutoff: real values on both sides, positive ones from above.
+    """Clamp the values of sensor `i` to its cutoff, if it has one (a cutoff of 0 is none).
 
-    The end points of a distance aren't bounded: their sensor's cutoff is that of the distance.
+    Real values are clamped to [-cutoff, cutoff], positive ones to at most the cutoff; axes and quaternions stay. So do
+    the two points of the sensor ``fromto``: its cutoff is the largest distance that is measured, not a coordinate.
 
     Spec: modeling, sensor, cutoff.
     """

@@ -12,6 +12,7 @@ from typing import Any
 
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import complete_contact, take_room
+from cardan.collision.filters import bits_match
 from cardan.collision.near import put_contact
 from cardan.collision.parameters import flex_side, pair_margin
 from cardan.collision.plane import plane_height
@@ -44,12 +45,6 @@ def append_contacts(
         d.contact.vert[con, 1] = vertex2
     d.ncon = first + found
     return OK
-
-
-@kernel
-def bits_match(contype1: int, conaffinity1: int, contype2: int, conaffinity2: int) -> bool:
-    """The filter by contype and conaffinity."""
-    return (contype1 & conaffinity2) != 0 or (contype2 & conaffinity1) != 0
 
 
 @kernel

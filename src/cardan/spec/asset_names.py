@@ -29,7 +29,8 @@ def file_stem(name: str) -> str:
 def name_assets(tree: ModelTree) -> None:
     """Give assets without a name that of their file; equal ones get a number each: ``wood_0``, ``wood_1``.
 
-    Raises MjcfError for an asset that has neither a name nor a file, but for skins and a sky box.
+    Raises:
+        MjcfError: an asset has neither a name nor a file (skins and a sky box need none).
     """
     found: defaultdict[tuple[str, str], list[Element]] = defaultdict(list)
     for section in _SECTIONS:

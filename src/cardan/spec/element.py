@@ -20,13 +20,12 @@ class Element:
     """An element of a model tree.
 
     Attributes:
-    ----------
-    row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
-    attributes: explicit attributes, typed, by name; None: undefined, whatever the default class says.
-    children: elements inside, in the user's order.
-    parent: element around, None for the root.
-    tree: the model tree.
-    source, line: file and line where the element was written (None when built by a program).
+        row: the element's row in the MJCF table (tag, attributes, allowed children, object kind).
+        attributes: explicit attributes, typed, by name; None: undefined, whatever the default class says.
+        children: elements inside, in the user's order.
+        parent: element around, None for the root.
+        tree: the model tree.
+        source, line: file and line where the element was written (None when built by a program).
     """
 
     __slots__ = ("attributes", "children", "line", "parent", "row", "source", "tree")

@@ -18,11 +18,10 @@ LARGEST_FILE = 2**28  # bytes of a file that a model may mention
 class ModelTree:
     """Everything the user wrote about one model; see the package's docstring for how to read it.
 
-    Parameters
-    ----------
-    source: name of the main file for messages.
-    folder: folder of the main file, None when the model comes from a string.
-    assets: file contents by name, which are looked up before the disk.
+    Args:
+        source: name of the main file for messages.
+        folder: folder of the main file, None when the model comes from a string.
+        assets: file contents by name, which are looked up before the disk.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
 """Divergence checks: bad numbers reset the simulation, with a warning (spec: computation, stages 1 and 23).
 
-A check that fails asks the one who runs it: `settle_divergence` finds out where the numbers went bad first, keeps the
-last state that was good, and resets.
+The checks are stages that look for NaN and huge numbers in positions, velocities and accelerations. One that finds any
+stops the step with the status `DIVERGED`, and Python calls `settle_divergence`. That finds the first field with a bad
+number, for the warning; saves the state of the last step that passed the checks; and resets the data.
 """
 
 from __future__ import annotations

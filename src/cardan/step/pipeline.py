@@ -48,6 +48,7 @@ from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_v
 from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.discovery import find_islands
+from cardan.step import diagnosis
 from cardan.step.actuator_hooks import has_user_actuators, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
@@ -103,9 +104,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Stages of a kind (sensors, constraint rows) that depend on which elements the model has."""
+    """Stages of a kind (sensors, constraint rows) that depend on which elements the model has, and its name."""
 
     stages_of: Callable[[MjModel], list[Any]]
+    name: str = ""
 
 
 def when(needed: Predicate, *items: Any) -> When:
@@ -220,7 +222,7 @@ ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bi
 
 # forward dynamics ------------------------------------------------------------
 
-MAKE_CONSTRAINT = (Chosen(constraint_stages),)
+MAKE_CONSTRAINT = (Chosen(constraint_stages, "make_constraint"),)
 PROJECT = when(is_dual, Chosen(projection_stages))
 TENDON = (when(_only_fixed_tendons, tendon), when(has_spatial_tendons, spatial_tendon))
 FLEX = (when(has_flexes, flex), when(has_edges, edges))
@@ -284,7 +286,7 @@ ACTUATOR_FORCES = (
     when(_not_actuated, fwd_actuation),
 )
 ACTUATION = (when(_actuation_on, CONTROL), *ACTUATOR_FORCES)
-SOLVE = timed("CONSTRAINT", Chosen(solver_stages))
+SOLVE = timed("CONSTRAINT", Chosen(solver_stages, "solve"))
 
 FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
 FORWARD_VEL = (*FWD_VELOCITY, *SENSOR_VEL, *ENERGY_VEL)
@@ -367,6 +369,20 @@ STEP2 = (
     ),
 )
 STEP = (timed("STEP", check_pos, check_vel, *FORWARD, check_acc, report_warnings, CHECK_FWDINV, *INTEGRATE),)
+
+
+def _names(items: tuple[Any, ...]) -> Iterator[str]:
+    """Names of all stages of a list, needed or not, in order; several that do one thing together have one."""
+    for item in items:
+        if isinstance(item, When | Timed):
+            yield from _names(item.items)
+        elif isinstance(item, Chosen):
+            yield item.name
+        elif not isinstance(item, Place):
+            yield item.__name__
+
+
+diagnosis.STAGES.extend([*dict.fromkeys(name for name in _names(FORWARD) if name), "integration"])
 
 # programs by name: those of the public functions -----------------------------
 

@@ -27,11 +27,10 @@ class Topology(NamedTuple):
     """Tables of one flex, its vertices numbered from 0.
 
     Attributes:
-    ----------
-    edge: vertices of the edges, the lower one first (nedge, 2).
-    shell: vertices of the shell's fragments (nshell, dim).
-    layer: number of elements between an element and the shell; 0 but for solids (nelem,).
-    evpair: elements, and vertices of their neighbours, that may touch inside the flex; none in solids (npair, 2).
+        edge: vertices of the edges, the lower one first (nedge, 2).
+        shell: vertices of the shell's fragments (nshell, dim).
+        layer: number of elements between an element and the shell; 0 but for solids (nelem,).
+        evpair: elements, and vertices of their neighbours, that may touch inside the flex; none in solids (npair, 2).
     """
 
     edge: np.ndarray
@@ -53,9 +52,8 @@ class _Sides:
     """All fragments of all elements, those with the same vertices side by side, lowest vertices first.
 
     Attributes:
-    ----------
-    vertex: vertices as the element orders them (n, dim); elem: the element; opposite: its vertex that is left out.
-    group: number of the set of equal fragments; is_shell: whether there is no equal one.
+        vertex: vertices as the element orders them (n, dim); elem: the element; opposite: its vertex that is left out.
+        group: number of the set of equal fragments; is_shell: whether there is no equal one.
     """
 
     def __init__(self, elem: np.ndarray, dim: int) -> None:

@@ -45,15 +45,14 @@ class Mesh:
     """A mesh asset, and what geoms ask of it.
 
     Attributes:
-    ----------
-    element, values: the asset, and its resolved attributes.
-    vertex: (n, 3) float32, in the file's coordinates after scaling; in the mesh's own frame once a geom has asked for
-        `solid` or `shell`.
-    normal, texcoord, face, face_normal, face_texcoord: see `RawMesh`.
-    pose: pose that the last geom gave the mesh (field ``mesh_pos``, ``mesh_quat``).
-    path: name of the file, None for inline data.
-    needs_hull: whether a geom collides with the mesh.
-    low, high: corners of the bounding box in the mesh's frame.
+        element, values: the asset, and its resolved attributes.
+        vertex: (n, 3) float32, in the file's coordinates after scaling; in the mesh's own frame once a geom has asked
+            for `solid` or `shell`.
+        normal, texcoord, face, face_normal, face_texcoord: see `RawMesh`.
+        pose: pose that the last geom gave the mesh (field ``mesh_pos``, ``mesh_quat``).
+        path: name of the file, None for inline data.
+        needs_hull: whether a geom collides with the mesh.
+        low, high: corners of the bounding box in the mesh's frame.
     """
 
     def __init__(self, build: Build, element: Element) -> None:

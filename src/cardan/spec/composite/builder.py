@@ -47,10 +47,9 @@ class Builder:
     """Collects the elements that take the place of one composite.
 
     Attributes:
-    ----------
-    macro: the composite's element.
-    members: bodies and geoms that will stand in its place, in order.
-    prefix: what the names of all elements begin with.
+        macro: the composite's element.
+        members: bodies and geoms that will stand in its place, in order.
+        prefix: what the names of all elements begin with.
     """
 
     def __init__(self, macro: Element) -> None:

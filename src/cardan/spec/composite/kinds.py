@@ -23,16 +23,15 @@ class Kind:
     """One type of composite.
 
     Attributes:
-    ----------
-    build: adds its elements.
-    shapes: types that its geoms may have, empty for all.
-    geom: values of its geoms that are not the language's.
-    tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
-    covers: whether a skin puts geoms and tendons into a group that is not shown.
-    spaced: whether the spacing must be at least the size of the geoms.
-    skinned: whether a finer skin needs at least 3 by 3 bodies.
-    most: largest number of bodies.
-    elastic: whether a plugin may act on its bodies.
+        build: adds its elements.
+        shapes: types that its geoms may have, empty for all.
+        geom: values of its geoms that are not the language's.
+        tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
+        covers: whether a skin puts geoms and tendons into a group that is not shown.
+        spaced: whether the spacing must be at least the size of the geoms.
+        skinned: whether a finer skin needs at least 3 by 3 bodies.
+        most: largest number of bodies.
+        elastic: whether a plugin may act on its bodies.
     """
 
     build: Callable[[Composite], None]

@@ -85,7 +85,8 @@ def sheet_densities(
 ) -> list[float]:
     """Density of each particle's geom, kg/m^3: it gives a sphere the mass of all triangles around the particle.
 
-    Raises MjcfError when the plugin's thickness is no number.
+    Raises:
+        MjcfError: the plugin's thickness is no number.
     """
     config = next((config for config in plugin.all("config") if config["key"] == THICKNESS), plugin)
     try:

@@ -41,10 +41,9 @@ class Part:
     """Values of one kind of element that a composite is made of.
 
     Attributes:
-    ----------
-    origin: the sub-element that gave them, or the composite itself.
-    values: attributes of the elements.
-    fix: ``solref`` and ``solimp`` of the equality constraint that holds each of them.
+        origin: the sub-element that gave them, or the composite itself.
+        values: attributes of the elements.
+        fix: ``solref`` and ``solimp`` of the equality constraint that holds each of them.
     """
 
     origin: Element
@@ -57,17 +56,16 @@ class Composite:
     """One composite element, read.
 
     Attributes:
-    ----------
-    macro: the element.
-    build: where its elements are added.
-    counts: number of bodies a dimension.
-    spacing: distance between neighbours, m.
-    offset: of the object from the frame around, m.
-    points: positions of the vertices that the user gave, m; None when the counts say where bodies are.
-    joints: joints by kind, each in the user's order.
-    tendons: tendons by kind.
-    geom, site: of each body.
-    skin: values of the skin, None when there is none.
+        macro: the element.
+        build: where its elements are added.
+        counts: number of bodies a dimension.
+        spacing: distance between neighbours, m.
+        offset: of the object from the frame around, m.
+        points: positions of the vertices that the user gave, m; None when the counts say where bodies are.
+        joints: joints by kind, each in the user's order.
+        tendons: tendons by kind.
+        geom, site: of each body.
+        skin: values of the skin, None when there is none.
     """
 
     macro: Element
@@ -115,14 +113,14 @@ def _solver(element: Element, suffix: str, base: Values) -> Values:
 def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: bool) -> Composite:
     """Read a composite's element.
 
-    Parameters
-    ----------
-    macro: the element.
-    geom: values of its type's geoms, where they are not the language's.
-    tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
-    covers: whether a skin puts geoms and tendons into a group that is not shown.
+    Args:
+        macro: the element.
+        geom: values of its type's geoms, where they are not the language's.
+        tendon_fix: ``solref`` and ``solimp`` of the constraint that holds its main tendons.
+        covers: whether a skin puts geoms and tendons into a group that is not shown.
 
-    Raises MjcfError.
+    Raises:
+        MjcfError: the element breaks a rule of composites.
     """
     skin = macro.child("skin")
     hidden = COVERED if skin is not None and covers else {}

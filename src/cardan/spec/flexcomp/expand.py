@@ -58,12 +58,11 @@ class _Expansion:
     """One flexcomp that is being expanded.
 
     Attributes:
-    ----------
-    macro: the element; values: its resolved attributes; settings: those of ``compiler``.
-    parent: the body that it stands in; frames: the frames between that body and the macro, outermost first.
-    lattice: points and elements as they are generated; point: the points where they belong, in the innermost frame.
-    pinned: which points are the parent's own; used: numbers of the points that become vertices.
-    elem: vertices of the elements; free: numbers of the points that get bodies.
+        macro: the element; values: its resolved attributes; settings: those of ``compiler``.
+        parent: the body that it stands in; frames: the frames between that body and the macro, outermost first.
+        lattice: points and elements as they are generated; point: the points where they belong, in the innermost frame.
+        pinned: which points are the parent's own; used: numbers of the points that become vertices.
+        elem: vertices of the elements; free: numbers of the points that get bodies.
     """
 
     def __init__(self, macro: Element) -> None:

@@ -30,11 +30,10 @@ class Lattice(NamedTuple):
     """What a type of flexcomp consists of, before it is placed.
 
     Attributes:
-    ----------
-    point: positions of the vertices, m (n, 3).
-    elem: vertices of the elements (m, dim + 1).
-    closed: whether it is a surface around vertex 0, which belongs to the parent; bodies move towards the origin.
-    flat: whether it is drawn with flat shading unless the user says otherwise.
+        point: positions of the vertices, m (n, 3).
+        elem: vertices of the elements (m, dim + 1).
+        closed: whether it is a surface around vertex 0, which belongs to the parent; bodies move towards the origin.
+        flat: whether it is drawn with flat shading unless the user says otherwise.
     """
 
     point: np.ndarray

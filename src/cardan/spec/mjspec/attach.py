@@ -51,7 +51,8 @@ class Attachment:
     def run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
         """Copy the ``roots`` into ``target``, with what belongs to them; ``whole``: they are all that the child has.
 
-        Raises MjcfError when a name is taken, before anything is changed.
+        Raises:
+            MjcfError: a name is taken; nothing was changed.
         """
         relations = list(self._relations(roots, whole))
         others = [*self.child.section("asset").children, *self.child.section("deformable").children, *relations]

@@ -171,7 +171,10 @@ class Specification:
         """Remove an element, all that it holds, and all that refers to any of it.
 
         Materials and textures are only dropped from what shows them. Keyframes keep their values for what stays.
-        Raises MjcfError for the world body, ValueError for an element of another specification.
+
+        Raises:
+            MjcfError: it is the world body.
+            ValueError: it is an element of another specification.
         """
         if isinstance(element, MjsDefault):
             self._delete_default(element)

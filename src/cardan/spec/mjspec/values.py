@@ -85,7 +85,9 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
 def to_tree(row: Attribute, value: Any) -> Any:
     """The tree's value of an attribute for what a user gave; None is "undefined".
 
-    Raises ValueError or TypeError which says what would be right.
+    Raises:
+        ValueError: the value is wrong; the message says what would be right.
+        TypeError: it is of a wrong type.
     """
     return None if value is None else _CONVERTERS[row.type](row, value)
 

@@ -67,20 +67,19 @@ class ElementRow:
     """One element of the language, at the place where it may stand.
 
     Attributes:
-    ----------
-    tag: name of the element.
-    multiplicity: how often it may stand in its parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
-        number and inside itself.
-    kind: the object kind that the element defines (names of one kind are distinct), or None.
-    entry: tag of the entry in ``<default>`` from which undefined attributes are taken, or None.
-    merged: whether a repeated element adds to the first one instead of being a second one.
-    later: name of the feature that is missing, when the element cannot be used yet.
-    is_entry: whether this is an entry of ``<default>``, not an object.
-    defaults: value of every attribute when nothing sets it (None: undefined); for elements with an ``entry`` also those
-        of the entry.
-    partial: names of the vectors that may be given in part (see ``Attribute.partial``).
-    required: names of the attributes that must be given.
-    references: rows of the attributes that name other objects, also those which only the entry has.
+        tag: name of the element.
+        multiplicity: how often it may stand in its parent: ``!`` once, ``?`` at most once, ``*`` any number, ``R`` any
+            number and inside itself.
+        kind: the object kind that the element defines (names of one kind are distinct), or None.
+        entry: tag of the entry in ``<default>`` from which undefined attributes are taken, or None.
+        merged: whether a repeated element adds to the first one instead of being a second one.
+        later: name of the feature that is missing, when the element cannot be used yet.
+        is_entry: whether this is an entry of ``<default>``, not an object.
+        defaults: value of every attribute when nothing sets it (None: undefined); for elements with an ``entry`` also
+            those of the entry.
+        partial: names of the vectors that may be given in part (see ``Attribute.partial``).
+        required: names of the attributes that must be given.
+        references: rows of the attributes that name other objects, also those which only the entry has.
     """
 
     tag: str
