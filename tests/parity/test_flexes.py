@@ -34,6 +34,16 @@ def test_random_soft_model(seed: int) -> None:
     assert not differences(expected, cardan.MjModel.from_xml_string(xml))
 
 
+@pytest.mark.parametrize("edge", ['<edge equality="true"/><pin id="1 5"/>', '<edge damping="2"/>'])
+@pytest.mark.parametrize("joint", ["<freejoint/>", '<joint axis="1 2 3"/><joint type="slide"/>'])
+def test_many_branches_on_a_moving_body(joint: str, edge: str) -> None:
+    parent = f'<body name="p" euler="10 20 30">{joint}<geom size="0.1"/>'
+    arm = '<body pos="1 0 0"><joint/><geom size="0.1"/><body pos="1 0 0"><joint/><geom size="0.1"/></body></body>'
+    cloth = f'<flexcomp name="f" count="9 9 1" pos="1 0 0">{edge}</flexcomp>'
+    xml = f"<mujoco><worldbody>{parent}{cloth}{arm}</body></worldbody></mujoco>"
+    assert not differences(mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml))
+
+
 OBJ = b"v 0 0 0\nv 1 0 0\nv 1 1 0.1\nv 0 1 0\nv 0 0 0\nv 1 1 0.1\nv 5 5 5\nf 1 2 3\nf 5 6 4\n"
 POINTS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1.5), (2, 2, 2)]
 TETRAHEDRA = [(1, 2, 3, 4), (5, 2, 3, 4)]

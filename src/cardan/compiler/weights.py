@@ -1,6 +1,8 @@
 """Inverse inertia at ``qpos0``: how easily degrees of freedom, bodies and tendons move (mjModel: *_invweight0).
 
-The joint-space inertia is block diagonal, one block a kinematic tree; blocks are factored densely.
+The joint-space inertia is block diagonal, one block a kinematic tree. Each has a factor F with F' F = M^-1: dense, or,
+where a tree has many short branches (a cloth on a moving body), sparse, since F has the sparsity of M (R. Featherstone,
+Efficient factorization of the joint-space inertia matrix for branched kinematic trees, IJRR 24, 2005).
 """
 
 from __future__ import annotations
@@ -8,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.constants import mjMINVAL
+from cardan.dynamics.inertia import factor_m
 from cardan.dynamics.jacobian import is_sparse
 from cardan.errors import MjcfError
+from cardan.jit import Program
 from cardan.model.sparsity import inertia_colind, inertia_rowadr
 
 if TYPE_CHECKING:
@@ -22,6 +26,11 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 FloatArray = np.ndarray
+_FACTOR = Program((factor_m,))
+_MANY, _SPARSE = (
+    200,
+    20,
+)  # dofs, and how many times fewer entries than a full matrix has, of a tree with a sparse factor
 _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes: it counts as free to move
 
 
@@ -30,41 +39,44 @@ class Inertia:
 
     Attributes:
         diagonal: diagonal of M (nv,).
-        blocks: first and last dof of each tree, with the inverse of the Cholesky factor of its block.
+        blocks: first and last dof of each tree, with F.
     """
 
     def __init__(self, m: MjModel, d: MjData) -> None:
         self.nv = m.nv
         self.diagonal = np.asarray(d.qM)[m.dof_Madr] if m.nv else np.zeros(0)
-        self.blocks: list[tuple[int, int, FloatArray]] = []
+        self.blocks: list[tuple[int, int, DenseFactor | SparseFactor]] = []
         packed, adr, column = np.asarray(d.qM), inertia_rowadr(m), inertia_colind(m)
         for first, last in _tree_ranges(m):
+            if _is_bushy(last - first, int(adr[last] - adr[first])):
+                self.blocks.append((first, last, SparseFactor(m, d, adr, first, last)))
+                continue
             block = np.zeros((last - first, last - first))
             for dof in range(first, last):
                 row = slice(adr[dof], adr[dof + 1])
                 block[dof - first, column[row] - first] = packed[row]
             block += np.tril(block, -1).T
-            self.blocks.append((first, last, _inverse_factor(block)))
+            self.blocks.append((first, last, DenseFactor(block)))
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """M^-1 times the columns (nv, n)."""
         result = np.zeros(columns.shape)
         for first, last, factor in self.blocks:
-            result[first:last] = factor.T @ (factor @ columns[first:last])
+            result[first:last] = factor.matrix.T @ (factor.matrix @ columns[first:last])
         return result
 
     def weights(self, rows: FloatArray) -> FloatArray:
         """J M^-1 J' for each row J (n, nv) alone."""
         result = np.zeros(len(rows))
         for first, last, factor in self.blocks:
-            result += np.sum((rows[:, first:last] @ factor.T) ** 2, axis=1)
+            result += np.sum((factor.matrix @ rows[:, first:last].T) ** 2, axis=0)
         return result
 
     def dof_invweight(self, m: MjModel) -> FloatArray:
         """Diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint (nv,)."""
         weight = np.zeros(self.nv)
         for first, last, factor in self.blocks:
-            weight[first:last] = np.sum(factor**2, axis=0)
+            weight[first:last] = factor.squares()
         sliding = m.body_simple[m.dof_bodyid] == _ONLY_SLIDES
         weight[sliding] = 1.0 / m.body_mass[m.dof_bodyid[sliding]]
         for kind, parts in ((0, (0, 3)), (1, (0,))):
@@ -104,12 +116,74 @@ class Inertia:
                 first, last, factor = block_of[start]
                 half = np.zeros((last - first, 6)) if half is None else half
                 for dof in range(start, start + m.body_dofnum[body]):
-                    top = dof - first + 1
-                    half[:top] += factor[:top, dof - first, None] * cdof[dof]
+                    places, values = factor.column(dof - first)
+                    half[places] += values[:, None] * cdof[dof]
             if half is not None:
                 if unborn[body]:
                     halves[body] = half
                 yield body, half
+
+
+class DenseFactor:
+    """F of a tree, as a full matrix; it is upper triangular."""
+
+    def __init__(self, block: FloatArray) -> None:
+        self.matrix: Any = _inverse_factor(block)
+
+    def squares(self) -> FloatArray:
+        """Sum of the squares in each column."""
+        return np.sum(self.matrix**2, axis=0)
+
+    def column(self, dof: int) -> tuple[Any, FloatArray]:
+        """Places and values of one column."""
+        return slice(0, dof + 1), self.matrix[: dof + 1, dof]
+
+
+class SparseFactor:
+    """F of a tree in which few dofs are above each dof: D^-1/2 L'^-1 with M = L' D L, from the engine's own factor.
+
+    Column i of L'^-1 has entries for dof i and those above it: e_i minus the columns of these, weighted by row i of L.
+    """
+
+    def __init__(self, m: MjModel, d: MjData, adr: np.ndarray, first: int, last: int) -> None:
+        _FACTOR.run(m, d)
+        packed, scale = np.asarray(d.qLD), np.sqrt(np.asarray(d.qLDiagInv))
+        parents = m.dof_parentid
+        chains: dict[int, tuple[np.ndarray, np.ndarray]] = {-1: (np.zeros(0, int), np.zeros((0, 0)))}
+        above = set(parents[first:last].tolist())
+        starts, places, values = [0], [], []
+        for dof in range(first, last):
+            chain, inverse = chains[int(parents[dof])]
+            # row of L, from the root of the tree down
+            row = packed[adr[dof] + 1 : adr[dof + 1]][::-1]
+            column = np.append(-(row @ inverse), 1.0)
+            chain = np.append(chain, dof)
+            if dof in above:
+                grown = np.zeros((len(chain), len(chain)))
+                grown[:-1, :-1], grown[-1] = inverse, column
+                chains[dof] = chain, grown
+            places.append(chain - first)
+            values.append(column * scale[chain])
+            starts.append(starts[-1] + len(chain))
+        from scipy.sparse import csc_array  # slow to import, and few models need it
+
+        self._starts, self._places, self._values = starts, np.concatenate(places), np.concatenate(values)
+        size = last - first
+        self.matrix: Any = csc_array((self._values, self._places, starts), shape=(size, size))
+
+    def squares(self) -> FloatArray:
+        """Sum of the squares in each column."""
+        return np.add.reduceat(self._values**2, self._starts[:-1])
+
+    def column(self, dof: int) -> tuple[Any, FloatArray]:
+        """Places and values of one column."""
+        part = slice(self._starts[dof], self._starts[dof + 1])
+        return self._places[part], self._values[part]
+
+
+def _is_bushy(dofs: int, entries: int) -> bool:
+    """Whether the sparse factor of a tree is the faster one; ``entries`` are those of its triangle of M."""
+    return dofs >= _MANY and entries * _SPARSE <= dofs * dofs
 
 
 def tendon_jacobian(m: MjModel, d: MjData) -> FloatArray:

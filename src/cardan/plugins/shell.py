@@ -45,6 +45,8 @@ from cardan.plugins.elastic import (
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
+_THICKEST = 1e6  # m
+
 FLAP = 5
 """Numbers of a flap: four weights, its stiffness."""
 
@@ -56,7 +58,10 @@ def thickness_of(config: Config) -> float:
         ValueError: an attribute is no number, or one that makes no sense.
     """
     lame(config)
-    return number(config, "thickness", 0.0)
+    thickness = number(config, "thickness", 0.0)
+    if not abs(thickness) < _THICKEST:
+        raise ValueError(f"the thickness must be below {_THICKEST:g} m, found {thickness:g}")
+    return thickness
 
 
 def flaps_of(elements: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import pi
+from math import isfinite, pi
 from typing import TYPE_CHECKING, Any
 
 from cardan.maths.pose import IDENTITY, Quat, Vec3, euler2quat, mat2quat, unit_quat, z2quat
@@ -40,8 +40,10 @@ def _from_quat(element: Element, value: Quat) -> Quat:
     return unit_quat(value)
 
 
-def _radians(settings: Mapping[str, Any], angle: float) -> float:
+def _radians(settings: Mapping[str, Any], element: Element, angle: float, attribute: str) -> float:
     """An angle of the file in radians, rounded as in the reference, since ties between geoms depend on it."""
+    if not isfinite(angle):
+        raise element.error(f"an angle must be finite, found {angle:g}", attribute)
     return angle / 180.0 * pi if settings["angle"] == "degree" else angle
 
 
@@ -52,14 +54,15 @@ def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[s
     """
     if values.get("axisangle") is not None:
         value = values["axisangle"]
-        return axis_angle2quat(unit(element, value[:3], "axisangle"), _radians(settings, value[3]))
+        return axis_angle2quat(
+            unit(element, value[:3], "axisangle"), _radians(settings, element, value[3], "axisangle")
+        )
     if values.get("xyaxes") is not None:
         return _from_xyaxes(element, values["xyaxes"])
     if values.get("zaxis") is not None:
         return z2quat(unit(element, values["zaxis"], "zaxis"), SHORTEST)
     if values.get("euler") is not None:
-        first, second, third = values["euler"]
-        angles = (_radians(settings, first), _radians(settings, second), _radians(settings, third))
-        return unit_quat(euler2quat(angles, settings["eulerseq"]))
+        first, second, third = (_radians(settings, element, angle, "euler") for angle in values["euler"])
+        return unit_quat(euler2quat((first, second, third), settings["eulerseq"]))
     quat = values["quat"]
     return quat if quat == IDENTITY[1] else unit_quat(quat)

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.model.sparsity import body_lastdof
+from cardan.dynamics.jacobian import is_sparse
+from cardan.jit import Program
+from cardan.soft.edges import edges
+from cardan.soft.flex import flex as flex_stage
 
 if TYPE_CHECKING:
     from cardan.compiler.weights import Inertia
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes
+_EDGES = Program((flex_stage, edges))
 _CHUNK = 256  # edges whose Jacobians are made at a time
 
 
@@ -38,9 +42,11 @@ def set_flex_constants(m: MjModel, d: MjData, inertia: Inertia) -> None:
     weight = np.where(sliding & ~rigid, 0.5 * inverse[ends].sum(axis=1), 0.0)
     forced = (m.flex_edgeequality != 0) | (m.flex_edgestiffness != 0.0) | (m.flex_edgedamping != 0.0)
     others = np.flatnonzero(~sliding & ~rigid & forced[flex])
+    if len(others):
+        _EDGES.run(m, d)
     for start in range(0, len(others), _CHUNK):
         chosen = others[start : start + _CHUNK]
-        weight[chosen] = inertia.weights(_jacobian(m, d, edge[chosen], span[chosen]))
+        weight[chosen] = inertia.weights(_jacobian(m, d, chosen))
     m.flexedge_invweight0[:] = weight
 
 
@@ -50,26 +56,13 @@ def edge_vertices(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(m.flex_edge) + m.flex_vertadr[flex][:, None], flex
 
 
-def _jacobian(m: MjModel, d: MjData, edge: np.ndarray, span: np.ndarray) -> np.ndarray:
-    """Derivatives of the edges' lengths by the joint velocities (n, nv)."""
-    rows = np.zeros((len(edge), m.nv))
-    last = body_lastdof(m)
-    cdof, com = np.asarray(d.cdof), np.asarray(d.subtree_com)
-    length = np.linalg.norm(span, axis=1, keepdims=True)
-    direction = span / np.where(length > 0.0, length, 1.0)
-    for row, ends, along in zip(rows, edge, direction, strict=True):
-        for vertex, sign in zip(ends, (-1.0, 1.0), strict=True):
-            body = m.flex_vertbodyid[vertex]
-            arm = m.flex_xvert0[vertex] - com[m.body_rootid[body]]
-            dofs = _dofs(m, int(last[body]))
-            row[dofs] += sign * ((cdof[dofs, 3:] + np.cross(cdof[dofs, :3], arm)) @ along)
+def _jacobian(m: MjModel, d: MjData, chosen: np.ndarray) -> np.ndarray:
+    """Rows of the Jacobian of edge lengths (n, nv), from either storage of `flexedge_J`."""
+    if not is_sparse(m):
+        return np.asarray(d.flexedge_J)[chosen]
+    count, adr = np.asarray(d.flexedge_J_rownnz)[chosen], np.asarray(d.flexedge_J_rowadr)[chosen]
+    entry = np.arange(count.sum()) + np.repeat(adr - (np.cumsum(count) - count), count)
+    rows = np.zeros((len(chosen), m.nv))
+    place = np.repeat(np.arange(len(chosen)), count), np.asarray(d.flexedge_J_colind).ravel()[entry]
+    rows[place] = np.asarray(d.flexedge_J).ravel()[entry]
     return rows
-
-
-def _dofs(m: MjModel, dof: int) -> list[int]:
-    """The dofs that move a body, from its last one up."""
-    chain = []
-    while dof >= 0:
-        chain.append(dof)
-        dof = int(m.dof_parentid[dof])
-    return chain
