@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 FloatArray = np.ndarray
 _FACTOR = Program((factor_m,))
-_MANY, _SPARSE = (
-    200,
-    20,
-)  # dofs, and how many times fewer entries than a full matrix has, of a tree with a sparse factor
+# of trees with a sparse factor: dofs, and how many times fewer entries than a full matrix has
+_MANY, _SPARSE = 200, 20
 _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes: it counts as free to move
 
 
@@ -167,7 +165,8 @@ class SparseFactor:
             starts.append(starts[-1] + len(chain))
         from scipy.sparse import csc_array  # slow to import, and few models need it
 
-        self._starts, self._places, self._values = starts, np.concatenate(places), np.concatenate(values)
+        self._starts, self._places = starts, np.concatenate(places)
+        self._values = _finite(np.concatenate(values))
         size = last - first
         self.matrix: Any = csc_array((self._values, self._places, starts), shape=(size, size))
 
@@ -220,7 +219,11 @@ def _inverse_factor(block: FloatArray) -> FloatArray:
         work[k, :k] = row
         work[k, k] = 1.0
     with np.errstate(over="ignore", invalid="ignore"):
-        factor = _inverse_of_unit_lower(work).T / np.sqrt(pivots)[:, None]
+        return _finite(_inverse_of_unit_lower(work).T / np.sqrt(pivots)[:, None])
+
+
+def _finite(factor: FloatArray) -> FloatArray:
+    """Numbers of a factor, when they are numbers. Raises MjcfError otherwise."""
     if not np.isfinite(factor).all():
         raise MjcfError("the inertia of a kinematic tree is so far from positive definite that its inverse overflows; "
                         "is an armature negative?")  # fmt: skip
