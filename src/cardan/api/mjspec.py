@@ -36,6 +36,7 @@ _SIZES = {
     "body": "nbody", "joint": "njnt", "geom": "ngeom", "site": "nsite", "camera": "ncam", "light": "nlight",
     "mesh": "nmesh", "hfield": "nhfield", "texture": "ntex", "material": "nmat", "equality": "neq", "tendon": "ntendon",
     "actuator": "nu", "sensor": "nsensor", "numeric": "nnumeric", "text": "ntext", "tuple": "ntuple", "key": "nkey",
+    "flex": "nflex",
 }  # fmt: skip
 
 # fields of the state, by the part of the layout that says whose entries they are

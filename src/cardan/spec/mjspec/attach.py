@@ -17,7 +17,7 @@ from cardan.maths.pose import euler2quat
 from cardan.maths.vector import scale3
 from cardan.spec.asset_names import asset_folder
 from cardan.spec.element import Element
-from cardan.spec.mjspec.delete import Named, referred
+from cardan.spec.mjspec.delete import Named, listed, referred
 from cardan.spec.mjspec.layout import KeysKept, key_pieces, layout, rewrite_key
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import Type
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
 # sections that follow the kinematic tree; later ones may refer to earlier ones
-_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor")
+_SECTIONS = ("deformable", "contact", "equality", "tendon", "actuator", "sensor")
 _JOINT_ANGLES = ("range", "ref", "springref")
 
 
@@ -55,7 +55,7 @@ class Attachment:
             MjcfError: a name is taken; nothing was changed.
         """
         relations = list(self._relations(roots, whole))
-        others = [*self.child.section("asset").children, *self.child.section("deformable").children, *relations]
+        others = [*self.child.section("asset").children, *self.child.section("deformable").all("skin"), *relations]
         keys = list(self.child.section("keyframe").children)
         self._check_names([*roots, *others, *keys])
         self._copy_classes()
@@ -78,15 +78,18 @@ class Attachment:
         """The elements of the other sections that refer to nothing outside the part, and to something inside."""
         if whole:
             for tag in (*_SECTIONS, "custom"):
-                yield from self.child.section(tag).children
+                yield from (element for element in self.child.section(tag).children if element.tag != "skin")
             return
         inside: Named = {(e.row.kind, e.name) for root in roots for e in (root, *root.descendants())
                          if e.row.kind and e.name}  # fmt: skip
         assets = {element.row.kind for element in self.child.section("asset").children}
         for tag in (*_SECTIONS, "custom"):
             for element in self.child.section(tag).children:
+                if element.tag == "skin":
+                    continue
                 named = {found for part in (element, *element.children) for row in part.row.references
                          if (found := referred(part, row)) and found[0] not in ("default", *assets)}  # fmt: skip
+                named |= listed(element)
                 named.discard(("body", WORLD))
                 if named and named <= inside:
                     if element.name and element.row.kind:
@@ -182,6 +185,9 @@ class Attachment:
                     given[row.name] = self.classes[name]
             elif name and referred(element, row) != ("body", WORLD):
                 given[row.name] = self.renamed(name)
+        for row in element.row.lists:
+            names = given.get(row.name, "").split()
+            given[row.name] = " ".join(name if name == WORLD else self.renamed(name) for name in names)
         if element.row.entry and "class" in element.row.attributes and "class" not in given and not _placed(element):
             name = self.classes[self.child.defaults.main.name]
             if name != self.parent.defaults.main.name:

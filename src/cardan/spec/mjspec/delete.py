@@ -42,6 +42,12 @@ def referred(element: Element, row: Attribute) -> tuple[str, str] | None:
     return kind, name
 
 
+def listed(element: Element) -> Named:
+    """Kinds and names of what an element's lists of names mention."""
+    lists = element.row.lists
+    return {(row.kind or "", name) for row in lists for name in element.attributes.get(row.name, "").split()}
+
+
 def _drop_appearances(tree: ModelTree, names: Named) -> None:
     """Forget references to materials and textures that are gone."""
     lost = {name for name in names if name[0] in _APPEARANCE}
@@ -62,7 +68,7 @@ def _referring(tree: ModelTree, names: Named) -> list[Element]:
     """The elements that refer to one of the names; for parts of a tendon, tuple or skin the whole."""
     found: dict[Element, None] = {}
     for element in tree.root.descendants():
-        if any(referred(element, row) in names for row in element.row.references):
+        if any(referred(element, row) in names for row in element.row.references) or listed(element) & names:
             whole = element
             while whole.row.kind is None and whole.parent is not None:
                 whole = whole.parent

@@ -8,6 +8,7 @@ from cardan.enums import (
     mjtCone,
     mjtDataType,
     mjtDyn,
+    mjtFlexSelf,
     mjtGain,
     mjtGeom,
     mjtIntegrator,
@@ -95,6 +96,7 @@ _BY_WORDS: tuple[tuple[k.Words, type[MjEnum]], ...] = (
     (k.DATA_TYPE, mjtDataType),
     (k.OBJECT, mjtObj),
     (k.FRAME_OBJECT, mjtObj),
+    (k.SELF_COLLIDE, mjtFlexSelf),
 )
 _ENUM_OF = {id(words): enumeration for words, enumeration in _BY_WORDS}
 

@@ -33,6 +33,7 @@ _EQ_TAG: dict[int, str] = {
     mjtEq.mjEQ_WELD: "weld",
     mjtEq.mjEQ_JOINT: "joint",
     mjtEq.mjEQ_TENDON: "tendon",
+    mjtEq.mjEQ_FLEX: "flex",
 }
 _EQ_TYPE = {tag: mjtEq(number) for number, tag in _EQ_TAG.items()}
 # where the attributes of each kind stand in ``data``
@@ -41,6 +42,7 @@ _EQ_DATA: dict[str, dict[str, slice]] = {
     "weld": {"anchor": slice(0, 3), "relpose": slice(3, 10), "torquescale": slice(10, 11)},
     "joint": {"polycoef": slice(0, 5)},
     "tendon": {"polycoef": slice(0, 5)},
+    "flex": {},
 }
 
 
@@ -74,7 +76,8 @@ class MjsEquality(EqualityDefault):
         for name in [name for name in given if name not in new.attributes]:
             del given[name]
         self.element.row = new
-        for row, name in zip(_objects(new), names, strict=True):
+        # a flex stands alone, all others have two objects
+        for row, name in zip(_objects(new), names, strict=False):
             self.element[row.name] = name
 
     @property
@@ -88,7 +91,8 @@ class MjsEquality(EqualityDefault):
             raise self.element.error(f"a {self.element.row.tag} constraint is between {self.objtype.name}", "objtype")
 
     def _object(self, number: int) -> str:
-        return self.element.attributes.get(_objects(self.element.row)[number].name) or ""
+        rows = _objects(self.element.row)
+        return self.element.attributes.get(rows[number].name) or "" if number < len(rows) else ""
 
     @property
     def name1(self) -> str:
@@ -106,7 +110,11 @@ class MjsEquality(EqualityDefault):
 
     @name2.setter
     def name2(self, value: Any) -> None:
-        self.write(_objects(self.element.row)[1], "name2", value)
+        rows = _objects(self.element.row)
+        if len(rows) > 1:
+            self.write(rows[1], "name2", value)
+        elif value:
+            raise self.element.error(f"a {self.element.row.tag} constraint has one object", "name2")
 
     @property
     def data(self) -> LiveArray:

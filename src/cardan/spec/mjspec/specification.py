@@ -14,6 +14,7 @@ from cardan.spec.mjspec.attach import Attachment
 from cardan.spec.mjspec.body import CONTENT, MjsBody, MjsFrame
 from cardan.spec.mjspec.defaults import MjsDefault
 from cardan.spec.mjspec.delete import remove
+from cardan.spec.mjspec.flex import MjsFlex
 from cardan.spec.mjspec.layout import KeysKept, bodies_of
 from cardan.spec.mjspec.placed import MjsCamera, MjsGeom, MjsJoint, MjsLight, MjsSite
 from cardan.spec.mjspec.relations import MjsEquality, MjsExclude, MjsPair, MjsTendon
@@ -31,7 +32,7 @@ _STRUCTS: dict[str, type[Struct]] = {
     "body": MjsBody, "frame": MjsFrame, "joint": MjsJoint, "geom": MjsGeom, "site": MjsSite, "camera": MjsCamera,
     "light": MjsLight, "mesh": MjsMesh, "hfield": MjsHField, "texture": MjsTexture, "material": MjsMaterial,
     "pair": MjsPair, "exclude": MjsExclude, "equality": MjsEquality, "tendon": MjsTendon, "actuator": MjsActuator,
-    "sensor": MjsSensor, "numeric": MjsNumeric, "text": MjsText, "tuple": MjsTuple, "key": MjsKey,
+    "sensor": MjsSensor, "flex": MjsFlex, "numeric": MjsNumeric, "text": MjsText, "tuple": MjsTuple, "key": MjsKey,
 }  # fmt: skip
 """Struct of each kind of object."""
 
@@ -41,6 +42,7 @@ _SECTIONS: dict[str, tuple[str, str, str]] = {
     "hfield": ("asset", "hfield", "hfields"),
     "texture": ("asset", "texture", "textures"),
     "material": ("asset", "material", "materials"),
+    "flex": ("deformable", "flex", "flexes"),
     "pair": ("contact", "pair", "pairs"),
     "exclude": ("contact", "exclude", "excludes"),
     "equality": ("equality", "connect", "equalities"),

@@ -228,7 +228,7 @@ DEFORMABLE = element(
             "flex",
             "deformable object",
             FLEX_SHARED,
-            text("body", "bodies of the vertices", required=True),
+            text("body", "bodies of the vertices", required=True, kind="body"),
             integers("element", NUMBERS, None, "vertex numbers of the elements", required=True),
             reals("vertex", NUMBERS, None, "vertex positions, m"),
             children=[flex_contact(), element("edge", "edges of the flex", FLEX_EDGE, multiplicity="?")],

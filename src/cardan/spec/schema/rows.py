@@ -80,6 +80,7 @@ class ElementRow:
         partial: names of the vectors that may be given in part (see ``Attribute.partial``).
         required: names of the attributes that must be given.
         references: rows of the attributes that name other objects, also those which only the entry has.
+        lists: rows of the attributes that hold several names of objects, separated by white space.
     """
 
     tag: str
@@ -96,12 +97,14 @@ class ElementRow:
     partial: frozenset[str] = field(init=False)
     required: tuple[str, ...] = field(init=False)
     references: tuple[Attribute, ...] = field(init=False)
+    lists: tuple[Attribute, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.defaults = {name: row.default for name, row in self.attributes.items()}
         self.partial = frozenset(name for name, row in self.attributes.items() if row.partial)
         self.required = tuple(name for name, row in self.attributes.items() if row.required)
         self.references = tuple(row for row in self.attributes.values() if row.type is Type.REFERENCE)
+        self.lists = tuple(row for row in self.attributes.values() if row.type is Type.STRING and row.kind)
 
 
 # --- constructors of attribute rows ----------------------------------------------------------------------------------
