@@ -16,7 +16,7 @@ from cardan.api.arguments import check_pair, integer, writable_vector
 from cardan.dynamics.bias import newton_euler
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
-from cardan.jit import OK, stage
+from cardan.jit import OK, jit_enabled, stage
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
@@ -31,23 +31,36 @@ _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", 
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
-    """Run the program of a public function: the path of every step, kept short."""
+    """Run the program of a public function, after all checks."""
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
-    program = m._programs.get((name, hooks.version)) or pipeline.program(m, name)
-    if program.needs_objects:
-        run(program, m, d, repeat)
-        return
-    status = program.run_once(d) if repeat == 1 and d.model is m else program.run(m, d, repeat)
-    if status:
-        settle(status, program, m, d, repeat)
+    version = hooks.version
+    program = pipeline.program(m, name)
+    if jit_enabled and not program.needs_objects:
+        m._programs[name] = version, program.once, program.block_address, program
+    run(program, m, d, repeat)
+
+
+def _execute_once(name: str, m: MjModel, d: MjData) -> None:
+    """Run the program of a public function once: the path of every step, kept short.
+
+    What `_execute` left behind is good for the data of that very model, until a callback or an option is set.
+    """
+    if m.__class__ is MjModel and d.__class__ is MjData and d.model is m:
+        ready = m._programs.get(name)
+        if ready is not None and ready[0] == hooks.version:
+            status = ready[1](ready[2], d._resume_address)
+            if status:
+                settle(status, ready[3], m, d, 1)
+            return
+    _execute(name, m, d)
 
 
 def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
     """A public function of (m, d) for a program."""
 
     def call(m: MjModel, d: MjData) -> None:
-        _execute(name, m, d)
+        _execute_once(name, m, d)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = doc
@@ -56,7 +69,10 @@ def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
 
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
     """Advance the simulation, controls from `d.ctrl` and the control callback. Optionally, repeat nstep times."""
-    _execute("mj_step", m, d, nstep if nstep.__class__ is int else integer("mj_step", "nstep", nstep))
+    if nstep.__class__ is int and nstep == 1:
+        _execute_once("mj_step", m, d)
+    else:
+        _execute("mj_step", m, d, integer("mj_step", "nstep", nstep))
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:

@@ -151,8 +151,10 @@ class Program:
         self._address = self.table.ctypes.data
         self._count = len(table)
         self._block = np.array([self._address, self._count], np.int64)
-        self._block_address = self._block.ctypes.data
-        self._native_once = _native_once() if jit_enabled else None
+        self.block_address = self._block.ctypes.data
+        self.once = (
+            _native_once() if jit_enabled else None
+        )  # native function of (`block_address`, `_resume_address` of data)
 
     def run(self, m: Any, d: Any, repeat: int = 1) -> int:
         """Run all stages `repeat` times; returns 0, or the status of the stage that stopped.
@@ -169,9 +171,9 @@ class Program:
 
     def run_once(self, d: Any) -> int:
         """Run all stages once on data and the model that it was made for; returns as `run`."""
-        if self._native_once is None:
+        if self.once is None:
             return self.run(d.model, d)
-        return self._native_once(self._block_address, d._resume_address)
+        return self.once(self.block_address, d._resume_address)
 
     def resume(self, m: Any, d: Any, repeat: int = 1) -> int:
         """Go on at the stage and the repetition that `run` stopped at."""
