@@ -258,9 +258,21 @@ def test_joints_that_mimic_become_constraints() -> None:
     np.testing.assert_array_equal(m.eq_data[0, :5], [0.1, 2, 0, 0, 0])
 
 
+@pytest.mark.parametrize(
+    ("mimic", "words"),
+    [
+        ('<mimic joint="jj"/>', "can't mimic 'jj', which does not exist; did you mean 'j'"),
+        ("<mimic/>", "can't mimic '', which does not exist"),
+        ('<mimic joint="j"/>', "can't mimic itself"),
+    ],
+)
+def test_a_joint_that_mimics_none_is_free(mimic: str, words: str) -> None:
+    with pytest.warns(UserWarning, match=words):
+        m = MjModel.from_xml_string(robot(AB + joint("revolute", mimic)))
+    assert m.neq == 0
+
+
 def test_a_joint_can_only_mimic_a_joint() -> None:
-    with pytest.raises(MjcfError, match="<mimic> joint: there is no joint 'jj'; did you mean 'j'"):
-        quiet(robot(AB + joint("revolute", '<mimic joint="jj"/>')))
     with pytest.warns(UserWarning, match="mimic is ignored"):
         m = MjModel.from_xml_string(robot(AB + link("c") + joint("revolute") + joint(
             "planar", '<mimic joint="j"/>', name="k", parent="b", child="c")))  # fmt: skip

@@ -26,6 +26,7 @@ _TRANSMISSIONS: tuple[tuple[str, int, str, str | None], ...] = (
 _SCALAR_JOINTS = (2, 3)  # slide, hinge
 _NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
+_SERVO_DYNAMICS = ("none", "filterexact", "integrator")
 _MOST_ACTIVATIONS = 100_000
 
 
@@ -150,15 +151,23 @@ def _inherited_range(
 ) -> tuple[float, float]:
     """A range of the control or the activation: given, or the target's scaled by ``inheritrange``."""
     factor = values.get("inheritrange") or 0.0
-    if factor <= 0.0:
+    if factor <= 0.0 or not _is_servo(values):
         return values[attribute]
-    if any(values[attribute]):
+    if values["dyntype"] not in _SERVO_DYNAMICS:
+        raise element.error("only position servos inherit a range", "inheritrange")
+    if any(values[attribute]) and "inheritrange" in element.row.attributes:
         raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
     low, high = _target_range(build, element, code, target)
     if not low < high:
         raise element.error("the target has no range to inherit", "inheritrange")
     middle, reach = 0.5 * (low + high), 0.5 * (high - low) * factor
     return (middle - reach, middle + reach)
+
+
+def _is_servo(values: dict[str, Any]) -> bool:
+    """Whether the force is a gain times (control - length), so that controls are positions."""
+    gain = values["gainprm"][0]
+    return values["biastype"] == "affine" and gain != 0.0 and values["biasprm"][1] == -gain
 
 
 def _target_range(build: Build, element: Element, code: int, target: int) -> tuple[float, float]:

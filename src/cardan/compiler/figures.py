@@ -46,8 +46,6 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     for geom_type, kind in _ASSETS.items():
         if word == geom_type and not values[kind]:
             raise element.error(f"a geom of type {geom_type} needs the name of a {_NOUNS[kind]}", kind)
-    if values["shellinertia"] and word != "mesh":
-        raise element.error(f"only meshes can have their mass on the surface, not a {word}", "shellinertia")
     if values["fromto"] is not None and (word in _ASSETS or values["mesh"] or values["hfield"]):
         raise element.error("a geom that stands for an asset cannot be given by two points", "fromto")
     if values["hfield"]:
@@ -142,9 +140,13 @@ def mass_and_inertia(element: Element, values: dict[str, Any], found: Figure, co
     ``counts``: whether the body's inertia is inferred from this geom.
     """
     mass = values["mass"]
+    if counts and values["shellinertia"] and values["type"] != "mesh":
+        raise element.error(f"only meshes can have their mass on the surface, not a {values['type']}", "shellinertia")
     for name in ("mass", "density"):
         if values[name] is not None and values[name] < 0.0:
-            raise element.error(f"must not be negative, found {values[name]:g}", name)
+            if counts:
+                raise element.error(f"must not be negative, found {values[name]:g}", name)
+            element.warn(f"a negative {name} makes no sense, found {values[name]:g}", name)
     if not found.volume:
         if counts and values["type"] == "mesh" and mass != 0.0:
             raise element.error("the volume of the mesh is too small: set the mass to 0, or use <inertial>", "mesh")

@@ -43,8 +43,10 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
     if word == "plane" and any(part.content.get("joint") for part in _chain(body)):
         raise element.error("a plane may stand only in a body that does not move", "type")
     plugin = instance_of(build, element, "sdf")
-    if (word == "sdf") != bool(plugin):
-        raise element.error("a geom of type sdf needs a plugin, and no other type has one", "type")
+    if plugin and word != "sdf":
+        raise element.error("only a geom of type sdf has a plugin", "type")
+    if word == "sdf" and not plugin:
+        element.warn("a geom of type sdf without a plugin has no distance, and collides with nothing", "type")
     found = figure(build, placed, values)
     mass, inertia = mass_and_inertia(element, values, found, _counts(build, body, values["group"]))
     geom = Geom(

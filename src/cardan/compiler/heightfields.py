@@ -96,7 +96,8 @@ def _normalized(element: Element, heights: np.ndarray) -> np.ndarray:
     """Elevations between 0 and 1, in single precision; zeros when all are equal."""
     if not np.isfinite(heights).all():
         attribute = "file" if element.attributes.get("file") else "elevation"
-        raise element.error("every elevation must be a finite number (in single precision)", attribute)
+        element.warn("every elevation must be a finite number (in single precision): others count as 0", attribute)
+        heights = np.where(np.isfinite(heights), heights, np.float32(0.0))
     low, high = heights.min(), heights.max()
     heights = heights - low
     return heights / (high - low) if high > low else heights

@@ -58,10 +58,11 @@ def _given_inertia(build: Build, body: Body) -> None:
             raise element.error("the matrix must be positive definite", "fullinertia")
     elif diagonal is not None:
         body.inertia = diagonal
+    # of a body that moves, this is an error
     if body.mass < 0.0:
-        raise element.error(f"must not be negative, found {body.mass:g}", "mass")
+        element.warn(f"must not be negative, found {body.mass:g}", "mass")
     if min(body.inertia) < 0.0:
-        raise element.error("moments of inertia must not be negative", "diaginertia")
+        element.warn("moments of inertia must not be negative", "diaginertia")
 
 
 def _counted(build: Build, body: Body) -> list[Geom]:

@@ -185,7 +185,7 @@ def _check(element: Element, skin: Skin) -> None:
         _check_ids(element, bone.vertid, len(skin.vert), f"the bone of body '{bone.body}'")
     numbers = [skin.vert, skin.texcoord, *(np.asarray(part) for b in skin.bones for part in (b.pos, b.quat, b.weight))]
     if not all(np.isfinite(part).all() for part in numbers):
-        raise element.error("every number of a skin must be finite (in single precision)")
+        element.warn("every number of a skin must be finite (in single precision)")
 
 
 def _check_ids(element: Element, ids: np.ndarray, count: int, what: str) -> None:

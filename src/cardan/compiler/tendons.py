@@ -57,8 +57,10 @@ def _geom(build: Build, part: Element) -> Part:
 
 def _pulley(build: Build, part: Element) -> Part:
     divisor = part.attributes["divisor"]
-    if not divisor > 0.0:
-        raise part.error(f"must be positive, found {divisor:g}", "divisor")
+    if not divisor >= 0.0:
+        raise part.error(f"must not be negative, found {divisor:g}", "divisor")
+    if not divisor:
+        part.warn("a divisor of 0 makes the tendon infinitely long", "divisor")
     return int(mjtWrap.mjWRAP_PULLEY), -1, divisor
 
 

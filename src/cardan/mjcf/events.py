@@ -1,12 +1,17 @@
-"""The XML parser: well-formed text to start and end tags. Entities, document types and network access are off."""
+"""The XML parser: text to start and end tags. Entities, document types and network access are off.
+
+Text that isn't well-formed is mended (`cardan.mjcf.dialect`) with a warning, if that helps.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NoReturn
 from xml.parsers import expat
 
 from cardan.errors import MjcfError
+from cardan.mjcf.dialect import repaired
 
 Start = Callable[[str, dict[str, str]], None]
 End = Callable[[str], None]
@@ -27,6 +32,26 @@ def make_parser(text: str | bytes, source: str, start: Start, end: End) -> expat
     return parser
 
 
+def well_formed(text: str | bytes, source: str) -> str | bytes:
+    """The text, mended with a warning when it isn't well-formed XML. Raises MjcfError when it can't be mended."""
+    try:
+        _check(text, source)
+    except MjcfError as error:
+        mended = repaired(text)
+        try:
+            _check(mended, source)
+        except MjcfError:
+            raise error from None
+        warnings.warn(f"{error}; it is read as far as it makes sense", stacklevel=2)
+        return mended
+    return text
+
+
+def _check(text: str | bytes, source: str) -> None:
+    """Raise MjcfError unless the text is well-formed."""
+    run_parser(make_parser(text, source, lambda tag, attributes: None, lambda tag: None), text, source)
+
+
 def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> None:
     """Parse the whole text. Raises MjcfError where it is not well-formed."""
     try:
@@ -34,5 +59,7 @@ def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> N
     except expat.ExpatError as error:
         reason = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
         raise MjcfError(reason, source, error.lineno) from None
-    except (UnicodeError, LookupError) as error:
+    except MjcfError:
+        raise
+    except (ValueError, LookupError) as error:
         raise MjcfError(f"not readable as text: {error}", source) from None

@@ -5,8 +5,8 @@ values, its rules are checked. ``<include>`` is followed on the spot. Then macro
 expanded, and default classes, names and references are checked over the whole tree. Entities, document types and
 network access are off.
 
-Differences from the reference, all towards earlier and clearer errors: ``nan`` is refused everywhere, attributes of
-``<frame>`` are checked, and an unknown letter in ``eulerseq`` is an error even when no Euler angle is used.
+What the reference reads is read, with a warning where it is dubious: ``nan``, unknown attributes of ``<frame>`` and
+``<include>``, unknown kinds of reference frames, text that is nearly XML.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cardan.errors import MjcfError, UnsupportedFeature, suggestion
-from cardan.mjcf.events import make_parser, run_parser
+from cardan.mjcf.events import make_parser, run_parser, well_formed
 from cardan.mjcf.references import check_references
-from cardan.mjcf.rules import CLOSING_RULES, rules_of
+from cardan.mjcf.rules import CLOSING_RULES, one_memory, rules_of
 from cardan.mjcf.urdf import URDF_ROOT, read_urdf
 from cardan.mjcf.values import parse_value
 from cardan.spec.asset_names import name_assets
@@ -37,6 +37,9 @@ _OUTSIDE = ("body", "frame")  # what the reference ignores beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # what a later assetdir replaces
 _DEEPEST = 5000
+_MOST_FILES = 10_000
+_LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
+_OPTIONAL = {"reftype": "refname"}  # words that may be unknown: they are ignored with the attribute that needs them
 
 
 def _must_name(row: ElementRow, attribute: Attribute) -> bool:
@@ -45,6 +48,8 @@ def _must_name(row: ElementRow, attribute: Attribute) -> bool:
     It is kept where a text is needed, so that a later check finds the empty one wrong, and where it replaces an earlier
     text. Everywhere else ``name=""`` means the same as no attribute at all.
     """
+    if attribute.kind == "material":
+        return True
     if attribute.type is Type.STRING:
         return attribute.required or bool(attribute.default) or row.merged
     return attribute.required or attribute.kind == "default" or row.kind in ("actuator", "sensor")
@@ -80,9 +85,9 @@ def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> Mod
 
 def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
     """Read the main document into the tree and check the whole."""
-    files: set[str | Path] = {path} if path is not None else set()
+    folder = path.parent if path else None
     try:
-        _Document(tree, files, source, path.parent if path else None).parse(text)
+        _Document(tree, [], source, folder, None, frozenset((path,) if path else ())).parse(text)
     except _IsUrdf:
         read_urdf(tree, text, source)
     expand_composites(tree)
@@ -110,22 +115,31 @@ class _Open:
 class _Document:
     """One XML document that is being read, the main one or an included one.
 
-    ``files`` holds every file read so far, ``around`` is the open element whose content an included document gives.
+    ``files`` holds every file included so far, ``around`` is the open element whose content an included document gives,
+    ``around_files`` are the files that are being read.
     """
 
     def __init__(
-        self, tree: ModelTree, files: set[str | Path], source: str, folder: Path | None, around: _Open | None = None
+        self,
+        tree: ModelTree,
+        files: list[str | Path],
+        source: str,
+        folder: Path | None,
+        around: _Open | None,
+        around_files: frozenset[str | Path],
     ) -> None:
         self.tree = tree
         self.files = files
         self.source = source
         self.folder = folder
         self.around = around
+        self.around_files = around_files
         self.empty = True
         self.open: list[_Open | None] = []  # None stands for an <include>
 
     def parse(self, text: str | bytes) -> None:
         """Read the whole document into the tree. Raises MjcfError."""
+        text = well_formed(text, self.source)
         self.parser = make_parser(text, self.source, self._start, self._end)
         run_parser(self.parser, text, self.source)
 
@@ -195,6 +209,9 @@ class _Document:
             for name in _ASSET_FOLDERS:
                 element.attributes.pop(name, None)
         element.attributes.update(given)
+        twice = one_memory(given) if tag == "size" else None
+        if twice:
+            self._fail(f"memory and {twice} exclude each other: give memory alone", tag, twice)
         for rule in rules_of(row):
             rule(element)
         return element
@@ -208,9 +225,13 @@ class _Document:
     def _attributes(self, row: ElementRow, attributes: dict[str, str]) -> dict[str, Any]:
         """Typed values of the attributes, all required ones among them."""
         values: dict[str, Any] = {}
+        ignored: set[str] = set()
         rows = row.attributes
         for name, text in attributes.items():
             attribute = rows.get(name)
+            if attribute is None and row.tag in _LENIENT:
+                self._warn("unknown attribute is ignored" + suggestion(name, rows), row.tag, name)
+                continue
             if attribute is None:
                 note = "the world body has no attributes" if row.tag == "worldbody" else "unknown attribute"
                 self._fail(note + suggestion(name, rows), row.tag, name)
@@ -219,9 +240,16 @@ class _Document:
             try:
                 values[name] = parse_value(attribute, text)
             except ValueError as error:
-                self._fail(str(error), row.tag, name)
+                if name not in _OPTIONAL:
+                    self._fail(str(error), row.tag, name)
+                self._warn(f"{error}; it is ignored", row.tag, name)
+                ignored.add(_OPTIONAL[name])
+            if attribute.type is Type.REAL and "nan" in text.lower():
+                self._warn("'nan' is no usable number", row.tag, name)
             if attribute.later or attribute.later_keywords:
                 self._refuse_later(row, attribute, text)
+        for name in ignored:
+            values.pop(name, None)
         for name in row.required:
             if name not in values:
                 self._fail("required attribute missing", row.tag, name)
@@ -242,20 +270,29 @@ class _Document:
             text, found = self.tree.read_file(name, self.folder, self.tree.folder or Path())
         except OSError as error:
             self._fail(str(error), INCLUDE.tag, "file")
+        if found in self.around_files:
+            self._fail(f"'{name}' includes itself", INCLUDE.tag, "file")
         if found in self.files:
-            self._fail(f"'{name}' is already included: a file can be read only once", INCLUDE.tag, "file")
-        self.files.add(found)
+            self._warn(f"'{name}' is already included: its content comes once more", INCLUDE.tag, "file")
+        self.files.append(found)
+        if len(self.files) > _MOST_FILES:
+            self._fail(f"more than {_MOST_FILES} files are included", INCLUDE.tag, "file")
         folder = found.parent if isinstance(found, Path) else None
         if folder is not None:
             self.tree.include_folders[str(name)] = folder
         elif "/" in name:
             self.tree.include_folders[str(name)] = Path(name).parent
-        document = _Document(self.tree, self.files, str(name), folder, top)
+        document = _Document(self.tree, self.files, str(name), folder, top, self.around_files | {found})
         document.parse(text)
         if document.empty:
             self._fail(f"'{name}' is empty", INCLUDE.tag, "file")
 
     # --- errors ------------------------------------------------------------------------------------------------------
+
+    def _warn(self, message: str, element: str, attribute: str) -> None:
+        """Warn about the current place in the document."""
+        line = self.parser.CurrentLineNumber
+        warnings.warn(str(MjcfError(message, self.source, line, element, attribute)), stacklevel=2)
 
     def _fail(
         self, message: str, element: str, attribute: str | None = None, kind: type[MjcfError] = MjcfError

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # sections whose names are not objects of the model; a class is checked through the elements that use it
 _NOT_CHECKED = ("default",)
+# kinds of objects that compiler discardvisual drops, so that nobody misses them
+_DISCARDED = ("material",)
 
 
 def resolve(element: Element, row: Attribute, name: str) -> Element | None:
@@ -44,7 +46,10 @@ def check_references(tree: ModelTree) -> None:
 def _check_element(element: Element) -> None:
     """Check the references of one element: default classes first, since other values come from them."""
     inherited = _inherited(element) if element.row.entry else {}
+    discarded = _DISCARDED if element.tree.section("compiler")["discardvisual"] else ()
     for row in element.row.references:
+        if row.kind in discarded:
+            continue
         name = element.attributes.get(row.name)
         if row.kind == "default":
             if name is not None and name not in element.tree.defaults:
@@ -52,7 +57,7 @@ def _check_element(element: Element) -> None:
                 raise element.error(f"unknown default class '{name}'" + suggestion(name, known), row.name)
         elif name or (name is not None and (row.required or element.row.kind == "sensor")):
             _check_name(element, row, name)
-        elif inherited.get(row.name):
+        elif name is None and inherited.get(row.name):
             _check_name(element, row, inherited[row.name], f" (from default class '{element.default_class.name}')")
 
 

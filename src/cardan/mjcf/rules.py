@@ -6,9 +6,9 @@ checked when the element's attributes are known, ``CLOSING_RULES`` those that ne
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardan.constants import mjNGROUP
 from cardan.spec.schema.actuator import TARGETS
@@ -97,8 +97,9 @@ def shortcut_bounds(element: Element) -> None:
 
 
 def one_damping(element: Element) -> None:
-    """Damping of a servo is given in one way."""
-    if len(_given(element, ("kv", "dampratio"))) > 1:
+    """Damping of a servo is given in one way; of two ways, one may be 0."""
+    found = [name for name in _given(element, ("kv", "dampratio")) if element.attributes[name]]
+    if len(found) > 1:
         raise element.error("kv and dampratio exclude each other", "dampratio")
 
 
@@ -138,10 +139,12 @@ def positive(name: str) -> Rule:
 
 
 def euler_sequence(element: Element) -> None:
-    """An Euler sequence is three of the letters xyzXYZ."""
+    """An Euler sequence is three of the letters xyzXYZ; other letters matter only where an Euler angle stands."""
     word = element.attributes.get("eulerseq", "xyz")
-    if len(word) != 3 or set(word) - set("xyzXYZ"):
+    if len(word) != 3:
         raise element.error(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
+    if set(word) - set("xyzXYZ"):
+        element.warn(f"expected three of the letters x, y, z, X, Y, Z, found '{word}'", "eulerseq")
 
 
 def local_coordinates(element: Element) -> None:
@@ -151,14 +154,20 @@ def local_coordinates(element: Element) -> None:
 
 
 def bounded_count(element: Element) -> None:
-    """A number of copies is not negative and not absurd."""
+    """A number of copies is not absurd; a negative one counts as none."""
     count = element.attributes["count"]
-    if not 0 <= count <= _LARGEST_COUNT:
+    if count > _LARGEST_COUNT:
         raise element.error(f"must be between 0 and {_LARGEST_COUNT}, found {count}", "count")
+    if count < 0:
+        element.warn(f"a negative number of copies counts as 0, found {count}", "count")
+        element.attributes["count"] = 0
 
 
 def bounded_sizes(element: Element) -> None:
     """Sizes are not negative; -1 stands for automatic where that is the default."""
+    if element.attributes.get("nkey", 0) < 0:
+        element.warn(f"a negative number of keyframes counts as 0, found {element.attributes['nkey']}", "nkey")
+        element.attributes["nkey"] = 0
     for name, value in element.attributes.items():
         least = min(element.row.defaults[name], 0)
         if value < least:
@@ -167,9 +176,13 @@ def bounded_sizes(element: Element) -> None:
         raise element.error(f"at most {_LARGEST_COUNT} keyframes, found {element.attributes['nkey']}", "nkey")
     if 0 <= element.attributes.get("memory", -1) < _LEAST_MEMORY:
         raise element.error(f"less than {_LEAST_MEMORY} bytes leave no room for a single contact", "memory")
-    old = _given(element, ("njmax", "nconmax", "nstack"))
-    if element.attributes.get("memory", -1) >= 0 and any(element.attributes[name] >= 0 for name in old):
-        raise element.error(f"memory and {old[0]} exclude each other: give memory alone", old[0])
+
+
+def one_memory(given: Mapping[str, Any]) -> str | None:
+    """The attribute of a ``size`` element by which the memory is sized in a second way, or None."""
+    if given.get("memory", -1) < 0:
+        return None
+    return next((name for name in ("njmax", "nstack") if given.get(name, -1) >= 0), None)
 
 
 def actuator_groups(element: Element) -> None:

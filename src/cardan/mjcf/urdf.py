@@ -257,8 +257,11 @@ def _add_mimics(robot: _Robot) -> None:
         if mimic is None:
             continue
         name, other = joint.values["name"], mimic.values["joint"]
-        if other not in names:
-            raise mimic.error(f"there is no joint '{other}'" + suggestion(other, names), "joint")
+        if not other or other not in names or other == name:
+            hint = suggestion(other, names) if other else ""
+            reason = "itself" if other == name else f"'{other or ''}', which does not exist{hint}"
+            _warn(mimic, f"joint '{name}' can't mimic {reason}; mimic is ignored")
+            continue
         if joint.values["type"] not in scalar or names[other].values["type"] not in scalar:
             _warn(mimic, f"joint '{name}' can't mimic '{other}': both need one degree of freedom; mimic is ignored")
             continue

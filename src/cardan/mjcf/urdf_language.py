@@ -96,7 +96,7 @@ _JOINT = element(
                 real("effort", 0.0, "largest force or torque; 0: no limit"), **_ONE),
         element("dynamics", "passive forces", real("damping", 0.0, "damping coefficient"),
                 real("friction", 0.0, "dry friction"), **_ONE),
-        element("mimic", "position that follows another joint", text("joint", "the other joint", required=True),
+        element("mimic", "position that follows another joint", text("joint", "the other joint"),
                 real("multiplier", 1.0, "factor"), real("offset", 0.0, "offset"), **_ONE),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.errors import MjcfError, suggestion
-from cardan.mjcf.events import make_parser, run_parser
+from cardan.mjcf.events import make_parser, run_parser, well_formed
 from cardan.mjcf.values import parse_value
 from cardan.spec.schema.rows import ElementRow, Type
 
@@ -107,6 +107,7 @@ def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
     def end(tag: str) -> None:
         stack.pop()
 
+    text = well_formed(text, source)
     parser = make_parser(text, source, start, end)
     run_parser(parser, text, source)
     return top

@@ -36,12 +36,10 @@ def _parse_real(row: Attribute, text: str) -> float | tuple[float, ...]:
 
 
 def _real(token: str) -> float:
-    """One real number: decimal, hexadecimal, or inf."""
+    """One real number: decimal, hexadecimal, inf or nan."""
     word = token.lower().lstrip("+-")
-    if word == "inf":
+    if word in ("inf", "nan"):
         return float(token)
-    if word == "nan":
-        raise ValueError(f"'{token}' is not a usable number")
     if "," in token:
         raise ValueError(f"'{token}' is not a number; numbers are separated by spaces, not commas")
     try:

@@ -34,15 +34,13 @@ def attach_shapes(m: MjModel) -> None:
     """Load or compile the distance functions of all geoms of type sdf, and fill ``aux.sdf_*``.
 
     Raises:
-        ValueError: a geom of type sdf has no registered shape.
+        ValueError: a geom of type sdf has a plugin without a registered shape.
     """
-    geoms = np.flatnonzero(m.geom_type == mjtGeom.mjGEOM_SDF)
+    geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
     if not geoms.size:
         return
     instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
     meshes = dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))
-    if min(meshes) < 0:
-        raise ValueError("a geom of type sdf has no plugin instance")
     shapes = {instance: shape_of(m, instance) for instance in meshes}
     for instance, shape in shapes.items():
         adr = MAX_ATTRIBUTES * instance

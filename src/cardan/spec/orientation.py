@@ -63,6 +63,8 @@ def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[s
         return z2quat(unit(element, values["zaxis"], "zaxis"), SHORTEST)
     if values.get("euler") is not None:
         first, second, third = (_radians(settings, element, angle, "euler") for angle in values["euler"])
+        if set(settings["eulerseq"]) - set("xyzXYZ"):
+            raise element.error(f"compiler eulerseq '{settings['eulerseq']}' has other letters than x, y, z", "euler")
         return unit_quat(euler2quat((first, second, third), settings["eulerseq"]))
     quat = values["quat"]
     return quat if quat == IDENTITY[1] else unit_quat(quat)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.near import MAXCONPAIR, put_contact
-from cardan.collision.sdf.field import evaluate, load_side
+from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import (
     add3,
@@ -145,6 +145,8 @@ def sdf_descent(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
     Contacts have negative distances, whatever the margin.
     """
+    if not (has_distance(m, geom1) and has_distance(m, geom2)):
+        return 0
     load_side(m, d, 0, geom1)
     load_side(m, d, 1, geom2)
     low, high = common_box(m, d, geom1, geom2)

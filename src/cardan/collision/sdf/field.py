@@ -27,6 +27,12 @@ def mul_mat_mat_t(a: Any, b: Any) -> Any:
 
 
 @kernel
+def has_distance(m: Any, geom: int) -> bool:
+    """Whether a geom has a signed distance: not one of type sdf without a plugin, which collides with nothing."""
+    return m.geom_type[geom] != SDF or m.geom_plugin[geom] >= 0
+
+
+@kernel
 def load_side(m: Any, d: Any, side: int, geom: int) -> None:
     """Make a geom side 0 or 1 of the pair.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.near import MAXCONPAIR, put_contact
-from cardan.collision.sdf.field import evaluate, load_side
+from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.constants import mjMAXTREEDEPTH
 from cardan.jit import collider, exact, kernel, stack_int_array
 from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, norm3, normalize3, scale3, sub3
@@ -150,6 +150,8 @@ def mesh_sdf(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
     The deepest `MAXCONPAIR` contacts remain, less those that stand at the same place.
     """
+    if not has_distance(m, geom2):
+        return 0
     load_side(m, d, 1, geom2)
     mesh = m.geom_dataid[geom1]
     return without_copies(d, collide_tree(m, d, geom1, mesh) if m.mesh_bvhnum[mesh] > 0 else 0)
