@@ -117,8 +117,7 @@ BROKEN: list[tuple[str, tuple[str, ...]]] = [
     ("<worldbody>", ("not well-formed",)),
 ]
 
-ONLY_HERE: list[tuple[str, tuple[str, ...]]] = [
-]
+ONLY_HERE: list[tuple[str, tuple[str, ...]]] = []
 
 
 def model(content: str) -> str:

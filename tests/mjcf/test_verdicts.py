@@ -16,15 +16,7 @@ SHARE = 1 if FULL else 12
 
 # refused here only, or accepted here only, for reasons that docs/differences.md gives: element and attribute
 ON_PURPOSE = {
-    ("compiler", "eulerseq"),
-    ("geom", "density"),
-    ("geom", "mass"),
-    ("geom", "shellinertia"),
     ("inertial", "zaxis"),
-    ("framepos", "reftype"),
-    ("pulley", "divisor"),
-    ("position", "inheritrange"),
-    ("size", "nkey"),
 }
 
 

@@ -17,7 +17,7 @@ _TOKEN = re.compile(
     | <!\[CDATA\[.*?\]\]>
     | <\?.*?\?>                                                 # a declaration or an instruction
     | <!(?:[^<>\[]|\[[^\]]*\])*>                                # a document type
-    | <(?P<end>/?)(?P<tag>[\w:][\w:.\-]*)                    # a tag
+    | <(?:(?P<end>/)|\s*)(?P<tag>[\w:][\w:.\-]*)                    # a tag
       (?P<attributes>(?:[^<>"']|"[^"]*"|'[^']*')*?)(?P<empty>/?)>
     """,
     re.DOTALL | re.VERBOSE,
@@ -74,7 +74,7 @@ def _lines(text: str) -> str:
 def _tag(token: re.Match[str]) -> str:
     """A tag with well-formed attributes; what is none stays, for the parser to refuse."""
     attributes = _ATTRIBUTE.sub(_attribute, token["attributes"])
-    return f"<{token['end']}{token['tag']}{attributes}{token['empty']}>"
+    return f"<{token['end'] or ''}{token['tag']}{attributes}{token['empty']}>"
 
 
 def _attribute(found: re.Match[str]) -> str:
