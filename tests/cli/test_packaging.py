@@ -15,6 +15,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SLIDER = '<mujoco><worldbody><body><joint type="slide"/><geom size=".1"/></body></worldbody></mujoco>'
 # names under which packages are imported where these differ
 IMPORTED_AS = {"pillow": "PIL"}
+# packages that bring a program; the module that runs it names them
+PROGRAMS = {"cmeel-qhull": "src/cardan/compiler/meshes/qhull.py"}
 
 WITHOUT = """
 import sys
@@ -65,4 +67,6 @@ def test_each_dependency_is_used() -> None:
     extras = PROJECT["optional-dependencies"]
     declared = PROJECT["dependencies"] + [line for name, lines in extras.items() if name != "dev" for line in lines]
     names = {line.split(">")[0].split("=")[0].split("[")[0].split(";")[0].strip() for line in declared}
-    assert {IMPORTED_AS.get(name, name) for name in names} - {"cardan"} <= imported_packages()
+    assert {IMPORTED_AS.get(name, name) for name in names - PROGRAMS.keys()} - {"cardan"} <= imported_packages()
+    for name, file in PROGRAMS.items():
+        assert f'"{name}"' in (ROOT / file).read_text()

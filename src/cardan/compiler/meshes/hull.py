@@ -1,8 +1,8 @@
 """Convex hulls of meshes (Qhull through SciPy) and the graph of their edges that collision detection walks.
 
 The graph is ``numvert, numface, vert_edgeadr[numvert], vert_globalid[numvert], edge_localid[numvert + 3 numface],
-face_globalid[3 numface]``: for each hull vertex its number in the mesh, and its neighbours in order of faces, ended
-by -1.
+face_globalid[3 numface]``: for each hull vertex its number in the mesh, and its neighbours in the order of the faces
+around it, ended by -1. The order is Qhull's (`cardan.compiler.meshes.qhull`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cardan.compiler.meshes.qhull import OPTIONS, facets_around, has_flat_faces, vertex_order
 from cardan.formats.raw import MeshDataError
 
 
@@ -20,10 +21,14 @@ class Hull(NamedTuple):
     Attributes:
         face: vertex numbers, counter-clockwise from outside (n, 3).
         listed: the same faces with their vertices in Qhull's order, which decides about the order of neighbours.
+        order: the vertices.
+        around: all pairs of a vertex and a face at it, two arrays of 3 n; the faces of a vertex in Qhull's order.
     """
 
     face: np.ndarray
     listed: np.ndarray
+    order: np.ndarray
+    around: tuple[np.ndarray, np.ndarray]
 
 
 def convex_hull(vertex: np.ndarray) -> Hull:
@@ -34,8 +39,9 @@ def convex_hull(vertex: np.ndarray) -> Hull:
     """
     from scipy.spatial import ConvexHull, QhullError
 
+    points = vertex.astype(np.float64)
     try:
-        hull = ConvexHull(vertex.astype(np.float64), qhull_options="Qt")
+        hull = ConvexHull(points, qhull_options=OPTIONS)
     except QhullError:
         raise MeshDataError("the mesh has no convex hull: its vertices lie in a plane, or nearly") from None
     listed = hull.simplices.astype(np.int32)
@@ -43,17 +49,19 @@ def convex_hull(vertex: np.ndarray) -> Hull:
     inward = (np.cross(b - a, c - a) * hull.equations[:, :3]).sum(axis=1) < 0.0
     face = listed.copy()
     face[inward] = listed[inward][:, [1, 0, 2]]
-    return Hull(face, listed)
+    order = vertex_order(points, listed, flat=has_flat_faces(hull.equations))
+    return Hull(face, listed, order, facets_around(points, listed))
 
 
 def hull_graph(hull: Hull, *, mirrored: bool = False) -> np.ndarray:
     """The graph of a hull, int32; `mirrored` turns its faces around."""
     face = hull.face[:, [0, 2, 1]] if mirrored else hull.face
-    globalid, local = np.unique(hull.listed, return_inverse=True)
-    local = local.reshape(-1, 3)
-    count = len(globalid)
-    # each edge twice, once in each direction, at the first face that has it: a vertex's neighbours in order of faces
-    start, end = local[:, [0, 0, 1, 1, 2, 2]].ravel(), local[:, [1, 2, 0, 2, 0, 1]].ravel()
+    count = len(hull.order)
+    local = np.zeros(hull.order.max() + 1, np.int64)
+    local[hull.order] = np.arange(count)
+    # each edge at the first face around its start that has it
+    at, around = local[hull.around[0]], local[hull.listed][hull.around[1]]
+    start, end = np.repeat(at, 2), around[around != at[:, None]]
     first = np.sort(np.unique(start * count + end, return_index=True)[1])
     first = first[np.argsort(start[first], kind="stable")]
     start, end = start[first], end[first]
@@ -61,5 +69,5 @@ def hull_graph(hull: Hull, *, mirrored: bool = False) -> np.ndarray:
     adr = np.cumsum(degree + 1) - degree - 1
     neighbours = np.full(len(start) + count, -1)
     neighbours[np.arange(len(start)) + start] = end
-    parts = ([count, len(face)], adr, globalid, neighbours, face.ravel())
+    parts = ([count, len(face)], adr, hull.order, neighbours, face.ravel())
     return np.concatenate(parts).astype(np.int32)
