@@ -7,7 +7,7 @@ Qhull adds points one by one. The new facets, a cone from the new point, go to t
 vertices of these facets, in the same order, to the end of its list of vertices. So as long as all facets are triangles,
 both orders follow from the list of facets. Flat faces of more corners are merged from triangles and cut up again at the
 end, which disturbs both. Then SciPy tells the order of vertices in passing, as the numbers of the regions of a Voronoi
-diagram, and Qhull's own program (package ``cmeel-qhull``, extra ``qhull``) that of the facets around them. Without the
+diagram, and Qhull's own program (package ``cmeel-qhull``, not on Windows) that of the facets around them. Without the
 program, or where there are very many facets, they stand in the order of the list.
 
 Source: C. Barber, D. Dobkin, H. Huhdanpaa, The Quickhull algorithm for convex hulls, ACM Transactions on Mathematical
