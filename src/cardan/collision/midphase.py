@@ -26,9 +26,9 @@ NO_PAIR = -1
 INFINITE = 1e10
 ROUND = 1.0 + 1e-9
 """By how much bounding spheres are enlarged against rounding."""
-LEAST_GEOMS = 16
+LEAST_GEOMS = 4
 """Least number of geoms of a body whose tree is used."""
-LEAST_PAIRS = 64
+LEAST_PAIRS = 16
 """Least number of pairs of geoms of two bodies for which a tree is used."""
 
 
