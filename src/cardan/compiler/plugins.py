@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cardan.collision.sdf.shape import Shape
 from cardan.plugins import PLUGINS, Plugin, find_plugin
 from cardan.plugins.registry import PURPOSES, plugin_number, size_of
+from cardan.spec.mjspec.layout import register_plugin_activations
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -128,6 +129,23 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
     text = b"".join(config.get(key, "").encode() + b"\0" for key in plugin.attributes) or b"\0"
     build.columns["plugin_attr"].extend(text)
     return Instance(number, plugin, config)
+
+
+def _activations(actuator: Element) -> int:
+    """Activations that the plugin of an actuator has; 0 where the plugin or the instance is not known."""
+    name = actuator["instance"]
+    source = actuator.tree.find("plugin", name) if name else actuator
+    holder = source.parent if source is not None and name else source
+    plugin = find_plugin(holder["plugin"] or "") if holder is not None else None
+    if plugin is None or source is None:
+        return 0
+    try:
+        return size_of(plugin.actdim, _config(source))
+    except ValueError:
+        return 0
+
+
+register_plugin_activations(_activations)
 
 
 def _config(element: Element) -> dict[str, str]:

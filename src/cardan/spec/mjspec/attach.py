@@ -55,7 +55,8 @@ class Attachment:
             MjcfError: a name is taken; nothing was changed.
         """
         relations = list(self._relations(roots, whole))
-        others = [*self.child.section("asset").children, *self.child.section("deformable").all("skin"), *relations]
+        others = [*self.child.section("extension").children, *self.child.section("asset").children]
+        others += [*self.child.section("deformable").all("skin"), *relations]
         keys = list(self.child.section("keyframe").children)
         self._check_names([*roots, *others, *keys])
         self._copy_classes()
@@ -66,6 +67,7 @@ class Attachment:
             for element in others:
                 assert element.parent is not None
                 self._copy(element, self.parent.section(element.parent.tag))
+            self.parent.changed()  # so that keyframes find the plugin instances of actuators
         self._copy_keys(keys)
         for name, content in self.child.assets.items():
             self.parent.assets.setdefault(name, content)
@@ -82,13 +84,13 @@ class Attachment:
             return
         inside: Named = {(e.row.kind, e.name) for root in roots for e in (root, *root.descendants())
                          if e.row.kind and e.name}  # fmt: skip
-        assets = {element.row.kind for element in self.child.section("asset").children}
+        along = {"default", "plugin", *(element.row.kind for element in self.child.section("asset").children)}
         for tag in (*_SECTIONS, "custom"):
             for element in self.child.section(tag).children:
                 if element.tag == "skin":
                     continue
                 named = {found for part in (element, *element.children) for row in part.row.references
-                         if (found := referred(part, row)) and found[0] not in ("default", *assets)}  # fmt: skip
+                         if (found := referred(part, row)) and found[0] not in along}  # fmt: skip
                 named |= listed(element)
                 named.discard(("body", WORLD))
                 if named and named <= inside:

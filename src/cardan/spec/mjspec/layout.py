@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -41,12 +41,26 @@ def layout(tree: ModelTree) -> Parts:
             parts["qpos"].append((joint, nq))
             parts["qvel"].append((joint, nv))
     for actuator in tree.section("actuator").children:
-        values = actuator.resolved()
-        dim = values.get("actdim", -1)
         parts["ctrl"].append((actuator, 1))
-        parts["act"].append((actuator, 0 if values["dyntype"] == "none" else 1 if dim < 0 else dim))
+        parts["act"].append((actuator, _activations(actuator)))
     parts["equality"] = [(element, 1) for element in tree.section("equality").children]
     return parts
+
+
+def _activations(actuator: Element) -> int:
+    """Number of activations of an actuator."""
+    values = actuator.resolved()
+    dim = values.get("actdim", -1)
+    own = 0 if values["dyntype"] == "none" else 1 if dim < 0 else dim
+    return own + (_plugin_activations[0](actuator) if actuator.tag == "plugin" else 0)
+
+
+_plugin_activations: list[Callable[[Element], int]] = []
+
+
+def register_plugin_activations(count: Callable[[Element], int]) -> None:
+    """Tell who knows how many activations the plugin of an actuator has: a floor above this one."""
+    _plugin_activations[:] = [count]
 
 
 def size(part: Part) -> int:
