@@ -79,7 +79,11 @@ def test_surfaces_are_closed(kind: str, count: tuple[int, int, int]) -> None:
         ('count="0 3 1"', "", "count: numbers of points must be at least 1, found 0"),
         ('count="3 3"', "", "count: expected 3 integers"),
         ('count="9999 9999 1"', "", "count: more than"),
-        ('count="3 3 1" spacing=".009 1 1"', "", "spacing: points must be at least two radii apart, found 0.009"),
+        (
+            'count="3 3 1" spacing=".009 1 1"',
+            "",
+            "spacing: points must be at least two radii and the margin apart",
+        ),
         ('type="direct"', "", "point: required attribute missing (type direct needs it)"),
         ('type="direct" point="0 0"', "", "element: required attribute missing (type direct needs it)"),
         (
@@ -97,6 +101,7 @@ def test_surfaces_are_closed(kind: str, count: tuple[int, int, int]) -> None:
         ('type="box" dim="3" count="2 2 1"', "", "count: numbers of points must be at least 2, found 1"),
         ('type="disc" count="1 2 1"', "", "count: a disc needs 2 points along each axis, found 1"),
         ('count="3 3 1" texcoord="0 1 2"', "", "texcoord: expected two numbers for each point, found 3 for 9 points"),
+        ('count="3 3 1"', '<contact margin=".1"/>', "two radii and the margin apart (0.11), found 0.02"),
         ('count="3 3 1"', '<pin id="9"/>', "<pin> id: points are 0 to 8, found 9"),
         ('count="3 3 1"', '<pin id="-1"/>', "<pin> id: points are 0 to 8, found -1"),
         ('count="3 3 1"', '<pin range="0 1 2"/>', "<pin> range: the number of values must be a multiple of 2, found 3"),

@@ -49,9 +49,11 @@ def _checked_count(element: Element, values: dict[str, Any], least: int) -> tupl
         raise element.error(f"numbers of points must be at least {least}, found {min(count)}", "count")
     if count[0] * count[1] * count[2] > _MOST_POINTS:
         raise element.error(f"more than {_MOST_POINTS} points", "count")
-    closest, radius = min(values["spacing"]), values["radius"]
-    if closest < 2.0 * radius:
-        raise element.error(f"points must be at least two radii apart, found {closest:g} for {radius:g}", "spacing")
+    contact = element.child("contact")
+    closest, least_apart = min(values["spacing"]), 2.0 * values["radius"] + (contact["margin"] if contact else 0.0)
+    if closest < least_apart:
+        reason = f"two radii and the margin apart ({least_apart:g})"
+        raise element.error(f"points must be at least {reason}, found {closest:g}", "spacing")
     return count
 
 
