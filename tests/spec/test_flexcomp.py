@@ -72,8 +72,10 @@ def test_surfaces_are_closed(kind: str, count: tuple[int, int, int]) -> None:
     ("attributes", "content", "words"),
     [
         ('dim="4"', "", "<flexcomp name='f'> dim: must be 1, 2 or 3, found 4"),
-        ('mass="0"', "", "mass: must be positive"),
+        ('mass="0"', "", "mass: must be positive and finite, found 0"),
         ('inertiabox="-1"', "", "inertiabox: must be positive"),
+        ('mass="inf"', "", "mass: must be positive and finite, found inf"),
+        ('pos="0 inf 0"', "", "the position of point 0 is not finite"),
         ('scale="1 0 1"', "", "scale: scales must be positive, found 0"),
         ('count="3 1 1"', "", "count: a grid of dimension 2 needs 2 points along each axis, found 1"),
         ('count="0 3 1"', "", "count: numbers of points must be at least 1, found 0"),

@@ -8,6 +8,7 @@ the documentation was found by asking the reference.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +74,9 @@ class _Expansion:
         self.parent, self.frames = _surroundings(macro)
         self.lattice = _GENERATORS[self.values["type"]](macro, self.values)
         self.point = _moved(self._pose(macro), self.lattice.point)
+        finite = np.isfinite(self.point).all(axis=1)
+        if not finite.all():
+            raise macro.error(f"the position of point {int(np.argmin(finite))} is not finite")
         self.pinned = pinned_points(macro, self.values, len(self.point))
         self.pinned |= self.values["rigid"]
         self.pinned[:1] |= self.lattice.closed
@@ -102,8 +106,8 @@ class _Expansion:
         if values["dim"] not in (1, 2, 3):
             raise macro.error(f"must be 1, 2 or 3, found {values['dim']}", "dim")
         for name in ("mass", "inertiabox"):
-            if values[name] < mjMINVAL:
-                raise macro.error(f"must be positive, found {values[name]:g}", name)
+            if not mjMINVAL <= values[name] < inf:
+                raise macro.error(f"must be positive and finite, found {values[name]:g}", name)
         if min(values["scale"]) < mjMINVAL:
             raise macro.error(f"scales must be positive, found {min(values['scale']):g}", "scale")
 
