@@ -54,7 +54,8 @@ def flexcomp(rng: np.random.Generator, name: str, jacobian: str) -> str:
     inner = f"<edge {edge}/>{'' if rigid else pins}{contact(rng, jacobian)}"
     text = (
         f'<flexcomp name="{name}" type="grid" dim="{dim}" count="{words(np.array(count))}" '
-        f'mass="{rng.uniform(0.5, 2):.3g}" spacing=".06 .06 .06" radius="{rng.uniform(0.004, 0.012):.3g}" pos="{words(rng.uniform(-0.05, 0.05, 3))}" '
+        f'mass="{rng.uniform(0.5, 2):.3g}" spacing=".06 .06 .06" radius="{rng.uniform(0.004, 0.012):.3g}" '
+        f'pos="{words(rng.uniform(-0.05, 0.05, 3))}" '
         f'euler="{words(rng.uniform(-30, 30, 3))}" rigid="{str(rigid).lower()}">{inner}</flexcomp>'
     )
     if rigid or rng.random() < 0.3:

@@ -69,6 +69,19 @@ def length_rate(m: Any, d: Any, flex: int, edge: int, axis: Any, k: int) -> floa
 
 
 @kernel
+def stored_at(m: Any, d: Any, edge: int) -> Any:
+    """Row and column of the first entry of an edge's compressed row in ``flexedge_J``, an (nflexedge, nv) array."""
+    adr = d.flexedge_J_rowadr[edge]
+    return adr // m.nv, adr % m.nv
+
+
+@kernel
+def passed_on(m: Any, row: int, column: int) -> Any:
+    """Row and column of the next entry of a compressed row."""
+    return (row, column + 1) if column + 1 < m.nv else (row + 1, 0)
+
+
+@kernel
 def put_edge_row(m: Any, d: Any, flex: int, edge: int, adr: int) -> int:
     """Write an edge's row of the Jacobian, compressed from `adr` on; returns where the next one starts."""
     axis = normalize3(edge_vector(m, d, flex, edge))
@@ -76,11 +89,12 @@ def put_edge_row(m: Any, d: Any, flex: int, edge: int, adr: int) -> int:
     if is_sparse(m):
         d.flexedge_J_rowadr[edge] = adr
         d.flexedge_J_rownnz[edge] = stop - start
+        row, column = stored_at(m, d, edge)
         for k in range(start, stop):
-            d.flexedge_J_colind[adr // m.nv, adr % m.nv] = m.aux.edge_colind[k]
-            d.flexedge_J[adr // m.nv, adr % m.nv] = length_rate(m, d, flex, edge, axis, k)
-            adr += 1
-        return adr
+            d.flexedge_J_colind[row, column] = m.aux.edge_colind[k]
+            d.flexedge_J[row, column] = length_rate(m, d, flex, edge, axis, k)
+            row, column = passed_on(m, row, column)
+        return adr + stop - start
     for dof in range(m.nv):
         d.flexedge_J[edge, dof] = 0.0
     for k in range(start, stop):
@@ -116,16 +130,30 @@ def edge_moment(m: Any, d: Any, edge: int, k: int) -> float:
     return d.flexedge_J[edge, m.aux.edge_colind[k]]
 
 
+@kernel
+def edge_rate(m: Any, d: Any, edge: int) -> float:
+    """The rate of change of the length of an edge: its row of the Jacobian times qvel."""
+    velocity = 0.0
+    start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
+    if is_sparse(m):
+        row, column = stored_at(m, d, edge)
+        for k in range(start, stop):
+            velocity += d.flexedge_J[row, column] * d.qvel[m.aux.edge_colind[k]]
+            row, column = passed_on(m, row, column)
+    else:
+        for k in range(start, stop):
+            dof = m.aux.edge_colind[k]
+            velocity += d.flexedge_J[edge, dof] * d.qvel[dof]
+    return velocity
+
+
 @stage
 def edge_velocity(m: Any, d: Any) -> int:
     """Rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
     for flex in range(m.nflex):
         if edges_used(m, flex):
             for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
-                velocity = 0.0
-                for k in range(m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]):
-                    velocity += edge_moment(m, d, edge, k) * d.qvel[m.aux.edge_colind[k]]
-                d.flexedge_velocity[edge] = velocity
+                d.flexedge_velocity[edge] = edge_rate(m, d, edge)
     return OK
 
 
@@ -133,6 +161,20 @@ def edge_velocity(m: Any, d: Any) -> int:
 def extension(m: Any, d: Any, edge: int) -> float:
     """How much longer an edge is than at rest."""
     return d.flexedge_length[edge] - m.flexedge_length0[edge]
+
+
+@kernel
+def add_edge_force(m: Any, d: Any, edge: int, force: float, result: Any) -> None:
+    """Add the joint forces of a force along an edge to `result` and qfrc_passive (nv,)."""
+    start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
+    sparse = is_sparse(m)
+    row, column = stored_at(m, d, edge) if sparse else (edge, 0)
+    for k in range(start, stop):
+        dof = m.aux.edge_colind[k]
+        moment = d.flexedge_J[row, column if sparse else dof] * force
+        result[dof] += moment
+        d.qfrc_passive[dof] += moment
+        row, column = passed_on(m, row, column) if sparse else (edge, 0)
 
 
 @stage
@@ -145,17 +187,12 @@ def edge_forces(m: Any, d: Any) -> int:
         return OK
     for flex in range(m.nflex):
         stiffness, damping = m.flex_edgestiffness[flex], m.flex_edgedamping[flex]
-        if m.flex_rigid[flex] != 0 or (stiffness == 0.0 and damping == 0.0):
-            continue
-        for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
-            spring = -stiffness * extension(m, d, edge)
-            damper = -damping * d.flexedge_velocity[edge]
-            for k in range(m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]):
-                dof = m.aux.edge_colind[k]
-                moment = edge_moment(m, d, edge, k)
-                d.qfrc_spring[dof] += moment * spring
-                d.qfrc_damper[dof] += moment * damper
-                d.qfrc_passive[dof] += moment * (spring + damper)
+        if m.flex_rigid[flex] == 0:
+            for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
+                if stiffness != 0.0:
+                    add_edge_force(m, d, edge, -stiffness * extension(m, d, edge), d.qfrc_spring)
+                if damping != 0.0:
+                    add_edge_force(m, d, edge, -damping * d.flexedge_velocity[edge], d.qfrc_damper)
     return OK
 
 
@@ -175,17 +212,22 @@ def edge_energy(m: Any, d: Any) -> int:
 
 @kernel
 def add_edge_derivative(m: Any, d: Any, edge: int, slope: float) -> None:
-    """Add J' slope J of one edge, where the pattern of qDeriv has entries."""
+    """Add J' slope J of one edge, where the pattern of qDeriv has entries: between dofs of one tree."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
+    first = start
     for i in range(start, stop):
         row = m.aux.edge_colind[i]
+        at, end = m.aux.D_rowadr[row], m.aux.D_rowadr[row + 1]
         scaled = slope * edge_moment(m, d, edge, i)
-        at = m.aux.D_rowadr[row]
-        for j in range(start, stop):
+        while m.dof_treeid[m.aux.edge_colind[first]] != m.dof_treeid[row]:
+            first += 1
+        j = first
+        while j < stop and m.dof_treeid[m.aux.edge_colind[j]] == m.dof_treeid[row]:
             column = m.aux.edge_colind[j]
             at = next_entry(m, row, column, at)
-            if at < m.aux.D_rowadr[row + 1] and m.aux.D_colind[at] == column:
+            if at < end and m.aux.D_colind[at] == column:
                 d.qDeriv[at] += scaled * edge_moment(m, d, edge, j)
+            j += 1
 
 
 @stage

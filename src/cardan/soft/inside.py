@@ -33,6 +33,8 @@ BVH = int(mjtFlexSelf.mjFLEXSELF_BVH)
 AUTO = int(mjtFlexSelf.mjFLEXSELF_AUTO)
 DEEPEST_TREE = 60
 STACK = 512
+SLACK = 1.0 - 1e-9
+"""Against rounding in a quick test."""
 FACES = ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2))
 OPPOSITE = (3, 1, 2, 0)
 """Corners of the faces of a tetrahedron, turned outwards, and the vertex opposite to each."""
@@ -76,9 +78,32 @@ def collide_face(m: Any, d: Any, flex: int, element: int, face: int) -> int:
 
 
 @kernel
+def is_thick(a: Any, b: Any, c: Any, e: Any, reach: float) -> bool:
+    """Whether all vertices of a tetrahedron are before the opposite faces, farther than `reach` from them.
+
+    The height of a vertex is the volume, times six, by twice the area of the opposite face.
+    """
+    ab, ac, ae = sub3(b, a), sub3(c, a), sub3(e, a)
+    volume = dot3(cross(ac, ab), ae)
+    if volume <= 0.0:
+        return False
+    bound = SLACK * volume * volume
+    square = reach * reach
+    bc, be = sub3(c, b), sub3(e, b)
+    n0, n1, n2, n3 = cross(ab, ac), cross(ac, ae), cross(ae, ab), cross(bc, be)
+    largest = max(dot3(n0, n0), dot3(n1, n1), dot3(n2, n2), dot3(n3, n3))
+    return bound > square * largest
+
+
+@kernel
 def collide_tetrahedra(m: Any, d: Any, flex: int) -> int:
     """All vertices of tetrahedra and the faces opposite to them; returns a status."""
+    reach = 2.0 * m.flex_radius[flex] + d.work.near_margin
     for element in range(m.flex_elemnum[flex]):
+        a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
+        c, e = element_point(m, d, flex, element, 2), element_point(m, d, flex, element, 3)
+        if is_thick(a, b, c, e, reach):
+            continue
         for face in range(4):
             status = collide_face(m, d, flex, element, face)
             if status != OK:
@@ -228,27 +253,43 @@ def sort_elements(m: Any, d: Any, flex: int, n: int, axis: int) -> None:
 
 
 @kernel
+def line_up_boxes(m: Any, d: Any, flex: int, n: int, axis: int) -> None:
+    """Copy the boxes in the order of the sweep: upper end on its axis, then low and high on the two others."""
+    box, first = d.flexelem_aabb, m.flex_elemadr[flex]
+    y, z = (axis + 1) % 3, (axis + 2) % 3
+    for i in range(n):
+        row = first + d.work.element_order[i]
+        d.work.element_bounds[i, 0] = box[row, axis] + box[row, 3 + axis]
+        d.work.element_bounds[i, 1] = box[row, y] - box[row, 3 + y]
+        d.work.element_bounds[i, 2] = box[row, y] + box[row, 3 + y]
+        d.work.element_bounds[i, 3] = box[row, z] - box[row, 3 + z]
+        d.work.element_bounds[i, 4] = box[row, z] + box[row, 3 + z]
+
+
+@kernel
 def collide_sweep(m: Any, d: Any, flex: int) -> int:
     """Pairs of elements by a sweep: each with those that began before it and have not ended; returns a status."""
     n = list_active(m, d, flex)
     axis = sweep_axis(m, d, flex)
     sort_elements(m, d, flex, n, axis)
-    box, first = d.flexelem_aabb, m.flex_elemadr[flex]
+    line_up_boxes(m, d, flex, n, axis)
+    bounds = d.work.element_bounds
     nactive = 0
     for i in range(n):
-        element2, start = d.work.element_order[i], d.work.element_key[i]
+        start, low_y, high_y = d.work.element_key[i], bounds[i, 1], bounds[i, 2]
+        low_z, high_z = bounds[i, 3], bounds[i, 4]
         kept = 0
         for k in range(nactive):
-            element1 = d.work.element_active[k]
-            row = first + element1
-            if box[row, axis] + box[row, 3 + axis] >= start:
-                d.work.element_active[kept] = element1
-                kept += 1
-                if boxes_meet(m, d, flex, element1, element2):
-                    status = collide_elements(m, d, flex, element1, element2)
-                    if status != OK:
-                        return status
-        d.work.element_active[kept] = element2
+            j = d.work.element_active[k]
+            if bounds[j, 0] < start:
+                continue
+            d.work.element_active[kept] = j
+            kept += 1
+            if bounds[j, 1] <= high_y and bounds[j, 2] >= low_y and bounds[j, 3] <= high_z and bounds[j, 4] >= low_z:
+                status = collide_elements(m, d, flex, d.work.element_order[j], d.work.element_order[i])
+                if status != OK:
+                    return status
+        d.work.element_active[kept] = i
         nactive = kept + 1
     return OK
 

@@ -17,9 +17,11 @@ from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE, load_geom
 from cardan.jit import kernel
 from cardan.maths.vector import get3, get9, scale3
 from cardan.soft.element import element_point, load_element, place_element, segment_half, segment_middle
-from cardan.soft.triangle import sphere_triangle
+from cardan.soft.triangle import sphere_triangle, triangles_apart
 
 NO_GEOM = -1
+ROUND = 1.0 + 1e-9
+"""Enlargement of distances against rounding."""
 
 
 @kernel
@@ -108,6 +110,16 @@ def point_triangle(m: Any, d: Any, center: Any, radius: float, flex: int, elemen
 
 
 @kernel
+def are_apart(m: Any, d: Any, flex1: int, element1: int, flex2: int, element2: int) -> bool:
+    """Whether a quick test shows that two triangles are farther apart than the margin."""
+    a, b = element_point(m, d, flex1, element1, 0), element_point(m, d, flex1, element1, 1)
+    e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
+    c, g = element_point(m, d, flex1, element1, 2), element_point(m, d, flex2, element2, 2)
+    reach = (m.flex_radius[flex1] + m.flex_radius[flex2] + d.work.near_margin) * ROUND
+    return triangles_apart(a, b, c, e, f, g, reach)
+
+
+@kernel
 def element_element(m: Any, d: Any, flex1: int, element1: int, flex2: int, element2: int) -> int:
     """Contacts of two elements."""
     if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
@@ -115,6 +127,8 @@ def element_element(m: Any, d: Any, flex1: int, element1: int, flex2: int, eleme
         middle2, half2 = segment_middle(m, d, flex2, element2), segment_half(m, d, flex2, element2)
         radius1, radius2 = m.flex_radius[flex1], m.flex_radius[flex2]
         return capsules_contact(d, NO_GEOM, middle1, half1, radius1, NO_GEOM, middle2, half2, radius2)
+    if m.flex_dim[flex1] == 2 and m.flex_dim[flex2] == 2 and are_apart(m, d, flex1, element1, flex2, element2):
+        return 0
     load_element(m, d, 0, flex1, element1)
     load_element(m, d, 1, flex2, element2)
     return convex_contact(m, d, 0)

@@ -1,6 +1,7 @@
-"""Contacts of a sphere with a triangle that has a radius.
+"""Triangles that have a radius: contacts with a sphere, and whether two of them are apart.
 
-Source: C. Ericson, Real-Time Collision Detection (2005), section 5.1.5 (closest point of a triangle).
+Source: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.5 (closest point of a triangle)
+and 5.2.1 (separating axes).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from cardan.collision.near import put_contact
 from cardan.jit import kernel
-from cardan.maths.vector import MINVAL, add_scaled3, dot3, norm3, scale3, sub3
+from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, scale3, sub3
 
 
 @kernel
@@ -54,3 +55,31 @@ def sphere_triangle(d: Any, center: Any, radius: float, a: Any, b: Any, c: Any, 
     normal = scale3(between, 1.0 / length) if length >= MINVAL else (1.0, 0.0, 0.0)
     put_contact(d, 0, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
     return 1
+
+
+@kernel
+def separates(axis: Any, a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
+    """Whether two triangles are farther apart along `axis`, of any length, than `reach`."""
+    a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
+    e_, f_, g_ = dot3(axis, e), dot3(axis, f), dot3(axis, g)
+    gap = max(min(e_, f_, g_) - max(a_, b_, c_), min(a_, b_, c_) - max(e_, f_, g_))
+    return gap > 0.0 and gap * gap > reach * reach * dot3(axis, axis)
+
+
+@kernel
+def apart_beside(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
+    """Whether two triangles are apart along the normal of the first, or of one of its sides in its plane."""
+    ab, bc, ca = sub3(b, a), sub3(c, b), sub3(a, c)
+    normal = cross(ab, bc)
+    return (
+        separates(cross(normal, ab), a, b, c, e, f, g, reach)
+        or separates(cross(normal, bc), a, b, c, e, f, g, reach)
+        or separates(cross(normal, ca), a, b, c, e, f, g, reach)
+        or separates(normal, a, b, c, e, f, g, reach)
+    )
+
+
+@kernel
+def triangles_apart(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
+    """Whether two triangles are certainly farther apart than `reach`: a quick test before the convex collision."""
+    return apart_beside(a, b, c, e, f, g, reach) or apart_beside(e, f, g, a, b, c, reach)
