@@ -29,7 +29,7 @@ def _diagonal(m: Any, dof: int) -> int:
 
 
 @kernel
-def next_entry(m: Any, row: int, column: int, k: int) -> int:
+def _next_entry(m: Any, row: int, column: int, k: int) -> int:
     """First entry of a row of qDeriv, from `k` on, whose column is not before `column`; the row's end if none is."""
     while k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] < column:
         k += 1
@@ -46,7 +46,7 @@ def _add_actuator(m: Any, d: Any, actuator: int, slope: float) -> None:
         k = m.aux.D_rowadr[row]
         for j in range(start, stop):
             column = m.aux.moment_colind[j]
-            k = next_entry(m, row, column, k)
+            k = _next_entry(m, row, column, k)
             if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
                 d.qDeriv[k] += scaled * d.actuator_moment[actuator, column]
 
@@ -61,7 +61,7 @@ def _add_tendon(m: Any, d: Any, tendon: int, slope: float) -> None:
         k = m.aux.D_rowadr[row]
         for j in range(start, stop):
             column = m.aux.ten_colind[j]
-            k = next_entry(m, row, column, k)
+            k = _next_entry(m, row, column, k)
             if k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] == column:
                 d.qDeriv[k] += scaled * tendon_moment(m, d, tendon, j)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.derivatives import next_entry
 from cardan.dynamics.jacobian import arm_of, is_sparse, point_column
 from cardan.enums import mjtDisableBit
 from cardan.jit import OK, exact, kernel, stage
@@ -211,23 +210,38 @@ def edge_energy(m: Any, d: Any) -> int:
 
 
 @kernel
+def derivative_entry(m: Any, row: int, column: int) -> int:
+    """Address in qDeriv of the entry of two dofs of which one is above the other in the tree.
+
+    A row has the dofs above its own, from the root, then itself and those below.
+    """
+    above = min(row, column)
+    depth = m.aux.M_rowadr[above + 1] - m.aux.M_rowadr[above] - 1
+    return m.aux.D_rowadr[row] + depth + column - above
+
+
+@kernel
+def moment_at(m: Any, d: Any, row: int, column: int, k: int) -> float:
+    """Entry `k` of a compressed row of ``flexedge_J`` whose first one stands at `row`, `column`."""
+    if column + k < m.nv:
+        return d.flexedge_J[row, column + k]
+    return d.flexedge_J[row + 1, column + k - m.nv]
+
+
+@kernel
 def add_edge_derivative(m: Any, d: Any, edge: int, slope: float) -> None:
-    """Add J' slope J of one edge, where the pattern of qDeriv has entries: between dofs of one tree."""
+    """Add J' slope J of one edge, where the pattern of qDeriv has entries: between dofs that move the same vertex."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
-    first = start
+    sparse = is_sparse(m)
+    row, column = stored_at(m, d, edge) if sparse else (edge, 0)
     for i in range(start, stop):
-        row = m.aux.edge_colind[i]
-        at, end = m.aux.D_rowadr[row], m.aux.D_rowadr[row + 1]
-        scaled = slope * edge_moment(m, d, edge, i)
-        while m.dof_treeid[m.aux.edge_colind[first]] != m.dof_treeid[row]:
-            first += 1
-        j = first
-        while j < stop and m.dof_treeid[m.aux.edge_colind[j]] == m.dof_treeid[row]:
-            column = m.aux.edge_colind[j]
-            at = next_entry(m, row, column, at)
-            if at < end and m.aux.D_colind[at] == column:
-                d.qDeriv[at] += scaled * edge_moment(m, d, edge, j)
-            j += 1
+        dof, side = m.aux.edge_colind[i], m.aux.edge_side[i]
+        scaled = slope * (moment_at(m, d, row, column, i - start) if sparse else d.flexedge_J[edge, dof])
+        for j in range(start, stop):
+            other = m.aux.edge_colind[j]
+            if side == m.aux.edge_side[j] or side == BOTH or m.aux.edge_side[j] == BOTH:
+                moment = moment_at(m, d, row, column, j - start) if sparse else d.flexedge_J[edge, other]
+                d.qDeriv[derivative_entry(m, dof, other)] += scaled * moment
 
 
 @stage
