@@ -1,14 +1,14 @@
-"""How the time of a step grows with the size: chains and piles, exponents of a fit, ours and the reference engine's."""
+"""How the time of a step grows with the size: chains, piles and cloths, exponents of a fit, ours and the reference engine's."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.scenes import CHAINS, PILES, Scene
+from benchmarks.scenes import CHAINS, CLOTHS, PILES, Scene
 from benchmarks.stepping import measure, show
 from benchmarks.timing import save
 
-FAMILIES = {"chains": CHAINS, "piles": PILES}
+FAMILIES = {"chains": CHAINS, "piles": PILES, "cloths": CLOTHS}
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:
@@ -31,7 +31,7 @@ def growth(scenes: tuple[Scene, ...]) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    """Print and save both families."""
+    """Print and save all families."""
     for name, scenes in FAMILIES.items():
         print(f"growth of the time of a step: {name}")
         save(f"growth_{name}", growth(scenes))

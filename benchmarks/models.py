@@ -69,6 +69,16 @@ def pile(bodies: int) -> str:
 <worldbody><geom type="plane" size="1 1 1"/>{walls}{"".join(falling)}</worldbody></mujoco>"""
 
 
+def cloth(side: int) -> str:
+    """A cloth of side x side vertices, held at two corners, with edges of constant length; it collides with itself."""
+    corners = f"0 {side - 1}"
+    return f"""<mujoco><option timestep="0.002" solver="CG" iterations="20" tolerance="1e-6"/><size memory="1G"/>
+<worldbody><geom type="sphere" size=".2" pos="0 0 -.25"/>
+<flexcomp name="cloth" type="grid" count="{side} {side} 1" spacing="{1 / side} {1 / side} .1" dim="2" mass="1"
+  radius="{0.2 / side}"><edge equality="true" damping="0.01"/><contact selfcollide="auto"/><pin id="{corners}"/></flexcomp>
+</worldbody></mujoco>"""
+
+
 def muscle_arm(segments: int = 15) -> str:
     """An arm of segments with two hinges each; four muscles a segment wrap around its joints' spheres or cylinders."""
     bodies, tendons, muscles = [], [], []

@@ -79,6 +79,9 @@ CHAINS = tuple(
 PILES = tuple(
     Scene(f"pile of {n}", partial(models.pile, n), settle=150, steps=max(1, 2000 // n)) for n in (100, 300, 1000)
 )
+CLOTHS = tuple(
+    Scene(f"cloth of {n}", partial(models.cloth, n), settle=20, steps=max(2, 20000 // n**2)) for n in (10, 20, 40, 80)
+)
 
 
 @dataclass(frozen=True)

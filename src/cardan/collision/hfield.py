@@ -95,19 +95,9 @@ def top_elevation(m: Any, hfield: int, row: int, col: int, half: int) -> float:
 
 
 @kernel
-def add_z(point: Any, lift: float) -> Any:
-    """A point moved up."""
-    return (point[0], point[1], point[2] + lift)
-
-
-@kernel
-def load_prism(m: Any, d: Any, hfield: int, row: int, col: int, half: int, lift: float) -> None:
-    """Make a prism shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field.
-
-    Its top is lifted by `lift`.
-    """
-    ground = prism_top(m, hfield, row, col, half)
-    top = (add_z(ground[0], lift), add_z(ground[1], lift), add_z(ground[2], lift))
+def load_prism(m: Any, d: Any, hfield: int, row: int, col: int, half: int) -> None:
+    """Make a prism shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field."""
+    top = prism_top(m, hfield, row, col, half)
     bottom = -m.hfield_size[hfield, 3]
     total = (0.0, 0.0, 0.0)
     for k in range(3):
@@ -129,14 +119,13 @@ def contact_from_field(d: Any, field: int, k: int) -> None:
 
 
 @kernel
-def collide_prisms(m: Any, d: Any, field: int, lift: float, convex_contact: Any) -> int:
+def collide_prisms(m: Any, d: Any, field: int, convex_contact: Any) -> int:
     """Contacts of a height field with shape 1, which stands in its frame, and whose bounds stand in ``field_reach``.
 
     Args:
         m: model.
         d: data.
         field: id of the geom with the height field.
-        lift: by how much the tops of the prisms are lifted, m.
         convex_contact: collision function of the two shapes of the pair; arguments as those of `collide_shapes`.
 
     Returns:
@@ -156,8 +145,8 @@ def collide_prisms(m: Any, d: Any, field: int, lift: float, convex_contact: Any)
     ncon = 0
     for row in range(first_row, end_row):
         for half_col in range(2 * first_col, 2 * end_col):
-            if ncon < MAXCONPAIR and top_elevation(m, hfield, row, half_col // 2, half_col % 2) + lift >= low_z:
-                load_prism(m, d, hfield, row, half_col // 2, half_col % 2, lift)
+            if ncon < MAXCONPAIR and top_elevation(m, hfield, row, half_col // 2, half_col % 2) >= low_z:
+                load_prism(m, d, hfield, row, half_col // 2, half_col % 2)
                 ncon = convex_contact(m, d, ncon)
 
     for k in range(ncon):
@@ -172,4 +161,4 @@ def hfield_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
     load_geom_in_field(m, d, geom1, geom2)
     d.work.shape_inflate = d.work.near_margin
     bound_in_field(m, d)
-    return collide_prisms(m, d, geom1, 0.0, collide_shapes)
+    return collide_prisms(m, d, geom1, collide_shapes)

@@ -61,29 +61,18 @@ def geom_segment(m: Any, d: Any, geom: int, flex: int, element: int) -> int:
 
 
 @kernel
-def prism_contact(m: Any, d: Any, k: int) -> int:
-    """As `convex_contact`, for a prism and an element: what the margin adds stands in the shapes, and in the depth."""
-    d.work.shape_inflate = 0.0
-    if not portal_refinement(m, d):
-        return k
-    put_contact(d, k, -d.work.overlap_depth, get3(d.work.overlap_pos, 0), get3(d.work.overlap_normal, 0))
-    return k + 1
-
-
-@kernel
 def hfield_element(m: Any, d: Any, geom: int, flex: int) -> int:
     """A height field and the element that is shape 1 of the pair.
 
-    As in the reference, the field is higher by the margin, the element thicker by half of it, and cells are looked up
-    for the element without its radius.
+    As in the reference, cells are looked up for the element without its radius.
     """
     place_element(d, 1, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
     d.work.shape_size[1, 0] = 0.0
-    d.work.shape_inflate = 0.0
+    d.work.shape_inflate = d.work.near_margin
     bound_in_field(m, d)
-    d.work.shape_size[1, 0] = m.flex_radius[flex] + 0.5 * d.work.near_margin
-    d.work.field_reach[5] += m.flex_radius[flex] + d.work.near_margin
-    return collide_prisms(m, d, geom, d.work.near_margin, prism_contact)
+    d.work.shape_size[1, 0] = m.flex_radius[flex]
+    d.work.field_reach[5] += m.flex_radius[flex]
+    return collide_prisms(m, d, geom, convex_contact)
 
 
 @kernel
