@@ -75,7 +75,8 @@ def cloth(side: int) -> str:
     return f"""<mujoco><option timestep="0.002" solver="CG" iterations="20" tolerance="1e-6"/><size memory="1G"/>
 <worldbody><geom type="sphere" size=".2" pos="0 0 -.25"/>
 <flexcomp name="cloth" type="grid" count="{side} {side} 1" spacing="{1 / side} {1 / side} .1" dim="2" mass="1"
-  radius="{0.2 / side}"><edge equality="true" damping="0.01"/><contact selfcollide="auto"/><pin id="{corners}"/></flexcomp>
+  radius="{0.2 / side}"><edge equality="true" damping="0.01"/><contact selfcollide="auto"/><pin id="{corners}"/>
+</flexcomp>
 </worldbody></mujoco>"""
 
 
