@@ -1,4 +1,4 @@
-"""How the time of a step grows with the size of chains, piles and cloths: exponents, ours and the reference engine's."""
+"""How the time of a step grows with the size of chains, piles and cloths: exponents, ours and the reference's."""
 
 from __future__ import annotations
 
