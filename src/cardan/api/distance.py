@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from cardan.api.array_arguments import valid_id
 from cardan.collision.distance import geom_distance
 from cardan.enums import mjtGeom
 from cardan.jit import OK, Program, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
@@ -19,7 +19,7 @@ __all__ = ["mj_geomDistance"]
 
 
 @stage
-def distance_of_geoms(m: Any, d: Any) -> int:
+def distance_of_geoms(m: Model, d: Data) -> int:
     """Distance of the geoms `arg_id[0]` and `arg_id[1]`, at most `arg_point[0]`, into `arg_point[0]`."""
     d.work.arg_point[0] = geom_distance(m, d, d.work.arg_id[0], d.work.arg_id[1], d.work.arg_point[0])
     return OK

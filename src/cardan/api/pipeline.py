@@ -8,7 +8,6 @@ model asks for something that Cardan doesn't have yet, and whatever a Python cal
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from cardan.dynamics.bias import newton_euler
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
 from cardan.jit import OK, jit_enabled, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
@@ -163,13 +163,13 @@ def mj_RungeKutta(m: MjModel, d: MjData, N: int) -> None:
 
 
 @stage
-def _rne_acceleration(m: Any, d: Any) -> int:
+def _rne_acceleration(m: Model, d: Data) -> int:
     newton_euler(m, d, d.work.qacc_step, True)
     return OK
 
 
 @stage
-def _rne_bias(m: Any, d: Any) -> int:
+def _rne_bias(m: Model, d: Data) -> int:
     newton_euler(m, d, d.work.qacc_step, False)
     return OK
 

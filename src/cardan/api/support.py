@@ -435,7 +435,7 @@ def mj_isPyramidal(m: MjModel) -> int:
 
 def mj_isSparse(m: MjModel) -> int:
     """1 if the constraint Jacobian is stored sparsely, else 0."""
-    return int(is_sparse(m.view))
+    return int(is_sparse(m))
 
 
 def mj_isDual(m: MjModel) -> int:

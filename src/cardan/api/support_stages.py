@@ -12,22 +12,23 @@ from cardan.dynamics.jacobian import apply_ft, arm_of, jac, point_column
 from cardan.dynamics.object import object_acceleration, object_velocity
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get3
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _arg3(d: Any, k: int) -> Any:
+def _arg3(d: Data, k: int) -> Any:
     return (d.work.arg_point[k], d.work.arg_point[k + 1], d.work.arg_point[k + 2])
 
 
 @kernel
-def _clear_jacobians(m: Any, d: Any) -> None:
+def _clear_jacobians(m: Model, d: Data) -> None:
     for k in range(3 * m.nv):
         d.work.arg_jacp[k] = 0.0
         d.work.arg_jacr[k] = 0.0
 
 
 @stage
-def point_jacobian(m: Any, d: Any) -> int:
+def point_jacobian(m: Model, d: Data) -> int:
     """Jacobians of the point `arg_point` of the body `arg_id[0]` into `arg_jacp`, `arg_jacr`."""
     _clear_jacobians(m, d)
     jac(m, d, d.work.arg_jacp, d.work.arg_jacr, _arg3(d, 0), d.work.arg_id[0])
@@ -43,7 +44,7 @@ def in_subtree(m: Any, body: int, root: int) -> bool:
 
 
 @kernel
-def _add_com_jacobian(m: Any, d: Any, body: int, weight: float) -> None:
+def _add_com_jacobian(m: Model, d: Data, body: int, weight: float) -> None:
     arm = arm_of(m, d, get3(d.xipos, body), body)
     dof = m.aux.body_lastdof[body]
     while dof >= 0:
@@ -54,7 +55,7 @@ def _add_com_jacobian(m: Any, d: Any, body: int, weight: float) -> None:
 
 
 @stage
-def subtree_com_jacobian(m: Any, d: Any) -> int:
+def subtree_com_jacobian(m: Model, d: Data) -> int:
     """Jacobian of the centre of mass of the subtree of body `arg_id[0]` into `arg_jacp`."""
     _clear_jacobians(m, d)
     root = d.work.arg_id[0]
@@ -65,7 +66,7 @@ def subtree_com_jacobian(m: Any, d: Any) -> int:
 
 
 @stage
-def external_force(m: Any, d: Any) -> int:
+def external_force(m: Model, d: Data) -> int:
     """Joint forces of the force `arg_point[0:3]` and torque `[3:6]` at `[6:9]` on body `arg_id[0]` into `arg_res`."""
     for k in range(m.nv):
         d.work.arg_res[k] = 0.0
@@ -74,7 +75,7 @@ def external_force(m: Any, d: Any) -> int:
 
 
 @stage
-def contact_wrench(m: Any, d: Any) -> int:
+def contact_wrench(m: Model, d: Data) -> int:
     """Force and torque of the contact `arg_id[0]`, in its frame, into `arg_point[0:6]`."""
     wrench = contact_force(m, d, d.work.arg_id[0])
     for k in range(6):
@@ -83,7 +84,7 @@ def contact_wrench(m: Any, d: Any) -> int:
 
 
 @stage
-def velocity_of_object(m: Any, d: Any) -> int:
+def velocity_of_object(m: Model, d: Data) -> int:
     """Velocity of the object `arg_id[1]` of the type `arg_id[0]`, in its own frame if `arg_id[2]`, into `arg_point`."""
     velocity = object_velocity(m, d, d.work.arg_id[0], d.work.arg_id[1], d.work.arg_id[2] != 0)
     for k in range(6):
@@ -92,7 +93,7 @@ def velocity_of_object(m: Any, d: Any) -> int:
 
 
 @stage
-def acceleration_of_object(m: Any, d: Any) -> int:
+def acceleration_of_object(m: Model, d: Data) -> int:
     """Acceleration of an object, likewise."""
     acceleration = object_acceleration(m, d, d.work.arg_id[0], d.work.arg_id[1], d.work.arg_id[2] != 0)
     for k in range(6):
@@ -101,42 +102,42 @@ def acceleration_of_object(m: Any, d: Any) -> int:
 
 
 @stage
-def inertia_times(m: Any, d: Any) -> int:
+def inertia_times(m: Model, d: Data) -> int:
     """`arg_res` = M `arg_vec`."""
     mul_m(m, d, d.work.arg_res, d.work.arg_vec)
     return OK
 
 
 @stage
-def inertia_solve(m: Any, d: Any) -> int:
+def inertia_solve(m: Model, d: Data) -> int:
     """`arg_vec` = M^-1 `arg_vec`."""
     solve_m(m, d, d.work.arg_vec)
     return OK
 
 
 @stage
-def inertia_half_solve(m: Any, d: Any) -> int:
+def inertia_half_solve(m: Model, d: Data) -> int:
     """`arg_vec` = D^-1/2 L'^-1 `arg_vec`."""
     half_solve_m(m, d, d.work.arg_vec, 0)
     return OK
 
 
 @stage
-def jacobian_times(m: Any, d: Any) -> int:
+def jacobian_times(m: Model, d: Data) -> int:
     """`arg_efc` = J `arg_vec`."""
     mul_jac_vec(m, d, d.work.arg_vec, d.work.arg_efc)
     return OK
 
 
 @stage
-def jacobian_transposed_times(m: Any, d: Any) -> int:
+def jacobian_transposed_times(m: Model, d: Data) -> int:
     """`arg_vec` = J' `arg_efc`."""
     mul_jac_t_vec(m, d, d.work.arg_efc, d.work.arg_vec)
     return OK
 
 
 @stage
-def forces_of_residual(m: Any, d: Any) -> int:
+def forces_of_residual(m: Model, d: Data) -> int:
     """Constraint forces of the residual J a - aref in `arg_efc`; their cost into `arg_point[0]`."""
     d.work.arg_point[0] = constraint_update(d, d.work.arg_efc, d.work.arg_id[0])
     mul_jac_t_vec(m, d, d.efc_force, d.qfrc_constraint)

@@ -15,6 +15,7 @@ from typing import Any
 
 from cardan.enums.data import mjtWarning
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.step.status import ROLLOUT_FROZEN
 
 WORDS, TIME, BYTES = 0, 1, 2
@@ -22,7 +23,7 @@ NWARNING = int(mjtWarning.mjNWARNING)
 
 
 @kernel
-def read_row(d: Any, parts: Any, source: Any, at: int) -> int:
+def read_row(d: Data, parts: Any, source: Any, at: int) -> int:
     """Set the parts of the data from the numbers that start at `source[at]`; returns the address after them."""
     for k in range(len(parts) // 3):
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
@@ -39,7 +40,7 @@ def read_row(d: Any, parts: Any, source: Any, at: int) -> int:
 
 
 @kernel
-def write_row(d: Any, parts: Any, target: Any, at: int) -> None:
+def write_row(d: Data, parts: Any, target: Any, at: int) -> None:
     """Write the parts of the data to the numbers that start at `target[at]`."""
     for k in range(len(parts) // 3):
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
@@ -61,7 +62,7 @@ def row_size(parts: Any) -> int:
 
 
 @kernel
-def _begin_world(m: Any, d: Any, world: int) -> None:
+def _begin_world(m: Model, d: Data, world: int) -> None:
     """Clear the warnings; set inputs, state and warmstart of a world's start."""
     for k in range(NWARNING):
         d.warning.number[k] = 0
@@ -76,7 +77,7 @@ def _begin_world(m: Any, d: Any, world: int) -> None:
 
 
 @stage
-def rollout_input(m: Any, d: Any) -> int:
+def rollout_input(m: Model, d: Data) -> int:
     """Before a step: its controls; at the first step of a world, its start. Stops if the world raised a warning."""
     row = d.work.rollout_row
     step = row % d.work.rollout_nstep
@@ -92,7 +93,7 @@ def rollout_input(m: Any, d: Any) -> int:
 
 
 @stage
-def rollout_output(m: Any, d: Any) -> int:
+def rollout_output(m: Model, d: Data) -> int:
     """After a step: its state and sensor data."""
     row = d.work.rollout_row
     write_row(d, d.work.rollout_state_part, d.work.rollout_state, row * row_size(d.work.rollout_state_part))

@@ -29,6 +29,7 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 PARALLEL = 1e-12
 """Squared sine of the angle of two edges below which they have no common perpendicular."""
@@ -182,7 +183,7 @@ def swap_boxes(w: Any) -> None:
 
 
 @kernel
-def put_feature(m: Any, w: Any, geom: int, center: Any, facing: Any, view: Any, whole: bool) -> int:
+def put_feature(m: Model, w: Any, geom: int, center: Any, facing: Any, view: Any, whole: bool) -> int:
     """Project the part of a box that faces the other one: a face, an edge or a corner; returns its number of corners.
 
     Args:
@@ -218,7 +219,7 @@ def put_feature(m: Any, w: Any, geom: int, center: Any, facing: Any, view: Any, 
 
 
 @kernel
-def zone(m: Any, d: Any, geom: int, point: Any) -> int:
+def zone(m: Model, d: Data, geom: int, point: Any) -> int:
     """1 if a point is inside of a box by more than the slack, -1 if outside by more than that, else 0."""
     local = mul_mat_t_vec3(get9(d.geom_xmat, geom), sub3(point, get3(d.geom_xpos, geom)))
     size = get3(m.geom_size, geom)
@@ -325,7 +326,7 @@ def face_axes(face: int, side: float) -> Any:
 
 
 @kernel
-def find_points(m: Any, d: Any, w: Any, geom1: int, geom2: int, center: Any, direction: Any, edges: bool) -> Any:
+def find_points(m: Model, d: Data, w: Any, geom1: int, geom2: int, center: Any, direction: Any, edges: bool) -> Any:
     """Find the corners of the overlap of two faces that face each other, seen along `direction`.
 
     All happens in the frame of the reference box, so that faces that just touch have points at the height 0.
@@ -375,7 +376,7 @@ def find_points(m: Any, d: Any, w: Any, geom1: int, geom2: int, center: Any, dir
 
 
 @kernel
-def axis_direction(d: Any, axis: int, geom1: int, geom2: int) -> Any:
+def axis_direction(d: Data, axis: int, geom1: int, geom2: int) -> Any:
     """Unit vector along one of the 15 axes, numbered as in `find_axis`."""
     if axis < 3:
         return axis_of(d, geom1, axis)
@@ -385,7 +386,7 @@ def axis_direction(d: Any, axis: int, geom1: int, geom2: int) -> Any:
 
 
 @kernel
-def keep_contacts(m: Any, d: Any, w: Any, npoint: int, geom1: int, geom2: int, place: Any, factor: float) -> int:
+def keep_contacts(m: Model, d: Data, w: Any, npoint: int, geom1: int, geom2: int, place: Any, factor: float) -> int:
     """Write those of the points found that are contacts; returns their number.
 
     A point outside of either box counts only if it is well inside of the other.
@@ -414,7 +415,7 @@ def keep_contacts(m: Any, d: Any, w: Any, npoint: int, geom1: int, geom2: int, p
 
 
 @kernel
-def middle_of_edge(m: Any, d: Any, geom: int, axis: int, direction: Any) -> Any:
+def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Any) -> Any:
     """Middle of the edge of a box along one of its axes that is farthest in a direction."""
     point = get3(d.geom_xpos, geom)
     for k in range(1, 3):
@@ -425,7 +426,7 @@ def middle_of_edge(m: Any, d: Any, geom: int, axis: int, direction: Any) -> Any:
 
 
 @kernel
-def put_edge_contact(m: Any, d: Any, geom1: int, geom2: int, pair: int, normal: Any, separation: float) -> int:
+def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, normal: Any, separation: float) -> int:
     """The contact midway between the closest points of two edges that are apart; `pair` numbers them, 3 i + j."""
     u, v = axis_of(d, geom1, pair // 3), axis_of(d, geom2, pair % 3)
     start = middle_of_edge(m, d, geom1, pair // 3, normal)
@@ -439,7 +440,7 @@ def put_edge_contact(m: Any, d: Any, geom1: int, geom2: int, pair: int, normal: 
 
 @collider
 @exact
-def box_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Two boxes: up to eight contacts, whose common normal is the axis of least overlap.
 
     The distance of contacts on a face is half of the height above it, as in the reference. Two edges that are apart

@@ -23,6 +23,7 @@ from cardan.constants import mjMINVAL
 from cardan.enums import mjtDisableBit
 from cardan.jit import kernel
 from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3
+from cardan.model.kernel_views import Data, Model
 
 FILTERPARENT = int(mjtDisableBit.mjDSBL_FILTERPARENT)
 INFINITE = 1e10
@@ -41,13 +42,13 @@ MOVES = 8
 
 
 @kernel
-def has_center(m: Any, geom: int) -> bool:
+def has_center(m: Model, geom: int) -> bool:
     """Whether a geom is bounded: not a plane."""
     return m.geom_rbound[geom] > 0.0
 
 
 @kernel
-def spread_matrix(m: Any, d: Any, first: int) -> Any:
+def spread_matrix(m: Model, d: Data, first: int) -> Any:
     """Covariance of the centres of geoms but planes, from id `first` on, times their number: xx, yy, zz, xy, xz, yz."""
     n = 0
     x, y, z = 0.0, 0.0, 0.0
@@ -89,7 +90,7 @@ def principal_axis(spread: Any, axis: Any, iterations: int) -> Any:
 
 
 @kernel
-def turn_axes(m: Any, d: Any, first: bool) -> None:
+def turn_axes(m: Model, d: Data, first: bool) -> None:
     """Set the axes of the sweep: the principal one of the geoms' centres, and two across it."""
     axis = START if first else get3(d.work.sweep_axis, 0)
     axis = principal_axis(spread_matrix(m, d, 0), axis, FIRST_ITERATIONS if first else ITERATIONS)
@@ -100,7 +101,7 @@ def turn_axes(m: Any, d: Any, first: bool) -> None:
 
 
 @kernel
-def set_body_box(m: Any, d: Any, body: int) -> None:
+def set_body_box(m: Model, d: Data, body: int) -> None:
     """Box along the axes of the sweep around the bounding spheres of a body's geoms and their margins.
 
     It is infinite if one of them is a plane.
@@ -127,7 +128,7 @@ def set_body_box(m: Any, d: Any, body: int) -> None:
 
 
 @kernel
-def sort_with_gap(d: Any, n: int, gap: int, limit: int) -> bool:
+def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
     """Insertion sort of the sweep's keys and bodies, in `gap` interleaved lists.
 
     Returns:
@@ -151,7 +152,7 @@ def sort_with_gap(d: Any, n: int, gap: int, limit: int) -> bool:
 
 
 @kernel
-def sort_bodies(m: Any, d: Any, first: bool) -> None:
+def sort_bodies(m: Model, d: Data, first: bool) -> None:
     """Sort the bodies by the lower ends of their boxes along the first axis of the sweep.
 
     The last order is almost the new one: then an insertion sort does, and it takes linear time. Where it is not,
@@ -174,7 +175,7 @@ def sort_bodies(m: Any, d: Any, first: bool) -> None:
 
 
 @kernel
-def line_up_boxes(d: Any, n: int) -> None:
+def line_up_boxes(d: Data, n: int) -> None:
     """Copy the boxes in the order of the sweep: low, high, axis by axis."""
     for k in range(n):
         body = d.work.sweep_body[k]
@@ -184,7 +185,7 @@ def line_up_boxes(d: Any, n: int) -> None:
 
 
 @kernel
-def bodies_may_collide(m: Any, body1: int, body2: int) -> bool:
+def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
     """The filters between bodies: contype and conaffinity, same weld body, parent (other than the world) and child."""
     contype, conaffinity = m.body_contype, m.body_conaffinity
     if not bits_match(contype[body1], conaffinity[body1], contype[body2], conaffinity[body2]):
@@ -199,7 +200,7 @@ def bodies_may_collide(m: Any, body1: int, body2: int) -> bool:
 
 
 @kernel
-def sweep(m: Any, d: Any, n: int) -> int:
+def sweep(m: Model, d: Data, n: int) -> int:
     """Find all pairs of overlapping boxes that pass the filters between bodies.
 
     Returns their number; those that fit are in ``d.work.bodypair``, lower id first, in the order of the sweep.
@@ -230,7 +231,7 @@ def sweep(m: Any, d: Any, n: int) -> int:
 
 
 @kernel
-def scatter_by(m: Any, d: Any, source: Any, target: Any, count: int, column: int) -> None:
+def scatter_by(m: Model, d: Data, source: Any, target: Any, count: int, column: int) -> None:
     """Stable counting sort of the pairs in `source` by one of their two bodies, into `target`."""
     for body in range(m.nbody):
         d.work.bucket[body] = 0
@@ -249,7 +250,7 @@ def scatter_by(m: Any, d: Any, source: Any, target: Any, count: int, column: int
 
 
 @kernel
-def reference_axis(m: Any, d: Any) -> Any:
+def reference_axis(m: Model, d: Data) -> Any:
     """The axis along which the reference sorts bodies, if their geoms spread along the global axes; else (0, 0, 0).
 
     It is the first row, not the first column, of the matrix of principal axes.
@@ -264,7 +265,7 @@ def reference_axis(m: Any, d: Any) -> Any:
 
 
 @kernel
-def ends_along(m: Any, d: Any, body: int, axis: Any) -> Any:
+def ends_along(m: Model, d: Data, body: int, axis: Any) -> Any:
     """Where the bounding spheres of a body's geoms, margins included, begin and end along an axis."""
     low, high = INFINITE, -INFINITE
     first = m.body_geomadr[body]
@@ -277,7 +278,7 @@ def ends_along(m: Any, d: Any, body: int, axis: Any) -> Any:
 
 
 @kernel
-def lost_in_sweep(m: Any, d: Any, body1: int, body2: int) -> bool:
+def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
     """Whether the reference passes over two bodies that just touch, the lower id first.
 
     Along the axis of its sweep it keeps the ends of bodies in single precision; of two that are equal then, that of the
@@ -301,7 +302,7 @@ def lost_in_sweep(m: Any, d: Any, body1: int, body2: int) -> bool:
 
 
 @kernel
-def find_body_pairs(m: Any, d: Any) -> int:
+def find_body_pairs(m: Model, d: Data) -> int:
     """Find the pairs of bodies whose geoms may touch.
 
     Returns:

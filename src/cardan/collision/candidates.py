@@ -9,15 +9,14 @@ Spec: computation, collision detection, generation and filtering.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.midphase import add_bodies, put_candidate, spheres_apart
 from cardan.collision.parameters import explicit_pair_margin
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def add_explicit_pair(m: Any, d: Any, n: int, pair: int) -> int:
+def add_explicit_pair(m: Model, d: Data, n: int, pair: int) -> int:
     """Add the geoms of an explicit pair; returns the number of candidates now."""
     geom1 = m.pair_geom1[pair]
     geom2 = m.pair_geom2[pair]
@@ -36,7 +35,7 @@ def body_pair_key(body1: int, body2: int) -> int:
 
 
 @kernel
-def explicit_pair_key(m: Any, pair: int) -> int:
+def explicit_pair_key(m: Model, pair: int) -> int:
     """Position of the bodies of an explicit pair in the order of body pairs."""
     body1 = m.geom_bodyid[m.pair_geom1[pair]]
     body2 = m.geom_bodyid[m.pair_geom2[pair]]
@@ -44,7 +43,7 @@ def explicit_pair_key(m: Any, pair: int) -> int:
 
 
 @kernel
-def gather_candidates(m: Any, d: Any, npair: int) -> int:
+def gather_candidates(m: Model, d: Data, npair: int) -> int:
     """Merge the first `npair` rows of ``d.work.bodypair`` with the explicit pairs, in order.
 
     Returns:

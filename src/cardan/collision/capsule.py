@@ -15,6 +15,7 @@ from cardan.collision.near import put_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 
 MINVAL = mjMINVAL
 
@@ -26,7 +27,7 @@ def axis_z(xmat: Any, geom: int) -> Any:
 
 
 @kernel
-def axis_of(d: Any, geom: int, k: int) -> Any:
+def axis_of(d: Data, geom: int, k: int) -> Any:
     """Axis `k` (0 to 2) of a geom in the global frame."""
     return (d.geom_xmat[geom, k], d.geom_xmat[geom, 3 + k], d.geom_xmat[geom, 6 + k])
 
@@ -45,7 +46,7 @@ def clamp(x: float, low: float, high: float) -> float:
 
 @kernel
 def spheres_contact(
-    d: Any, k: int, geom1: int, center1: Any, radius1: float, geom2: int, center2: Any, radius2: float
+    d: Data, k: int, geom1: int, center1: Any, radius1: float, geom2: int, center2: Any, radius2: float
 ) -> int:
     """Contact of two spheres that belong to two geoms.
 
@@ -84,7 +85,7 @@ def spheres_contact(
 
 @collider
 @exact
-def sphere_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Two spheres: at most one contact, on the line of centres."""
     return spheres_contact(
         d,
@@ -106,7 +107,7 @@ def closest_on_segment(center: Any, axis: Any, half_length: float, point: Any) -
 
 @collider
 @exact
-def sphere_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def sphere_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A sphere and a capsule: at most one contact, with the closest point of the capsule's segment."""
     sphere = get3(d.geom_xpos, geom1)
     axis = axis_z(d.geom_xmat, geom2)
@@ -125,7 +126,7 @@ def closest_on_half(center: Any, half: Any, point: Any) -> Any:
 
 @kernel
 def parallel_capsules(
-    d: Any, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
+    d: Data, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
 ) -> int:
     """Parallel capsules: the first two contacts among those of the four ends with the other capsule."""
     ncon = 0
@@ -144,7 +145,7 @@ def parallel_capsules(
 
 @kernel
 def capsules_contact(
-    d: Any, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
+    d: Data, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
 ) -> int:
     """Two capsules: one contact at the closest points of their segments; up to two if they are parallel.
 
@@ -186,14 +187,14 @@ def capsules_contact(
 
 
 @kernel
-def half_axis(m: Any, d: Any, geom: int) -> Any:
+def half_axis(m: Model, d: Data, geom: int) -> Any:
     """From the middle of a capsule to the end of its segment, global frame."""
     return scale3(axis_z(d.geom_xmat, geom), m.geom_size[geom, 1])
 
 
 @collider
 @exact
-def capsule_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def capsule_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Two capsules: one contact at the closest points of their segments; up to two if they are parallel."""
     return capsules_contact(
         d,

@@ -20,6 +20,7 @@ from cardan.collision.sphere import sphere_box_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import add_scaled3, dot3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.model.kernel_views import Data, Model
 
 MINVAL = mjMINVAL
 STEEP = 0.5
@@ -220,7 +221,7 @@ def second_place(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
 
 
 @kernel
-def capsule_box_contacts(m: Any, d: Any, middle: Any, axis: Any, radius: float, box: int) -> int:
+def capsule_box_contacts(m: Model, d: Data, middle: Any, axis: Any, radius: float, box: int) -> int:
     """Contacts of a capsule, at any place of its geom, with a box: up to two, of which the nearest comes first.
 
     Args:
@@ -254,6 +255,6 @@ def capsule_box_contacts(m: Any, d: Any, middle: Any, axis: Any, radius: float, 
 
 @collider
 @exact
-def capsule_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def capsule_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A capsule and a box: up to two contacts, of which the nearest comes first."""
     return capsule_box_contacts(m, d, get3(d.geom_xpos, geom1), half_axis(m, d, geom1), m.geom_size[geom1, 0], geom2)

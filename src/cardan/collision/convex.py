@@ -21,6 +21,7 @@ from cardan.enums import mjtEnableBit
 from cardan.jit import collider, exact, kernel
 from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
 from cardan.maths.vector import add3, column3, get3, get9, norm3, set3, set9, sub3
+from cardan.model.kernel_views import Data, Model
 
 MULTICCD = int(mjtEnableBit.mjENBL_MULTICCD)
 SPACING = 1e-3
@@ -30,7 +31,7 @@ TILT = 1e-3
 
 
 @kernel
-def collide_shapes(m: Any, d: Any, k: int) -> int:
+def collide_shapes(m: Model, d: Data, k: int) -> int:
     """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; returns the number of contacts now.
 
     Each shape is enlarged by half of the margin; so the distance is the margin less the depth.
@@ -45,7 +46,7 @@ def collide_shapes(m: Any, d: Any, k: int) -> int:
 
 
 @kernel
-def tilt_shape(d: Any, shape: int, geom: int, center: Any, axis: Any, angle: float) -> None:
+def tilt_shape(d: Data, shape: int, geom: int, center: Any, axis: Any, angle: float) -> None:
     """Put shape `shape` at the pose of a geom turned by `angle` about an axis through `center`."""
     quat = axis_angle2quat(axis, angle)
     set3(d.work.shape_pos, shape, add3(center, rot_vec_quat(sub3(get3(d.geom_xpos, geom), center), quat)))
@@ -57,7 +58,7 @@ def tilt_shape(d: Any, shape: int, geom: int, center: Any, axis: Any, angle: flo
 
 
 @kernel
-def is_new(d: Any, k: int, tolerance: float) -> bool:
+def is_new(d: Data, k: int, tolerance: float) -> bool:
     """Whether contact `k` of the pair is farther than `tolerance` from all before it."""
     for i in range(k):
         if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, k))) <= tolerance:
@@ -66,7 +67,7 @@ def is_new(d: Any, k: int, tolerance: float) -> bool:
 
 
 @kernel
-def tilt_pair(d: Any, geom1: int, geom2: int, trial: int) -> None:
+def tilt_pair(d: Data, geom1: int, geom2: int, trial: int) -> None:
     """Tilt two geoms against each other about their first contact: trials 1 to 4, both sides, both tangents."""
     tangent = 3 if trial <= 2 else 6
     axis = (d.work.near_frame[0, tangent], d.work.near_frame[0, tangent + 1], d.work.near_frame[0, tangent + 2])
@@ -77,14 +78,14 @@ def tilt_pair(d: Any, geom1: int, geom2: int, trial: int) -> None:
 
 
 @kernel
-def is_round(m: Any, geom: int) -> bool:
+def is_round(m: Model, geom: int) -> bool:
     """Whether a geom has no flat part, so that it touches others in one point only."""
     return m.geom_type[geom] == SPHERE or m.geom_type[geom] == ELLIPSOID
 
 
 @collider
 @exact
-def convex_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Two convex geoms: one contact, or up to five if ``multiccd`` is enabled.
 
     Then geoms that have a contact and are not round are tilted against each other, and a contact that this gives is

@@ -14,13 +14,14 @@ from typing import Any
 from cardan.collision.support import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from cardan.jit import kernel
 from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
+from cardan.model.kernel_views import Data, Model
 
 SLACK = 1e-9
 """Relative enlargement of the boxes, far above rounding errors."""
 
 
 @kernel
-def half_sizes(m: Any, geom: int) -> Any:
+def half_sizes(m: Model, geom: int) -> Any:
     """Half sizes of the box around a geom, aligned with it, m."""
     kind = m.geom_type[geom]
     size = get3(m.geom_size, geom)
@@ -36,7 +37,7 @@ def half_sizes(m: Any, geom: int) -> Any:
 
 
 @kernel
-def box_center(m: Any, d: Any, geom: int) -> Any:
+def box_center(m: Model, d: Data, geom: int) -> Any:
     """Centre of the box around a geom, global frame; only that of a mesh is not the geom's."""
     center = get3(d.geom_xpos, geom)
     if m.geom_type[geom] <= BOX:
@@ -78,7 +79,7 @@ def apart_along_edges(between: Any, a: Any, b: Any, x: Any, y: Any, z: Any, slac
 
 
 @kernel
-def boxes_apart(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> bool:
+def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
     """Whether the boxes around two bounded geoms, aligned with them, are farther apart than `margin` along an axis."""
     a, b = half_sizes(m, geom1), half_sizes(m, geom2)
     slack = margin + SLACK * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])

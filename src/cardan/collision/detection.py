@@ -17,6 +17,7 @@ from cardan.collision.near import MAXCONPAIR
 from cardan.collision.parameters import explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
 from cardan.enums import mjtDisableBit, mjtWarning
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.model.pairing import NTYPES
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON
 
@@ -27,7 +28,7 @@ NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTR
 
 
 @kernel
-def complete_contact(m: Any, d: Any, con: int, k: int, side1: int, side2: int, pair: int) -> None:
+def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int, pair: int) -> None:
     """Make row `con` of the contacts from row `k` of the near phase, but for elements and vertices of flexes."""
     d.contact.dist[con] = d.work.near_dist[k]
     for i in range(3):
@@ -49,14 +50,14 @@ def complete_contact(m: Any, d: Any, con: int, k: int, side1: int, side2: int, p
 
 
 @kernel
-def just_touching(d: Any) -> bool:
+def just_touching(d: Data) -> bool:
     """Whether the first contact of the near phase is one only within single precision."""
     x, y, z = d.work.near_pos[0, 0], d.work.near_pos[0, 1], d.work.near_pos[0, 2]
     return d.work.near_margin - d.work.near_dist[0] <= SINGLE * (abs(x) + abs(y) + abs(z))
 
 
 @kernel
-def take_room(m: Any, d: Any, found: int) -> int:
+def take_room(m: Model, d: Data, found: int) -> int:
     """How many of `found` contacts there is room for; fewer than 0 if there may be more room, which is asked for."""
     first = d.ncon
     if first + found > len(d.contact.dist):
@@ -70,7 +71,7 @@ def take_room(m: Any, d: Any, found: int) -> int:
 
 
 @kernel
-def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
+def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> int:
     """Check two geoms and append their contacts; returns a status.
 
     Args:
@@ -110,7 +111,7 @@ def collide_candidate(m: Any, d: Any, geom1: int, geom2: int, pair: int) -> int:
 
 
 @kernel
-def find_candidates(m: Any, d: Any) -> Any:
+def find_candidates(m: Model, d: Data) -> Any:
     """Broad and mid phase: pairs of bodies, then pairs of geoms, in order.
 
     Returns:
@@ -129,7 +130,7 @@ def find_candidates(m: Any, d: Any) -> Any:
 
 
 @stage
-def collision(m: Any, d: Any) -> int:
+def collision(m: Model, d: Data) -> int:
     """Find all contacts of geoms (``mj_collision``).
 
     Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``, ordered by the ids of the bodies,

@@ -8,8 +8,6 @@ Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``norma
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.capsule import axis_z
 from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
@@ -19,13 +17,14 @@ from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MESH, MINVAL,
 from cardan.enums import mjtGeom
 from cardan.jit import collider, kernel
 from cardan.maths.vector import add3, add_scaled3, get3, norm3, scale3, set3, sub3
+from cardan.model.kernel_views import Data, Model
 
 PLANE = int(mjtGeom.mjGEOM_PLANE)
 HFIELD = int(mjtGeom.mjGEOM_HFIELD)
 
 
 @kernel
-def load_core(m: Any, d: Any, shape: int, geom: int) -> float:
+def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
     """Make the core of a geom shape `shape` of the pair; returns the radius around it."""
     load_geom(m, d, shape, geom)
     if m.geom_type[geom] == SPHERE or m.geom_type[geom] == CAPSULE:
@@ -35,13 +34,13 @@ def load_core(m: Any, d: Any, shape: int, geom: int) -> float:
 
 
 @kernel
-def is_curved(m: Any, geom: int) -> bool:
+def is_curved(m: Model, geom: int) -> bool:
     """Whether the core of a geom has a curved surface."""
     return m.geom_type[geom] == ELLIPSOID or m.geom_type[geom] == CYLINDER
 
 
 @kernel
-def convex_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> float:
+def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of two convex geoms; more than `limit` if they are farther apart.
 
     Writes ``d.work.witness`` (closest points) and ``d.work.overlap_normal`` (from the first to the second geom), unless
@@ -71,7 +70,7 @@ def convex_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> flo
 
 
 @kernel
-def plane_distance(m: Any, d: Any, plane: int, geom: int) -> float:
+def plane_distance(m: Model, d: Data, plane: int, geom: int) -> float:
     """Signed distance of a convex geom above a plane; writes ``d.work.witness``, the plane's point first."""
     normal = axis_z(d.geom_xmat, plane)
     load_geom(m, d, 1, geom)
@@ -84,7 +83,7 @@ def plane_distance(m: Any, d: Any, plane: int, geom: int) -> float:
 
 
 @kernel
-def has_distance(m: Any, geom1: int, geom2: int) -> bool:
+def has_distance(m: Model, geom1: int, geom2: int) -> bool:
     """Whether two geoms have a distance: all but two planes, height fields and signed-distance shapes."""
     type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
     if type1 == HFIELD or type2 == HFIELD or max(type1, type2) > MESH:
@@ -93,7 +92,7 @@ def has_distance(m: Any, geom1: int, geom2: int) -> bool:
 
 
 @kernel
-def swap_witnesses(d: Any) -> None:
+def swap_witnesses(d: Data) -> None:
     """Exchange the points of the first and the second shape."""
     first = get3(d.work.witness, 0)
     set3(d.work.witness, 0, get3(d.work.witness, 1))
@@ -101,7 +100,7 @@ def swap_witnesses(d: Any) -> None:
 
 
 @kernel
-def geom_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> float:
+def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of two geoms, at most `limit`.
 
     Writes the points where they are closest to ``d.work.witness``: zeros if they are farther apart than `limit`, or
@@ -124,7 +123,7 @@ def geom_distance(m: Any, d: Any, geom1: int, geom2: int, limit: float) -> float
 
 
 @collider
-def exact_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Two convex geoms: one contact at their closest or deepest points (``nativeccd``)."""
     dist = convex_distance(m, d, geom1, geom2, d.work.near_margin)
     if dist > d.work.near_margin:

@@ -16,6 +16,7 @@ from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.fields_work import POLYTOPE_EDGES, POLYTOPE_FACES, POLYTOPE_VERTICES
+from cardan.model.kernel_views import Data, Model
 
 TOLERANCE = 1e-10
 """Distance of a face from the surface, relative to the size of the difference, at which the search ends."""
@@ -31,7 +32,7 @@ ALONG = 1e-9
 
 
 @kernel
-def try_direction(m: Any, d: Any, n: int, direction: Any) -> bool:
+def try_direction(m: Model, d: Data, n: int, direction: Any) -> bool:
     """Make the support point in a direction vertex `n` of the simplex; whether it is off what the others span."""
     point = support_difference(m, d, n, direction)
     a = get3(d.work.simplex, 0)
@@ -48,7 +49,7 @@ def try_direction(m: Any, d: Any, n: int, direction: Any) -> bool:
 
 
 @kernel
-def try_both(m: Any, d: Any, n: int, direction: Any) -> bool:
+def try_both(m: Model, d: Data, n: int, direction: Any) -> bool:
     """As `try_direction`, for the direction and its opposite."""
     length = norm3(direction)
     if length == 0.0:
@@ -58,7 +59,7 @@ def try_both(m: Any, d: Any, n: int, direction: Any) -> bool:
 
 
 @kernel
-def add_vertex(m: Any, d: Any, n: int) -> bool:
+def add_vertex(m: Model, d: Data, n: int) -> bool:
     """Add a vertex to a simplex of `n` < 4; false if the Minkowski difference is flat."""
     x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     if n == 0:
@@ -73,7 +74,7 @@ def add_vertex(m: Any, d: Any, n: int) -> bool:
 
 
 @kernel
-def store_vertex(d: Any, row: int, vertex: int) -> None:
+def store_vertex(d: Data, row: int, vertex: int) -> None:
     """Copy row `row` of the simplex to a vertex of the polytope."""
     set3(d.work.epa_vertex, vertex, get3(d.work.simplex, row))
     set3(d.work.epa_vertex1, vertex, get3(d.work.simplex1, row))
@@ -81,7 +82,7 @@ def store_vertex(d: Any, row: int, vertex: int) -> None:
 
 
 @kernel
-def put_face(d: Any, face: int, i: int, j: int, k: int) -> None:
+def put_face(d: Data, face: int, i: int, j: int, k: int) -> None:
     """Write a face with the vertices i, j, k, counter-clockwise from outside; one without area is never closest."""
     d.work.epa_face[face, 0] = i
     d.work.epa_face[face, 1] = j
@@ -98,7 +99,7 @@ def put_face(d: Any, face: int, i: int, j: int, k: int) -> None:
 
 
 @kernel
-def put_tetrahedron(d: Any) -> None:
+def put_tetrahedron(d: Data) -> None:
     """Make the simplex of four vertices the polytope."""
     for vertex in range(4):
         store_vertex(d, vertex, vertex)
@@ -116,7 +117,7 @@ def put_tetrahedron(d: Any) -> None:
 
 
 @kernel
-def lowest_face(d: Any, nface: int) -> int:
+def lowest_face(d: Data, nface: int) -> int:
     """The face that is closest to the origin."""
     best = 0
     for face in range(1, nface):
@@ -126,7 +127,7 @@ def lowest_face(d: Any, nface: int) -> int:
 
 
 @kernel
-def toggle_edge(d: Any, nedge: int, start: int, end: int) -> int:
+def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
     """Add an edge of a removed face to the list, or take out its opposite; returns the number of edges now."""
     for edge in range(nedge):
         if d.work.epa_edge[edge, 0] == end and d.work.epa_edge[edge, 1] == start:
@@ -140,7 +141,7 @@ def toggle_edge(d: Any, nedge: int, start: int, end: int) -> int:
 
 
 @kernel
-def remove_visible(d: Any, nface: int, lowest: int, point: Any) -> int:
+def remove_visible(d: Data, nface: int, lowest: int, point: Any) -> int:
     """Remove the faces that a point sees, `lowest` among them; returns the number of edges around the hole."""
     nedge = 0
     slack = VISIBLE * norm3(point)
@@ -157,7 +158,7 @@ def remove_visible(d: Any, nface: int, lowest: int, point: Any) -> int:
 
 
 @kernel
-def fill_hole(d: Any, nface: int, nedge: int, vertex: int) -> int:
+def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
     """Connect the edges around the hole with the new vertex; returns the number of rows of faces in use now."""
     face = 0
     for edge in range(nedge):
@@ -171,7 +172,7 @@ def fill_hole(d: Any, nface: int, nedge: int, vertex: int) -> int:
 
 
 @kernel
-def face_weights(d: Any, face: int) -> Any:
+def face_weights(d: Data, face: int) -> Any:
     """Barycentric coordinates of the point of a face that is closest to the origin."""
     a = get3(d.work.epa_vertex, d.work.epa_face[face, 0])
     b = get3(d.work.epa_vertex, d.work.epa_face[face, 1])
@@ -180,7 +181,7 @@ def face_weights(d: Any, face: int) -> Any:
 
 
 @kernel
-def face_point(d: Any, points: Any, face: int, weights: Any) -> Any:
+def face_point(d: Data, points: Any, face: int, weights: Any) -> Any:
     """The point of a face that has the given barycentric coordinates, made of rows of `points`."""
     a = get3(points, d.work.epa_face[face, 0])
     b = get3(points, d.work.epa_face[face, 1])
@@ -189,7 +190,7 @@ def face_point(d: Any, points: Any, face: int, weights: Any) -> Any:
 
 
 @kernel
-def nearest_of_plane(d: Any, nface: int, lowest: int) -> int:
+def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
     """Of the faces in the plane of the lowest one, that whose own points come closest to the origin."""
     best = lowest
     shortest = REMOVED
@@ -204,7 +205,7 @@ def nearest_of_plane(d: Any, nface: int, lowest: int) -> int:
 
 
 @kernel
-def set_overlap(d: Any, face: int) -> None:
+def set_overlap(d: Data, face: int) -> None:
     """Write depth, normal and deepest points from a face."""
     weights = face_weights(d, face)
     d.work.overlap_depth = d.work.epa_height[face]
@@ -222,7 +223,7 @@ def across(v: Any) -> Any:
 
 
 @kernel
-def set_flat_overlap(d: Any, n: int) -> None:
+def set_flat_overlap(d: Data, n: int) -> None:
     """Write depth 0, and a normal across the flat difference, which the first `n` < 4 vertices of the simplex span."""
     a = get3(d.work.simplex, 0)
     normal = (1.0, 0.0, 0.0)
@@ -236,7 +237,7 @@ def set_flat_overlap(d: Any, n: int) -> None:
 
 
 @kernel
-def polish(m: Any, d: Any, normal: Any) -> None:
+def polish(m: Model, d: Data, normal: Any) -> None:
     """Improve depth and normal where the surface of the difference is curved, by descent.
 
     The depth (of shapes that are apart, minus their distance) is the least value of the support function over all
@@ -268,7 +269,7 @@ def polish(m: Any, d: Any, normal: Any) -> None:
 
 
 @kernel
-def find_deepest(m: Any, d: Any, n: int) -> None:
+def find_deepest(m: Model, d: Data, n: int) -> None:
     """Find the depth of two shapes that overlap, from a simplex of `n` vertices of their difference around the origin.
 
     Writes ``d.work.overlap_depth`` (the least translation that separates them), ``overlap_normal`` (against which the

@@ -15,6 +15,7 @@ from cardan.collision.simplex import INSIDE, reduce_simplex, set_witnesses, weig
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.vector import dot3, get3, norm3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 
 ITERATIONS = 200
 TOLERANCE = 1e-12
@@ -27,7 +28,7 @@ FAR, SEPARATED, OVERLAPPING = range(3)
 
 
 @kernel
-def is_vertex(d: Any, n: int, point: Any) -> bool:
+def is_vertex(d: Data, n: int, point: Any) -> bool:
     """Whether `point` is one of the first `n` vertices of the simplex."""
     for row in range(n):
         if point == get3(d.work.simplex, row):
@@ -36,7 +37,7 @@ def is_vertex(d: Any, n: int, point: Any) -> bool:
 
 
 @kernel
-def find_closest(m: Any, d: Any, limit: float) -> Any:
+def find_closest(m: Model, d: Data, limit: float) -> Any:
     """Find the closest points of the two shapes in ``d.work.shape_*``.
 
     Args:

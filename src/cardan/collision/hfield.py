@@ -22,10 +22,11 @@ from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.support import HFIELD, load_geom, support
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def load_geom_in_field(m: Any, d: Any, field: int, geom: int) -> None:
+def load_geom_in_field(m: Model, d: Data, field: int, geom: int) -> None:
     """Make a geom shape 1 of the pair, with its pose in the frame of the geom `field`."""
     load_geom(m, d, 1, geom)
     field_mat = get9(d.geom_xmat, field)
@@ -37,7 +38,7 @@ def load_geom_in_field(m: Any, d: Any, field: int, geom: int) -> None:
 
 
 @kernel
-def bound_in_field(m: Any, d: Any) -> None:
+def bound_in_field(m: Model, d: Data) -> None:
     """How far shape 1 reaches along -x, x, -y, y, -z, z of the field, from its centre, into ``field_reach``."""
     for side in range(6):
         sign = 2.0 * (side % 2) - 1.0
@@ -63,14 +64,14 @@ def cell_range(low: float, high: float, radius: float, n: int) -> Any:
 
 
 @kernel
-def elevation(m: Any, hfield: int, row: int, col: int) -> float:
+def elevation(m: Model, hfield: int, row: int, col: int) -> float:
     """Height of a grid point above the field's frame, m."""
     data = m.hfield_data[m.hfield_adr[hfield] + row * m.hfield_ncol[hfield] + col]
     return data * m.hfield_size[hfield, 2]
 
 
 @kernel
-def grid_point(m: Any, hfield: int, row: int, col: int) -> Any:
+def grid_point(m: Model, hfield: int, row: int, col: int) -> Any:
     """A grid point in the frame of the field, m."""
     x = 2.0 * m.hfield_size[hfield, 0] / (m.hfield_ncol[hfield] - 1) * col - m.hfield_size[hfield, 0]
     y = 2.0 * m.hfield_size[hfield, 1] / (m.hfield_nrow[hfield] - 1) * row - m.hfield_size[hfield, 1]
@@ -78,7 +79,7 @@ def grid_point(m: Any, hfield: int, row: int, col: int) -> Any:
 
 
 @kernel
-def prism_top(m: Any, hfield: int, row: int, col: int, half: int) -> Any:
+def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> Any:
     """The upper triangle of a prism: half 0 of a cell lies beyond its diagonal, half 1 before it."""
     corner = grid_point(m, hfield, row, col)
     opposite = grid_point(m, hfield, row + 1, col + 1)
@@ -88,14 +89,14 @@ def prism_top(m: Any, hfield: int, row: int, col: int, half: int) -> Any:
 
 
 @kernel
-def top_elevation(m: Any, hfield: int, row: int, col: int, half: int) -> float:
+def top_elevation(m: Model, hfield: int, row: int, col: int, half: int) -> float:
     """Largest elevation of a prism."""
     diagonal = max(elevation(m, hfield, row, col), elevation(m, hfield, row + 1, col + 1))
     return max(diagonal, elevation(m, hfield, row + 1 - half, col + half))
 
 
 @kernel
-def load_prism(m: Any, d: Any, hfield: int, row: int, col: int, half: int) -> None:
+def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) -> None:
     """Make a prism shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field."""
     top = prism_top(m, hfield, row, col, half)
     bottom = -m.hfield_size[hfield, 3]
@@ -111,7 +112,7 @@ def load_prism(m: Any, d: Any, hfield: int, row: int, col: int, half: int) -> No
 
 
 @kernel
-def contact_from_field(d: Any, field: int, k: int) -> None:
+def contact_from_field(d: Data, field: int, k: int) -> None:
     """Bring contact `k` of the pair from the frame of the geom `field` to the global frame."""
     xmat = get9(d.geom_xmat, field)
     pos = add3(get3(d.geom_xpos, field), mul_mat_vec3(xmat, get3(d.work.near_pos, k)))
@@ -119,7 +120,7 @@ def contact_from_field(d: Any, field: int, k: int) -> None:
 
 
 @kernel
-def collide_prisms(m: Any, d: Any, field: int, convex_contact: Any) -> int:
+def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
     """Contacts of a height field with shape 1, which stands in its frame, and whose bounds stand in ``field_reach``.
 
     Args:
@@ -156,7 +157,7 @@ def collide_prisms(m: Any, d: Any, field: int, convex_contact: Any) -> int:
 
 @collider
 @exact
-def hfield_convex(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def hfield_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A height field and a convex geom: one contact for each prism that overlaps the geom, up to `MAXCONPAIR`."""
     load_geom_in_field(m, d, geom1, geom2)
     d.work.shape_inflate = d.work.near_margin

@@ -19,6 +19,7 @@ from typing import Any
 
 from cardan.jit import kernel
 from cardan.model.fields_work import RECALLED
+from cardan.model.kernel_views import Data, Model
 
 LEAD = 1e-5
 """Distance to the next vertex, relative to the radius of the bounding sphere, from which a peak is the only one."""
@@ -32,7 +33,7 @@ LOWEST = -1e300
 
 
 @kernel
-def mesh_vertex(m: Any, d: Any, shape: int, k: int) -> Any:
+def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Any:
     """Vertex `k` of a mesh in its own frame: of the hull if the mesh has one, else of the mesh."""
     graph = d.work.shape_graphadr[shape]
     local = k
@@ -43,14 +44,14 @@ def mesh_vertex(m: Any, d: Any, shape: int, k: int) -> Any:
 
 
 @kernel
-def extent(m: Any, d: Any, shape: int, k: int, direction: Any) -> float:
+def extent(m: Model, d: Data, shape: int, k: int, direction: Any) -> float:
     """How far vertex `k` of a mesh lies in a direction of its frame."""
     v = mesh_vertex(m, d, shape, k)
     return v[0] * direction[0] + v[1] * direction[1] + v[2] * direction[2]
 
 
 @kernel
-def scan_vertices(m: Any, d: Any, shape: int, direction: Any) -> int:
+def scan_vertices(m: Model, d: Data, shape: int, direction: Any) -> int:
     """The vertex of a mesh that lies farthest in a direction, found by looking at all of them."""
     best = 0
     farthest = extent(m, d, shape, 0, direction)
@@ -63,14 +64,14 @@ def scan_vertices(m: Any, d: Any, shape: int, direction: Any) -> int:
 
 
 @kernel
-def edges_of(m: Any, d: Any, shape: int, k: int) -> int:
+def edges_of(m: Model, d: Data, shape: int, k: int) -> int:
     """Where the neighbours of vertex `k` of a hull start in ``m.mesh_graph``; they end with -1."""
     graph = d.work.shape_graphadr[shape]
     return graph + 2 + 2 * d.work.shape_nvert[shape] + m.mesh_graph[graph + 2 + k]
 
 
 @kernel
-def climb_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> Any:
+def climb_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> Any:
     """Climb along the edges of a hull until no neighbour lies farther in a direction.
 
     Args:
@@ -102,7 +103,7 @@ def climb_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> Any:
 
 
 @kernel
-def is_peak(m: Any, d: Any, shape: int, direction: Any, k: int) -> bool:
+def is_peak(m: Model, d: Data, shape: int, direction: Any, k: int) -> bool:
     """Whether a search that comes to vertex `k` of a hull ends there."""
     height = extent(m, d, shape, k, direction)
     edge = edges_of(m, d, shape, k)
@@ -114,7 +115,7 @@ def is_peak(m: Any, d: Any, shape: int, direction: Any, k: int) -> bool:
 
 
 @kernel
-def may_get_stuck(m: Any, d: Any, shape: int, direction: Any) -> bool:
+def may_get_stuck(m: Model, d: Data, shape: int, direction: Any) -> bool:
     """Whether an uncertain vertex of a hull is a peak."""
     for k in range(d.work.shape_uncertain[shape, 0], d.work.shape_uncertain[shape, 1]):
         if is_peak(m, d, shape, direction, m.aux.uncertain[k]):
@@ -123,7 +124,7 @@ def may_get_stuck(m: Any, d: Any, shape: int, direction: Any) -> bool:
 
 
 @kernel
-def prepare_hull(m: Any, d: Any, shape: int, mesh: int, radius: float) -> None:
+def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
     """Note what searches on the hull of a mesh, in a bounding sphere of a radius, need; nothing is recalled yet."""
     first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
     d.work.shape_uncertain[shape, 0] = first
@@ -140,7 +141,7 @@ def pair_key(geom1: int, geom2: int) -> int:
 
 
 @kernel
-def recall_pair(d: Any, geom1: int, geom2: int) -> None:
+def recall_pair(d: Data, geom1: int, geom2: int) -> None:
     """Let searches for two geoms start where the same searches ended last time."""
     key = pair_key(geom1, geom2)
     row = (geom1 * STRIDE + geom2) % len(d.work.recall_pair)
@@ -154,7 +155,7 @@ def recall_pair(d: Any, geom1: int, geom2: int) -> None:
 
 
 @kernel
-def good_start(m: Any, d: Any, shape: int, direction: Any, place: int) -> int:
+def good_start(m: Model, d: Data, shape: int, direction: Any, place: int) -> int:
     """The farther one of two vertices: where the last search on this shape ended, and what is kept at a place."""
     last = d.work.shape_vertex[shape]
     if place < 0:
@@ -166,7 +167,7 @@ def good_start(m: Any, d: Any, shape: int, direction: Any, place: int) -> int:
 
 
 @kernel
-def next_place(d: Any, shape: int) -> int:
+def next_place(d: Data, shape: int) -> int:
     """Where the end of the next search on a shape is kept, or -1."""
     if d.work.recall_row < 0:
         return -1
@@ -176,7 +177,7 @@ def next_place(d: Any, shape: int) -> int:
 
 
 @kernel
-def search_hull(m: Any, d: Any, shape: int, direction: Any) -> int:
+def search_hull(m: Model, d: Data, shape: int, direction: Any) -> int:
     """The vertex at which a search from the first vertex ends: the farthest in a direction of the mesh's frame."""
     place = next_place(d, shape)
     start = good_start(m, d, shape, direction, place)

@@ -14,6 +14,7 @@ from cardan.collision.plane import plane_height, point_contact
 from cardan.collision.support import load_geom, support_mesh
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 
 MAX_CONTACTS = 3
 SPACING = 0.3
@@ -21,13 +22,13 @@ SPACING = 0.3
 
 
 @kernel
-def vertex_position(m: Any, d: Any, geom: int, k: int) -> Any:
+def vertex_position(m: Model, d: Data, geom: int, k: int) -> Any:
     """Vertex `k` of shape 1, which is the mesh `geom`, in the global frame."""
     return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), mesh_vertex(m, d, 1, k)))
 
 
 @kernel
-def add_spaced(m: Any, d: Any, ncon: int, geom1: int, geom2: int, vertex: int, down: Any, depth: float) -> int:
+def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int, down: Any, depth: float) -> int:
     """Add the contact of a vertex if it is low enough and not too close to the first one.
 
     Args:
@@ -56,7 +57,7 @@ def add_spaced(m: Any, d: Any, ncon: int, geom1: int, geom2: int, vertex: int, d
 
 @collider
 @exact
-def plane_mesh(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A plane and a mesh: up to three contacts.
 
     The lowest vertex of the hull, and the first of its neighbours below the margin that are not too close to it; for

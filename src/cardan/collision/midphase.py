@@ -19,6 +19,7 @@ from cardan.collision.parameters import geom_pair_margin, overridden
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import kernel
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.model.kernel_views import Data, Model
 
 PLANE = int(mjtGeom.mjGEOM_PLANE)
 NO_MIDPHASE = int(mjtDisableBit.mjDSBL_MIDPHASE)
@@ -33,7 +34,7 @@ LEAST_PAIRS = 16
 
 
 @kernel
-def spheres_apart(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> bool:
+def spheres_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
     """The bounding-sphere test: whether two geoms are certainly farther apart than `margin`.
 
     A geom without bounding sphere is a plane: then the other sphere is compared with it.
@@ -50,7 +51,7 @@ def spheres_apart(m: Any, d: Any, geom1: int, geom2: int, margin: float) -> bool
 
 
 @kernel
-def put_candidate(d: Any, n: int, geom1: int, geom2: int, pair: int) -> None:
+def put_candidate(d: Data, n: int, geom1: int, geom2: int, pair: int) -> None:
     """Write candidate `n`, if there is room for it."""
     if n < len(d.work.candidate):
         d.work.candidate[n, 0] = geom1
@@ -59,7 +60,7 @@ def put_candidate(d: Any, n: int, geom1: int, geom2: int, pair: int) -> None:
 
 
 @kernel
-def is_explicit(m: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
+def is_explicit(m: Model, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
     """Whether two geoms are one of the explicit pairs `first_pair` to `end_pair` (exclusive)."""
     for pair in range(first_pair, end_pair):
         if m.pair_geom1[pair] == geom1 and m.pair_geom2[pair] == geom2:
@@ -70,7 +71,7 @@ def is_explicit(m: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) 
 
 
 @kernel
-def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
+def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
     """Whether two geoms, the one of lower type first, pass the filters between geoms and are no explicit pair."""
     contype, conaffinity = m.geom_contype, m.geom_conaffinity
     if not (
@@ -84,13 +85,13 @@ def geoms_pass(m: Any, d: Any, geom1: int, geom2: int, first_pair: int, end_pair
 
 
 @kernel
-def can_collide(m: Any, geom: int) -> bool:
+def can_collide(m: Model, geom: int) -> bool:
     """Whether there is a bit in a geom's contype or conaffinity."""
     return (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
 
 
 @kernel
-def tree_serves(m: Any, body: int) -> bool:
+def tree_serves(m: Model, body: int) -> bool:
     """Whether a body has many geoms, and all of them that can collide are in its tree.
 
     Those without contype and conaffinity are left out when the model is compiled; the user may edit these later.
@@ -104,7 +105,7 @@ def tree_serves(m: Any, body: int) -> bool:
 
 
 @kernel
-def prepare_trees(m: Any, d: Any) -> None:
+def prepare_trees(m: Model, d: Data) -> None:
     """Note for each body whether its tree can be used, ``d.work.body_tree``."""
     for k in range(len(m.aux.collision_body)):
         body = m.aux.collision_body[k]
@@ -112,7 +113,7 @@ def prepare_trees(m: Any, d: Any) -> None:
 
 
 @kernel
-def largest_margin(m: Any, body: int) -> float:
+def largest_margin(m: Model, body: int) -> float:
     """The largest margin of a body's geoms, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
@@ -123,7 +124,7 @@ def largest_margin(m: Any, body: int) -> float:
 
 
 @kernel
-def node_apart(m: Any, node: int, center: Any, reach: float) -> bool:
+def node_apart(m: Model, node: int, center: Any, reach: float) -> bool:
     """Whether the box of a node is farther than `reach` from a point in the frame of its tree, on one of the axes."""
     return (
         abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach
@@ -133,7 +134,7 @@ def node_apart(m: Any, node: int, center: Any, reach: float) -> bool:
 
 
 @kernel
-def add_by_tree(m: Any, d: Any, n: int, geom: int, body: int, margin: float, first_pair: int, end_pair: int) -> int:
+def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, first_pair: int, end_pair: int) -> int:
     """Add the pairs of a geom with those of a body in the body's tree; returns the number of candidates now."""
     center = mul_mat_t_vec3(get9(d.ximat, body), sub3(get3(d.geom_xpos, geom), get3(d.xipos, body)))
     reach = m.geom_rbound[geom] * ROUND + margin if m.geom_rbound[geom] > 0.0 else INFINITE
@@ -155,13 +156,13 @@ def add_by_tree(m: Any, d: Any, n: int, geom: int, body: int, margin: float, fir
 
 
 @kernel
-def comes_after(d: Any, k: int, geom1: int, geom2: int) -> bool:
+def comes_after(d: Data, k: int, geom1: int, geom2: int) -> bool:
     """Whether candidate `k` comes after two geoms in the order of ids."""
     return d.work.candidate[k, 0] > geom1 or (d.work.candidate[k, 0] == geom1 and d.work.candidate[k, 1] > geom2)
 
 
 @kernel
-def sort_candidates(d: Any, start: int, end: int) -> None:
+def sort_candidates(d: Data, start: int, end: int) -> None:
     """Sort some candidates by the ids of their geoms (Shell's sort)."""
     gap = 1
     while 3 * gap + 1 < end - start:
@@ -180,7 +181,7 @@ def sort_candidates(d: Any, start: int, end: int) -> None:
 
 
 @kernel
-def add_all(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end_pair: int, by_body: bool) -> int:
+def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int, by_body: bool) -> int:
     """Compare all geoms of two bodies; arguments and order as in `add_bodies`."""
     for swapped in range(1 if by_body else 2):
         outer, inner = (body2, body1) if swapped else (body1, body2)
@@ -196,7 +197,7 @@ def add_all(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end
 
 
 @kernel
-def add_bodies(m: Any, d: Any, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
+def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
     """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; returns the new number.
 
     They are ordered by the ids of their geoms, the one of lower type first; so a second round finds those whose

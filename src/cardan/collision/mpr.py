@@ -28,6 +28,7 @@ from cardan.collision.simplex import segment_weights, triangle_weights, weighted
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
+from cardan.model.kernel_views import Data, Model
 
 EPSILON = 2.220446049250313e-16
 """Numbers below this are taken for 0: heights over planes in m, volumes in m^3, and squares of areas in m^4. So on
@@ -67,7 +68,7 @@ def volume(a: Any, b: Any, c: Any) -> float:
 
 
 @kernel
-def corners(d: Any, portal: Any) -> Any:
+def corners(d: Data, portal: Any) -> Any:
     """The corners of a portal."""
     return get3(d.work.simplex, portal[0]), get3(d.work.simplex, portal[1]), get3(d.work.simplex, portal[2])
 
@@ -84,7 +85,7 @@ def with_newest(portal: Any, corner: int) -> Any:
 
 
 @kernel
-def set_interior(d: Any) -> Any:
+def set_interior(d: Data) -> Any:
     """Write the interior point, the difference of the centres of both shapes; returns it."""
     center1, center2 = get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1)
     interior = sub3(center1, center2)
@@ -97,14 +98,14 @@ def set_interior(d: Any) -> Any:
 
 
 @kernel
-def ask(m: Any, d: Any, row: int, direction: Any) -> Any:
+def ask(m: Model, d: Data, row: int, direction: Any) -> Any:
     """The support point in a direction, which goes to a row; returns it."""
     set3(d.work.asked, 0, direction)
     return support_difference(m, d, row, direction)
 
 
 @kernel
-def aim(m: Any, d: Any) -> Any:
+def aim(m: Model, d: Data) -> Any:
     """Find a first candidate: the corners a and b of a portal.
 
     Returns:
@@ -134,7 +135,7 @@ def aim(m: Any, d: Any) -> Any:
 
 
 @kernel
-def facing(d: Any, phase: int, portal: Any) -> Any:
+def facing(d: Data, phase: int, portal: Any) -> Any:
     """The unit vector along which the next support point is looked for.
 
     That is the outward normal of the portal, or of the side of a candidate that the origin lies beyond.
@@ -146,7 +147,7 @@ def facing(d: Any, phase: int, portal: Any) -> Any:
 
 
 @kernel
-def corner_to_enclose(d: Any, portal: Any) -> int:
+def corner_to_enclose(d: Data, portal: Any) -> int:
     """The corner of a candidate that gives way to the newest point; 2 if the ray then passes through."""
     interior, newest = get3(d.work.simplex, 0), get3(d.work.simplex, portal[3])
     a, b, _ = corners(d, portal)
@@ -158,7 +159,7 @@ def corner_to_enclose(d: Any, portal: Any) -> int:
 
 
 @kernel
-def corner_to_advance(d: Any, portal: Any) -> int:
+def corner_to_advance(d: Data, portal: Any) -> int:
     """The corner of a portal that gives way to the newest point, so that the ray still passes through.
 
     The planes through the ray, the newest point and each corner cut the portal in three: the ray passes through one.
@@ -171,7 +172,7 @@ def corner_to_advance(d: Any, portal: Any) -> int:
 
 
 @kernel
-def lies_on_surface(m: Any, d: Any, portal: Any, direction: Any) -> bool:
+def lies_on_surface(m: Model, d: Data, portal: Any, direction: Any) -> bool:
     """Whether the newest point is no farther out than one of the corners, up to the tolerance."""
     a, b, c = corners(d, portal)
     reach = max(dot3(a, direction), dot3(b, direction), dot3(c, direction))
@@ -179,7 +180,7 @@ def lies_on_surface(m: Any, d: Any, portal: Any, direction: Any) -> bool:
 
 
 @kernel
-def next_round(m: Any, d: Any, phase: int, portal: Any) -> Any:
+def next_round(m: Model, d: Data, phase: int, portal: Any) -> Any:
     """One support point, and what it makes of phase and portal; returns both."""
     direction = facing(d, phase, portal)
     if phase == ADVANCE and dot3(direction, get3(d.work.simplex, portal[0])) > -EPSILON:
@@ -199,7 +200,7 @@ def next_round(m: Any, d: Any, phase: int, portal: Any) -> Any:
 
 
 @kernel
-def search(m: Any, d: Any) -> Any:
+def search(m: Model, d: Data) -> Any:
     """Go through the phases; returns the end (`APART`, `PIERCED`, `SETTLED`) and the last portal."""
     phase, portal = aim(m, d)
     rounds = 0
@@ -238,13 +239,13 @@ def nearest_of_triangle(a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def middle(d: Any, row: int) -> Any:
+def middle(d: Data, row: int) -> Any:
     """The point midway between those of both shapes that belong to a vertex."""
     return scale3(add3(get3(d.work.simplex1, row), get3(d.work.simplex2, row)), 0.5)
 
 
 @kernel
-def origin_weights(d: Any, portal: Any) -> Any:
+def origin_weights(d: Data, portal: Any) -> Any:
     """Barycentric coordinates of the origin in the tetrahedron of interior point and portal, but for a common factor.
 
     They are volumes; in a flat tetrahedron, areas as the portal's normal sees them.
@@ -260,7 +261,7 @@ def origin_weights(d: Any, portal: Any) -> Any:
 
 
 @kernel
-def origin_between_shapes(d: Any, portal: Any) -> Any:
+def origin_between_shapes(d: Data, portal: Any) -> Any:
     """The point midway between the points of both shapes whose difference is the origin."""
     w0, w1, w2, w3 = origin_weights(d, portal)
     point = scale3(middle(d, 0), w0)
@@ -271,7 +272,7 @@ def origin_between_shapes(d: Any, portal: Any) -> Any:
 
 
 @kernel
-def portal_refinement(m: Any, d: Any) -> bool:
+def portal_refinement(m: Model, d: Data) -> bool:
     """Whether the two shapes in ``d.work.shape_*`` overlap; shapes that just touch do not.
 
     If they do, writes depth, contact position and normal (``d.work.overlap_*``): the first shape has to move by the

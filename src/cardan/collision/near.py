@@ -11,6 +11,7 @@ from typing import Any
 from cardan.constants import mjMAXCONPAIR
 from cardan.jit import kernel
 from cardan.maths.vector import add_scaled3, cross, dot3, normalize3, set3
+from cardan.model.kernel_views import Data
 
 MAXCONPAIR = mjMAXCONPAIR
 
@@ -26,7 +27,7 @@ def default_tangent(normal: Any) -> Any:
 
 
 @kernel
-def put_contact_along(d: Any, k: int, dist: float, pos: Any, normal: Any, tangent: Any) -> None:
+def put_contact_along(d: Data, k: int, dist: float, pos: Any, normal: Any, tangent: Any) -> None:
     """Write contact `k` of the pair, with a given first tangent.
 
     Args:
@@ -47,6 +48,6 @@ def put_contact_along(d: Any, k: int, dist: float, pos: Any, normal: Any, tangen
 
 
 @kernel
-def put_contact(d: Any, k: int, dist: float, pos: Any, normal: Any) -> None:
+def put_contact(d: Data, k: int, dist: float, pos: Any, normal: Any) -> None:
     """Write contact `k` of the pair, with the default tangents; arguments as in `put_contact_along`."""
     put_contact_along(d, k, dist, pos, normal, default_tangent(normal))

@@ -7,11 +7,10 @@ Spec: modelling, contact parameters and contact override.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constants import mjMINMU, mjMINVAL
 from cardan.enums import mjtEnableBit
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 
 OVERRIDE = int(mjtEnableBit.mjENBL_OVERRIDE)
 MINMU = mjMINMU
@@ -19,13 +18,13 @@ MINVAL = mjMINVAL
 
 
 @kernel
-def overridden(m: Any) -> bool:
+def overridden(m: Model) -> bool:
     """Whether contact parameters are taken from ``opt.o_*``."""
     return (m.opt.enableflags & OVERRIDE) != 0
 
 
 @kernel
-def geom_pair_margin(m: Any, geom1: int, geom2: int) -> float:
+def geom_pair_margin(m: Model, geom1: int, geom2: int) -> float:
     """Distance at which two geoms get a contact: the larger margin, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
@@ -33,7 +32,7 @@ def geom_pair_margin(m: Any, geom1: int, geom2: int) -> float:
 
 
 @kernel
-def explicit_pair_margin(m: Any, pair: int) -> float:
+def explicit_pair_margin(m: Model, pair: int) -> float:
     """Distance at which an explicit pair gets a contact: its own margin, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
@@ -47,7 +46,7 @@ def flex_side(flex: int) -> int:
 
 
 @kernel
-def pair_margin(m: Any, side1: int, side2: int) -> float:
+def pair_margin(m: Model, side1: int, side2: int) -> float:
     """Distance at which two sides get a contact: the larger margin, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
@@ -57,7 +56,7 @@ def pair_margin(m: Any, side1: int, side2: int) -> float:
 
 
 @kernel
-def pair_gap(m: Any, side1: int, side2: int) -> float:
+def pair_gap(m: Model, side1: int, side2: int) -> float:
     """The part of the margin of two sides in which contacts exert no force: the larger gap."""
     gap1 = m.geom_gap[side1] if side1 >= 0 else m.flex_gap[flex_side(side1)]
     gap2 = m.geom_gap[side2] if side2 >= 0 else m.flex_gap[flex_side(side2)]
@@ -65,43 +64,43 @@ def pair_gap(m: Any, side1: int, side2: int) -> float:
 
 
 @kernel
-def priority_of(m: Any, side: int) -> int:
+def priority_of(m: Model, side: int) -> int:
     """Priority of the parameters of a side."""
     return m.geom_priority[side] if side >= 0 else m.flex_priority[flex_side(side)]
 
 
 @kernel
-def solmix_of(m: Any, side: int) -> float:
+def solmix_of(m: Model, side: int) -> float:
     """Weight of the solver parameters of a side."""
     return m.geom_solmix[side] if side >= 0 else m.flex_solmix[flex_side(side)]
 
 
 @kernel
-def solref_of(m: Any, side: int, i: int) -> float:
+def solref_of(m: Model, side: int, i: int) -> float:
     """Number `i` of the solref of a side."""
     return m.geom_solref[side, i] if side >= 0 else m.flex_solref[flex_side(side), i]
 
 
 @kernel
-def solimp_of(m: Any, side: int, i: int) -> float:
+def solimp_of(m: Model, side: int, i: int) -> float:
     """Number `i` of the solimp of a side."""
     return m.geom_solimp[side, i] if side >= 0 else m.flex_solimp[flex_side(side), i]
 
 
 @kernel
-def friction_of(m: Any, side: int, i: int) -> float:
+def friction_of(m: Model, side: int, i: int) -> float:
     """Number `i` of the friction of a side."""
     return m.geom_friction[side, i] if side >= 0 else m.flex_friction[flex_side(side), i]
 
 
 @kernel
-def condim_of(m: Any, side: int) -> int:
+def condim_of(m: Model, side: int) -> int:
     """Dimension of the contacts of a side."""
     return m.geom_condim[side] if side >= 0 else m.flex_condim[flex_side(side)]
 
 
 @kernel
-def mix_weight(m: Any, side1: int, side2: int) -> float:
+def mix_weight(m: Model, side1: int, side2: int) -> float:
     """Weight of the first side's solver parameters: 1 or 0 by priority, else its share of solmix."""
     priority1 = priority_of(m, side1)
     priority2 = priority_of(m, side2)
@@ -117,7 +116,7 @@ def mix_weight(m: Any, side1: int, side2: int) -> float:
 
 
 @kernel
-def mix_solver(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
+def mix_solver(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
     """Solref and solimp of contact `con`: the weighted mean of those of its sides.
 
     Sides of the same priority of which one has a solref in direct format (first number not positive) get the smaller
@@ -135,7 +134,7 @@ def mix_solver(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
 
 
 @kernel
-def mix_friction(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
+def mix_friction(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
     """Condim and friction of contact `con`: those of the side of higher priority, else the larger ones.
 
     Sliding and rolling friction of a side hold for two directions each.
@@ -161,7 +160,7 @@ def mix_friction(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
 
 
 @kernel
-def set_side_parameters(m: Any, d: Any, con: int, side1: int, side2: int) -> None:
+def set_side_parameters(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
     """All parameters of contact `con` from its two sides."""
     d.contact.includemargin[con] = pair_margin(m, side1, side2) - pair_gap(m, side1, side2)
     mix_friction(m, d, con, side1, side2)
@@ -171,7 +170,7 @@ def set_side_parameters(m: Any, d: Any, con: int, side1: int, side2: int) -> Non
 
 
 @kernel
-def set_pair_parameters(m: Any, d: Any, con: int, pair: int) -> None:
+def set_pair_parameters(m: Model, d: Data, con: int, pair: int) -> None:
     """All parameters of contact `con` from an explicit pair."""
     d.contact.includemargin[con] = explicit_pair_margin(m, pair) - m.pair_gap[pair]
     d.contact.dim[con] = m.pair_dim[pair]
@@ -184,7 +183,7 @@ def set_pair_parameters(m: Any, d: Any, con: int, pair: int) -> None:
 
 
 @kernel
-def override_parameters(m: Any, d: Any, con: int) -> None:
+def override_parameters(m: Model, d: Data, con: int) -> None:
     """Replace the solver parameters and the friction of contact `con` by ``opt.o_*``."""
     for i in range(2):
         d.contact.solref[con, i] = m.opt.o_solref[i]
@@ -195,7 +194,7 @@ def override_parameters(m: Any, d: Any, con: int) -> None:
 
 
 @kernel
-def set_parameters(m: Any, d: Any, con: int, side1: int, side2: int, pair: int) -> None:
+def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: int) -> None:
     """All parameters of contact `con`: of the explicit pair `pair` if it is not negative, else of its two sides."""
     if pair >= 0:
         set_pair_parameters(m, d, con, pair)

@@ -27,19 +27,20 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 MINVAL = mjMINVAL
 HALF_SQRT3 = sqrt(3.0) / 2.0
 
 
 @kernel
-def plane_height(d: Any, plane: int, point: Any) -> float:
+def plane_height(d: Data, plane: int, point: Any) -> float:
     """Signed distance of a point above the plane."""
     return dot3(sub3(point, get3(d.geom_xpos, plane)), axis_z(d.geom_xmat, plane))
 
 
 @kernel
-def put_height(d: Any, k: int, plane: int, point: Any, dist: float) -> int:
+def put_height(d: Data, k: int, plane: int, point: Any, dist: float) -> int:
     """Contact of a point whose height above the plane is known; returns the number of contacts that the pair has now.
 
     Each function sums the height in the order of the reference: then solids that just touch agree to the last bit.
@@ -52,14 +53,14 @@ def put_height(d: Any, k: int, plane: int, point: Any, dist: float) -> int:
 
 
 @kernel
-def point_contact(d: Any, k: int, plane: int, point: Any) -> int:
+def point_contact(d: Data, k: int, plane: int, point: Any) -> int:
     """Contact of a point with the plane; returns the number of contacts that the pair has now, `k` or k + 1."""
     return put_height(d, k, plane, point, plane_height(d, plane, point))
 
 
 @collider
 @exact
-def plane_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def plane_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A plane and a sphere: at most one contact, below the centre."""
     center, radius = get3(d.geom_xpos, geom2), m.geom_size[geom2, 0]
     lowest = add_scaled3(center, axis_z(d.geom_xmat, geom1), -radius)
@@ -68,7 +69,7 @@ def plane_sphere(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
 @collider
 @exact
-def plane_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A plane and a capsule: up to two contacts, below the two ends; the frames are aligned with the capsule."""
     normal = axis_z(d.geom_xmat, geom1)
     axis = axis_z(d.geom_xmat, geom2)
@@ -86,7 +87,7 @@ def plane_capsule(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
 @collider
 @exact
-def plane_ellipsoid(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A plane and an ellipsoid: at most one contact, at the point whose outward normal points into the plane."""
     xmat = get9(d.geom_xmat, geom2)
     size = get3(m.geom_size, geom2)
@@ -99,7 +100,7 @@ def plane_ellipsoid(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
 @collider
 @exact
-def plane_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A plane and a cylinder: up to four contacts.
 
     The lowest point of the lower rim, the point of the upper rim beside it, and two more points of the lower rim
@@ -142,7 +143,7 @@ def plane_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
 
 @collider
 @exact
-def plane_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A plane and a box: the first four corners within the margin on the side of the plane."""
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)

@@ -17,6 +17,7 @@ from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.model.kernel_views import Data
 
 MINVAL = mjMINVAL
 MISS = -1.0
@@ -174,6 +175,6 @@ def ray_in_frame(pos: Any, mat: Any, point: Any, vec: Any) -> Any:
 
 
 @kernel
-def ray_in_geom(d: Any, geom: int, point: Any, vec: Any) -> Any:
+def ray_in_geom(d: Data, geom: int, point: Any, vec: Any) -> Any:
     """Point and direction of a ray in the frame of a geom."""
     return ray_in_frame(get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), point, vec)

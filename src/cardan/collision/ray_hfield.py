@@ -16,10 +16,11 @@ from cardan.collision.hfield import elevation, prism_top, top_elevation
 from cardan.collision.ray import MINVAL, MISS, nearer, ray_box
 from cardan.collision.ray_mesh import HUGE, SLACK, ray_triangle, reciprocal
 from cardan.jit import kernel
+from cardan.model.kernel_views import Model
 
 
 @kernel
-def border_elevation(m: Any, hfield: int, axis: int, end: int, along: float) -> float:
+def border_elevation(m: Model, hfield: int, axis: int, end: int, along: float) -> float:
     """Elevation of the border, across axis 0 (x) or 1 (y), at its lower (`end` 0) or upper end (1).
 
     Args:
@@ -42,7 +43,7 @@ def border_elevation(m: Any, hfield: int, axis: int, end: int, along: float) -> 
 
 
 @kernel
-def ray_sides(m: Any, hfield: int, p: Any, v: Any) -> float:
+def ray_sides(m: Model, hfield: int, p: Any, v: Any) -> float:
     """The sides of the field above the base."""
     best = MISS
     for axis in range(2):
@@ -58,7 +59,7 @@ def ray_sides(m: Any, hfield: int, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_cell(m: Any, hfield: int, row: int, col: int, p: Any, v: Any, x_in: float, x_out: float) -> float:
+def ray_cell(m: Model, hfield: int, row: int, col: int, p: Any, v: Any, x_in: float, x_out: float) -> float:
     """The two triangles of a cell, which the ray is above or below from `x_in` to `x_out`."""
     highest = max(top_elevation(m, hfield, row, col, 0), top_elevation(m, hfield, row, col, 1))
     if min(p[2] + x_in * v[2], p[2] + x_out * v[2]) > highest + SLACK * abs(p[2]):
@@ -101,7 +102,7 @@ def side_range(origin: float, velocity: float, length: float) -> Any:
 
 
 @kernel
-def ray_surface(m: Any, hfield: int, p: Any, v: Any, best: float) -> float:
+def ray_surface(m: Model, hfield: int, p: Any, v: Any, best: float) -> float:
     """The upper surface, up to the distance `best` (negative: no bound); returns the smaller of both."""
     ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1
     width, height = 2.0 * m.hfield_size[hfield, 0], 2.0 * m.hfield_size[hfield, 1]
@@ -141,7 +142,7 @@ def ray_surface(m: Any, hfield: int, p: Any, v: Any, best: float) -> float:
 
 
 @kernel
-def ray_hfield(m: Any, hfield: int, p: Any, v: Any) -> float:
+def ray_hfield(m: Model, hfield: int, p: Any, v: Any) -> float:
     """A height field, with the ray in the frame of the geom."""
     base = 0.5 * m.hfield_size[hfield, 3]
     size = (m.hfield_size[hfield, 0], m.hfield_size[hfield, 1], base)

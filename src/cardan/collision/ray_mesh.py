@@ -11,6 +11,7 @@ from typing import Any
 from cardan.collision.ray import MISS, nearer
 from cardan.jit import kernel, stack_array, stack_int_array
 from cardan.maths.vector import cross, dot3, sub3
+from cardan.model.kernel_views import Model
 
 STACK = 64
 """Room for nodes that are still to be visited: one a level of a tree (they are balanced), and one."""
@@ -40,13 +41,13 @@ def ray_triangle(a: Any, b: Any, c: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def mesh_point(m: Any, vertex: int) -> Any:
+def mesh_point(m: Model, vertex: int) -> Any:
     """A vertex of a mesh in float64."""
     return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
 
 
 @kernel
-def ray_face(m: Any, mesh: int, face: int, p: Any, v: Any) -> float:
+def ray_face(m: Model, mesh: int, face: int, p: Any, v: Any) -> float:
     """Face `face` of a mesh."""
     row = m.mesh_faceadr[mesh] + face
     first = m.mesh_vertadr[mesh]
@@ -66,7 +67,7 @@ def reciprocal(value: float) -> float:
 
 
 @kernel
-def box_entry(m: Any, node: int, p: Any, inverse: Any, best: float) -> float:
+def box_entry(m: Model, node: int, p: Any, inverse: Any, best: float) -> float:
     """Where a ray enters the box of a node (0 if it starts inside); `MISS` if it doesn't, or only beyond `best`.
 
     Args:
@@ -88,7 +89,7 @@ def box_entry(m: Any, node: int, p: Any, inverse: Any, best: float) -> float:
 
 
 @kernel
-def ray_mesh(m: Any, mesh: int, p: Any, v: Any) -> float:
+def ray_mesh(m: Model, mesh: int, p: Any, v: Any) -> float:
     """A mesh: its nearest face, with the ray in the frame of the geom."""
     if m.mesh_bvhnum[mesh] <= 0:
         return MISS

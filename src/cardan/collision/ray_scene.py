@@ -17,6 +17,7 @@ from cardan.collision.ray_mesh import ray_mesh
 from cardan.enums import mjtGeom
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add_scaled3, dot3, get3, norm3, sub3
+from cardan.model.kernel_views import Data, Model
 
 HFIELD = int(mjtGeom.mjGEOM_HFIELD)
 NGROUP = 6
@@ -29,20 +30,20 @@ TOO_SHORT = -2.0
 
 
 @kernel
-def is_visible(m: Any, geom: int) -> bool:
+def is_visible(m: Model, geom: int) -> bool:
     """Whether the alpha of a geom's material, or else of its own colour, is not 0."""
     material = m.geom_matid[geom]
     return m.mat_rgba[material, 3] != 0.0 if material >= 0 else m.geom_rgba[geom, 3] != 0.0
 
 
 @kernel
-def group_shown(m: Any, d: Any, geom: int) -> bool:
+def group_shown(m: Model, d: Data, geom: int) -> bool:
     """Whether the group of a geom is one of those in ``d.work.ray_group``; groups out of range count as the nearest."""
     return d.work.ray_group[min(max(m.geom_group[geom], 0), NGROUP - 1)] != 0
 
 
 @kernel
-def is_seen(m: Any, d: Any, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
+def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
     """Whether rays see a geom; arguments as in `ray_scene`."""
     body = m.geom_bodyid[geom]
     if body == bodyexclude or (not static and m.body_weldid[body] == 0):
@@ -53,7 +54,7 @@ def is_seen(m: Any, d: Any, geom: int, by_group: bool, static: bool, bodyexclude
 
 
 @kernel
-def sphere_missed(m: Any, d: Any, geom: int, point: Any, vec: Any, best: float) -> bool:
+def sphere_missed(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float) -> bool:
     """Whether a ray misses the bounding sphere of a geom, or meets it beyond the distance `best` (negative: none)."""
     radius = m.geom_rbound[geom] * ROUND
     if radius <= 0.0 or m.geom_type[geom] == HFIELD:
@@ -72,7 +73,7 @@ def sphere_missed(m: Any, d: Any, geom: int, point: Any, vec: Any, best: float) 
 
 
 @kernel
-def ray_geom(m: Any, d: Any, geom: int, point: Any, vec: Any) -> float:
+def ray_geom(m: Model, d: Data, geom: int, point: Any, vec: Any) -> float:
     """One geom of any type, or `MISS`; point and direction in the global frame."""
     p, v = ray_in_geom(d, geom, point, vec)
     kind = m.geom_type[geom]
@@ -84,7 +85,7 @@ def ray_geom(m: Any, d: Any, geom: int, point: Any, vec: Any) -> float:
 
 
 @kernel
-def beyond_cutoff(m: Any, d: Any, geom: int, point: Any, cutoff: float) -> bool:
+def beyond_cutoff(m: Model, d: Data, geom: int, point: Any, cutoff: float) -> bool:
     """Whether a plane, or the bounding sphere of another geom, is farther from a point than `cutoff`."""
     offset = sub3(point, get3(d.geom_xpos, geom))
     if m.geom_type[geom] == PLANE:
@@ -93,7 +94,7 @@ def beyond_cutoff(m: Any, d: Any, geom: int, point: Any, cutoff: float) -> bool:
 
 
 @kernel
-def nearer_geom(m: Any, d: Any, geom: int, point: Any, vec: Any, best: float) -> float:
+def nearer_geom(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float) -> float:
     """The distance to a geom if that is smaller than `best`, else `best`."""
     if sphere_missed(m, d, geom, point, vec, best):
         return best
@@ -101,7 +102,7 @@ def nearer_geom(m: Any, d: Any, geom: int, point: Any, vec: Any, best: float) ->
 
 
 @kernel
-def ray_scene(m: Any, d: Any, point: Any, vec: Any, by_group: bool, static: bool, bodyexclude: int) -> Any:
+def ray_scene(m: Model, d: Data, point: Any, vec: Any, by_group: bool, static: bool, bodyexclude: int) -> Any:
     """The nearest geom that a ray meets.
 
     Args:
@@ -128,13 +129,13 @@ def ray_scene(m: Any, d: Any, point: Any, vec: Any, by_group: bool, static: bool
 
 
 @kernel
-def line3(d: Any, k: int) -> Any:
+def line3(d: Data, k: int) -> Any:
     """Three numbers of ``d.work.ray_line``."""
     return (d.work.ray_line[k], d.work.ray_line[k + 1], d.work.ray_line[k + 2])
 
 
 @stage
-def cast_ray(m: Any, d: Any) -> int:
+def cast_ray(m: Model, d: Data) -> int:
     """The ray in ``d.work.ray_line`` against the scene: distance and geom into ``ray_dist`` and ``ray_option[3]``."""
     point, vec = line3(d, 0), line3(d, 3)
     if norm3(vec) < MINVAL:
@@ -148,7 +149,7 @@ def cast_ray(m: Any, d: Any) -> int:
 
 
 @kernel
-def cast_rays_at(m: Any, d: Any, geom: int, point: Any) -> None:
+def cast_rays_at(m: Model, d: Data, geom: int, point: Any) -> None:
     """All rays of ``d.work.ray_vec`` against one geom."""
     for i in range(len(d.work.ray_dists)):
         vec = (d.work.ray_vec[3 * i], d.work.ray_vec[3 * i + 1], d.work.ray_vec[3 * i + 2])
@@ -159,7 +160,7 @@ def cast_rays_at(m: Any, d: Any, geom: int, point: Any) -> None:
 
 
 @stage
-def cast_rays(m: Any, d: Any) -> int:
+def cast_rays(m: Model, d: Data) -> int:
     """Rays from the point in ``d.work.ray_line`` along all of ``ray_vec``, into ``ray_dists`` and ``ray_geoms``."""
     point = line3(d, 0)
     by_group, static = d.work.ray_option[0] != 0, d.work.ray_option[1] != 0
@@ -174,7 +175,7 @@ def cast_rays(m: Any, d: Any) -> int:
 
 
 @stage
-def cast_at_geom(m: Any, d: Any) -> int:
+def cast_at_geom(m: Model, d: Data) -> int:
     """The ray in ``d.work.ray_line`` against the geom ``ray_option[3]``, into ``ray_dist``."""
     if norm3(line3(d, 3)) < MINVAL:
         d.work.ray_dist[0] = TOO_SHORT

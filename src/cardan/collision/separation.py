@@ -16,6 +16,7 @@ from cardan.collision.hull_search import STRIDE, climb_hull, pair_key
 from cardan.collision.support import MESH, support_local
 from cardan.jit import kernel
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
+from cardan.model.kernel_views import Data, Model
 
 GAP = 1e-4
 """Least gap that counts, relative to the sum of the radii of both bounding spheres."""
@@ -24,13 +25,13 @@ UNKNOWN = 1e10
 
 
 @kernel
-def slot_of(d: Any, geom1: int, geom2: int) -> int:
+def slot_of(d: Data, geom1: int, geom2: int) -> int:
     """Where the axis of a pair of geoms is kept; pairs may share a slot, and then the last one has it."""
     return (geom1 * STRIDE + geom2) % len(d.work.axis_pair)
 
 
 @kernel
-def reach_of_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> float:
+def reach_of_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> float:
     """How far a hull reaches in a direction of its frame, searched from vertex `start`; `UNKNOWN` if not certain."""
     graph, nvert = d.work.shape_graphadr[shape], d.work.shape_nvert[shape]
     local, _ = climb_hull(m, d, shape, direction, start if start < nvert else 0)
@@ -46,7 +47,7 @@ def reach_of_hull(m: Any, d: Any, shape: int, direction: Any, start: int) -> flo
 
 
 @kernel
-def reach(m: Any, d: Any, shape: int, direction: Any, start: int) -> float:
+def reach(m: Model, d: Data, shape: int, direction: Any, start: int) -> float:
     """How far a shape of the pair, not enlarged, reaches in a unit direction from the global origin, m."""
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
     if d.work.shape_type[shape] == MESH and d.work.shape_graphadr[shape] >= 0:
@@ -57,7 +58,7 @@ def reach(m: Any, d: Any, shape: int, direction: Any, start: int) -> float:
 
 
 @kernel
-def axis_separates(m: Any, d: Any, geom1: int, geom2: int) -> bool:
+def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
     """Whether the axis kept for two geoms, which are the shapes of the pair, separates them by more than the margin."""
     slot = slot_of(d, geom1, geom2)
     if d.work.axis_pair[slot] != pair_key(geom1, geom2):
@@ -74,7 +75,7 @@ def axis_separates(m: Any, d: Any, geom1: int, geom2: int) -> bool:
 
 
 @kernel
-def keep_axis(d: Any, geom1: int, geom2: int) -> None:
+def keep_axis(d: Data, geom1: int, geom2: int) -> None:
     """Keep the direction at which portal refinement found two geoms apart."""
     slot = slot_of(d, geom1, geom2)
     d.work.axis_pair[slot] = pair_key(geom1, geom2)
@@ -84,7 +85,7 @@ def keep_axis(d: Any, geom1: int, geom2: int) -> None:
 
 
 @kernel
-def forget_axis(d: Any, geom1: int, geom2: int) -> None:
+def forget_axis(d: Data, geom1: int, geom2: int) -> None:
     """Keep no axis for two geoms that touch."""
     slot = slot_of(d, geom1, geom2)
     if d.work.axis_pair[slot] == pair_key(geom1, geom2):

@@ -12,13 +12,14 @@ from typing import Any
 
 from cardan.jit import kernel
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, scale3, set3, sub3
+from cardan.model.kernel_views import Data
 
 INSIDE = 4
 """Number of vertices of a simplex that contains the origin."""
 
 
 @kernel
-def copy_vertex(d: Any, source: int, target: int) -> None:
+def copy_vertex(d: Data, source: int, target: int) -> None:
     """Copy a vertex of the simplex to another row."""
     for i in range(3):
         d.work.simplex[target, i] = d.work.simplex[source, i]
@@ -75,7 +76,7 @@ def weighted_sum(a: Any, b: Any, c: Any, weights: Any) -> Any:
 
 
 @kernel
-def keep_weighted(d: Any, i: int, j: int, k: int, weights: Any) -> int:
+def keep_weighted(d: Data, i: int, j: int, k: int, weights: Any) -> int:
     """Reduce the simplex to those of the vertices i <= j <= k that have a weight; returns their number.
 
     Writes their weights to ``d.work.weight``.
@@ -94,13 +95,13 @@ def keep_weighted(d: Any, i: int, j: int, k: int, weights: Any) -> int:
 
 
 @kernel
-def weights_of(d: Any, i: int, j: int, k: int) -> Any:
+def weights_of(d: Data, i: int, j: int, k: int) -> Any:
     """Weights of three vertices of the simplex at the point of their triangle that is closest to the origin."""
     return triangle_weights(get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k))
 
 
 @kernel
-def outside_face(d: Any, i: int, j: int, k: int, opposite: int) -> bool:
+def outside_face(d: Data, i: int, j: int, k: int, opposite: int) -> bool:
     """Whether the origin and the opposite vertex lie on different sides of a face of the tetrahedron."""
     a = get3(d.work.simplex, i)
     normal = cross(sub3(get3(d.work.simplex, j), a), sub3(get3(d.work.simplex, k), a))
@@ -108,7 +109,7 @@ def outside_face(d: Any, i: int, j: int, k: int, opposite: int) -> bool:
 
 
 @kernel
-def reduce_tetrahedron(d: Any) -> int:
+def reduce_tetrahedron(d: Data) -> int:
     """Reduce a tetrahedron to what its closest point depends on; `INSIDE` if it contains the origin."""
     best = -1
     nearest = 0.0
@@ -129,7 +130,7 @@ def reduce_tetrahedron(d: Any) -> int:
 
 
 @kernel
-def reduce_simplex(d: Any, n: int) -> int:
+def reduce_simplex(d: Data, n: int) -> int:
     """Drop the vertices of a simplex of `n` that its point closest to the origin does not depend on.
 
     Returns:
@@ -152,7 +153,7 @@ def weighted_row(points: Any, weights: Any) -> Any:
 
 
 @kernel
-def set_witnesses(d: Any) -> None:
+def set_witnesses(d: Data) -> None:
     """Write the points of both shapes at the simplex's closest point to ``d.work.witness``."""
     for row in range(3):
         if d.work.weight[0, row] == 0.0:

@@ -28,6 +28,7 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 MINVAL = mjMINVAL
 
@@ -50,7 +51,7 @@ def way_out(point: Any, size: Any) -> Any:
 
 
 @kernel
-def sphere_in_box(m: Any, d: Any, k: int, center: Any, radius: float, local: Any, box: int) -> int:
+def sphere_in_box(m: Model, d: Data, k: int, center: Any, radius: float, local: Any, box: int) -> int:
     """Contact `k` of a sphere whose centre is inside of a box: out of the nearest face.
 
     Its distance is that of a centre on the surface, as in the reference; its position takes the depth into account.
@@ -62,7 +63,7 @@ def sphere_in_box(m: Any, d: Any, k: int, center: Any, radius: float, local: Any
 
 
 @kernel
-def sphere_box_contact(m: Any, d: Any, k: int, center: Any, radius: float, box: int) -> int:
+def sphere_box_contact(m: Model, d: Data, k: int, center: Any, radius: float, box: int) -> int:
     """Contact of a sphere, at any place of its geom, with a box.
 
     Args:
@@ -98,13 +99,13 @@ def sphere_box_contact(m: Any, d: Any, k: int, center: Any, radius: float, box: 
 
 @collider
 @exact
-def sphere_box(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def sphere_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A sphere and a box: at most one contact, with the nearest point of the box."""
     return sphere_box_contact(m, d, 0, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0], geom2)
 
 
 @kernel
-def sphere_cap(m: Any, d: Any, geom1: int, geom2: int, height: float) -> int:
+def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
     """A sphere before the flat end of a cylinder on the side of `height`, its centre's place along the axis."""
     side = 1.0 if height >= 0.0 else -1.0
     normal = scale3(axis_z(d.geom_xmat, geom2), -side)
@@ -119,7 +120,7 @@ def sphere_cap(m: Any, d: Any, geom1: int, geom2: int, height: float) -> int:
 
 @collider
 @exact
-def sphere_cylinder(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def sphere_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A sphere and a cylinder: at most one contact, with the side, a flat end or a rim."""
     center = get3(d.geom_xpos, geom1)
     radius = m.geom_size[geom1, 0]

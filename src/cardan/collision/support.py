@@ -21,6 +21,7 @@ from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.model.kernel_views import Data, Model
 
 MINVAL = mjMINVAL
 HFIELD = int(mjtGeom.mjGEOM_HFIELD)
@@ -42,7 +43,7 @@ def signed(value: float, sign: float) -> float:
 
 
 @kernel
-def load_geom(m: Any, d: Any, shape: int, geom: int) -> None:
+def load_geom(m: Model, d: Data, shape: int, geom: int) -> None:
     """Make a geom, at its present pose, shape `shape` (0 or 1) of the pair; of a signed-distance shape its mesh."""
     d.work.shape_type[shape] = m.geom_type[geom]
     for i in range(3):
@@ -57,7 +58,7 @@ def load_geom(m: Any, d: Any, shape: int, geom: int) -> None:
 
 
 @kernel
-def load_mesh(m: Any, d: Any, shape: int, mesh: int) -> None:
+def load_mesh(m: Model, d: Data, shape: int, mesh: int) -> None:
     """Note where the vertices and the hull of a mesh stand."""
     d.work.shape_vertadr[shape] = m.mesh_vertadr[mesh]
     d.work.shape_graphadr[shape] = m.mesh_graphadr[mesh]
@@ -68,7 +69,7 @@ def load_mesh(m: Any, d: Any, shape: int, mesh: int) -> None:
 
 
 @kernel
-def support_mesh(m: Any, d: Any, shape: int, direction: Any) -> Any:
+def support_mesh(m: Model, d: Data, shape: int, direction: Any) -> Any:
     """Support point of a mesh: a vertex of its hull."""
     if d.work.shape_graphadr[shape] < 0:
         vertex = scan_vertices(m, d, shape, direction)
@@ -99,7 +100,7 @@ def support_cylinder(size: Any, direction: Any) -> Any:
 
 
 @kernel
-def support_prism(d: Any, direction: Any) -> Any:
+def support_prism(d: Data, direction: Any) -> Any:
     """Support point of a prism of a height field: a vertex of its base for directions below, else of its top."""
     first = 3 if direction[2] >= 0.0 else 0
     best = first
@@ -113,7 +114,7 @@ def support_prism(d: Any, direction: Any) -> Any:
 
 
 @kernel
-def support_element(d: Any, shape: int, direction: Any) -> Any:
+def support_element(d: Data, shape: int, direction: Any) -> Any:
     """The vertex of an element that lies farthest in a direction."""
     first = 4 * shape
     best = first
@@ -127,7 +128,7 @@ def support_element(d: Any, shape: int, direction: Any) -> Any:
 
 
 @kernel
-def support_local(m: Any, d: Any, shape: int, direction: Any) -> Any:
+def support_local(m: Model, d: Data, shape: int, direction: Any) -> Any:
     """Support point in the frame of the shape, for a unit direction in this frame."""
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
@@ -146,7 +147,7 @@ def support_local(m: Any, d: Any, shape: int, direction: Any) -> Any:
 
 
 @kernel
-def support(m: Any, d: Any, shape: int, direction: Any) -> Any:
+def support(m: Model, d: Data, shape: int, direction: Any) -> Any:
     """Support point of an enlarged shape of the pair, in the frame that the poses of the shapes stand in.
 
     That is the global frame, or the height field's if shape 0 is a prism.
@@ -169,7 +170,7 @@ def support(m: Any, d: Any, shape: int, direction: Any) -> Any:
 
 
 @kernel
-def support_difference(m: Any, d: Any, row: int, direction: Any) -> Any:
+def support_difference(m: Model, d: Data, row: int, direction: Any) -> Any:
     """Support point of the Minkowski difference; it goes to vertex `row` of the simplex, with those of both shapes.
 
     Writes ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``, and returns the difference.

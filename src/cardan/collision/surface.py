@@ -27,6 +27,7 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import Data
 
 ITERATIONS = 30
 TOLERANCE = 1e-6
@@ -119,7 +120,7 @@ def cylinder_normal(point: Any, size: Any) -> Any:
 
 
 @kernel
-def shape_normal(d: Any, shape: int, pos: Any, normal: Any) -> Any:
+def shape_normal(d: Data, shape: int, pos: Any, normal: Any) -> Any:
     """Outward normal of a shape near a point; 0 if it has none of its own there.
 
     Args:
@@ -146,7 +147,7 @@ def shape_normal(d: Any, shape: int, pos: Any, normal: Any) -> Any:
 
 
 @kernel
-def smooth_normal(d: Any, pos: Any, normal: Any) -> Any:
+def smooth_normal(d: Data, pos: Any, normal: Any) -> Any:
     """The contact normal, from the first to the second shape, that their surfaces have at `pos`; else `normal`."""
     normal1 = shape_normal(d, 0, pos, normal)
     normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))

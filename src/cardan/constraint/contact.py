@@ -36,6 +36,7 @@ from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtCone, mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stack_int_array, stage
 from cardan.maths.vector import MINVAL, add_scaled3, cross, get2, get3, scale3
+from cardan.model.kernel_views import Data, Model
 
 FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
@@ -46,7 +47,7 @@ NO_DOFS = 3  # contact.exclude: nothing that the contact touches can move
 
 
 @stage
-def make_contact(m: Any, d: Any) -> int:
+def make_contact(m: Model, d: Data) -> int:
     """Add the rows of all contacts that aren't excluded; write their efc_address and mu."""
     start_rows(m, d)
     enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
@@ -61,7 +62,7 @@ def make_contact(m: Any, d: Any) -> int:
 
 
 @stage
-def make_soft_contact(m: Any, d: Any) -> int:
+def make_soft_contact(m: Model, d: Data) -> int:
     """The same as `make_contact` for models whose contacts may have flexes on their sides."""
     start_rows(m, d)
     enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
@@ -76,7 +77,7 @@ def make_soft_contact(m: Any, d: Any) -> int:
 
 
 @kernel
-def contact_kind(m: Any, d: Any, con: int) -> int:
+def contact_kind(m: Model, d: Data, con: int) -> int:
     """Kind (mjtConstraint) of a contact's rows."""
     if d.contact.dim[con] == 1:
         return FRICTIONLESS
@@ -84,14 +85,14 @@ def contact_kind(m: Any, d: Any, con: int) -> int:
 
 
 @kernel
-def row_count(m: Any, d: Any, con: int, kind: int) -> int:
+def row_count(m: Model, d: Data, con: int, kind: int) -> int:
     """Number of rows of a contact."""
     dim = int(d.contact.dim[con])
     return 2 * (dim - 1) if kind == PYRAMIDAL else dim
 
 
 @kernel
-def add_contact(m: Any, d: Any, con: int) -> int:
+def add_contact(m: Model, d: Data, con: int) -> int:
     """Add the rows of a contact of two geoms. In sparse storage, one between two fixed bodies is excluded instead."""
     body1, body2 = int(side_body(m, d, con, 0)), int(side_body(m, d, con, 1))
     kind = contact_kind(m, d, con)
@@ -113,7 +114,7 @@ def add_contact(m: Any, d: Any, con: int) -> int:
 
 
 @kernel
-def add_soft_contact(m: Any, d: Any, con: int) -> int:
+def add_soft_contact(m: Model, d: Data, con: int) -> int:
     """Add the rows of a contact with flexes: those of a contact for each of its bodies, weighted and added."""
     bodies = stack_int_array(8)
     weights = stack_array(8)
@@ -138,7 +139,7 @@ def add_soft_contact(m: Any, d: Any, con: int) -> int:
 
 
 @kernel
-def put_contact_wrenches(m: Any, d: Any, w: Any, bank: int, body: int, con: int, kind: int, sign: float) -> None:
+def put_contact_wrenches(m: Model, d: Data, w: Any, bank: int, body: int, con: int, kind: int, sign: float) -> None:
     """Wrenches on one body (nothing for the world) of all rows of a contact, times `sign`."""
     if body == 0:
         return
@@ -160,13 +161,13 @@ def put_contact_wrenches(m: Any, d: Any, w: Any, bank: int, body: int, con: int,
 
 
 @kernel
-def contact_axis(d: Any, con: int, k: int) -> Any:
+def contact_axis(d: Data, con: int, k: int) -> Any:
     """Axis `k` of the contact frame."""
     return (d.contact.frame[con, 3 * k], d.contact.frame[con, 3 * k + 1], d.contact.frame[con, 3 * k + 2])
 
 
 @kernel
-def set_contact_rows(m: Any, d: Any, con: int, row: int, count: int, kind: int, weight: float) -> None:
+def set_contact_rows(m: Model, d: Data, con: int, row: int, count: int, kind: int, weight: float) -> None:
     """Parameters of a contact's rows; `weight` is the sum of the bodies' translational inverse weights."""
     d.contact.efc_address[con] = row
     if d.contact.dim[con] > 1:
@@ -188,7 +189,7 @@ def set_contact_rows(m: Any, d: Any, con: int, row: int, count: int, kind: int, 
 
 
 @kernel
-def couple_pyramid(d: Any, con: int, row: int, count: int) -> None:
+def couple_pyramid(d: Data, con: int, row: int, count: int) -> None:
     """One R for all edges: that of the normal direction of an elliptic cone with regularised friction mu."""
     mu = d.contact.mu[con]
     r = 2.0 * mu * mu * d.efc_R[row]
@@ -197,7 +198,7 @@ def couple_pyramid(d: Any, con: int, row: int, count: int) -> None:
 
 
 @kernel
-def couple_ellipse(m: Any, d: Any, con: int, row: int, count: int) -> None:
+def couple_ellipse(m: Model, d: Data, con: int, row: int, count: int) -> None:
     """Friction rows: no stiffness, damping from solreffriction if given, R coupled to that of the normal row.
 
     The coupling makes the inverse analytic (see `constraint.update`).

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.rows import drop_empty_rows, get_solimp, open_rows, put_entry, set_parameters
 from cardan.enums.data import mjtConstraint
 from cardan.jit import OK, kernel
 from cardan.maths.vector import get2
+from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_moment, extension
 
 EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 
 
 @kernel
-def add_edges(m: Any, d: Any, e: int) -> int:
+def add_edges(m: Model, d: Data, e: int) -> int:
     """One row, with its parameters, for each edge of a flex that can change its length; the residual is its extension.
 
     The row of an edge that nothing moves is left out in dense storage.

@@ -34,6 +34,7 @@ from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.maths.vector import get2, get4, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 
 EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 CONNECT = int(mjtEq.mjEQ_CONNECT)
@@ -45,7 +46,7 @@ EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 
 
 @stage
-def make_equality(m: Any, d: Any) -> int:
+def make_equality(m: Model, d: Data) -> int:
     """Add the rows of all active equality constraints."""
     start = start_rows(m, d)
     if not is_enabled(m, d, EQUALITY_OFF):
@@ -70,7 +71,7 @@ def make_equality(m: Any, d: Any) -> int:
 
 
 @kernel
-def set_equalities(m: Any, d: Any, start: int) -> None:
+def set_equalities(m: Model, d: Data, start: int) -> None:
     """Parameters of all rows from `start` on; several rows of one constraint share the norm of their residuals."""
     row = start
     while row < d.nefc:
@@ -91,7 +92,7 @@ def set_equalities(m: Any, d: Any, start: int) -> None:
 
 
 @kernel
-def inverse_weight(m: Any, e: int, k: int) -> float:
+def inverse_weight(m: Model, e: int, k: int) -> float:
     """Approximate diagonal of J M^-1 J' for the `k`-th row of equality `e`: the sum over its two objects."""
     object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
     if m.eq_type[e] == JOINT:
@@ -104,7 +105,7 @@ def inverse_weight(m: Any, e: int, k: int) -> float:
 
 
 @kernel
-def data3(m: Any, e: int, k: int) -> Any:
+def data3(m: Model, e: int, k: int) -> Any:
     """Three numbers of `eq_data` from the `k`-th on."""
     return (m.eq_data[e, k], m.eq_data[e, k + 1], m.eq_data[e, k + 2])
 
@@ -116,7 +117,7 @@ def unit_axis(k: int) -> Any:
 
 
 @kernel
-def add_anchors(m: Any, d: Any, e: int) -> int:
+def add_anchors(m: Model, d: Data, e: int) -> int:
     """Connect or weld: two anchors coincide, and for a weld, two frames; nothing if neither body can move.
 
     ``eq_data`` of a connect is (anchor in body 1, anchor in body 2); 3 rows, residual p1 - p2. Of a weld it is
@@ -147,7 +148,7 @@ def add_anchors(m: Any, d: Any, e: int) -> int:
 
 
 @kernel
-def add_rotation(m: Any, d: Any, e: int, row: int, w: Any, body1: int, body2: int) -> None:
+def add_rotation(m: Model, d: Data, e: int, row: int, w: Any, body1: int, body2: int) -> None:
     """Residual and wrenches of a weld's rotation: torquescale times the vector part of q2^-1 q1 relquat."""
     relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
     quat1 = mul_quat(get4(d.xquat, body1), relquat)
@@ -160,7 +161,7 @@ def add_rotation(m: Any, d: Any, e: int, row: int, w: Any, body1: int, body2: in
 
 
 @kernel
-def put_anchor_wrenches(m: Any, d: Any, w: Any, body1: int, body2: int, point1: Any, point2: Any) -> None:
+def put_anchor_wrenches(m: Model, d: Data, w: Any, body1: int, body2: int, point1: Any, point2: Any) -> None:
     """Wrenches of rows 0 to 2: velocity of `point1` of body 1 minus that of `point2` of body 2."""
     arm1 = arm_of(m, d, point1, body1)
     arm2 = arm_of(m, d, point2, body2)
@@ -183,7 +184,7 @@ def put_rotation_wrenches(w: Any, quat1: Any, inverse2: Any, scale: float) -> No
 
 
 @kernel
-def quartic(m: Any, e: int, x: float) -> Any:
+def quartic(m: Model, e: int, x: float) -> Any:
     """Value and derivative at x of the polynomial whose coefficients are the first five numbers of `eq_data`."""
     value = 0.0
     slope = 0.0
@@ -194,14 +195,14 @@ def quartic(m: Any, e: int, x: float) -> Any:
 
 
 @kernel
-def joint_offset(m: Any, d: Any, joint: int) -> float:
+def joint_offset(m: Model, d: Data, joint: int) -> float:
     """Position of a scalar joint relative to qpos0."""
     a = m.jnt_qposadr[joint]
     return d.qpos[a] - m.qpos0[a]
 
 
 @kernel
-def add_joint_coupling(m: Any, d: Any, e: int) -> int:
+def add_joint_coupling(m: Model, d: Data, e: int) -> int:
     """Scalar joint 1 is a quartic function of scalar joint 2, or constant if there is no joint 2; 1 row."""
     joint1, joint2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     coupled = joint2 >= 0
@@ -219,13 +220,13 @@ def add_joint_coupling(m: Any, d: Any, e: int) -> int:
 
 
 @kernel
-def tendon_offset(m: Any, d: Any, tendon: int) -> float:
+def tendon_offset(m: Model, d: Data, tendon: int) -> float:
     """Length of a tendon relative to that in qpos0."""
     return d.ten_length[tendon] - m.tendon_length0[tendon]
 
 
 @kernel
-def add_tendon_coupling(m: Any, d: Any, e: int) -> int:
+def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
     """Tendon 1 is a quartic function of tendon 2, or constant if there is none; 1 row, or 0 if nothing moves them."""
     tendon1, tendon2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     value, slope = quartic(m, e, tendon_offset(m, d, tendon2) if tendon2 >= 0 else 0.0)

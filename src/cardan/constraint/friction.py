@@ -10,6 +10,7 @@ from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get2
+from cardan.model.kernel_views import Data, Model
 
 FRICTION_DOF = int(mjtConstraint.mjCNSTR_FRICTION_DOF)
 FRICTION_TENDON = int(mjtConstraint.mjCNSTR_FRICTION_TENDON)
@@ -17,7 +18,7 @@ FRICTIONLOSS_OFF = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 
 
 @stage
-def make_friction(m: Any, d: Any) -> int:
+def make_friction(m: Model, d: Data) -> int:
     """Add one row for each dof with positive frictionloss: its velocity is the residual, there is no position."""
     start = start_rows(m, d)
     if not is_enabled(m, d, FRICTIONLOSS_OFF):
@@ -35,7 +36,7 @@ def make_friction(m: Any, d: Any) -> int:
 
 
 @stage
-def make_tendon_friction(m: Any, d: Any) -> int:
+def make_tendon_friction(m: Model, d: Data) -> int:
     """Add one row for each tendon with positive frictionloss that something moves."""
     start = start_rows(m, d)
     if not is_enabled(m, d, FRICTIONLOSS_OFF):
@@ -56,7 +57,7 @@ def make_tendon_friction(m: Any, d: Any) -> int:
 
 
 @kernel
-def set_friction(m: Any, d: Any, row: int, frictionloss: float, diag: float, solref: Any, solimp: Any) -> None:
+def set_friction(m: Model, d: Data, row: int, frictionloss: float, diag: float, solref: Any, solimp: Any) -> None:
     """Parameters of one row of friction loss: no stiffness."""
     set_parameters(m, d, row, 1, 0.0, diag, solref, solimp)
     d.efc_frictionloss[row] = frictionloss

@@ -8,6 +8,7 @@ from cardan.constants import mjMAXIMP, mjMINIMP
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Model
 
 REFSAFE_OFF = int(mjtDisableBit.mjDSBL_REFSAFE)
 DEFAULT_TIMECONST = 0.02
@@ -58,7 +59,7 @@ def sigmoid(x: float, midpoint: float, power: float) -> Any:
 
 
 @kernel
-def stiffness_damping(m: Any, solref: Any, solimp: Any) -> Any:
+def stiffness_damping(m: Model, solref: Any, solimp: Any) -> Any:
     """Stiffness k (without the factor d(r)) and damping b of the reference acceleration ``-b v - k d(r) r``.
 
     `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping). One positive number and one that

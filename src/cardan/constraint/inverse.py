@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.update import constraint_update
 from cardan.jit import OK, stage
+from cardan.model.kernel_views import Data, Model
 
 
 @stage
-def inv_constraint(m: Any, d: Any) -> int:
+def inv_constraint(m: Model, d: Data) -> int:
     """efc_force, efc_state and qfrc_constraint = J' efc_force, from qacc and efc_aref."""
     residual = d.work.efc_residual
     mul_jac_vec(m, d, d.qacc, residual)

@@ -6,10 +6,11 @@ from typing import Any
 
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def mul_jac_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
+def mul_jac_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
     """Set res (nefc,) to J vec, with vec (nv,)."""
     if is_sparse(m):
         for i in range(d.nefc):
@@ -20,7 +21,7 @@ def mul_jac_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
 
 
 @kernel
-def sparse_row_dot(d: Any, row: int, vec: Any) -> float:
+def sparse_row_dot(d: Data, row: int, vec: Any) -> float:
     """Row `row` of the CSR Jacobian times `vec`."""
     values, columns = d.efc_J, d.efc_J_colind
     start = int(d.efc_J_rowadr[row])
@@ -31,7 +32,7 @@ def sparse_row_dot(d: Any, row: int, vec: Any) -> float:
 
 
 @kernel
-def dense_row_dot(d: Any, row: int, vec: Any, nv: int) -> float:
+def dense_row_dot(d: Data, row: int, vec: Any, nv: int) -> float:
     """Row `row` of the dense Jacobian times `vec`."""
     values = d.efc_J
     start = row * nv
@@ -42,7 +43,7 @@ def dense_row_dot(d: Any, row: int, vec: Any, nv: int) -> float:
 
 
 @kernel
-def mul_jac_t_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
+def mul_jac_t_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
     """Set res (nv,) to J' vec, with vec (nefc,)."""
     for k in range(m.nv):
         res[k] = 0.0
@@ -57,7 +58,7 @@ def mul_jac_t_vec(m: Any, d: Any, vec: Any, res: Any) -> None:
 
 
 @kernel
-def add_sparse_row(d: Any, row: int, scale: float, res: Any) -> None:
+def add_sparse_row(d: Data, row: int, scale: float, res: Any) -> None:
     """Add to `res`: scale times row `row` of the CSR Jacobian."""
     values, columns = d.efc_J, d.efc_J_colind
     start = int(d.efc_J_rowadr[row])
@@ -66,7 +67,7 @@ def add_sparse_row(d: Any, row: int, scale: float, res: Any) -> None:
 
 
 @kernel
-def add_dense_row(d: Any, row: int, scale: float, res: Any, nv: int) -> None:
+def add_dense_row(d: Data, row: int, scale: float, res: Any, nv: int) -> None:
     """Add to `res`: scale times row `row` of the dense Jacobian."""
     values = d.efc_J
     start = row * nv

@@ -18,6 +18,7 @@ from cardan.jit import kernel
 from cardan.maths.spatial import get6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_vec3, scale3
 from cardan.model.fields_arena import MAX_FRICTION
+from cardan.model.kernel_views import Data, Model
 
 MAX_ROWS = 2 * MAX_FRICTION  # of one constraint: the edges of a pyramid
 BANK = MAX_ROWS * 6
@@ -26,7 +27,7 @@ FIRST, SECOND, BOTH = 0, 1, 2
 
 
 @kernel
-def merge_chains(m: Any, d: Any, body1: int, body2: int) -> int:
+def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
     """Collect the dofs that move either body in `work.chain_dof`, last first; `work.chain_bank` has their banks.
 
     Dofs that move both bodies are among them, even where they can't move one body relative to the other.
@@ -76,7 +77,7 @@ def sum_banks(w: Any, rows: int) -> None:
 
 
 @kernel
-def fill_rows(m: Any, d: Any, w: Any, n: int, row: int, rows: int) -> None:
+def fill_rows(m: Model, d: Data, w: Any, n: int, row: int, rows: int) -> None:
     """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `merge_chains` and the wrenches `w`."""
     sparse = is_sparse(m)
     values = d.efc_J
@@ -100,6 +101,6 @@ def fill_rows(m: Any, d: Any, w: Any, n: int, row: int, rows: int) -> None:
 
 
 @kernel
-def body_point(d: Any, body: int, local: Any) -> Any:
+def body_point(d: Data, body: int, local: Any) -> Any:
     """Global position of the point `local` of a body's frame."""
     return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))

@@ -13,13 +13,14 @@ from cardan.dynamics.contact_side import MAX_BODIES
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel, stack_int_array
 from cardan.maths.spatial import get6
+from cardan.model.kernel_views import Data, Model
 
 UNION_SIZE = MAX_BODIES * BANK
 WORLD = 0
 
 
 @kernel
-def start_chains(m: Any, bodies: Any, nbody: int, dofs: Any) -> int:
+def start_chains(m: Model, bodies: Any, nbody: int, dofs: Any) -> int:
     """Set `dofs` to the last dofs of the bodies' chains; returns the largest."""
     last = -1
     for k in range(nbody):
@@ -29,7 +30,7 @@ def start_chains(m: Any, bodies: Any, nbody: int, dofs: Any) -> int:
 
 
 @kernel
-def pass_dof(m: Any, nbody: int, dofs: Any, dof: int) -> int:
+def pass_dof(m: Model, nbody: int, dofs: Any, dof: int) -> int:
     """Let all chains that are at `dof` go on towards the root; returns the largest dof that is left."""
     following = -1
     for k in range(nbody):
@@ -40,7 +41,7 @@ def pass_dof(m: Any, nbody: int, dofs: Any, dof: int) -> int:
 
 
 @kernel
-def unite_chains(m: Any, d: Any, bodies: Any, nbody: int) -> int:
+def unite_chains(m: Model, d: Data, bodies: Any, nbody: int) -> int:
     """Collect the dofs that move any of the bodies in `work.chain_dof`, last first; returns their number."""
     dofs = stack_int_array(8)
     dof = start_chains(m, bodies, nbody, dofs)
@@ -53,7 +54,7 @@ def unite_chains(m: Any, d: Any, bodies: Any, nbody: int) -> int:
 
 
 @kernel
-def add_power(d: Any, w: Any, body: int, dof: int, start: int, stride: int, rows: int) -> None:
+def add_power(d: Data, w: Any, body: int, dof: int, start: int, stride: int, rows: int) -> None:
     """Add the power of a body's wrenches on the axis of a dof to one entry each of `rows` rows."""
     values = d.efc_J
     c = get6(d.cdof, dof)
@@ -65,7 +66,7 @@ def add_power(d: Any, w: Any, body: int, dof: int, start: int, stride: int, rows
 
 
 @kernel
-def fill_union(m: Any, d: Any, w: Any, bodies: Any, nbody: int, n: int, row: int, rows: int) -> None:
+def fill_union(m: Model, d: Data, w: Any, bodies: Any, nbody: int, n: int, row: int, rows: int) -> None:
     """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `unite_chains` and the wrenches `w`."""
     dofs = stack_int_array(8)
     sparse = is_sparse(m)

@@ -15,6 +15,7 @@ from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import normalize4, quat2vel
 from cardan.maths.vector import get2, norm3, normalize3
+from cardan.model.kernel_views import Data, Model
 
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
 LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
@@ -24,7 +25,7 @@ LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
 
 
 @stage
-def make_limit(m: Any, d: Any) -> int:
+def make_limit(m: Model, d: Data) -> int:
     """Add a row for each active limit of a joint: lower, then upper; of ball joints, the angle's."""
     start = start_rows(m, d)
     if not is_enabled(m, d, LIMIT_OFF):
@@ -45,7 +46,7 @@ def make_limit(m: Any, d: Any) -> int:
 
 
 @stage
-def make_tendon_limit(m: Any, d: Any) -> int:
+def make_tendon_limit(m: Model, d: Data) -> int:
     """Add a row for each active limit of a tendon's length: lower, then upper."""
     start = start_rows(m, d)
     if not is_enabled(m, d, LIMIT_OFF):
@@ -64,14 +65,14 @@ def make_tendon_limit(m: Any, d: Any) -> int:
 
 
 @kernel
-def set_limit(m: Any, d: Any, row: int, margin: float, diag: float, solref: Any, solimp: Any) -> None:
+def set_limit(m: Model, d: Data, row: int, margin: float, diag: float, solref: Any, solimp: Any) -> None:
     """Parameters of a limit's row, whose efc_pos is known."""
     d.efc_margin[row] = margin
     set_parameters(m, d, row, 1, d.efc_pos[row] - margin, diag, solref, solimp)
 
 
 @kernel
-def add_scalar_limits(m: Any, d: Any, joint: int) -> int:
+def add_scalar_limits(m: Model, d: Data, joint: int) -> int:
     """Lower (side 0) and upper (side 1) limit of a slide or hinge joint."""
     value = d.qpos[m.jnt_qposadr[joint]]
     for side in range(2):
@@ -87,7 +88,7 @@ def add_scalar_limits(m: Any, d: Any, joint: int) -> int:
 
 
 @kernel
-def add_ball_limit(m: Any, d: Any, joint: int) -> int:
+def add_ball_limit(m: Model, d: Data, joint: int) -> int:
     """Upper limit (the larger number of the range) of a ball joint's rotation angle."""
     a = int(m.jnt_qposadr[joint])
     turn = quat2vel(normalize4((d.qpos[a], d.qpos[a + 1], d.qpos[a + 2], d.qpos[a + 3])), 1.0)
@@ -105,7 +106,7 @@ def add_ball_limit(m: Any, d: Any, joint: int) -> int:
 
 
 @kernel
-def add_tendon_limits(m: Any, d: Any, tendon: int) -> int:
+def add_tendon_limits(m: Model, d: Data, tendon: int) -> int:
     """Lower (side 0) and upper (side 1) limit of a tendon's length, if something moves it."""
     for side in range(2):
         sign = 1.0 - 2.0 * side

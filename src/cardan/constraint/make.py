@@ -18,10 +18,11 @@ from cardan.constraint.limit import make_limit, make_tendon_limit
 from cardan.constraint.transpose import complete_sparse
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import OK, stage
+from cardan.model.kernel_views import Data, Model
 
 
 @stage
-def clear_constraint(m: Any, d: Any) -> int:
+def clear_constraint(m: Model, d: Data) -> int:
     """No rows."""
     d.ne = 0
     d.nf = 0
@@ -36,7 +37,7 @@ def clear_constraint(m: Any, d: Any) -> int:
 
 
 @stage
-def record_use(m: Any, d: Any) -> int:
+def record_use(m: Model, d: Data) -> int:
     """Keep the largest numbers of contacts and rows since the last reset: maxuse_con, maxuse_efc."""
     d.maxuse_con = max(int(d.maxuse_con), int(d.ncon))
     d.maxuse_efc = max(int(d.maxuse_efc), int(d.nefc))

@@ -12,6 +12,7 @@ from typing import Any
 
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import OK, kernel, stack_array, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_AR, GROW_DUAL, GROW_HALF
 
 NEED_DUAL = int(GROW_DUAL)
@@ -26,7 +27,7 @@ def projection_stages(m: Any) -> list[Any]:
 
 
 @kernel
-def request(d: Any, need: int, capacity: int) -> int:
+def request(d: Data, need: int, capacity: int) -> int:
     """Ask for `need` in a capacity of the arena."""
     d.work.need = need
     return capacity
@@ -36,7 +37,7 @@ def request(d: Any, need: int, capacity: int) -> int:
 
 
 @stage
-def project_dense(m: Any, d: Any) -> int:
+def project_dense(m: Model, d: Data) -> int:
     """efc_AR from the dense Jacobian; returns OK or a request to enlarge memory."""
     n = int(d.nefc)
     nv = int(m.nv)
@@ -60,7 +61,7 @@ def project_dense(m: Any, d: Any) -> int:
 
 
 @kernel
-def half_columns(m: Any, d: Any, n: int) -> None:
+def half_columns(m: Model, d: Data, n: int) -> None:
     """The transpose of B into ``work.half``: the `n` entries of each dof stand together, and are treated at once."""
     half = d.work.half
     nv = int(m.nv)
@@ -80,7 +81,7 @@ def half_columns(m: Any, d: Any, n: int) -> None:
 
 
 @kernel
-def multiply_dense_row(d: Any, i: int, first: int, n: int, nv: int) -> None:
+def multiply_dense_row(d: Data, i: int, first: int, n: int, nv: int) -> None:
     """Entries of row `i` of A from column `first` to the diagonal, `BLOCK` at most, and their mirror images."""
     half = d.work.half
     row = stack_array(BLOCK)
@@ -102,7 +103,7 @@ def multiply_dense_row(d: Any, i: int, first: int, n: int, nv: int) -> None:
 
 
 @stage
-def project_sparse(m: Any, d: Any) -> int:
+def project_sparse(m: Model, d: Data) -> int:
     """efc_AR and its pattern from the compressed Jacobian; returns OK or a request to enlarge memory."""
     n = int(d.nefc)
     if n > len(d.efc_AR_rownnz):
@@ -130,7 +131,7 @@ def project_sparse(m: Any, d: Any) -> int:
 
 
 @kernel
-def half_pattern(m: Any, d: Any, i: int) -> None:
+def half_pattern(m: Model, d: Data, i: int) -> None:
     """Columns of row `i` of B: those of J and all dofs above them in their trees, in increasing order."""
     adr = int(d.work.half_adr[i])
     start = int(d.efc_J_rowadr[i])
@@ -150,7 +151,7 @@ def half_pattern(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def insert_column(d: Any, adr: int, nnz: int, dof: int) -> None:
+def insert_column(d: Data, adr: int, nnz: int, dof: int) -> None:
     """Put `dof` in its place among `nnz` increasing columns from `adr` on."""
     k = adr + nnz
     while k > adr and d.work.half_col[k - 1] > dof:
@@ -160,7 +161,7 @@ def insert_column(d: Any, adr: int, nnz: int, dof: int) -> None:
 
 
 @kernel
-def half_values(m: Any, d: Any, i: int) -> None:
+def half_values(m: Model, d: Data, i: int) -> None:
     """Entries of row `i` of B."""
     row = d.work.half_row
     start = int(d.efc_J_rowadr[i])
@@ -178,7 +179,7 @@ def half_values(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def next_tree(m: Any, d: Any, i: int, k: int) -> Any:
+def next_tree(m: Model, d: Data, i: int, k: int) -> Any:
     """Tree of entry `k` of row `i` of B, and the first entry of the row that belongs to another tree."""
     end = int(d.work.half_adr[i] + d.work.half_nnz[i])
     tree = int(m.dof_treeid[d.work.half_col[k]])
@@ -188,7 +189,7 @@ def next_tree(m: Any, d: Any, i: int, k: int) -> Any:
 
 
 @kernel
-def list_rows(m: Any, d: Any, n: int) -> None:
+def list_rows(m: Model, d: Data, n: int) -> None:
     """List the rows that touch each tree, in increasing order (``tree_row_adr``, ``tree_nrow``, ``tree_row``)."""
     for tree in range(m.ntree):
         d.work.tree_nrow[tree] = 0
@@ -211,7 +212,7 @@ def list_rows(m: Any, d: Any, n: int) -> None:
 
 
 @kernel
-def mark_partners(m: Any, d: Any, i: int) -> int:
+def mark_partners(m: Model, d: Data, i: int) -> int:
     """Mark the rows that share a tree with row `i`, itself included (``row_mark`` = i); returns how many they are."""
     d.work.row_mark[i] = i
     count = 1
@@ -228,7 +229,7 @@ def mark_partners(m: Any, d: Any, i: int) -> int:
 
 
 @kernel
-def place_products(m: Any, d: Any, n: int) -> int:
+def place_products(m: Model, d: Data, n: int) -> int:
     """Lengths and addresses of the rows of A; returns the number of all entries."""
     for i in range(n):
         d.work.row_mark[i] = -1
@@ -244,7 +245,7 @@ def place_products(m: Any, d: Any, n: int) -> int:
 
 
 @kernel
-def multiply_row(m: Any, d: Any, i: int) -> None:
+def multiply_row(m: Model, d: Data, i: int) -> None:
     """Entries of row `i` of A + R up to the diagonal, and their mirror images in the rows above."""
     row = d.work.half_row
     adr = int(d.work.half_adr[i])
@@ -272,7 +273,7 @@ def multiply_row(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def put_product(d: Any, i: int, j: int) -> None:
+def put_product(d: Data, i: int, j: int) -> None:
     """Entry (i, j) of A + R, j <= i, with row i of B in ``half_row``; also as entry (j, i)."""
     row = d.work.half_row
     start = int(d.work.half_adr[j])
@@ -288,7 +289,7 @@ def put_product(d: Any, i: int, j: int) -> None:
 
 
 @kernel
-def append_product(d: Any, i: int, j: int, value: float) -> None:
+def append_product(d: Data, i: int, j: int, value: float) -> None:
     """Append column `j` to row `i` of A."""
     a = d.work.AR_next[i]
     d.work.AR[a] = value
@@ -297,7 +298,7 @@ def append_product(d: Any, i: int, j: int, value: float) -> None:
 
 
 @kernel
-def publish_sparse(d: Any, n: int) -> None:
+def publish_sparse(d: Data, n: int) -> None:
     """Copy to efc_AR and efc_AR_colind, (nefc, nefc) arrays that are filled as if they were one long row."""
     i = 0
     j = 0

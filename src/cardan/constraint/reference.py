@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.jit import OK, stage
+from cardan.model.kernel_views import Data, Model
 
 
 @stage
-def reference_constraint(m: Any, d: Any) -> int:
+def reference_constraint(m: Model, d: Data) -> int:
     """efc_vel = J qvel and efc_aref = -b efc_vel - k d(r) r, with r = efc_pos - efc_margin, for all nefc rows."""
     mul_jac_vec(m, d, d.qvel, d.efc_vel)
     for i in range(d.nefc):

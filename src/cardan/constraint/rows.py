@@ -13,19 +13,20 @@ from cardan.constraint.impedance import impedance, regularizer, stiffness_dampin
 from cardan.dynamics.jacobian import is_sparse
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_EFC, GROW_NNZJ
 
 CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
 @kernel
-def is_enabled(m: Any, d: Any, bit: int) -> bool:
+def is_enabled(m: Model, d: Data, bit: int) -> bool:
     """Whether neither `bit` nor constraints as a whole are disabled, and the user's limit on memory isn't reached."""
     return m.opt.disableflags & (bit | CONSTRAINT_OFF) == 0 and d.work.rows_full == 0
 
 
 @kernel
-def start_rows(m: Any, d: Any) -> int:
+def start_rows(m: Model, d: Data) -> int:
     """Forget the rows after those counted in ne, nf and nl, so that a stage can begin (again); returns the next row."""
     start = int(d.ne + d.nf + d.nl)
     d.nefc = start
@@ -37,7 +38,7 @@ def start_rows(m: Any, d: Any) -> int:
 
 
 @kernel
-def open_rows(m: Any, d: Any, count: int, nnz: int, kind: int, index: int) -> int:
+def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) -> int:
     """Append `count` rows of `nnz` structural non-zeros each; efc_pos, efc_margin and efc_frictionloss are 0.
 
     Args:
@@ -81,7 +82,7 @@ def open_rows(m: Any, d: Any, count: int, nnz: int, kind: int, index: int) -> in
 
 
 @kernel
-def drop_empty_rows(m: Any, d: Any, row: int) -> None:
+def drop_empty_rows(m: Model, d: Data, row: int) -> None:
     """Take back the rows from `row` on if dense storage shows that no dof moves them."""
     if is_sparse(m):
         return
@@ -93,7 +94,7 @@ def drop_empty_rows(m: Any, d: Any, row: int) -> None:
 
 
 @kernel
-def put_entry(m: Any, d: Any, row: int, k: int, dof: int, value: float) -> None:
+def put_entry(m: Model, d: Data, row: int, k: int, dof: int, value: float) -> None:
     """Write the `k`-th structural non-zero of `row`, in the column of `dof`."""
     if is_sparse(m):
         a = d.efc_J_rowadr[row] + k
@@ -105,7 +106,7 @@ def put_entry(m: Any, d: Any, row: int, k: int, dof: int, value: float) -> None:
 
 @kernel
 def set_parameters(
-    m: Any, d: Any, row: int, count: int, violation: float, diag: float, solref: Any, solimp: Any
+    m: Model, d: Data, row: int, count: int, violation: float, diag: float, solref: Any, solimp: Any
 ) -> None:
     """Write efc_diagApprox, efc_KBIP, efc_R and efc_D of `count` rows from `row` on.
 
@@ -133,7 +134,7 @@ def set_parameters(
 
 
 @kernel
-def set_regularizer(d: Any, row: int, r: float) -> None:
+def set_regularizer(d: Data, row: int, r: float) -> None:
     """Impose R on `row`, and the diagonal approximation that would give it."""
     imp = d.efc_KBIP[row, 2]
     d.efc_R[row] = r

@@ -7,10 +7,11 @@ from typing import Any
 from cardan.constraint.rows import put_entry
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def combine_tendons(m: Any, d: Any, tendon1: int, scale1: float, tendon2: int, scale2: float) -> int:
+def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int, scale2: float) -> int:
     """``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` into `work.chain_dof`, `work.chain_value`, by increasing dof.
 
     Args:
@@ -55,7 +56,7 @@ def combine_tendons(m: Any, d: Any, tendon1: int, scale1: float, tendon2: int, s
 
 
 @kernel
-def row_range(d: Any, tendon: int) -> Any:
+def row_range(d: Data, tendon: int) -> Any:
     """Addresses (start, end) of a tendon's row in the packed CSR storage; an empty range for tendon -1."""
     if tendon < 0:
         return 0, 0
@@ -64,7 +65,7 @@ def row_range(d: Any, tendon: int) -> Any:
 
 
 @kernel
-def put_tendon_entries(m: Any, d: Any, row: int, n: int, tendon1: int, tendon2: int) -> None:
+def put_tendon_entries(m: Model, d: Data, row: int, n: int, tendon1: int, tendon2: int) -> None:
     """Copy the `n` entries of the last `combine_tendons` to `row`; it may be the first row of a tendon."""
     for k in range(n):
         put_entry(m, d, row, k, int(d.work.chain_dof[k]), d.work.chain_value[k])

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 
 
 @stage
-def complete_sparse(m: Any, d: Any) -> int:
+def complete_sparse(m: Model, d: Data) -> int:
     """What follows from the CSR Jacobian: its transpose, and the supernodes of both."""
     transpose_jacobian(m, d)
     find_supernodes(int(d.nefc), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind, d.efc_J_rowsuper)
@@ -20,7 +21,7 @@ def complete_sparse(m: Any, d: Any) -> int:
 
 
 @kernel
-def transpose_jacobian(m: Any, d: Any) -> None:
+def transpose_jacobian(m: Model, d: Data) -> None:
     """Fill efc_JT and its rownnz, rowadr and colind from the CSR Jacobian."""
     counts, starts = d.efc_JT_rownnz, d.efc_JT_rowadr
     columns, values = d.efc_J_colind, d.efc_J

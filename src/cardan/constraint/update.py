@@ -41,6 +41,7 @@ from cardan.enums.data import mjtConstraint, mjtConstraintState
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_CONDIM
+from cardan.model.kernel_views import Data
 
 ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)
@@ -51,7 +52,7 @@ CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 
 
 @kernel
-def constraint_update(d: Any, jar: Any, with_hessian: int) -> float:
+def constraint_update(d: Data, jar: Any, with_hessian: int) -> float:
     """Forces, states and cost of all constraint rows at the residual acceleration `jar` (see the module).
 
     Args:
@@ -81,7 +82,7 @@ def constraint_update(d: Any, jar: Any, with_hessian: int) -> float:
 
 
 @kernel
-def update_equality(d: Any, jar: Any, start: int, stop: int) -> float:
+def update_equality(d: Data, jar: Any, start: int, stop: int) -> float:
     """Equality rows `start` to `stop`: quadratic everywhere; returns their cost."""
     weight, force, state = d.efc_D, d.efc_force, d.efc_state
     cost = 0.0
@@ -94,7 +95,7 @@ def update_equality(d: Any, jar: Any, start: int, stop: int) -> float:
 
 
 @kernel
-def update_friction(d: Any, jar: Any, start: int, stop: int) -> float:
+def update_friction(d: Data, jar: Any, start: int, stop: int) -> float:
     """Friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`; returns their cost."""
     cost = 0.0
     for i in range(start, stop):
@@ -116,7 +117,7 @@ def update_friction(d: Any, jar: Any, start: int, stop: int) -> float:
 
 
 @kernel
-def update_one_sided(d: Any, jar: Any, start: int, stop: int) -> float:
+def update_one_sided(d: Data, jar: Any, start: int, stop: int) -> float:
     """Limits, frictionless contacts and pyramid edges `start` to `stop`: half-quadratic; returns their cost."""
     weight, force, state = d.efc_D, d.efc_force, d.efc_state
     cost = 0.0
@@ -130,7 +131,7 @@ def update_one_sided(d: Any, jar: Any, start: int, stop: int) -> float:
 
 
 @kernel
-def cone_coordinates(d: Any, jar: Any, con: int, row: int, u: Any) -> float:
+def cone_coordinates(d: Data, jar: Any, con: int, row: int, u: Any) -> float:
     """Coordinates U of elliptic contact `con`, whose rows start at `row`, into `u` (6,); returns T = |U[1:]|."""
     u[0] = jar[row] * d.contact.mu[con]
     squared = 0.0
@@ -151,7 +152,7 @@ def cone_zone(normal: float, tangent: float, mu: float) -> int:
 
 
 @kernel
-def update_elliptic(d: Any, jar: Any, con: int, row: int, with_hessian: int) -> float:
+def update_elliptic(d: Data, jar: Any, con: int, row: int, with_hessian: int) -> float:
     """Rows of elliptic contact `con`, the first of which is `row`; returns its cost."""
     u = stack_array(MAX_CONDIM)
     mu = d.contact.mu[con]
@@ -183,7 +184,7 @@ def update_elliptic(d: Any, jar: Any, con: int, row: int, with_hessian: int) -> 
 
 
 @kernel
-def cone_hessian(d: Any, con: int, dm: float, u: Any, tangent: float) -> None:
+def cone_hessian(d: Data, con: int, dm: float, u: Any, tangent: float) -> None:
     """Hessian of Dm (N - mu T)^2 / 2 with respect to the contact's jar, packed n x n into `contact.H`.
 
     With t = U[1:] / T, in the coordinates U it is Dm times ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.

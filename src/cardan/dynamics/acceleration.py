@@ -8,10 +8,11 @@ from cardan.dynamics.inertia import solve_m
 from cardan.dynamics.jacobian import apply_ft
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get3
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _is_pushed(d: Any, body: int) -> bool:
+def _is_pushed(d: Data, body: int) -> bool:
     for k in range(6):
         if d.xfrc_applied[body, k] != 0.0:
             return True
@@ -19,7 +20,7 @@ def _is_pushed(d: Any, body: int) -> bool:
 
 
 @kernel
-def add_applied_forces(m: Any, d: Any, result: Any) -> None:
+def add_applied_forces(m: Model, d: Data, result: Any) -> None:
     """Add the joint forces of `xfrc_applied` (force and torque at the bodies' centres of mass) to `result` (nv,)."""
     applied = d.xfrc_applied
     for body in range(1, m.nbody):
@@ -30,7 +31,7 @@ def add_applied_forces(m: Any, d: Any, result: Any) -> None:
 
 
 @stage
-def fwd_acceleration(m: Any, d: Any) -> int:
+def fwd_acceleration(m: Model, d: Data) -> int:
     """Sum of the forces without constraints, and the acceleration that they give.
 
     Reads qfrc_passive, qfrc_bias, qfrc_applied, qfrc_actuator, xfrc_applied, qLD; writes qfrc_smooth and

@@ -14,6 +14,7 @@ from cardan.dynamics.passive import has_gravcomp
 from cardan.enums import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtWarning
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 
 INTEGRATOR = int(mjtDyn.mjDYN_INTEGRATOR)
 FILTER = int(mjtDyn.mjDYN_FILTER)
@@ -51,14 +52,14 @@ def is_bad(x: float) -> bool:
 
 
 @kernel
-def actuator_disabled(m: Any, actuator: int) -> bool:
+def actuator_disabled(m: Model, actuator: int) -> bool:
     """Whether the group of an actuator is disabled by `opt.disableactuator`."""
     group = m.actuator_group[actuator]
     return 0 <= group <= LAST_GROUP and (m.opt.disableactuator >> group) & 1 == 1
 
 
 @kernel
-def limit_controls(m: Any, d: Any) -> int:
+def limit_controls(m: Model, d: Data) -> int:
     """Copy the controls, limited to their ranges, to `work.ctrl`; all become zero if one of them is bad.
 
     Returns: the first actuator with a bad control, or -1.
@@ -79,7 +80,7 @@ def limit_controls(m: Any, d: Any) -> int:
 
 
 @kernel
-def _read_controls(m: Any, d: Any) -> None:
+def _read_controls(m: Model, d: Data) -> None:
     """Limit the controls, and warn of a bad one."""
     bad = limit_controls(m, d)
     if bad >= 0:
@@ -88,7 +89,7 @@ def _read_controls(m: Any, d: Any) -> None:
 
 
 @kernel
-def set_activation_rate(m: Any, d: Any, actuator: int, act: int) -> None:
+def set_activation_rate(m: Model, d: Data, actuator: int, act: int) -> None:
     """Set the rate of change of an activation, unless a stage before this one did."""
     kind = m.actuator_dyntype[actuator]
     if kind == INTEGRATOR:
@@ -98,7 +99,7 @@ def set_activation_rate(m: Any, d: Any, actuator: int, act: int) -> None:
 
 
 @kernel
-def advance_activation(m: Any, actuator: int, value: float, rate: float) -> float:
+def advance_activation(m: Model, actuator: int, value: float, rate: float) -> float:
     """Activation of an actuator one time step after `value`, at `rate`, within `actrange`."""
     if m.actuator_dyntype[actuator] == FILTEREXACT:
         tau = max(MINVAL, m.actuator_dynprm[actuator, 0])
@@ -111,7 +112,7 @@ def advance_activation(m: Any, actuator: int, value: float, rate: float) -> floa
 
 
 @kernel
-def actuator_input(m: Any, d: Any, actuator: int) -> float:
+def actuator_input(m: Model, d: Data, actuator: int) -> float:
     """What the gain multiplies: the control, the activation, or (actearly) the next activation."""
     number = m.actuator_actnum[actuator]
     if number == 0:
@@ -123,14 +124,14 @@ def actuator_input(m: Any, d: Any, actuator: int) -> float:
 
 
 @kernel
-def _affine(d: Any, actuator: int, prm: Any) -> float:
+def _affine(d: Data, actuator: int, prm: Any) -> float:
     """Scalar product of three parameters and (1, length, velocity)."""
     length, velocity = d.actuator_length[actuator], d.actuator_velocity[actuator]
     return prm[actuator, 0] + prm[actuator, 1] * length + prm[actuator, 2] * velocity
 
 
 @kernel
-def _force(m: Any, d: Any, actuator: int) -> float:
+def _force(m: Model, d: Data, actuator: int) -> float:
     """Gain times input plus bias, or what a plugin says, limited to `forcerange`."""
     if m.actuator_plugin[actuator] >= 0:
         force = d.actuator_force[actuator]
@@ -142,7 +143,7 @@ def _force(m: Any, d: Any, actuator: int) -> float:
 
 
 @kernel
-def _gain_force(m: Any, d: Any, actuator: int) -> float:
+def _gain_force(m: Model, d: Data, actuator: int) -> float:
     """Gain times input plus bias."""
     if m.actuator_gaintype[actuator] == FIXED_GAIN:
         gain = m.actuator_gainprm[actuator, 0]
@@ -159,7 +160,7 @@ def _gain_force(m: Any, d: Any, actuator: int) -> float:
 
 
 @kernel
-def _kinds_to_make(m: Any) -> int:
+def _kinds_to_make(m: Model) -> int:
     """The kinds of actuators that stages before this one have to deal with, as bits."""
     kinds = 0
     for i in range(m.nu):
@@ -172,7 +173,7 @@ def _kinds_to_make(m: Any) -> int:
 
 
 @kernel
-def _actuator_forces(m: Any, d: Any) -> None:
+def _actuator_forces(m: Model, d: Data) -> None:
     """Activation rates and forces of all actuators, and the joint forces that they make."""
     for i in range(m.nu):
         first = m.actuator_actadr[i]
@@ -188,7 +189,7 @@ def _actuator_forces(m: Any, d: Any) -> None:
 
 
 @kernel
-def _joint_limits(m: Any, d: Any) -> None:
+def _joint_limits(m: Model, d: Data) -> None:
     """Add gravity compensation by actuators, then limit the total force on each joint."""
     if has_gravcomp(m) and not m.opt.disableflags & PASSIVE_OFF:
         for dof in range(m.nv):
@@ -202,7 +203,7 @@ def _joint_limits(m: Any, d: Any) -> None:
 
 
 @stage
-def fwd_actuation(m: Any, d: Any) -> int:
+def fwd_actuation(m: Model, d: Data) -> int:
     """Actuator forces and activation rates.
 
     Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),

@@ -11,12 +11,13 @@ from cardan.dynamics.external import add_external_forces
 from cardan.enums import mjtDisableBit
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import add6, add_scaled6, cross_force, dot6, get6, get10, mul_inertia, set6
+from cardan.model.kernel_views import Data, Model
 
 GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 
 @kernel
-def world_acceleration(m: Any) -> Any:
+def world_acceleration(m: Model) -> Any:
     """Spatial acceleration of the world that replaces gravity."""
     if m.opt.disableflags & GRAVITY_OFF:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -24,7 +25,7 @@ def world_acceleration(m: Any) -> Any:
 
 
 @kernel
-def _body_acceleration(m: Any, d: Any, cacc: Any, body: int, with_acceleration: bool) -> Any:
+def _body_acceleration(m: Model, d: Data, cacc: Any, body: int, with_acceleration: bool) -> Any:
     """Acceleration of a body from its parent's: velocity-dependent part, and that of `qacc` if asked."""
     acceleration = get6(cacc, m.body_parentid[body])
     first = m.body_dofadr[body]
@@ -36,7 +37,7 @@ def _body_acceleration(m: Any, d: Any, cacc: Any, body: int, with_acceleration: 
 
 
 @kernel
-def _inertial_force(d: Any, body: int, acceleration: Any) -> Any:
+def _inertial_force(d: Data, body: int, acceleration: Any) -> Any:
     """Force that gives a body its acceleration: I a + v x* I v."""
     inertia = get10(d.cinert, body)
     velocity = get6(d.cvel, body)
@@ -45,7 +46,7 @@ def _inertial_force(d: Any, body: int, acceleration: Any) -> Any:
 
 
 @kernel
-def newton_euler(m: Any, d: Any, result: Any, with_acceleration: bool) -> None:
+def newton_euler(m: Model, d: Data, result: Any, with_acceleration: bool) -> None:
     """Joint forces that balance velocity and gravity, and the acceleration `qacc` if asked (without armature).
 
     Args:
@@ -74,14 +75,14 @@ def newton_euler(m: Any, d: Any, result: Any, with_acceleration: bool) -> None:
 
 
 @stage
-def rne(m: Any, d: Any) -> int:
+def rne(m: Model, d: Data) -> int:
     """Bias force: Coriolis, centrifugal and gravitational. Writes qfrc_bias (nv,)."""
     newton_euler(m, d, d.qfrc_bias, False)
     return OK
 
 
 @stage
-def rne_post_constraint(m: Any, d: Any) -> int:
+def rne_post_constraint(m: Model, d: Data) -> int:
     """Accelerations of bodies and forces on them, once qacc and the constraint forces are known.
 
     Reads qacc, xfrc_applied, contacts and efc_force; writes cacc, cfrc_int, cfrc_ext (nbody, 6): acceleration (gravity

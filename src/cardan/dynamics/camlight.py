@@ -8,6 +8,7 @@ from cardan.enums import mjtCamLight
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, cross, get3, get4, get9, mul_mat_vec3, normalize3, set3, set9, sub3
+from cardan.model.kernel_views import Data, Model
 
 TRACK = int(mjtCamLight.mjCAMLIGHT_TRACK)
 TRACKCOM = int(mjtCamLight.mjCAMLIGHT_TRACKCOM)
@@ -15,7 +16,7 @@ TARGETBODY = int(mjtCamLight.mjCAMLIGHT_TARGETBODY)
 
 
 @kernel
-def _position(d: Any, mode: int, body: int, local: Any, pos0: Any, poscom0: Any) -> Any:
+def _position(d: Data, mode: int, body: int, local: Any, pos0: Any, poscom0: Any) -> Any:
     """World position of a camera or light that is fixed in its body's frame, or follows the body or its subtree."""
     if mode == TRACK:
         return add3(get3(d.xpos, body), pos0)
@@ -25,7 +26,7 @@ def _position(d: Any, mode: int, body: int, local: Any, pos0: Any, poscom0: Any)
 
 
 @kernel
-def _target(d: Any, mode: int, body: int) -> Any:
+def _target(d: Data, mode: int, body: int) -> Any:
     """The point that a camera or light with a target looks at."""
     if mode == TARGETBODY:
         return get3(d.xpos, body)
@@ -41,7 +42,7 @@ def _look_away(z: Any) -> Any:
 
 
 @kernel
-def _camera(m: Any, d: Any, cam: int) -> None:
+def _camera(m: Model, d: Data, cam: int) -> None:
     body, mode = m.cam_bodyid[cam], m.cam_mode[cam]
     pos = _position(d, mode, body, get3(m.cam_pos, cam), get3(m.cam_pos0, cam), get3(m.cam_poscom0, cam))
     set3(d.cam_xpos, cam, pos)
@@ -55,7 +56,7 @@ def _camera(m: Any, d: Any, cam: int) -> None:
 
 
 @kernel
-def _light(m: Any, d: Any, light: int) -> None:
+def _light(m: Model, d: Data, light: int) -> None:
     body, mode = m.light_bodyid[light], m.light_mode[light]
     pos = _position(d, mode, body, get3(m.light_pos, light), get3(m.light_pos0, light), get3(m.light_poscom0, light))
     set3(d.light_xpos, light, pos)
@@ -69,7 +70,7 @@ def _light(m: Any, d: Any, light: int) -> None:
 
 
 @stage
-def camlight(m: Any, d: Any) -> int:
+def camlight(m: Model, d: Data) -> int:
     """Poses of cameras and lights in the world frame.
 
     Reads xpos, xquat, xmat, subtree_com; writes cam_xpos, cam_xmat, light_xpos, light_xdir.

@@ -12,6 +12,7 @@ from cardan.enums import mjtJoint
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import add_scaled6, cross_motion, get6, set6, set10
 from cardan.maths.vector import MINVAL, cross, get3, get9, scale3, set3, sub3
+from cardan.model.kernel_views import Data, Model
 
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
@@ -19,7 +20,7 @@ SLIDE = int(mjtJoint.mjJNT_SLIDE)
 
 
 @kernel
-def _subtree_com(m: Any, d: Any) -> None:
+def _subtree_com(m: Model, d: Data) -> None:
     """Centres of mass of all subtrees: a backward pass over mass-weighted positions.
 
     Masses are summed here, since `body_subtreemass` is out of date after a mass was edited.
@@ -64,7 +65,7 @@ def _spatial_inertia(mat: Any, inertia: Any, mass: float, r: Any) -> Any:
 
 
 @kernel
-def _cinert(m: Any, d: Any) -> None:
+def _cinert(m: Model, d: Data) -> None:
     """Inertia of each body about the centre of mass of its tree."""
     set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):
@@ -81,7 +82,7 @@ def _rotation_about(axis: Any, offset: Any) -> Any:
 
 
 @kernel
-def _set_body_rotations(d: Any, dof: int, body: int, offset: Any) -> None:
+def _set_body_rotations(d: Data, dof: int, body: int, offset: Any) -> None:
     """Motion vectors of the three rotations about the body's own axes."""
     for k in range(3):
         axis = (d.xmat[body, k], d.xmat[body, 3 + k], d.xmat[body, 6 + k])
@@ -89,7 +90,7 @@ def _set_body_rotations(d: Any, dof: int, body: int, offset: Any) -> None:
 
 
 @kernel
-def _set_translations(d: Any, dof: int) -> None:
+def _set_translations(d: Data, dof: int) -> None:
     """Motion vectors of the three translations along the world's axes."""
     set6(d.cdof, dof, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
     set6(d.cdof, dof + 1, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
@@ -97,7 +98,7 @@ def _set_translations(d: Any, dof: int) -> None:
 
 
 @kernel
-def _cdof(m: Any, d: Any) -> None:
+def _cdof(m: Model, d: Data) -> None:
     """Motion vector of each degree of freedom."""
     for joint in range(m.njnt):
         body = m.jnt_bodyid[joint]
@@ -116,7 +117,7 @@ def _cdof(m: Any, d: Any) -> None:
 
 
 @stage
-def com_pos(m: Any, d: Any) -> int:
+def com_pos(m: Model, d: Data) -> int:
     """Centres of mass of subtrees, inertias and motion axes about them.
 
     Reads xipos, ximat, xmat, xanchor, xaxis; writes subtree_com (nbody, 3), cinert (nbody, 10), cdof (nv, 6).
@@ -128,7 +129,7 @@ def com_pos(m: Any, d: Any) -> int:
 
 
 @kernel
-def _add_dofs(d: Any, velocity: Any, dof: int, number: int) -> Any:
+def _add_dofs(d: Data, velocity: Any, dof: int, number: int) -> Any:
     """Velocity of a body after the motion of `number` dofs is added."""
     for k in range(dof, dof + number):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
@@ -136,7 +137,7 @@ def _add_dofs(d: Any, velocity: Any, dof: int, number: int) -> Any:
 
 
 @kernel
-def _add_rotations(d: Any, velocity: Any, dof: int) -> Any:
+def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
     """Three rotations of a ball or free joint: they turn with the velocity before any of them is added."""
     for k in range(dof, dof + 3):
         set6(d.cdof_dot, k, cross_motion(velocity, get6(d.cdof, k)))
@@ -144,7 +145,7 @@ def _add_rotations(d: Any, velocity: Any, dof: int) -> Any:
 
 
 @kernel
-def _add_joint(m: Any, d: Any, velocity: Any, joint: int) -> Any:
+def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
     """Velocity of a body after the motion of one joint is added; writes the joint's `cdof_dot`."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
@@ -162,7 +163,7 @@ def _add_joint(m: Any, d: Any, velocity: Any, joint: int) -> Any:
 
 
 @stage
-def com_vel(m: Any, d: Any) -> int:
+def com_vel(m: Model, d: Data) -> int:
     """Velocities of bodies and rates of change of the motion axes (Featherstone 2008, section 5.3, forward pass).
 
     Reads qvel, cdof; writes cvel (nbody, 6), cdof_dot (nv, 6).

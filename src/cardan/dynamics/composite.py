@@ -12,6 +12,7 @@ from typing import Any
 
 from cardan.jit import kernel
 from cardan.maths.spatial import dot6, get6
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
@@ -28,7 +29,7 @@ def unit6(k: int) -> Any:
 
 
 @kernel
-def clear_matrices(m: Any, d: Any) -> None:
+def clear_matrices(m: Model, d: Data) -> None:
     """Set the matrices of all bodies to zero."""
     for body in range(m.nbody):
         for k in range(36):
@@ -36,7 +37,7 @@ def clear_matrices(m: Any, d: Any) -> None:
 
 
 @kernel
-def add_to_parents(m: Any, d: Any) -> None:
+def add_to_parents(m: Model, d: Data) -> None:
     """Turn the matrices of bodies into those of subtrees: a backward pass."""
     for body in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[body]
@@ -46,7 +47,7 @@ def add_to_parents(m: Any, d: Any) -> None:
 
 
 @kernel
-def _row(d: Any, body: int, row: int, vector: Any) -> float:
+def _row(d: Data, body: int, row: int, vector: Any) -> float:
     """Scalar product of a row of the body's matrix and a vector."""
     total = 0.0
     for k in range(6):
@@ -55,7 +56,7 @@ def _row(d: Any, body: int, row: int, vector: Any) -> float:
 
 
 @kernel
-def _column(d: Any, body: int, column: int, vector: Any) -> float:
+def _column(d: Data, body: int, column: int, vector: Any) -> float:
     """Scalar product of a column of the body's matrix and a vector."""
     total = 0.0
     for k in range(6):
@@ -64,7 +65,7 @@ def _column(d: Any, body: int, column: int, vector: Any) -> float:
 
 
 @kernel
-def mul_matrix(d: Any, body: int, vector: Any) -> Any:
+def mul_matrix(d: Data, body: int, vector: Any) -> Any:
     """B vector, for the matrix B of a body."""
     return (
         _row(d, body, 0, vector),
@@ -77,7 +78,7 @@ def mul_matrix(d: Any, body: int, vector: Any) -> Any:
 
 
 @kernel
-def mul_matrix_t(d: Any, body: int, vector: Any) -> Any:
+def mul_matrix_t(d: Data, body: int, vector: Any) -> Any:
     """B' vector, for the matrix B of a body."""
     return (
         _column(d, body, 0, vector),
@@ -90,7 +91,7 @@ def mul_matrix_t(d: Any, body: int, vector: Any) -> Any:
 
 
 @kernel
-def add_projection(m: Any, d: Any) -> None:
+def add_projection(m: Model, d: Data) -> None:
     """Add S_i' B S_j to qDeriv for all dofs i and j of which one is above the other."""
     for dof in range(m.nv):
         body = m.dof_bodyid[dof]

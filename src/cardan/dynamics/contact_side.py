@@ -15,32 +15,33 @@ from typing import Any
 
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL, get3, norm3, sub3
+from cardan.model.kernel_views import Data, Model
 
 MAX_BODIES = 8
 """Bodies of a contact at most: two tetrahedra."""
 
 
 @kernel
-def side_body(m: Any, d: Any, con: int, side: int) -> int:
+def side_body(m: Model, d: Data, con: int, side: int) -> int:
     """Body of the geom on a side of a contact, or -1 if there is a flex."""
     geom = d.contact.geom[con, side]
     return m.geom_bodyid[geom] if geom >= 0 else -1
 
 
 @kernel
-def has_flex(d: Any, con: int) -> bool:
+def has_flex(d: Data, con: int) -> bool:
     """Whether a flex stands on a side of a contact."""
     return d.contact.geom[con, 0] < 0 or d.contact.geom[con, 1] < 0
 
 
 @kernel
-def other_vertex(d: Any, con: int, side: int) -> int:
+def other_vertex(d: Data, con: int, side: int) -> int:
     """The vertex on the other side of a contact if it belongs to the same flex, else -1."""
     return d.contact.vert[con, 1 - side] if d.contact.flex[con, 1 - side] == d.contact.flex[con, side] else -1
 
 
 @kernel
-def list_element(m: Any, d: Any, con: int, side: int, n: int, bodies: Any, weights: Any) -> int:
+def list_element(m: Model, d: Data, con: int, side: int, n: int, bodies: Any, weights: Any) -> int:
     """Append the bodies of a flex element's vertices and their weights; returns how many bodies there are now.
 
     A vertex of the element that stands on the other side of the contact is left out.
@@ -65,7 +66,7 @@ def list_element(m: Any, d: Any, con: int, side: int, n: int, bodies: Any, weigh
 
 
 @kernel
-def list_bodies(m: Any, d: Any, con: int, bodies: Any, weights: Any) -> int:
+def list_bodies(m: Model, d: Data, con: int, bodies: Any, weights: Any) -> int:
     """What stands on both sides of a contact: its bodies, those of the first side with negative weights.
 
     Args:

@@ -28,13 +28,14 @@ from cardan.maths.spatial import (
     mul_inertia,
     set6,
 )
+from cardan.model.kernel_views import Data, Model
 
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
 
 
 @kernel
-def _add_rotations(d: Any, velocity: Any, dof: int) -> Any:
+def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
     """Velocity after three rotations of a ball or free joint; writes their P."""
     for k in range(dof, dof + 3):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
@@ -45,7 +46,7 @@ def _add_rotations(d: Any, velocity: Any, dof: int) -> Any:
 
 
 @kernel
-def _add_joint(m: Any, d: Any, velocity: Any, joint: int) -> Any:
+def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
     """Velocity after a joint; writes the P of its dofs."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
@@ -61,7 +62,7 @@ def _add_joint(m: Any, d: Any, velocity: Any, joint: int) -> Any:
 
 
 @kernel
-def _axis_rates(m: Any, d: Any) -> None:
+def _axis_rates(m: Model, d: Data) -> None:
     """P of all dofs."""
     for body in range(1, m.nbody):
         velocity = get6(d.cvel, m.body_parentid[body])
@@ -71,7 +72,7 @@ def _axis_rates(m: Any, d: Any) -> None:
 
 
 @kernel
-def _body_matrix(d: Any, body: int) -> None:
+def _body_matrix(d: Data, body: int) -> None:
     """The matrix B of a body, column by column."""
     inertia, velocity = get10(d.cinert, body), get6(d.cvel, body)
     momentum = mul_inertia(inertia, velocity)
@@ -84,7 +85,7 @@ def _body_matrix(d: Any, body: int) -> None:
 
 
 @kernel
-def _subtract_projection(m: Any, d: Any) -> None:
+def _subtract_projection(m: Model, d: Data) -> None:
     """Subtract S_i' (I P_j + B S_j), with the composites of the lower of the two dofs, from qDeriv."""
     for dof in range(m.nv):
         body = m.dof_bodyid[dof]
@@ -102,7 +103,7 @@ def _subtract_projection(m: Any, d: Any) -> None:
 
 
 @stage
-def coriolis_derivatives(m: Any, d: Any) -> int:
+def coriolis_derivatives(m: Model, d: Data) -> int:
     """Subtract the derivative of qfrc_bias by qvel from qDeriv. Reads cinert, crb, cvel, cdof, cdof_dot, qvel."""
     clear_matrices(m, d)
     _axis_rates(m, d)

@@ -8,12 +8,11 @@ Here are those of dampers and actuators; `fluid_derivatives` and `coriolis_deriv
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.actuation import actuator_disabled, is_bad
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums import mjtBias, mjtDisableBit, mjtGain
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 
 AFFINE_GAIN = int(mjtGain.mjGAIN_AFFINE)
 MUSCLE_GAIN = int(mjtGain.mjGAIN_MUSCLE)
@@ -23,13 +22,13 @@ PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
 
 
 @kernel
-def _diagonal(m: Any, dof: int) -> int:
+def _diagonal(m: Model, dof: int) -> int:
     """Address of the diagonal entry of row `dof` in qDeriv."""
     return m.aux.M_to_D[m.aux.M_rowadr[dof]]
 
 
 @kernel
-def _next_entry(m: Any, row: int, column: int, k: int) -> int:
+def _next_entry(m: Model, row: int, column: int, k: int) -> int:
     """First entry of a row of qDeriv, from `k` on, whose column is not before `column`; the row's end if none is."""
     while k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] < column:
         k += 1
@@ -37,7 +36,7 @@ def _next_entry(m: Any, row: int, column: int, k: int) -> int:
 
 
 @kernel
-def _add_actuator(m: Any, d: Any, actuator: int, slope: float) -> None:
+def _add_actuator(m: Model, d: Data, actuator: int, slope: float) -> None:
     """Add moment' slope moment, where the pattern of qDeriv has entries."""
     start, stop = m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]
     for i in range(start, stop):
@@ -52,7 +51,7 @@ def _add_actuator(m: Any, d: Any, actuator: int, slope: float) -> None:
 
 
 @kernel
-def _add_tendon(m: Any, d: Any, tendon: int, slope: float) -> None:
+def _add_tendon(m: Model, d: Data, tendon: int, slope: float) -> None:
     """Add J' slope J, where the pattern of qDeriv has entries."""
     start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
     for i in range(start, stop):
@@ -67,7 +66,7 @@ def _add_tendon(m: Any, d: Any, tendon: int, slope: float) -> None:
 
 
 @kernel
-def _gain_input(m: Any, d: Any, actuator: int) -> float:
+def _gain_input(m: Model, d: Data, actuator: int) -> float:
     """Control before it is limited to its range (0 if it is bad), or present activation."""
     number = m.actuator_actnum[actuator]
     if number > 0:
@@ -78,7 +77,7 @@ def _gain_input(m: Any, d: Any, actuator: int) -> float:
 
 
 @kernel
-def _force_slope(m: Any, d: Any, actuator: int) -> float:
+def _force_slope(m: Model, d: Data, actuator: int) -> float:
     """Derivative of an actuator's force by its velocity."""
     slope = 0.0
     if m.actuator_biastype[actuator] == AFFINE_BIAS:
@@ -91,7 +90,7 @@ def _force_slope(m: Any, d: Any, actuator: int) -> float:
 
 
 @kernel
-def _actuator_derivatives(m: Any, d: Any) -> None:
+def _actuator_derivatives(m: Model, d: Data) -> None:
     for actuator in range(m.nu):
         if not actuator_disabled(m, actuator):
             slope = _force_slope(m, d, actuator)
@@ -100,7 +99,7 @@ def _actuator_derivatives(m: Any, d: Any) -> None:
 
 
 @kernel
-def _damper_derivatives(m: Any, d: Any) -> None:
+def _damper_derivatives(m: Model, d: Data) -> None:
     for dof in range(m.nv):
         d.qDeriv[_diagonal(m, dof)] -= m.dof_damping[dof]
     for tendon in range(m.ntendon):
@@ -109,7 +108,7 @@ def _damper_derivatives(m: Any, d: Any) -> None:
 
 
 @stage
-def implicitfast_derivatives(m: Any, d: Any) -> int:
+def implicitfast_derivatives(m: Model, d: Data) -> int:
     """Derivative of passive and actuator forces by velocity.
 
     Reads the results of `transmission`, `tendon` and `fwd_actuation`; writes qDeriv (nD,).
@@ -124,7 +123,7 @@ def implicitfast_derivatives(m: Any, d: Any) -> int:
 
 
 @kernel
-def implicit_inertia(m: Any, d: Any) -> None:
+def implicit_inertia(m: Model, d: Data) -> None:
     """Set qH to M - h qDeriv in the storage of qM, ready for `inertia.factor_ld` (qDeriv must be symmetric).
 
     Of dofs whose inertia is diagonal, single bodies and vertices of flexes, only the diagonal counts: as the couplings

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.springs import rotation_from_rest, tendon_extension, translation_from_rest
 from cardan.enums import mjtDisableBit, mjtJoint
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import dot3, get3
+from cardan.model.kernel_views import Data, Model
 
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
@@ -16,7 +15,7 @@ GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 
 @kernel
-def _gravity_energy(m: Any, d: Any) -> float:
+def _gravity_energy(m: Model, d: Data) -> float:
     gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
     energy = 0.0
     for body in range(1, m.nbody):
@@ -25,7 +24,7 @@ def _gravity_energy(m: Any, d: Any) -> float:
 
 
 @kernel
-def _joint_displacement2(m: Any, d: Any, joint: int) -> float:
+def _joint_displacement2(m: Model, d: Data, joint: int) -> float:
     """Squared displacement of a joint from `qpos_spring`."""
     adr = m.jnt_qposadr[joint]
     kind = m.jnt_type[joint]
@@ -41,7 +40,7 @@ def _joint_displacement2(m: Any, d: Any, joint: int) -> float:
 
 
 @kernel
-def _spring_energy(m: Any, d: Any) -> float:
+def _spring_energy(m: Model, d: Data) -> float:
     energy = 0.0
     for joint in range(m.njnt):
         if m.jnt_stiffness[joint] != 0.0:
@@ -53,7 +52,7 @@ def _spring_energy(m: Any, d: Any) -> float:
 
 
 @stage
-def energy_pos(m: Any, d: Any) -> int:
+def energy_pos(m: Model, d: Data) -> int:
     """Potential energy of gravity and springs, in energy[0]. Reads xipos, qpos, ten_length."""
     energy = 0.0
     if not m.opt.disableflags & GRAVITY_OFF:
@@ -65,7 +64,7 @@ def energy_pos(m: Any, d: Any) -> int:
 
 
 @stage
-def energy_vel(m: Any, d: Any) -> int:
+def energy_vel(m: Model, d: Data) -> int:
     """Kinetic energy 0.5 v' M v, in energy[1]. Reads qM, qvel."""
     energy = 0.0
     for i in range(m.nv):

@@ -9,6 +9,7 @@ from cardan.enums import mjtCone, mjtEq
 from cardan.jit import kernel
 from cardan.maths.spatial import set6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 
 PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
 CONNECT = int(mjtEq.mjEQ_CONNECT)
@@ -16,7 +17,7 @@ WELD = int(mjtEq.mjEQ_WELD)
 
 
 @kernel
-def _contact_component(m: Any, d: Any, contact: int, k: int) -> float:
+def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
     """Component `k` of the force of a contact in its frame (0 normal, then tangents, torsion, rolling)."""
     dim = d.contact.dim[contact]
     adr = d.contact.efc_address[contact]
@@ -34,7 +35,7 @@ def _contact_component(m: Any, d: Any, contact: int, k: int) -> float:
 
 
 @kernel
-def contact_force(m: Any, d: Any, contact: int) -> Any:
+def contact_force(m: Model, d: Data, contact: int) -> Any:
     """Force and torque of a contact in the contact's frame (6 numbers: force, then torque), zero if it has no rows.
 
     It acts on the body of the second geom; the other body gets the opposite (spec: mj_contactForce).
@@ -52,7 +53,7 @@ def contact_force(m: Any, d: Any, contact: int) -> Any:
 
 
 @kernel
-def _add_wrench(m: Any, d: Any, body: int, point: Any, force: Any, torque: Any) -> None:
+def _add_wrench(m: Model, d: Data, body: int, point: Any, force: Any, torque: Any) -> None:
     """Add a force (world frame) that acts on a body at a point, and a torque, to the body's `cfrc_ext`."""
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     moment = add3(torque, cross(arm, force))
@@ -62,7 +63,7 @@ def _add_wrench(m: Any, d: Any, body: int, point: Any, force: Any, torque: Any) 
 
 
 @kernel
-def _add_pair(m: Any, d: Any, body1: int, body2: int, point1: Any, point2: Any, force: Any, torque: Any) -> None:
+def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Any, point2: Any, force: Any, torque: Any) -> None:
     """Add a force and torque to the second body, the opposite to the first; the world gets none."""
     if body1 > 0:
         _add_wrench(m, d, body1, point1, scale3(force, -1.0), scale3(torque, -1.0))
@@ -71,7 +72,7 @@ def _add_pair(m: Any, d: Any, body1: int, body2: int, point1: Any, point2: Any, 
 
 
 @kernel
-def _add_applied(m: Any, d: Any) -> None:
+def _add_applied(m: Model, d: Data) -> None:
     """External forces that the user applies: at the centres of mass."""
     for body in range(m.nbody):
         set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -83,7 +84,7 @@ def _add_applied(m: Any, d: Any) -> None:
 
 
 @kernel
-def _add_contact(m: Any, d: Any, contact: int) -> None:
+def _add_contact(m: Model, d: Data, contact: int) -> None:
     body1, body2 = side_body(m, d, contact, 0), side_body(m, d, contact, 1)
     local = contact_force(m, d, contact)
     frame = get9(d.contact.frame, contact)
@@ -94,14 +95,14 @@ def _add_contact(m: Any, d: Any, contact: int) -> None:
 
 
 @kernel
-def _body_point(m: Any, d: Any, eq: int, body: int, first: int) -> Any:
+def _body_point(m: Model, d: Data, eq: int, body: int, first: int) -> Any:
     """World position of the anchor that starts at `eq_data[eq, first]` in a body's frame."""
     local = (m.eq_data[eq, first], m.eq_data[eq, first + 1], m.eq_data[eq, first + 2])
     return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
 
 
 @kernel
-def _add_connect(m: Any, d: Any, eq: int, row: int) -> None:
+def _add_connect(m: Model, d: Data, eq: int, row: int) -> None:
     """Force of a connect constraint, whose anchors are at eq_data[0:3] in body 1 and eq_data[3:6] in body 2."""
     body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
     force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
@@ -110,7 +111,7 @@ def _add_connect(m: Any, d: Any, eq: int, row: int) -> None:
 
 
 @kernel
-def _add_weld(m: Any, d: Any, eq: int, row: int) -> None:
+def _add_weld(m: Model, d: Data, eq: int, row: int) -> None:
     """Force and torque of a weld constraint, whose anchors are at eq_data[3:6] in body 1 and eq_data[0:3] in body 2."""
     body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
     force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
@@ -120,7 +121,7 @@ def _add_weld(m: Any, d: Any, eq: int, row: int) -> None:
 
 
 @kernel
-def _add_equalities(m: Any, d: Any) -> None:
+def _add_equalities(m: Model, d: Data) -> None:
     """Forces of the connect and weld constraints, found by walking over the equality rows."""
     row = 0
     while row < d.ne:
@@ -137,7 +138,7 @@ def _add_equalities(m: Any, d: Any) -> None:
 
 
 @kernel
-def add_external_forces(m: Any, d: Any) -> None:
+def add_external_forces(m: Model, d: Data) -> None:
     """Write `cfrc_ext` (nbody, 6): the sum of applied, contact, connect and weld forces on each body.
 
     Contacts with flexes are left out.

@@ -32,6 +32,7 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import AnyModel, Data, Model
 
 PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
 SPHERE = int(mjtGeom.mjGEOM_SPHERE)
@@ -40,13 +41,13 @@ CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
 
 
 @kernel
-def has_fluid(m: Any) -> bool:
+def has_fluid(m: AnyModel) -> bool:
     """Whether there is a medium that acts on bodies."""
     return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and not m.opt.disableflags & PASSIVE_OFF
 
 
 @kernel
-def uses_ellipsoids(m: Any, body: int) -> bool:
+def uses_ellipsoids(m: Model, body: int) -> bool:
     """Whether the medium acts on the geoms of a body instead of its inertia box."""
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
@@ -56,7 +57,7 @@ def uses_ellipsoids(m: Any, body: int) -> bool:
 
 
 @kernel
-def medium_velocity(m: Any, d: Any, body: int, point: Any, mat: Any) -> Any:
+def medium_velocity(m: Model, d: Data, body: int, point: Any, mat: Any) -> Any:
     """Velocity of a body at a point (world frame) relative to the medium, in the orientation `mat`."""
     velocity = velocity_at(m, d, body, point)
     wind = (m.opt.wind[0], m.opt.wind[1], m.opt.wind[2])
@@ -66,7 +67,7 @@ def medium_velocity(m: Any, d: Any, body: int, point: Any, mat: Any) -> Any:
 
 
 @kernel
-def inertia_box(m: Any, body: int) -> Any:
+def inertia_box(m: Model, body: int) -> Any:
     """Edge lengths of the box of uniform density that has the body's mass and inertia."""
     x, y, z = get3(m.body_inertia, body)
     scale = 6.0 / m.body_mass[body]
@@ -78,7 +79,7 @@ def inertia_box(m: Any, body: int) -> Any:
 
 
 @kernel
-def box_resistance(m: Any, box: Any) -> Any:
+def box_resistance(m: Model, box: Any) -> Any:
     """Coefficients of the wrench on a box: (linear rotational, linear translational, quadratic of the six axes)."""
     diameter = (box[0] + box[1] + box[2]) / 3.0
     x4, y4, z4 = box[0] ** 4, box[1] ** 4, box[2] ** 4
@@ -95,7 +96,7 @@ def box_resistance(m: Any, box: Any) -> Any:
 
 
 @kernel
-def box_wrench(m: Any, body: int, velocity: Any) -> Any:
+def box_wrench(m: Model, body: int, velocity: Any) -> Any:
     """Wrench on the inertia box of a body: viscous resistance and drag of each face."""
     turning, moving, quadratic = box_resistance(m, inertia_box(m, body))
     return (
@@ -109,7 +110,7 @@ def box_wrench(m: Any, body: int, velocity: Any) -> Any:
 
 
 @kernel
-def semiaxes(m: Any, geom: int) -> Any:
+def semiaxes(m: Model, geom: int) -> Any:
     """Semi-axes of the ellipsoid that stands for a geom."""
     size = get3(m.geom_size, geom)
     kind = m.geom_type[geom]
@@ -123,7 +124,7 @@ def semiaxes(m: Any, geom: int) -> Any:
 
 
 @kernel
-def added_mass(m: Any, geom: int) -> Any:
+def added_mass(m: Model, geom: int) -> Any:
     """Added masses and added moments of inertia of an ellipsoid in the medium."""
     rho, fluid = m.opt.density, m.geom_fluid
     mass = (rho * fluid[geom, 6], rho * fluid[geom, 7], rho * fluid[geom, 8])
@@ -147,7 +148,7 @@ def largest_section(axes: Any) -> float:
 
 
 @kernel
-def angular_drag(m: Any, geom: int, axes: Any) -> Any:
+def angular_drag(m: Model, geom: int, axes: Any) -> Any:
     """Coefficients of the torque that opposes turning about each axis: from the largest ellipsoids swept."""
     slender, angular = m.geom_fluid[geom, 2], m.geom_fluid[geom, 3]
     unit = 8.0 / 15.0 * pi
@@ -165,7 +166,7 @@ def angular_drag(m: Any, geom: int, axes: Any) -> Any:
 
 
 @kernel
-def stokes_resistance(m: Any, axes: Any) -> Any:
+def stokes_resistance(m: Model, axes: Any) -> Any:
     """Coefficients of the linear torque and force on the equivalent sphere (Stokes' law)."""
     radius = (axes[0] + axes[1] + axes[2]) / 3.0
     return 8.0 * pi * m.opt.viscosity * radius**3, 6.0 * pi * m.opt.viscosity * radius
@@ -178,7 +179,7 @@ def ellipsoid_volume(axes: Any) -> float:
 
 
 @kernel
-def _potential_flow(m: Any, geom: int, axes: Any, w: Any, v: Any) -> Any:
+def _potential_flow(m: Model, geom: int, axes: Any, w: Any, v: Any) -> Any:
     """Torque and force of the added mass and the Magnus effect."""
     mass, moment = added_mass(m, geom)
     momentum = mul3(mass, v)
@@ -188,7 +189,7 @@ def _potential_flow(m: Any, geom: int, axes: Any, w: Any, v: Any) -> Any:
 
 
 @kernel
-def _drag_and_lift(m: Any, geom: int, axes: Any, v: Any) -> Any:
+def _drag_and_lift(m: Model, geom: int, axes: Any, v: Any) -> Any:
     """Force that the projected area makes: blunt and slender drag, and Kutta lift."""
     speed = norm3(v)
     if speed < MINVAL:
@@ -206,7 +207,7 @@ def _drag_and_lift(m: Any, geom: int, axes: Any, v: Any) -> Any:
 
 
 @kernel
-def ellipsoid_wrench(m: Any, geom: int, velocity: Any) -> Any:
+def ellipsoid_wrench(m: Model, geom: int, velocity: Any) -> Any:
     """Wrench on the ellipsoid of a geom: added mass, Magnus and Kutta lift, drag, viscous resistance."""
     axes = semiaxes(m, geom)
     w = (velocity[0], velocity[1], velocity[2])
@@ -220,7 +221,7 @@ def ellipsoid_wrench(m: Any, geom: int, velocity: Any) -> Any:
 
 
 @kernel
-def _add_wrench(m: Any, d: Any, body: int, point: Any, mat: Any, wrench: Any) -> None:
+def _add_wrench(m: Model, d: Data, body: int, point: Any, mat: Any, wrench: Any) -> None:
     """Add a wrench at a point, in the orientation `mat`, to the body's force about the centre of mass of its tree."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))
@@ -231,14 +232,14 @@ def _add_wrench(m: Any, d: Any, body: int, point: Any, mat: Any, wrench: Any) ->
 
 
 @kernel
-def _add_box(m: Any, d: Any, body: int) -> None:
+def _add_box(m: Model, d: Data, body: int) -> None:
     point, mat = get3(d.xipos, body), get9(d.ximat, body)
     velocity = medium_velocity(m, d, body, point, mat)
     _add_wrench(m, d, body, point, mat, box_wrench(m, body, velocity))
 
 
 @kernel
-def _add_ellipsoids(m: Any, d: Any, body: int) -> None:
+def _add_ellipsoids(m: Model, d: Data, body: int) -> None:
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
         if m.geom_fluid[geom, 0] > 0.0:
@@ -248,7 +249,7 @@ def _add_ellipsoids(m: Any, d: Any, body: int) -> None:
 
 
 @stage
-def fluid(m: Any, d: Any) -> int:
+def fluid(m: Model, d: Data) -> int:
     """Forces of the medium, after `passive`.
 
     Reads cvel, cdof, xipos, ximat, geom_xpos, geom_xmat; writes qfrc_fluid (nv,) and adds it to qfrc_passive.

@@ -42,12 +42,13 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 IMPLICITFAST = int(mjtIntegrator.mjINT_IMPLICITFAST)
 
 
 @kernel
-def _box_slope(m: Any, body: int, velocity: Any, change: Any) -> Any:
+def _box_slope(m: Model, body: int, velocity: Any, change: Any) -> Any:
     """Change of `fluid.box_wrench` when the velocity changes."""
     turning, moving, quadratic = box_resistance(m, inertia_box(m, body))
     return (
@@ -61,7 +62,7 @@ def _box_slope(m: Any, body: int, velocity: Any, change: Any) -> Any:
 
 
 @kernel
-def _potential_flow_slope(m: Any, geom: int, axes: Any, w: Any, v: Any, dw: Any, dv: Any) -> Any:
+def _potential_flow_slope(m: Model, geom: int, axes: Any, w: Any, v: Any, dw: Any, dv: Any) -> Any:
     """Change of the torque and force of the added mass and the Magnus effect."""
     mass, moment = added_mass(m, geom)
     p, dp = mul3(mass, v), mul3(mass, dv)
@@ -73,7 +74,7 @@ def _potential_flow_slope(m: Any, geom: int, axes: Any, w: Any, v: Any, dw: Any,
 
 
 @kernel
-def _drag_and_lift_slope(m: Any, geom: int, axes: Any, v: Any, dv: Any) -> Any:
+def _drag_and_lift_slope(m: Model, geom: int, axes: Any, v: Any, dv: Any) -> Any:
     """Change of blunt and slender drag and Kutta lift."""
     speed = norm3(v)
     if speed < MINVAL:
@@ -100,7 +101,7 @@ def _drag_and_lift_slope(m: Any, geom: int, axes: Any, v: Any, dv: Any) -> Any:
 
 
 @kernel
-def _ellipsoid_slope(m: Any, geom: int, velocity: Any, change: Any) -> Any:
+def _ellipsoid_slope(m: Model, geom: int, velocity: Any, change: Any) -> Any:
     """Change of `fluid.ellipsoid_wrench` when the velocity changes."""
     axes = semiaxes(m, geom)
     w, v = (velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5])
@@ -127,7 +128,7 @@ def _local_motion(mat: Any, arm: Any, motion: Any) -> Any:
 
 
 @kernel
-def _set_column(d: Any, body: int, column: int, mat: Any, arm: Any, wrench: Any) -> None:
+def _set_column(d: Data, body: int, column: int, mat: Any, arm: Any, wrench: Any) -> None:
     """Add a local wrench, turned back to the centre of mass of the tree, to a column of the body's matrix."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))
@@ -138,7 +139,7 @@ def _set_column(d: Any, body: int, column: int, mat: Any, arm: Any, wrench: Any)
 
 
 @kernel
-def _add_box(m: Any, d: Any, body: int) -> None:
+def _add_box(m: Model, d: Data, body: int) -> None:
     point, mat = get3(d.xipos, body), get9(d.ximat, body)
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     velocity = medium_velocity(m, d, body, point, mat)
@@ -148,7 +149,7 @@ def _add_box(m: Any, d: Any, body: int) -> None:
 
 
 @kernel
-def _add_ellipsoids(m: Any, d: Any, body: int) -> None:
+def _add_ellipsoids(m: Model, d: Data, body: int) -> None:
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
         if m.geom_fluid[geom, 0] > 0.0:
@@ -161,7 +162,7 @@ def _add_ellipsoids(m: Any, d: Any, body: int) -> None:
 
 
 @kernel
-def _symmetrize(m: Any, d: Any) -> None:
+def _symmetrize(m: Model, d: Data) -> None:
     """Replace each body's matrix by its symmetric part."""
     matrix = d.work.composite
     for body in range(1, m.nbody):
@@ -173,7 +174,7 @@ def _symmetrize(m: Any, d: Any) -> None:
 
 
 @stage
-def fluid_derivatives(m: Any, d: Any) -> int:
+def fluid_derivatives(m: Model, d: Data) -> int:
     """Add the derivative of qfrc_fluid by qvel to qDeriv; its symmetric part if the integrator is implicitfast.
 
     Reads cvel, cdof, and the poses of bodies and geoms.

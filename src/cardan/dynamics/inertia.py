@@ -14,12 +14,13 @@ from cardan.enums import mjtWarning
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import dot6, get6, get10, mul_inertia
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 
 INERTIA = int(mjtWarning.mjWARN_INERTIA)
 
 
 @kernel
-def _composite_inertias(m: Any, d: Any) -> None:
+def _composite_inertias(m: Model, d: Data) -> None:
     """Inertia of each subtree, as if rigid: a backward pass."""
     for body in range(m.nbody):
         for k in range(10):
@@ -32,7 +33,7 @@ def _composite_inertias(m: Any, d: Any) -> None:
 
 
 @stage
-def crb(m: Any, d: Any) -> int:
+def crb(m: Model, d: Data) -> int:
     """Joint-space inertia matrix by the composite rigid body algorithm.
 
     Reads cinert, cdof; writes crb (nbody, 10), qM (nM,).
@@ -48,7 +49,7 @@ def crb(m: Any, d: Any) -> int:
 
 
 @kernel
-def sound_pivot(d: Any, pivot: float, dof: int) -> float:
+def sound_pivot(d: Data, pivot: float, dof: int) -> float:
     """The pivot of a dof, or the smallest allowed number and a warning if the matrix is too close to singular there."""
     if pivot < MINVAL:
         d.warning.number[INERTIA] += 1
@@ -58,7 +59,7 @@ def sound_pivot(d: Any, pivot: float, dof: int) -> float:
 
 
 @kernel
-def _eliminate_one(m: Any, d: Any, ld: Any, diag_inv: Any, k: int) -> None:
+def _eliminate_one(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
     """Subtract what dof `k` adds to the rows of its ancestors, and turn its row into a row of L."""
     start = m.aux.M_rowadr[k]
     stop = m.aux.M_rowadr[k + 1]
@@ -75,7 +76,7 @@ def _eliminate_one(m: Any, d: Any, ld: Any, diag_inv: Any, k: int) -> None:
 
 
 @kernel
-def _eliminate_two(m: Any, d: Any, ld: Any, diag_inv: Any, k: int) -> None:
+def _eliminate_two(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
     """The same for dof `k` and its parent `k` - 1 at once: the rows of their ancestors are read and written once."""
     start = int(m.aux.M_rowadr[k - 1])
     child = int(m.aux.M_rowadr[k])
@@ -103,7 +104,7 @@ def _eliminate_two(m: Any, d: Any, ld: Any, diag_inv: Any, k: int) -> None:
 
 
 @kernel
-def factor_ld(m: Any, d: Any, ld: Any, diag_inv: Any) -> None:
+def factor_ld(m: Model, d: Data, ld: Any, diag_inv: Any) -> None:
     """Factorise a matrix with the structure of `qM` in place: L' D L, with D on the diagonal and L below it.
 
     Args:
@@ -123,7 +124,7 @@ def factor_ld(m: Any, d: Any, ld: Any, diag_inv: Any) -> None:
 
 
 @stage
-def factor_m(m: Any, d: Any) -> int:
+def factor_m(m: Model, d: Data) -> int:
     """Factorise the inertia matrix: M = L' D L.
 
     Reads qM; writes qLD (nM,), qLDiagInv (nv,), qLDiagSqrtInv (nv,).
@@ -137,7 +138,7 @@ def factor_m(m: Any, d: Any) -> int:
 
 
 @kernel
-def _solve_lt(m: Any, ld: Any, x: Any, at: int) -> None:
+def _solve_lt(m: Model, ld: Any, x: Any, at: int) -> None:
     """Replace x by L'^-1 x, from the leaves to the root."""
     for i in range(m.nv - 1, -1, -1):
         value = x[at + i]
@@ -147,7 +148,7 @@ def _solve_lt(m: Any, ld: Any, x: Any, at: int) -> None:
 
 
 @kernel
-def _solve_l(m: Any, ld: Any, x: Any, at: int) -> None:
+def _solve_l(m: Model, ld: Any, x: Any, at: int) -> None:
     """Replace x by L^-1 x, from the root to the leaves."""
     for i in range(m.nv):
         value = x[at + i]
@@ -157,7 +158,7 @@ def _solve_l(m: Any, ld: Any, x: Any, at: int) -> None:
 
 
 @kernel
-def solve_ld(m: Any, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
+def solve_ld(m: Model, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
     """Replace x by (L' D L)^-1 x: the vector of nv numbers that starts at `x[at]`, with factors from `factor_ld`."""
     _solve_lt(m, ld, x, at)
     for i in range(m.nv):
@@ -166,13 +167,13 @@ def solve_ld(m: Any, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
 
 
 @kernel
-def solve_m(m: Any, d: Any, x: Any) -> None:
+def solve_m(m: Model, d: Data, x: Any) -> None:
     """Replace x by M^-1 x, in place (nv,); needs `factor_m`."""
     solve_ld(m, d.qLD, d.qLDiagInv, x, 0)
 
 
 @kernel
-def half_solve_m(m: Any, d: Any, x: Any, at: int) -> None:
+def half_solve_m(m: Model, d: Data, x: Any, at: int) -> None:
     """Replace x, nv numbers at `x[at]`, by sqrt(D)^-1 L'^-1 x: its square is then x' M^-1 x of the argument."""
     _solve_lt(m, d.qLD, x, at)
     for i in range(m.nv):
@@ -180,7 +181,7 @@ def half_solve_m(m: Any, d: Any, x: Any, at: int) -> None:
 
 
 @kernel
-def mul_m(m: Any, d: Any, result: Any, vector: Any) -> None:
+def mul_m(m: Model, d: Data, result: Any, vector: Any) -> None:
     """Set `result` to M vector (nv,); the two must be different arrays."""
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]

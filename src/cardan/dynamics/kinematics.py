@@ -13,6 +13,7 @@ from cardan.enums import mjtJoint
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, add_scaled3, get3, get4, get9, mul_mat_vec3, set3, set4, set9, sub3
+from cardan.model.kernel_views import Data, Model
 
 __all__ = ["camlight", "get_quat", "kinematics"]
 
@@ -32,7 +33,7 @@ def get_quat(a: Any, adr: int) -> Any:
 
 
 @kernel
-def _normalize_qpos_quat(d: Any, adr: int) -> Any:
+def _normalize_qpos_quat(d: Data, adr: int) -> Any:
     """Normalise the quaternion at `qpos[adr]` in place; returns it."""
     quat = normalize4(get_quat(d.qpos, adr))
     d.qpos[adr] = quat[0]
@@ -43,7 +44,7 @@ def _normalize_qpos_quat(d: Any, adr: int) -> Any:
 
 
 @kernel
-def _free_joint_pose(m: Any, d: Any, joint: int) -> Any:
+def _free_joint_pose(m: Model, d: Data, joint: int) -> Any:
     """Pose of a body with a free joint: what `qpos` says."""
     adr = m.jnt_qposadr[joint]
     pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
@@ -54,7 +55,7 @@ def _free_joint_pose(m: Any, d: Any, joint: int) -> Any:
 
 
 @kernel
-def _pose_at_parent(m: Any, d: Any, body: int) -> Any:
+def _pose_at_parent(m: Model, d: Data, body: int) -> Any:
     """Pose of a body before its joints move it: fixed in the parent's frame, or given by the mocap fields."""
     parent = m.body_parentid[body]
     mocap = m.body_mocapid[body]
@@ -71,7 +72,7 @@ def _pose_at_parent(m: Any, d: Any, body: int) -> Any:
 
 
 @kernel
-def _move_by_joint(m: Any, d: Any, joint: int, pos: Any, quat: Any) -> Any:
+def _move_by_joint(m: Model, d: Data, joint: int, pos: Any, quat: Any) -> Any:
     """Pose of a body after a ball, slide or hinge joint moved it."""
     adr = m.jnt_qposadr[joint]
     kind = m.jnt_type[joint]
@@ -95,7 +96,7 @@ def _move_by_joint(m: Any, d: Any, joint: int, pos: Any, quat: Any) -> Any:
 
 
 @kernel
-def _moved_pose(m: Any, d: Any, body: int) -> Any:
+def _moved_pose(m: Model, d: Data, body: int) -> Any:
     """Pose of a body after all of its ball, slide and hinge joints."""
     pos, quat = _pose_at_parent(m, d, body)
     first = m.body_jntadr[body]
@@ -105,7 +106,7 @@ def _moved_pose(m: Any, d: Any, body: int) -> Any:
 
 
 @kernel
-def _set_body_pose(m: Any, d: Any, body: int, pos: Any, quat: Any) -> None:
+def _set_body_pose(m: Model, d: Data, body: int, pos: Any, quat: Any) -> None:
     """Store the pose of a body and of its inertial frame."""
     mat = quat2mat(quat)
     set3(d.xpos, body, pos)
@@ -120,7 +121,7 @@ def _set_body_pose(m: Any, d: Any, body: int, pos: Any, quat: Any) -> None:
 
 
 @kernel
-def _body_kinematics(m: Any, d: Any) -> None:
+def _body_kinematics(m: Model, d: Data) -> None:
     """Poses of all bodies and joints, from the root of the tree to its leaves."""
     zero = (0.0, 0.0, 0.0)
     unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -139,7 +140,7 @@ def _body_kinematics(m: Any, d: Any) -> None:
 
 
 @kernel
-def _place(xpos: Any, xmat: Any, d: Any, k: int, body: int, sameframe: int, local: Any, turn: Any) -> None:
+def _place(xpos: Any, xmat: Any, d: Data, k: int, body: int, sameframe: int, local: Any, turn: Any) -> None:
     """Store the world pose of a frame that is fixed to a body."""
     if sameframe == BODY_FRAME:
         set3(xpos, k, get3(d.xpos, body))
@@ -153,7 +154,7 @@ def _place(xpos: Any, xmat: Any, d: Any, k: int, body: int, sameframe: int, loca
 
 
 @stage
-def kinematics(m: Any, d: Any) -> int:
+def kinematics(m: Model, d: Data) -> int:
     """Poses of bodies, joints, geoms and sites in the world frame.
 
     Reads qpos, mocap_pos, mocap_quat; normalises the quaternions among them in place. Writes xpos, xquat, xmat, xipos,

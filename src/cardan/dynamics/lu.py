@@ -11,10 +11,11 @@ from typing import Any
 from cardan.dynamics.inertia import sound_pivot
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _entry(m: Any, row: int, column: int) -> int:
+def _entry(m: Model, row: int, column: int) -> int:
     """Address of the entry of two dofs of one chain, given by the addresses of their entries in a row of `qM`."""
     if column >= row:
         return m.aux.M_to_D[m.aux.M_rowadr[m.aux.M_colind[row]] + column - row]
@@ -22,7 +23,7 @@ def _entry(m: Any, row: int, column: int) -> int:
 
 
 @kernel
-def factor_lu(m: Any, d: Any, lu: Any) -> None:
+def factor_lu(m: Model, d: Data, lu: Any) -> None:
     """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count as the warning INERTIA."""
     for i in range(m.nv - 1, -1, -1):
         start, stop = m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]
@@ -38,7 +39,7 @@ def factor_lu(m: Any, d: Any, lu: Any) -> None:
 
 
 @kernel
-def solve_lu(m: Any, lu: Any, x: Any) -> None:
+def solve_lu(m: Model, lu: Any, x: Any) -> None:
     """Replace x by A^-1 x (nv,), with factors from `factor_lu`."""
     # U y = x, from the leaves to the root
     for i in range(m.nv - 1, -1, -1):

@@ -15,6 +15,7 @@ from cardan.dynamics.actuation import MUSCLES_MADE, clamp, limit_controls
 from cardan.enums import mjtBias, mjtDyn, mjtGain
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 
 MUSCLE_DYN = int(mjtDyn.mjDYN_MUSCLE)
 MUSCLE_GAIN = int(mjtGain.mjGAIN_MUSCLE)
@@ -167,7 +168,7 @@ def _nine(prm: Any, actuator: int) -> Any:
 
 
 @stage
-def muscles(m: Any, d: Any) -> int:
+def muscles(m: Model, d: Data) -> int:
     """Activation rates, gains and biases of muscles.
 
     Reads ctrl, act, actuator_length, actuator_velocity; writes act_dot (na,), work.actuator_gain,

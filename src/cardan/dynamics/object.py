@@ -12,6 +12,7 @@ from cardan.enums import mjtObj
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, sub3
+from cardan.model.kernel_views import Data, Model
 
 BODY = int(mjtObj.mjOBJ_BODY)
 XBODY = int(mjtObj.mjOBJ_XBODY)
@@ -20,7 +21,7 @@ SITE = int(mjtObj.mjOBJ_SITE)
 
 
 @kernel
-def object_body(m: Any, kind: int, k: int) -> int:
+def object_body(m: Model, kind: int, k: int) -> int:
     """The body that an object belongs to."""
     if kind in (BODY, XBODY):
         return k
@@ -32,7 +33,7 @@ def object_body(m: Any, kind: int, k: int) -> int:
 
 
 @kernel
-def object_pos(d: Any, kind: int, k: int) -> Any:
+def object_pos(d: Data, kind: int, k: int) -> Any:
     """Centre of an object in the world frame; of a body (`mjOBJ_BODY`) that of its inertial frame."""
     if kind == BODY:
         return get3(d.xipos, k)
@@ -46,7 +47,7 @@ def object_pos(d: Any, kind: int, k: int) -> Any:
 
 
 @kernel
-def object_mat(d: Any, kind: int, k: int) -> Any:
+def object_mat(d: Data, kind: int, k: int) -> Any:
     """Orientation of an object, nine numbers; of a body (`mjOBJ_BODY`) that of its inertial frame."""
     if kind == BODY:
         return get9(d.ximat, k)
@@ -60,7 +61,7 @@ def object_mat(d: Any, kind: int, k: int) -> Any:
 
 
 @kernel
-def _shifted(m: Any, d: Any, spatial: Any, body: int, point: Any) -> Any:
+def _shifted(m: Model, d: Data, spatial: Any, body: int, point: Any) -> Any:
     """A body's motion vector, about the centre of mass of its tree, as seen at a point."""
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     angular = (spatial[0], spatial[1], spatial[2])
@@ -77,13 +78,13 @@ def _in_frame(mat: Any, spatial: Any) -> Any:
 
 
 @kernel
-def velocity_at(m: Any, d: Any, body: int, point: Any) -> Any:
+def velocity_at(m: Model, d: Data, body: int, point: Any) -> Any:
     """Velocity of a body at a point (world frame)."""
     return _shifted(m, d, get6(d.cvel, body), body, point)
 
 
 @kernel
-def acceleration_at(m: Any, d: Any, body: int, point: Any) -> Any:
+def acceleration_at(m: Model, d: Data, body: int, point: Any) -> Any:
     """Acceleration of a body at a point (world frame, gravity included as upward acceleration of the world)."""
     velocity = velocity_at(m, d, body, point)
     acceleration = _shifted(m, d, get6(d.cacc, body), body, point)
@@ -94,7 +95,7 @@ def acceleration_at(m: Any, d: Any, body: int, point: Any) -> Any:
 
 
 @kernel
-def object_velocity(m: Any, d: Any, kind: int, k: int, local: bool) -> Any:
+def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Any:
     """Velocity of an object at its centre, in its own orientation if `local`, else in the world's. Needs `com_vel`."""
     velocity = velocity_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
     if local:
@@ -103,7 +104,7 @@ def object_velocity(m: Any, d: Any, kind: int, k: int, local: bool) -> Any:
 
 
 @kernel
-def object_acceleration(m: Any, d: Any, kind: int, k: int, local: bool) -> Any:
+def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Any:
     """Acceleration of an object at its centre, likewise. Needs `rne_post_constraint`."""
     acceleration = acceleration_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
     if local:

@@ -13,6 +13,7 @@ from cardan.dynamics.tendon import tendon_moment
 from cardan.enums import mjtDisableBit, mjtJoint
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get3, scale3
+from cardan.model.kernel_views import Data, Model
 
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
@@ -21,7 +22,7 @@ GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 
 @kernel
-def has_gravcomp(m: Any) -> bool:
+def has_gravcomp(m: Model) -> bool:
     """Whether any body is compensated and there is gravity to compensate."""
     gravity = m.opt.gravity
     none = gravity[0] == 0.0 and gravity[1] == 0.0 and gravity[2] == 0.0
@@ -29,7 +30,7 @@ def has_gravcomp(m: Any) -> bool:
 
 
 @kernel
-def _clear(m: Any, d: Any) -> None:
+def _clear(m: Model, d: Data) -> None:
     for dof in range(m.nv):
         d.qfrc_spring[dof] = 0.0
         d.qfrc_damper[dof] = 0.0
@@ -39,13 +40,13 @@ def _clear(m: Any, d: Any) -> None:
 
 
 @kernel
-def _set_spring3(d: Any, dof: int, stiffness: float, displacement: Any) -> None:
+def _set_spring3(d: Data, dof: int, stiffness: float, displacement: Any) -> None:
     for k in range(3):
         d.qfrc_spring[dof + k] = -stiffness * displacement[k]
 
 
 @kernel
-def _joint_spring(m: Any, d: Any, joint: int, stiffness: float) -> None:
+def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
     """Force of a joint's spring, towards `qpos_spring`."""
     adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
@@ -59,7 +60,7 @@ def _joint_spring(m: Any, d: Any, joint: int, stiffness: float) -> None:
 
 
 @kernel
-def _tendon_forces(m: Any, d: Any) -> None:
+def _tendon_forces(m: Model, d: Data) -> None:
     """Springs and dampers of tendons."""
     for tendon in range(m.ntendon):
         stiffness, damping = m.tendon_stiffness[tendon], m.tendon_damping[tendon]
@@ -75,7 +76,7 @@ def _tendon_forces(m: Any, d: Any) -> None:
 
 
 @kernel
-def _gravcomp(m: Any, d: Any) -> None:
+def _gravcomp(m: Model, d: Data) -> None:
     """Forces at the centres of mass of bodies, against gravity."""
     gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
     for body in range(1, m.nbody):
@@ -85,7 +86,7 @@ def _gravcomp(m: Any, d: Any) -> None:
 
 
 @stage
-def passive(m: Any, d: Any) -> int:
+def passive(m: Model, d: Data) -> int:
     """Passive forces.
 
     Reads qpos, qvel, ten_length, ten_J, ten_velocity, xipos, cdof; writes qfrc_spring, qfrc_damper, qfrc_gravcomp,

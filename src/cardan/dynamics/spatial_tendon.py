@@ -28,6 +28,7 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 JOINT = int(mjtWrap.mjWRAP_JOINT)
 PULLEY = int(mjtWrap.mjWRAP_PULLEY)
@@ -39,7 +40,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 @kernel
-def _add_point(d: Any, number: int, what: int, point: Any) -> int:
+def _add_point(d: Data, number: int, what: int, point: Any) -> int:
     """Append a point to the paths; returns the number of points."""
     d.wrap_obj[number // 2, number % 2] = what
     d.wrap_xpos[number // 2, 3 * (number % 2)] = point[0]
@@ -49,7 +50,7 @@ def _add_point(d: Any, number: int, what: int, point: Any) -> int:
 
 
 @kernel
-def dof_rate(d: Any, dof: int, force: Any, torque: Any) -> float:
+def dof_rate(d: Data, dof: int, force: Any, torque: Any) -> float:
     """Power of a force and a torque, as seen at the centre of mass of the tree, per unit velocity of a dof."""
     angular = (d.cdof[dof, 0], d.cdof[dof, 1], d.cdof[dof, 2])
     linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
@@ -57,7 +58,7 @@ def dof_rate(d: Any, dof: int, force: Any, torque: Any) -> float:
 
 
 @kernel
-def _mark_chain(m: Any, d: Any, body: int, tendon: int) -> None:
+def _mark_chain(m: Model, d: Data, body: int, tendon: int) -> None:
     dof = m.aux.body_lastdof[body]
     while dof >= 0 and d.work.ten_mark[dof] != tendon + 1:
         d.work.ten_mark[dof] = tendon + 1
@@ -65,7 +66,7 @@ def _mark_chain(m: Any, d: Any, body: int, tendon: int) -> None:
 
 
 @kernel
-def _add_segment(m: Any, d: Any, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> None:
+def _add_segment(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> None:
     """Add the moments of the straight segment from `p`, fixed to body `a`, to `q`, fixed to body `b`."""
     if a == b:
         return
@@ -87,14 +88,14 @@ def _add_segment(m: Any, d: Any, tendon: int, a: int, p: Any, b: int, q: Any, di
 
 
 @kernel
-def _straight(m: Any, d: Any, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> float:
+def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> float:
     """Length of a straight segment, whose moments are added."""
     _add_segment(m, d, tendon, a, p, b, q, divisor)
     return norm3(sub3(q, p)) / divisor
 
 
 @kernel
-def _past_geom(m: Any, d: Any, geom: int, side: int, is_cylinder: bool, p: Any, q: Any) -> Any:
+def _past_geom(m: Model, d: Data, geom: int, side: int, is_cylinder: bool, p: Any, q: Any) -> Any:
     """Path from `p` to `q` past a geom, in world coordinates; results as in `wrapping.wrap`."""
     centre, frame = get3(d.geom_xpos, geom), get9(d.geom_xmat, geom)
     local_p = mul_mat_t_vec3(frame, sub3(p, centre))
@@ -109,7 +110,7 @@ def _past_geom(m: Any, d: Any, geom: int, side: int, is_cylinder: bool, p: Any, 
 
 
 @kernel
-def _from_site(m: Any, d: Any, tendon: int, at: int, divisor: float, number: int) -> Any:
+def _from_site(m: Model, d: Data, tendon: int, at: int, divisor: float, number: int) -> Any:
     """The part of the path from the site at wrap object `at` to the next site, which is left to the next part.
 
     Returns: its length over the divisor, the number of points so far, the wrap object of the next site.
@@ -141,7 +142,7 @@ def _from_site(m: Any, d: Any, tendon: int, at: int, divisor: float, number: int
 
 
 @kernel
-def _spatial(m: Any, d: Any, tendon: int, number: int) -> Any:
+def _spatial(m: Model, d: Data, tendon: int, number: int) -> Any:
     """Length of a spatial tendon and the number of points of all paths so far; adds to `work.ten_row`."""
     length, divisor = 0.0, 1.0
     at = m.tendon_adr[tendon]
@@ -158,7 +159,7 @@ def _spatial(m: Any, d: Any, tendon: int, number: int) -> Any:
 
 
 @stage
-def spatial_tendon(m: Any, d: Any) -> int:
+def spatial_tendon(m: Model, d: Data) -> int:
     """Lengths and Jacobians of all tendons, fixed and spatial, and the paths of spatial ones.
 
     Reads qpos, site_xpos, geom_xpos, geom_xmat, cdof, subtree_com; writes ten_length (ntendon,), ten_J as `tendon`

@@ -29,6 +29,7 @@ from cardan.maths.vector import (
     scale3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 SITE = int(mjtTrn.mjTRN_SITE)
 SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
@@ -36,14 +37,14 @@ BODY = int(mjtTrn.mjTRN_BODY)
 
 
 @kernel
-def _clear_moment(m: Any, d: Any, actuator: int) -> None:
+def _clear_moment(m: Model, d: Data, actuator: int) -> None:
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
         d.actuator_moment[actuator, m.aux.moment_colind[k]] = 0.0
 
 
 @kernel
 def _add_difference(
-    m: Any, d: Any, actuator: int, body1: int, body2: int, force: Any, torque1: Any, torque2: Any
+    m: Model, d: Data, actuator: int, body1: int, body2: int, force: Any, torque1: Any, torque2: Any
 ) -> None:
     """Add the moments of a force and a torque on `body1` and the opposite force with another torque on `body2`.
 
@@ -60,7 +61,7 @@ def _add_difference(
 
 
 @kernel
-def _site_transmission(m: Any, d: Any, actuator: int, site: int, refsite: int) -> None:
+def _site_transmission(m: Model, d: Data, actuator: int, site: int, refsite: int) -> None:
     """Force and torque in the frame of the site, or, against a reference site, in that site's frame.
 
     The length is 0 without a reference site; else the pose of the site in the reference frame, weighted by the gear.
@@ -86,13 +87,13 @@ def _site_transmission(m: Any, d: Any, actuator: int, site: int, refsite: int) -
 
 
 @kernel
-def _site_quat(m: Any, d: Any, site: int) -> Any:
+def _site_quat(m: Model, d: Data, site: int) -> Any:
     """Orientation of a site in the world."""
     return mul_quat(get4(d.xquat, m.site_bodyid[site]), get4(m.site_quat, site))
 
 
 @kernel
-def _slider_crank(m: Any, d: Any, actuator: int, crank: int, slider: int) -> None:
+def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> None:
     """Position of a slider on the z axis of its site, held by a rod from the crank's site.
 
     With v from slider to crank, axis a, a'v = p and s = sqrt(p^2 + rod^2 - v'v), the length is p - s; where the rod is
@@ -121,7 +122,7 @@ def _slider_crank(m: Any, d: Any, actuator: int, crank: int, slider: int) -> Non
 
 
 @kernel
-def _touches(m: Any, d: Any, contact: int, body: int) -> bool:
+def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
     """Whether a contact of two geoms involves one of the body, and is there: active, or within the gap."""
     if d.contact.exclude[contact] > 1 or has_flex(d, contact):
         return False
@@ -129,7 +130,7 @@ def _touches(m: Any, d: Any, contact: int, body: int) -> bool:
 
 
 @kernel
-def _adhesion(m: Any, d: Any, actuator: int, body: int) -> None:
+def _adhesion(m: Model, d: Data, actuator: int, body: int) -> None:
     """Minus the mean Jacobian of the distances at the contacts of a body with geoms; the length is 0."""
     d.actuator_length[actuator] = 0.0
     number = 0
@@ -148,7 +149,7 @@ def _adhesion(m: Any, d: Any, actuator: int, body: int) -> None:
 
 
 @stage
-def spatial_transmission(m: Any, d: Any) -> int:
+def spatial_transmission(m: Model, d: Data) -> int:
     """Lengths and moment arms of the actuators that act on sites, slider-cranks and bodies.
 
     Reads site_xpos, site_xmat, xquat, cdof, subtree_com, contact; writes actuator_length (nu,), actuator_moment

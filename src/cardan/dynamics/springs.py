@@ -7,23 +7,24 @@ from typing import Any
 from cardan.dynamics.kinematics import get_quat
 from cardan.jit import kernel
 from cardan.maths.quaternion import normalize4, sub_quat
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def translation_from_rest(m: Any, d: Any, adr: int) -> Any:
+def translation_from_rest(m: Model, d: Data, adr: int) -> Any:
     """Displacement of a free joint from `qpos_spring`; `adr` is the address of its position in `qpos`."""
     rest = m.qpos_spring
     return (d.qpos[adr] - rest[adr], d.qpos[adr + 1] - rest[adr + 1], d.qpos[adr + 2] - rest[adr + 2])
 
 
 @kernel
-def rotation_from_rest(m: Any, d: Any, adr: int) -> Any:
+def rotation_from_rest(m: Model, d: Data, adr: int) -> Any:
     """Rotation vector (rad, body frame) from `qpos_spring`; `adr` is the address of a quaternion in `qpos`."""
     return sub_quat(normalize4(get_quat(d.qpos, adr)), get_quat(m.qpos_spring, adr))
 
 
 @kernel
-def tendon_extension(m: Any, d: Any, tendon: int) -> float:
+def tendon_extension(m: Model, d: Data, tendon: int) -> float:
     """How far the length of a tendon is above (positive) or below the range in which its spring rests."""
     length = d.ten_length[tendon]
     lower = m.tendon_lengthspring[tendon, 0]

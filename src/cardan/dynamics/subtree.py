@@ -18,10 +18,11 @@ from cardan.maths.vector import (
     set3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _linear_momentum(m: Any, d: Any) -> None:
+def _linear_momentum(m: Model, d: Data) -> None:
     """Momenta of subtrees, for now in the place of their velocities; spins of bodies in that of angular momenta."""
     for body in range(m.nbody):
         velocity = velocity_at(m, d, body, get3(d.xipos, body))
@@ -37,14 +38,14 @@ def _linear_momentum(m: Any, d: Any) -> None:
 
 
 @kernel
-def _moment_about(d: Any, mass: float, point: Any, velocity: Any, body: int) -> Any:
+def _moment_about(d: Data, mass: float, point: Any, velocity: Any, body: int) -> Any:
     """Angular momentum of a moving point mass about the moving centre of mass of a subtree."""
     arm = sub3(point, get3(d.subtree_com, body))
     return scale3(cross(arm, sub3(velocity, get3(d.subtree_linvel, body))), mass)
 
 
 @stage
-def subtree_vel(m: Any, d: Any) -> int:
+def subtree_vel(m: Model, d: Data) -> int:
     """Velocities of subtrees' centres of mass and angular momenta about them.
 
     Reads cvel, xipos, ximat, subtree_com; writes subtree_linvel, subtree_angmom (nbody, 3), world frame.

@@ -9,17 +9,16 @@ Spatial tendons have a stage of their own (`spatial_tendon`), which models witho
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.jacobian import is_sparse
 from cardan.enums import mjtWrap
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 
 JOINT = int(mjtWrap.mjWRAP_JOINT)
 
 
 @kernel
-def _stored_moment(m: Any, d: Any, tendon: int, dof: int) -> float:
+def _stored_moment(m: Model, d: Data, tendon: int, dof: int) -> float:
     """Entry of a compressed row of `ten_J` at a dof, by bisection; 0 if it isn't stored."""
     low = d.ten_J_rowadr[tendon]
     end = low + d.ten_J_rownnz[tendon]
@@ -36,7 +35,7 @@ def _stored_moment(m: Any, d: Any, tendon: int, dof: int) -> float:
 
 
 @kernel
-def tendon_moment(m: Any, d: Any, tendon: int, k: int) -> float:
+def tendon_moment(m: Model, d: Data, tendon: int, k: int) -> float:
     """Derivative of the length of a tendon by the position of the dof ``m.aux.ten_colind[k]``."""
     if is_sparse(m):
         return _stored_moment(m, d, tendon, m.aux.ten_colind[k])
@@ -44,14 +43,14 @@ def tendon_moment(m: Any, d: Any, tendon: int, k: int) -> float:
 
 
 @kernel
-def clear_row(m: Any, d: Any, tendon: int) -> None:
+def clear_row(m: Model, d: Data, tendon: int) -> None:
     """Zero the entries of `work.ten_row` that a tendon can write."""
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
         d.work.ten_row[m.aux.ten_colind[k]] = 0.0
 
 
 @kernel
-def store_row(m: Any, d: Any, tendon: int) -> None:
+def store_row(m: Model, d: Data, tendon: int) -> None:
     """Copy `work.ten_row` to the row of a tendon in `ten_J`, which is zero elsewhere (dense storage)."""
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
         dof = m.aux.ten_colind[k]
@@ -59,7 +58,7 @@ def store_row(m: Any, d: Any, tendon: int) -> None:
 
 
 @kernel
-def fixed_tendon(m: Any, d: Any, tendon: int) -> float:
+def fixed_tendon(m: Model, d: Data, tendon: int) -> float:
     """Length of a fixed tendon; adds the weights of its joints to `work.ten_row` and marks their dofs."""
     length = 0.0
     first = m.tendon_adr[tendon]
@@ -73,7 +72,7 @@ def fixed_tendon(m: Any, d: Any, tendon: int) -> float:
 
 
 @kernel
-def clear_jacobian(m: Any, d: Any) -> None:
+def clear_jacobian(m: Model, d: Data) -> None:
     """Zero `ten_J` (dense storage), or the marks of dofs."""
     if is_sparse(m):
         for dof in range(m.nv):
@@ -85,7 +84,7 @@ def clear_jacobian(m: Any, d: Any) -> None:
 
 
 @kernel
-def compress_row(m: Any, d: Any, tendon: int, adr: int) -> int:
+def compress_row(m: Model, d: Data, tendon: int, adr: int) -> int:
     """Store the marked entries of `work.ten_row` as a compressed row of `ten_J` from `adr` on; returns its end."""
     d.ten_J_rowadr[tendon] = adr
     at = m.aux.ten_rowadr[tendon]
@@ -105,7 +104,7 @@ def compress_row(m: Any, d: Any, tendon: int, adr: int) -> int:
 
 
 @kernel
-def finish_row(m: Any, d: Any, tendon: int, adr: int) -> int:
+def finish_row(m: Model, d: Data, tendon: int, adr: int) -> int:
     """Move `work.ten_row` to `ten_J`, in the storage of the model; returns where the next compressed row starts."""
     if is_sparse(m):
         return compress_row(m, d, tendon, adr)
@@ -114,7 +113,7 @@ def finish_row(m: Any, d: Any, tendon: int, adr: int) -> int:
 
 
 @stage
-def tendon(m: Any, d: Any) -> int:
+def tendon(m: Model, d: Data) -> int:
     """Lengths of fixed tendons and their Jacobians.
 
     Reads qpos; writes ten_length (ntendon,), ten_J (dense: (ntendon, nv); sparse: rows packed one after the other, with
@@ -130,7 +129,7 @@ def tendon(m: Any, d: Any) -> int:
 
 
 @stage
-def tendon_velocity(m: Any, d: Any) -> int:
+def tendon_velocity(m: Model, d: Data) -> int:
     """Rates of change of tendon lengths: ten_velocity (ntendon,) = ten_J qvel."""
     for t in range(m.ntendon):
         velocity = 0.0

@@ -15,6 +15,7 @@ from cardan.enums import mjtJoint, mjtTrn
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import neg_quat, normalize4, quat2vel, rot_vec_quat
 from cardan.maths.vector import dot3
+from cardan.model.kernel_views import Data, Model
 
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
@@ -24,20 +25,20 @@ TENDON = int(mjtTrn.mjTRN_TENDON)
 
 
 @kernel
-def _gear(m: Any, actuator: int, first: int) -> Any:
+def _gear(m: Model, actuator: int, first: int) -> Any:
     gear = m.actuator_gear
     return (gear[actuator, first], gear[actuator, first + 1], gear[actuator, first + 2])
 
 
 @kernel
-def _set_moment(d: Any, actuator: int, dof: int, axis: Any) -> None:
+def _set_moment(d: Data, actuator: int, dof: int, axis: Any) -> None:
     d.actuator_moment[actuator, dof] = axis[0]
     d.actuator_moment[actuator, dof + 1] = axis[1]
     d.actuator_moment[actuator, dof + 2] = axis[2]
 
 
 @kernel
-def _turned_gear(m: Any, actuator: int, first: int, quat: Any) -> Any:
+def _turned_gear(m: Model, actuator: int, first: int, quat: Any) -> Any:
     """Rotational gear in the child's frame; a transmission in the parent gives it in the parent's."""
     axis = _gear(m, actuator, first)
     if m.actuator_trntype[actuator] == JOINT_IN_PARENT:
@@ -46,7 +47,7 @@ def _turned_gear(m: Any, actuator: int, first: int, quat: Any) -> Any:
 
 
 @kernel
-def _ball_transmission(m: Any, d: Any, actuator: int, joint: int) -> None:
+def _ball_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
     """Length along the gear axis of the joint's rotation vector."""
     quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[joint]))
     axis = _turned_gear(m, actuator, 0, quat)
@@ -55,7 +56,7 @@ def _ball_transmission(m: Any, d: Any, actuator: int, joint: int) -> None:
 
 
 @kernel
-def _free_transmission(m: Any, d: Any, actuator: int, joint: int) -> None:
+def _free_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
     """Force in the world frame and torque in the body's (or the parent's); the length is not defined and 0."""
     quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[joint] + 3))
     dof = m.jnt_dofadr[joint]
@@ -65,7 +66,7 @@ def _free_transmission(m: Any, d: Any, actuator: int, joint: int) -> None:
 
 
 @kernel
-def _joint_transmission(m: Any, d: Any, actuator: int, joint: int) -> None:
+def _joint_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
     kind = m.jnt_type[joint]
     if kind == FREE:
         _free_transmission(m, d, actuator, joint)
@@ -78,7 +79,7 @@ def _joint_transmission(m: Any, d: Any, actuator: int, joint: int) -> None:
 
 
 @kernel
-def _tendon_transmission(m: Any, d: Any, actuator: int, tendon: int) -> None:
+def _tendon_transmission(m: Model, d: Data, actuator: int, tendon: int) -> None:
     gear = m.actuator_gear[actuator, 0]
     d.actuator_length[actuator] = d.ten_length[tendon] * gear
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
@@ -86,7 +87,7 @@ def _tendon_transmission(m: Any, d: Any, actuator: int, tendon: int) -> None:
 
 
 @stage
-def transmission(m: Any, d: Any) -> int:
+def transmission(m: Model, d: Data) -> int:
     """Lengths and moment arms of actuators.
 
     Reads qpos, ten_length, ten_J; writes actuator_length (nu,), actuator_moment (nu, nv).
@@ -102,7 +103,7 @@ def transmission(m: Any, d: Any) -> int:
 
 
 @stage
-def actuator_velocity(m: Any, d: Any) -> int:
+def actuator_velocity(m: Model, d: Data) -> int:
     """Rates of change of actuator lengths: actuator_velocity (nu,) = actuator_moment qvel."""
     for actuator in range(m.nu):
         velocity = 0.0

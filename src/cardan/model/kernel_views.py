@@ -12,3 +12,6 @@ class Model:
 
 class Data:
     """The data as a kernel sees it."""
+
+
+AnyModel = Model  # in kernels that Python calls, too: the model as either sees it

@@ -1,5 +1,7 @@
 """Fields as kernels see them, made from the tables; written by `python -m cardan.model.stubs`."""
 
+from cardan.model.mjmodel import MjModel
+
 class _FixedReals1:
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> float: ...
@@ -2065,3 +2067,5 @@ class Data:
     def island_efcadr(self) -> _Integers1: ...
     @property
     def island_efcind(self) -> _Integers1: ...
+
+AnyModel = Model | MjModel

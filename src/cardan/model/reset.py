@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _set_patterns(m: Any, d: Any) -> None:
+def _set_patterns(m: Model, d: Data) -> None:
     """Copy the sparsity patterns of the velocity derivatives and of the bodies' dofs."""
     for dof in range(m.nv):
         d.D_rowadr[dof] = m.aux.D_rowadr[dof]
@@ -23,7 +22,7 @@ def _set_patterns(m: Any, d: Any) -> None:
 
 
 @kernel
-def _clear_statistics(d: Any) -> None:
+def _clear_statistics(d: Data) -> None:
     """Zero the entries of the solver's statistics that were ever written."""
     for k in range(d.work.statistics_used):
         d.solver.improvement[k] = 0.0
@@ -37,7 +36,7 @@ def _clear_statistics(d: Any) -> None:
 
 
 @kernel
-def _set_defaults(m: Any, d: Any) -> None:
+def _set_defaults(m: Model, d: Data) -> None:
     """Set what is not zero in the default state."""
     for i in range(m.nq):
         d.qpos[i] = m.qpos0[i]
@@ -56,14 +55,14 @@ def _set_defaults(m: Any, d: Any) -> None:
 
 
 @stage
-def start_data(m: Any, d: Any) -> int:
+def start_data(m: Model, d: Data) -> int:
     """Set the default state of new memory, which is zero: parts of it that are never used take no room."""
     _set_defaults(m, d)
     return OK
 
 
 @stage
-def reset_data(m: Any, d: Any) -> int:
+def reset_data(m: Model, d: Data) -> int:
     """Zero all fields, then set the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
     for i in range(len(d.work.buffer)):
         d.work.buffer[i] = 0.0

@@ -29,6 +29,8 @@ from numpy.typing import NDArray
 '''
 
 KERNEL_HEADER = '''"""Fields as kernels see them, made from the tables; written by `python -m cardan.model.stubs`."""
+
+from cardan.model.mjmodel import MjModel
 '''
 RANKS = {1: "int", 2: "tuple[int, int]", 3: "tuple[int, int, int]"}  # number of dimensions: type of an index
 
@@ -131,7 +133,7 @@ def _view_name(struct: Struct, prefix: str) -> str:
 def kernel_stub_text() -> str:
     """The text of ``kernel_views.pyi``."""
     classes = [*_array_classes(), *_kernel_view(MODEL), *_kernel_view(DATA)]
-    return KERNEL_HEADER + "\n" + "\n\n".join(classes) + "\n"
+    return KERNEL_HEADER + "\n" + "\n\n".join(classes) + "\n\nAnyModel = Model | MjModel\n"
 
 
 if __name__ == "__main__":

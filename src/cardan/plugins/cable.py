@@ -33,6 +33,7 @@ from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.maths.quaternion import quat2vel, rot_vec_quat, sub_quat
 from cardan.maths.vector import dot3
+from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
@@ -89,7 +90,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 
 @kernel
-def torque_of(d: Any, at: int, parent: int, body: int) -> Any:
+def torque_of(d: Data, at: int, parent: int, body: int) -> Any:
     """The torque on a segment whose numbers start at `at`, in the world frame."""
     here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
     before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
@@ -103,7 +104,7 @@ def torque_of(d: Any, at: int, parent: int, body: int) -> Any:
 
 
 @kernel
-def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+def compute(m: Model, d: Data, instance: int, capability: int) -> None:
     """Add the torques between the segments to qfrc_passive."""
     first = indices_of(d, instance)
     start = numbers_of(d, instance)

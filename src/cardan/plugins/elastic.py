@@ -16,6 +16,7 @@ from cardan.dynamics.jacobian import arm_of, point_column
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, rot_vec_quat
 from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3
+from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import indices_of, numbers_of
 from cardan.plugins.registry import Config, config_of, number
 
@@ -115,7 +116,7 @@ def room(vertices: Vertices) -> np.ndarray:
 
 
 @kernel
-def place_vertices(d: Any, instance: int) -> None:
+def place_vertices(d: Data, instance: int) -> None:
     """Note where the vertices are, and zero their forces."""
     index, offset = indices_of(d, instance), numbers_of(d, instance)
     nvert = d.work.plugin_index[index + NVERT]
@@ -134,13 +135,13 @@ def place_vertices(d: Any, instance: int) -> None:
 
 
 @kernel
-def vector_at(d: Any, at: int) -> Any:
+def vector_at(d: Data, at: int) -> Any:
     """Three numbers of an instance."""
     return d.work.plugin_number[at], d.work.plugin_number[at + 1], d.work.plugin_number[at + 2]
 
 
 @kernel
-def apply_vertex_forces(m: Any, d: Any, instance: int) -> None:
+def apply_vertex_forces(m: Model, d: Data, instance: int) -> None:
     """Add the forces on the vertices to qfrc_passive."""
     index = indices_of(d, instance)
     nvert = d.work.plugin_index[index + NVERT]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +29,25 @@ class PluginMemory:
 
 
 @kernel
-def numbers_of(d: Any, instance: int) -> int:
+def numbers_of(d: Data, instance: int) -> int:
     """Where the real numbers of an instance start in ``d.work.plugin_number``."""
     return d.work.plugin_start[2 * instance]
 
 
 @kernel
-def indices_of(d: Any, instance: int) -> int:
+def indices_of(d: Data, instance: int) -> int:
     """Where the integers of an instance start in ``d.work.plugin_index``."""
     return d.work.plugin_start[2 * instance + 1]
 
 
 @kernel
-def plugin_number(d: Any, instance: int, k: int) -> float:
+def plugin_number(d: Data, instance: int, k: int) -> float:
     """Number `k` of the array that `init` returned for an instance: for compiled functions of plugins."""
     return d.work.plugin_number[numbers_of(d, instance) + k]
 
 
 @kernel
-def set_plugin_number(d: Any, instance: int, k: int, value: float) -> None:
+def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
     """Set number `k` of the array that `init` returned for an instance."""
     d.work.plugin_number[numbers_of(d, instance) + k] = value
 

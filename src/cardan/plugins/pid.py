@@ -29,6 +29,7 @@ import numpy as np
 
 from cardan.dynamics.actuation import advance_activation, clamp
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import plugin_number
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
@@ -59,7 +60,7 @@ def actdim(config: Config) -> int:
 
 
 @kernel
-def setpoint(m: Any, d: Any, instance: int, i: int, early: bool) -> float:
+def setpoint(m: Model, d: Data, instance: int, i: int, early: bool) -> float:
     """The setpoint of actuator `i`; with `early`, that at the end of the time step if it comes from an activation."""
     if m.actuator_dyntype[i] == 0:
         target = d.work.ctrl[i]
@@ -76,20 +77,20 @@ def setpoint(m: Any, d: Any, instance: int, i: int, early: bool) -> float:
 
 
 @kernel
-def slew_address(m: Any, d: Any, instance: int, i: int) -> int:
+def slew_address(m: Model, d: Data, instance: int, i: int) -> int:
     """Where the last setpoint of actuator `i` stands in act."""
     return m.actuator_actadr[i] + (1 if plugin_number(d, instance, KI) != 0.0 else 0)
 
 
 @kernel
-def integral(m: Any, d: Any, instance: int, i: int, error: float) -> float:
+def integral(m: Model, d: Data, instance: int, i: int, error: float) -> float:
     """The integral at the end of the time step, within its bound."""
     bound = plugin_number(d, instance, IMAX)
     return clamp(d.act[m.actuator_actadr[i]] + error * m.opt.timestep, -bound, bound)
 
 
 @kernel
-def act_dot(m: Any, d: Any, instance: int) -> None:
+def act_dot(m: Model, d: Data, instance: int) -> None:
     """Rates of the integral and of the last setpoint."""
     for i in range(m.nu):
         if m.actuator_plugin[i] == instance:
@@ -104,7 +105,7 @@ def act_dot(m: Any, d: Any, instance: int) -> None:
 
 
 @kernel
-def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+def compute(m: Model, d: Data, instance: int, capability: int) -> None:
     """Forces of the actuators of an instance."""
     kp, ki, kd = plugin_number(d, instance, KP), plugin_number(d, instance, KI), plugin_number(d, instance, KD)
     for i in range(m.nu):

@@ -28,6 +28,7 @@ import numpy as np
 
 from cardan.jit import kernel
 from cardan.maths.vector import add3, scale3
+from cardan.model.kernel_views import Data, Model
 from cardan.plugins.elastic import (
     ATTRIBUTES,
     BODIES,
@@ -112,7 +113,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 
 @kernel
-def bend(d: Any, instance: int) -> None:
+def bend(d: Data, instance: int) -> None:
     """Add the forces of all flaps to those on the vertices."""
     head = indices_of(d, instance)
     nvert = d.work.plugin_index[head + NVERT]
@@ -133,7 +134,7 @@ def bend(d: Any, instance: int) -> None:
 
 
 @kernel
-def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+def compute(m: Model, d: Data, instance: int, capability: int) -> None:
     """Add the bending forces of an instance to qfrc_passive."""
     place_vertices(d, instance)
     bend(d, instance)

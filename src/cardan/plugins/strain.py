@@ -26,6 +26,7 @@ import numpy as np
 
 from cardan.jit import kernel
 from cardan.maths.vector import sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.plugins.elastic import (
     BODIES,
     NEDGE,
@@ -135,14 +136,14 @@ def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
 
 
 @kernel
-def edge_start(d: Any, instance: int) -> Any:
+def edge_start(d: Data, instance: int) -> Any:
     """Where the integers and the numbers of the edges start."""
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     return indices_of(d, instance) + BODIES + nvert, numbers_of(d, instance) + VERTEX * nvert + DAMPING
 
 
 @kernel
-def reset(m: Any, d: Any, instance: int) -> None:
+def reset(m: Model, d: Data, instance: int) -> None:
     """The last lengths are those at rest."""
     _, at = edge_start(d, instance)
     for edge in range(d.work.plugin_index[indices_of(d, instance) + NEDGE]):
@@ -150,7 +151,7 @@ def reset(m: Any, d: Any, instance: int) -> None:
 
 
 @kernel
-def elongate(m: Any, d: Any, instance: int) -> None:
+def elongate(m: Model, d: Data, instance: int) -> None:
     """Find the elongations of the edges, with damping."""
     index, at = edge_start(d, instance)
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
@@ -168,7 +169,7 @@ def elongate(m: Any, d: Any, instance: int) -> None:
 
 
 @kernel
-def pull(d: Any, position: int, nvert: int, tail: int, head: int, tension: float) -> None:
+def pull(d: Data, position: int, nvert: int, tail: int, head: int, tension: float) -> None:
     """Add the force of an edge with a tension per length to the forces on its vertices."""
     along = sub3(vector_at(d, position + 3 * head), vector_at(d, position + 3 * tail))
     force = position + 3 * nvert
@@ -181,7 +182,7 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
     """The function that computes the forces of elements with a number of edges."""
 
     @kernel
-    def stretch(d: Any, instance: int) -> None:
+    def stretch(d: Data, instance: int) -> None:
         """Add the forces of all elements to those on the vertices."""
         index, at = edge_start(d, instance)
         head = indices_of(d, instance)
@@ -204,7 +205,7 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
             matrix += nedges * nedges
 
     @kernel
-    def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+    def compute(m: Model, d: Data, instance: int, capability: int) -> None:
         """Add the elastic forces of an instance to qfrc_passive."""
         place_vertices(d, instance)
         elongate(m, d, instance)

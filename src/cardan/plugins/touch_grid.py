@@ -30,6 +30,7 @@ from cardan.dynamics.external import contact_force
 from cardan.enums import mjtObj, mjtStage
 from cardan.jit import kernel
 from cardan.maths.vector import get3, get9, mul_mat_t_vec3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
@@ -101,7 +102,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 
 @kernel
-def cell_of(d: Any, start: int, count: int, angle: float) -> int:
+def cell_of(d: Data, start: int, count: int, angle: float) -> int:
     """The cell in which an angle lies, or -1; the edges start at `start`. An edge belongs to the cell below it."""
     if not d.work.plugin_number[start] < angle < d.work.plugin_number[start + count]:
         return -1
@@ -116,7 +117,7 @@ def cell_of(d: Any, start: int, count: int, angle: float) -> int:
 
 
 @kernel
-def cell_at(d: Any, instance: int, local: Any) -> int:
+def cell_at(d: Data, instance: int, local: Any) -> int:
     """The cell of a point in the site's frame, or -1."""
     index, start = indices_of(d, instance), numbers_of(d, instance)
     across, up = d.work.plugin_index[index], d.work.plugin_index[index + 1]
@@ -128,7 +129,7 @@ def cell_at(d: Any, instance: int, local: Any) -> int:
 
 
 @kernel
-def add_contact(m: Any, d: Any, instance: int, sensor: int, contact: int, sign: float) -> None:
+def add_contact(m: Model, d: Data, instance: int, sensor: int, contact: int, sign: float) -> None:
     """Add the force of a contact on the sensor's body; `sign` is 1 if the body has the second geom, else -1."""
     site = m.sensor_objid[sensor]
     xmat = get9(d.site_xmat, site)
@@ -148,7 +149,7 @@ def add_contact(m: Any, d: Any, instance: int, sensor: int, contact: int, sign: 
 
 
 @kernel
-def add_vector(d: Any, at: int, stride: int, vector: Any, count: int) -> None:
+def add_vector(d: Data, at: int, stride: int, vector: Any, count: int) -> None:
     """Add the first components of a vector to channels, Z first."""
     if count > 0:
         d.sensordata[at] += vector[2]
@@ -159,7 +160,7 @@ def add_vector(d: Any, at: int, stride: int, vector: Any, count: int) -> None:
 
 
 @kernel
-def compute(m: Any, d: Any, instance: int, capability: int) -> None:
+def compute(m: Model, d: Data, instance: int, capability: int) -> None:
     """The values of the sensors of an instance."""
     for sensor in range(m.nsensor):
         if m.sensor_plugin[sensor] == instance:

@@ -11,25 +11,26 @@ from cardan.collision.distance import geom_distance
 from cardan.enums import mjtObj
 from cardan.jit import kernel
 from cardan.maths.vector import get3, norm3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import put1, put3
 
 GEOM = int(mjtObj.mjOBJ_GEOM)
 
 
 @kernel
-def _first_geom(m: Any, kind: int, id: int) -> int:
+def _first_geom(m: Model, kind: int, id: int) -> int:
     """The geom, or the first one of the body."""
     return id if kind == GEOM else m.body_geomadr[id]
 
 
 @kernel
-def _geom_count(m: Any, kind: int, id: int) -> int:
+def _geom_count(m: Model, kind: int, id: int) -> int:
     """1 for a geom; the number of a body's geoms."""
     return 1 if kind == GEOM else m.body_geomnum[id]
 
 
 @kernel
-def closest_geoms(m: Any, d: Any, i: int) -> Any:
+def closest_geoms(m: Model, d: Data, i: int) -> Any:
     """Find the smallest distance between the geoms of sensor `i`; returns it and the two end points."""
     best = m.sensor_cutoff[i]
     start = (0.0, 0.0, 0.0)
@@ -47,14 +48,14 @@ def closest_geoms(m: Any, d: Any, i: int) -> Any:
 
 
 @kernel
-def distance(m: Any, d: Any, i: int) -> None:
+def distance(m: Model, d: Data, i: int) -> None:
     """Signed distance, at most the cutoff."""
     best, _, _ = closest_geoms(m, d, i)
     put1(m, d, i, best)
 
 
 @kernel
-def normal(m: Any, d: Any, i: int) -> None:
+def normal(m: Model, d: Data, i: int) -> None:
     """Unit vector from the first to the second geom along the distance; 0 beyond the cutoff."""
     _, start, end = closest_geoms(m, d, i)
     between = sub3(end, start)
@@ -63,7 +64,7 @@ def normal(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def fromto(m: Any, d: Any, i: int) -> None:
+def fromto(m: Model, d: Data, i: int) -> None:
     """The two end points of the distance, global frame; 0 beyond the cutoff."""
     _, start, end = closest_geoms(m, d, i)
     put3(m, d, i, start)

@@ -8,10 +8,11 @@ from cardan.dynamics.object import BODY, GEOM, SITE, XBODY, object_body
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat
 from cardan.maths.vector import get4
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def object_quaternion(m: Any, d: Any, kind: int, i: int) -> Any:
+def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Any:
     """Orientation of an object in the world; that of a camera is as it is mounted, whatever it tracks."""
     body = get4(d.xquat, object_body(m, kind, i))
     if kind == XBODY:

@@ -6,6 +6,7 @@ from typing import Any
 
 from cardan.enums import mjtConstraint, mjtDataType, mjtSensor
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 
 REAL = int(mjtDataType.mjDATATYPE_REAL)
 POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
@@ -15,13 +16,13 @@ LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 
 
 @kernel
-def put1(m: Any, d: Any, i: int, value: float) -> None:
+def put1(m: Model, d: Data, i: int, value: float) -> None:
     """Store the value of sensor `i`."""
     d.sensordata[m.sensor_adr[i]] = value
 
 
 @kernel
-def put3(m: Any, d: Any, i: int, v: Any) -> None:
+def put3(m: Model, d: Data, i: int, v: Any) -> None:
     """Store the three values of sensor `i`."""
     adr = m.sensor_adr[i]
     for k in range(3):
@@ -29,7 +30,7 @@ def put3(m: Any, d: Any, i: int, v: Any) -> None:
 
 
 @kernel
-def put4(m: Any, d: Any, i: int, v: Any) -> None:
+def put4(m: Model, d: Data, i: int, v: Any) -> None:
     """Store the four values of sensor `i`."""
     adr = m.sensor_adr[i]
     for k in range(4):
@@ -37,7 +38,7 @@ def put4(m: Any, d: Any, i: int, v: Any) -> None:
 
 
 @kernel
-def apply_cutoff(m: Any, d: Any, i: int) -> None:
+def apply_cutoff(m: Model, d: Data, i: int) -> None:
     """Clamp the values of sensor `i` to its cutoff, if it has one (a cutoff of 0 is none).
 
     Real values are clamped to [-cutoff, cutoff], positive ones to at most the cutoff; axes and quaternions stay. So do
@@ -57,7 +58,7 @@ def apply_cutoff(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def limit_row(d: Any, kind: int, i: int) -> int:
+def limit_row(d: Data, kind: int, i: int) -> int:
     """Constraint row of a joint's or tendon's active limit, or -1 (they stand after equality and friction rows)."""
     first = d.ne + d.nf
     for row in range(first, first + d.nl):

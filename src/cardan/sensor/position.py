@@ -11,19 +11,20 @@ from cardan.dynamics.object import object_mat, object_pos
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.sensor.frame import object_quaternion
 from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3, put4
 
 
 @kernel
-def magnetometer(m: Any, d: Any, i: int) -> None:
+def magnetometer(m: Model, d: Data, i: int) -> None:
     """Magnetic flux in the site's frame."""
     flux = (m.opt.magnetic[0], m.opt.magnetic[1], m.opt.magnetic[2])
     put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, m.sensor_objid[i]), flux))
 
 
 @kernel
-def _focal_lengths(m: Any, camera: int) -> Any:
+def _focal_lengths(m: Model, camera: int) -> Any:
     """Focal lengths in pixels: from the lens and the sensor's size, or else from the vertical field of view.
 
     The lens is described in single precision, and its focal length is computed so.
@@ -39,7 +40,7 @@ def _focal_lengths(m: Any, camera: int) -> Any:
 
 
 @kernel
-def camprojection(m: Any, d: Any, i: int) -> None:
+def camprojection(m: Model, d: Data, i: int) -> None:
     """Pixel that shows a site in a camera's image; the origin is the upper left corner, the camera looks along -z."""
     camera = m.sensor_refid[i]
     x, y, z = mul_mat_t_vec3(
@@ -55,50 +56,50 @@ def camprojection(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def jointpos(m: Any, d: Any, i: int) -> None:
+def jointpos(m: Model, d: Data, i: int) -> None:
     """Position of a hinge (rad) or slide (m)."""
     put1(m, d, i, d.qpos[m.jnt_qposadr[m.sensor_objid[i]]])
 
 
 @kernel
-def tendonpos(m: Any, d: Any, i: int) -> None:
+def tendonpos(m: Model, d: Data, i: int) -> None:
     """Length of a tendon."""
     put1(m, d, i, d.ten_length[m.sensor_objid[i]])
 
 
 @kernel
-def actuatorpos(m: Any, d: Any, i: int) -> None:
+def actuatorpos(m: Model, d: Data, i: int) -> None:
     """Length of an actuator's transmission."""
     put1(m, d, i, d.actuator_length[m.sensor_objid[i]])
 
 
 @kernel
-def ballquat(m: Any, d: Any, i: int) -> None:
+def ballquat(m: Model, d: Data, i: int) -> None:
     """Orientation of a ball joint, normalised."""
     a = m.jnt_qposadr[m.sensor_objid[i]]
     put4(m, d, i, normalize4((d.qpos[a], d.qpos[a + 1], d.qpos[a + 2], d.qpos[a + 3])))
 
 
 @kernel
-def _limit_distance(m: Any, d: Any, i: int, kind: int) -> None:
+def _limit_distance(m: Model, d: Data, i: int, kind: int) -> None:
     row = limit_row(d, kind, m.sensor_objid[i])
     put1(m, d, i, d.efc_pos[row] - d.efc_margin[row] if row >= 0 else 0.0)
 
 
 @kernel
-def jointlimitpos(m: Any, d: Any, i: int) -> None:
+def jointlimitpos(m: Model, d: Data, i: int) -> None:
     """Distance of a joint from its limit less the margin; 0 while the limit is inactive."""
     _limit_distance(m, d, i, LIMIT_JOINT)
 
 
 @kernel
-def tendonlimitpos(m: Any, d: Any, i: int) -> None:
+def tendonlimitpos(m: Model, d: Data, i: int) -> None:
     """Distance of a tendon from its limit less the margin; 0 while the limit is inactive."""
     _limit_distance(m, d, i, LIMIT_TENDON)
 
 
 @kernel
-def framepos(m: Any, d: Any, i: int) -> None:
+def framepos(m: Model, d: Data, i: int) -> None:
     """Position of an object, in the frame of the reference object if there is one, m."""
     p = object_pos(d, m.sensor_objtype[i], m.sensor_objid[i])
     ref = m.sensor_refid[i]
@@ -109,7 +110,7 @@ def framepos(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def framequat(m: Any, d: Any, i: int) -> None:
+def framequat(m: Model, d: Data, i: int) -> None:
     """Orientation of an object, relative to the reference object if there is one."""
     q = object_quaternion(m, d, m.sensor_objtype[i], m.sensor_objid[i])
     ref = m.sensor_refid[i]
@@ -119,7 +120,7 @@ def framequat(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def _frame_axis(m: Any, d: Any, i: int, k: int) -> None:
+def _frame_axis(m: Model, d: Data, i: int, k: int) -> None:
     axis = column3(object_mat(d, m.sensor_objtype[i], m.sensor_objid[i]), k)
     ref = m.sensor_refid[i]
     if ref >= 0:
@@ -128,30 +129,30 @@ def _frame_axis(m: Any, d: Any, i: int, k: int) -> None:
 
 
 @kernel
-def framexaxis(m: Any, d: Any, i: int) -> None:
+def framexaxis(m: Model, d: Data, i: int) -> None:
     """X axis of an object, in the frame of the reference object if there is one."""
     _frame_axis(m, d, i, 0)
 
 
 @kernel
-def frameyaxis(m: Any, d: Any, i: int) -> None:
+def frameyaxis(m: Model, d: Data, i: int) -> None:
     """Y axis of an object, in the frame of the reference object if there is one."""
     _frame_axis(m, d, i, 1)
 
 
 @kernel
-def framezaxis(m: Any, d: Any, i: int) -> None:
+def framezaxis(m: Model, d: Data, i: int) -> None:
     """Z axis of an object, in the frame of the reference object if there is one."""
     _frame_axis(m, d, i, 2)
 
 
 @kernel
-def subtreecom(m: Any, d: Any, i: int) -> None:
+def subtreecom(m: Model, d: Data, i: int) -> None:
     """Centre of mass of a subtree in the world frame, m."""
     put3(m, d, i, get3(d.subtree_com, m.sensor_objid[i]))
 
 
 @kernel
-def clock(m: Any, d: Any, i: int) -> None:
+def clock(m: Model, d: Data, i: int) -> None:
     """Simulation time, s."""
     put1(m, d, i, d.time)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.ray_scene import ray_scene
 from cardan.jit import kernel
 from cardan.maths.vector import column3, get3, get9
+from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import put1
 
 
 @kernel
-def rangefinder(m: Any, d: Any, i: int) -> None:
+def rangefinder(m: Model, d: Data, i: int) -> None:
     """Distance along the z axis of a site to the nearest visible geom of another body, m; -1 if there is none."""
     site = m.sensor_objid[i]
     direction = column3(get9(d.site_xmat, site), 2)

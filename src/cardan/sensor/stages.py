@@ -13,6 +13,7 @@ import numpy as np
 
 from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
 from cardan.jit import OK, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import apply_cutoff
 from cardan.sensor.table import RNE_POST, SENSORS, SUBTREE_VEL, SensorKind
 
@@ -32,7 +33,7 @@ def _stage_of(kind: SensorKind) -> Stage:
     type = kind.type
     compute = kind.compute
 
-    def all_of_type(m: Any, d: Any) -> int:
+    def all_of_type(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DISABLE_SENSOR:
             for i in range(m.nsensor):
                 if m.sensor_type[i] == type:

@@ -10,6 +10,7 @@ from cardan.dynamics.external import contact_force
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import put1
 
 SPHERE = int(mjtGeom.mjGEOM_SPHERE)
@@ -91,7 +92,7 @@ def ray_meets_volume(kind: int, size: Any, p: Any, v: Any) -> bool:
 
 
 @kernel
-def _presses_on(m: Any, d: Any, con: int, site: int, away: float) -> bool:
+def _presses_on(m: Model, d: Data, con: int, site: int, away: float) -> bool:
     """Whether the ray from the contact along its normal, away from the site's body, meets the site's volume."""
     normal = (d.contact.frame[con, 0], d.contact.frame[con, 1], d.contact.frame[con, 2])
     rotation = get9(d.site_xmat, site)
@@ -101,7 +102,7 @@ def _presses_on(m: Any, d: Any, con: int, site: int, away: float) -> bool:
 
 
 @kernel
-def touch(m: Any, d: Any, i: int) -> None:
+def touch(m: Model, d: Data, i: int) -> None:
     """Sum of the normal forces of the contacts of a site's body that lie in or under its volume, N.
 
     A contact counts if the ray from its position along the normal, away from the body, meets the volume.

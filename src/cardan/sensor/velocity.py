@@ -2,72 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.object import SITE, object_body, object_mat, object_pos, object_velocity, velocity_at
 from cardan.jit import kernel
 from cardan.maths.vector import get3, mul_mat_t_vec3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.sensor.frame import angular, linear
 from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put3
 
 
 @kernel
-def velocimeter(m: Any, d: Any, i: int) -> None:
+def velocimeter(m: Model, d: Data, i: int) -> None:
     """Linear velocity of a site in its own frame, m/s."""
     put3(m, d, i, linear(object_velocity(m, d, SITE, m.sensor_objid[i], True)))
 
 
 @kernel
-def gyro(m: Any, d: Any, i: int) -> None:
+def gyro(m: Model, d: Data, i: int) -> None:
     """Angular velocity of a site in its own frame, rad/s."""
     put3(m, d, i, angular(object_velocity(m, d, SITE, m.sensor_objid[i], True)))
 
 
 @kernel
-def jointvel(m: Any, d: Any, i: int) -> None:
+def jointvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a hinge (rad/s) or slide (m/s)."""
     put1(m, d, i, d.qvel[m.jnt_dofadr[m.sensor_objid[i]]])
 
 
 @kernel
-def tendonvel(m: Any, d: Any, i: int) -> None:
+def tendonvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a tendon."""
     put1(m, d, i, d.ten_velocity[m.sensor_objid[i]])
 
 
 @kernel
-def actuatorvel(m: Any, d: Any, i: int) -> None:
+def actuatorvel(m: Model, d: Data, i: int) -> None:
     """Velocity of an actuator's transmission."""
     put1(m, d, i, d.actuator_velocity[m.sensor_objid[i]])
 
 
 @kernel
-def ballangvel(m: Any, d: Any, i: int) -> None:
+def ballangvel(m: Model, d: Data, i: int) -> None:
     """Angular velocity of a ball joint in the child's frame, rad/s."""
     a = m.jnt_dofadr[m.sensor_objid[i]]
     put3(m, d, i, (d.qvel[a], d.qvel[a + 1], d.qvel[a + 2]))
 
 
 @kernel
-def _limit_velocity(m: Any, d: Any, i: int, kind: int) -> None:
+def _limit_velocity(m: Model, d: Data, i: int, kind: int) -> None:
     row = limit_row(d, kind, m.sensor_objid[i])
     put1(m, d, i, d.efc_vel[row] if row >= 0 else 0.0)
 
 
 @kernel
-def jointlimitvel(m: Any, d: Any, i: int) -> None:
+def jointlimitvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a joint's distance from its limit; 0 while the limit is inactive."""
     _limit_velocity(m, d, i, LIMIT_JOINT)
 
 
 @kernel
-def tendonlimitvel(m: Any, d: Any, i: int) -> None:
+def tendonlimitvel(m: Model, d: Data, i: int) -> None:
     """Velocity of a tendon's distance from its limit; 0 while the limit is inactive."""
     _limit_velocity(m, d, i, LIMIT_TENDON)
 
 
 @kernel
-def framelinvel(m: Any, d: Any, i: int) -> None:
+def framelinvel(m: Model, d: Data, i: int) -> None:
     """Linear velocity of an object, as seen from the frame of the reference object if there is one, m/s."""
     kind = m.sensor_objtype[i]
     k = m.sensor_objid[i]
@@ -82,7 +81,7 @@ def framelinvel(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def frameangvel(m: Any, d: Any, i: int) -> None:
+def frameangvel(m: Model, d: Data, i: int) -> None:
     """Angular velocity of an object, as seen from the frame of the reference object if there is one, rad/s."""
     w = angular(object_velocity(m, d, m.sensor_objtype[i], m.sensor_objid[i], False))
     ref = m.sensor_refid[i]
@@ -94,12 +93,12 @@ def frameangvel(m: Any, d: Any, i: int) -> None:
 
 
 @kernel
-def subtreelinvel(m: Any, d: Any, i: int) -> None:
+def subtreelinvel(m: Model, d: Data, i: int) -> None:
     """Velocity of the centre of mass of a subtree in the world frame, m/s (needs `subtree_vel`)."""
     put3(m, d, i, get3(d.subtree_linvel, m.sensor_objid[i]))
 
 
 @kernel
-def subtreeangmom(m: Any, d: Any, i: int) -> None:
+def subtreeangmom(m: Model, d: Data, i: int) -> None:
     """Angular momentum of a subtree about its centre of mass in the world frame, kg m^2/s (needs `subtree_vel`)."""
     put3(m, d, i, get3(d.subtree_angmom, m.sensor_objid[i]))

@@ -10,17 +10,18 @@ from typing import Any
 
 from cardan.jit import kernel
 from cardan.maths.vector import add3, get3, get9, mul_mat_vec3
+from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def geom_center(m: Any, d: Any, geom: int) -> Any:
+def geom_center(m: Model, d: Data, geom: int) -> Any:
     """Centre of the box around a geom, world frame."""
     local = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
     return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
 
 
 @kernel
-def geom_half(m: Any, d: Any, geom: int, margin: float) -> Any:
+def geom_half(m: Model, d: Data, geom: int, margin: float) -> Any:
     """Half sizes of a box around a geom along the axes of the world, with a margin on each side."""
     x, y, z = m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5]
     r = get9(d.geom_xmat, geom)
@@ -42,13 +43,13 @@ def meets_row(boxes: Any, row: int, center: Any, half: Any) -> bool:
 
 
 @kernel
-def is_active(m: Any, flex: int, element: int) -> bool:
+def is_active(m: Model, flex: int, element: int) -> bool:
     """Whether an element is in one of the layers that collide."""
     return m.flex_elemlayer[m.flex_elemadr[flex] + element] < m.flex_activelayers[flex]
 
 
 @kernel
-def sort_found(d: Any, n: int) -> None:
+def sort_found(d: Data, n: int) -> None:
     """Sort the first `n` elements found (Shell's sort)."""
     gap = 1
     while 3 * gap + 1 < n:
@@ -65,7 +66,7 @@ def sort_found(d: Any, n: int) -> None:
 
 
 @kernel
-def find_elements(m: Any, d: Any, flex: int, center: Any, half: Any) -> int:
+def find_elements(m: Model, d: Data, flex: int, center: Any, half: Any) -> int:
     """Find the elements of a flex that can collide and whose boxes overlap a box.
 
     Returns:

@@ -8,8 +8,6 @@ Spec: modelling, deformable objects; XML reference, flex/contact.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import complete_contact, take_room
 from cardan.collision.filters import bits_match
@@ -19,6 +17,7 @@ from cardan.collision.plane import plane_height
 from cardan.enums import mjtGeom
 from cardan.jit import OK, kernel
 from cardan.maths.vector import add_scaled3, get3
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
 from cardan.soft.boxes import find_elements, geom_center, geom_half, is_active
 from cardan.soft.flex import element_vertex
@@ -29,7 +28,7 @@ PLANE = int(mjtGeom.mjGEOM_PLANE)
 
 @kernel
 def append_contacts(
-    m: Any, d: Any, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
+    m: Model, d: Data, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
 ) -> int:
     """Append what the near phase found; elements and vertices are -1 where they don't apply. Returns a status."""
     found = take_room(m, d, found)
@@ -48,14 +47,14 @@ def append_contacts(
 
 
 @kernel
-def geom_meets_flex(m: Any, geom: int, flex: int) -> bool:
+def geom_meets_flex(m: Model, geom: int, flex: int) -> bool:
     """Whether the bits of a geom and a flex let them collide."""
     contype, conaffinity = m.geom_contype[geom], m.geom_conaffinity[geom]
     return bits_match(contype, conaffinity, m.flex_contype[flex], m.flex_conaffinity[flex])
 
 
 @kernel
-def on_body(m: Any, flex: int, element: int, body: int) -> bool:
+def on_body(m: Model, flex: int, element: int, body: int) -> bool:
     """Whether a vertex of an element is on a body."""
     for k in range(m.flex_dim[flex] + 1):
         if m.flex_vertbodyid[element_vertex(m, flex, element, k)] == body:
@@ -64,7 +63,7 @@ def on_body(m: Any, flex: int, element: int, body: int) -> bool:
 
 
 @kernel
-def share_body(m: Any, flex1: int, element1: int, flex2: int, element2: int) -> bool:
+def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -> bool:
     """Whether two elements have vertices on the same body."""
     for k in range(m.flex_dim[flex1] + 1):
         if on_body(m, flex2, element2, m.flex_vertbodyid[element_vertex(m, flex1, element1, k)]):
@@ -73,7 +72,7 @@ def share_body(m: Any, flex1: int, element1: int, flex2: int, element2: int) -> 
 
 
 @kernel
-def collide_plane(m: Any, d: Any, plane: int, flex: int) -> int:
+def collide_plane(m: Model, d: Data, plane: int, flex: int) -> int:
     """The vertices of a flex within the margin of a plane; returns a status."""
     normal = axis_z(d.geom_xmat, plane)
     radius = m.flex_radius[flex]
@@ -89,7 +88,7 @@ def collide_plane(m: Any, d: Any, plane: int, flex: int) -> int:
 
 
 @kernel
-def collide_geom(m: Any, d: Any, geom: int, flex: int) -> int:
+def collide_geom(m: Model, d: Data, geom: int, flex: int) -> int:
     """All contacts of a geom with a flex; returns a status."""
     side = flex_side(flex)
     d.work.near_margin = pair_margin(m, geom, side)
@@ -107,7 +106,7 @@ def collide_geom(m: Any, d: Any, geom: int, flex: int) -> int:
 
 
 @kernel
-def collide_body(m: Any, d: Any, body: int, flex: int) -> int:
+def collide_body(m: Model, d: Data, body: int, flex: int) -> int:
     """All contacts of a body's geoms with a flex, in the order of the geoms; returns a status."""
     for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
         if geom_meets_flex(m, geom, flex):
@@ -118,7 +117,7 @@ def collide_body(m: Any, d: Any, body: int, flex: int) -> int:
 
 
 @kernel
-def collide_flexes(m: Any, d: Any, flex1: int, flex2: int) -> int:
+def collide_flexes(m: Model, d: Data, flex1: int, flex2: int) -> int:
     """All contacts of two flexes, in the order of the elements of the first, then of the second; returns a status."""
     contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
     if not bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2]):

@@ -6,22 +6,21 @@ with all flexes, then flexes with each other, at last each flex with itself.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.detection import NO_CONTACT, collide_candidate, find_candidates
 from cardan.jit import OK, exact, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.soft.contacts import collide_body, collide_flexes
 from cardan.soft.inside import collide_itself
 
 
 @kernel
-def first_body(m: Any, d: Any, k: int) -> int:
+def first_body(m: Model, d: Data, k: int) -> int:
     """The lower id of the bodies of a pair of geoms."""
     return min(m.geom_bodyid[d.work.candidate[k, 0]], m.geom_bodyid[d.work.candidate[k, 1]])
 
 
 @kernel
-def collide_with_bodies(m: Any, d: Any, ncandidate: int) -> int:
+def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
     """All contacts of geoms with each other and with flexes; returns a status."""
     k = 0
     for body in range(m.nbody):
@@ -39,7 +38,7 @@ def collide_with_bodies(m: Any, d: Any, ncandidate: int) -> int:
 
 
 @kernel
-def collide_between_flexes(m: Any, d: Any) -> int:
+def collide_between_flexes(m: Model, d: Data) -> int:
     """All contacts of flexes with each other and with themselves; returns a status."""
     for flex1 in range(m.nflex):
         for flex2 in range(flex1 + 1, m.nflex):
@@ -55,7 +54,7 @@ def collide_between_flexes(m: Any, d: Any) -> int:
 
 @stage
 @exact
-def soft_collision(m: Any, d: Any) -> int:
+def soft_collision(m: Model, d: Data) -> int:
     """Find all contacts of geoms and flexes (``mj_collision``).
 
     Reads geom_xpos, geom_xmat, flexvert_xpos, flexelem_aabb, bvh_aabb_dyn; writes ncon, contact, and bvh_active (nbvh,)

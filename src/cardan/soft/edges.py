@@ -17,6 +17,7 @@ from cardan.dynamics.jacobian import arm_of, is_sparse, point_column
 from cardan.enums import mjtDisableBit
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.vector import dot3, get3, norm3, normalize3, sub3
+from cardan.model.kernel_views import Data, Model
 
 FIRST, SECOND, BOTH = 0, 1, 2
 PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
@@ -28,7 +29,7 @@ def has_edges(m: Any) -> bool:
 
 
 @kernel
-def edges_used(m: Any, flex: int) -> bool:
+def edges_used(m: Model, flex: int) -> bool:
     """Whether the edges of a flex need a Jacobian."""
     if m.flex_rigid[flex] != 0:
         return False
@@ -36,27 +37,27 @@ def edges_used(m: Any, flex: int) -> bool:
 
 
 @kernel
-def edge_vertex(m: Any, flex: int, edge: int, k: int) -> int:
+def edge_vertex(m: Model, flex: int, edge: int, k: int) -> int:
     """Vertex 0 or 1 of an edge of a flex, numbered over all flexes."""
     return m.flex_vertadr[flex] + m.flex_edge[edge, k]
 
 
 @kernel
-def edge_vector(m: Any, d: Any, flex: int, edge: int) -> Any:
+def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Any:
     """Vector from the first to the second vertex of an edge, world frame."""
     first = get3(d.flexvert_xpos, edge_vertex(m, flex, edge, 0))
     return sub3(get3(d.flexvert_xpos, edge_vertex(m, flex, edge, 1)), first)
 
 
 @kernel
-def vertex_rate(m: Any, d: Any, vertex: int, dof: int, axis: Any) -> float:
+def vertex_rate(m: Model, d: Data, vertex: int, dof: int, axis: Any) -> float:
     """Velocity of a vertex along `axis`, per unit of the velocity of a dof that moves it."""
     arm = arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex])
     return dot3(axis, point_column(d, dof, arm))
 
 
 @kernel
-def length_rate(m: Any, d: Any, flex: int, edge: int, axis: Any, k: int) -> float:
+def length_rate(m: Model, d: Data, flex: int, edge: int, axis: Any, k: int) -> float:
     """Derivative of the length of an edge along the unit vector `axis` by the dof of entry `k`."""
     dof = m.aux.edge_colind[k]
     rate = 0.0
@@ -68,20 +69,20 @@ def length_rate(m: Any, d: Any, flex: int, edge: int, axis: Any, k: int) -> floa
 
 
 @kernel
-def stored_at(m: Any, d: Any, edge: int) -> Any:
+def stored_at(m: Model, d: Data, edge: int) -> Any:
     """Row and column of the first entry of an edge's compressed row in ``flexedge_J``, an (nflexedge, nv) array."""
     adr = d.flexedge_J_rowadr[edge]
     return adr // m.nv, adr % m.nv
 
 
 @kernel
-def passed_on(m: Any, row: int, column: int) -> Any:
+def passed_on(m: Model, row: int, column: int) -> Any:
     """Row and column of the next entry of a compressed row."""
     return (row, column + 1) if column + 1 < m.nv else (row + 1, 0)
 
 
 @kernel
-def put_edge_row(m: Any, d: Any, flex: int, edge: int, adr: int) -> int:
+def put_edge_row(m: Model, d: Data, flex: int, edge: int, adr: int) -> int:
     """Write an edge's row of the Jacobian, compressed from `adr` on; returns where the next one starts."""
     axis = normalize3(edge_vector(m, d, flex, edge))
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
@@ -103,7 +104,7 @@ def put_edge_row(m: Any, d: Any, flex: int, edge: int, adr: int) -> int:
 
 @stage
 @exact
-def edges(m: Any, d: Any) -> int:
+def edges(m: Model, d: Data) -> int:
     """Lengths of all edges, and their Jacobians where they are used.
 
     Reads flexvert_xpos, cdof, subtree_com; writes flexedge_length (nflexedge,), flexedge_J (dense: (nflexedge, nv);
@@ -121,7 +122,7 @@ def edges(m: Any, d: Any) -> int:
 
 
 @kernel
-def edge_moment(m: Any, d: Any, edge: int, k: int) -> float:
+def edge_moment(m: Model, d: Data, edge: int, k: int) -> float:
     """Derivative of the length of an edge by the dof of entry `k`, as it is stored in ``flexedge_J``."""
     if is_sparse(m):
         adr = d.flexedge_J_rowadr[edge] + k - m.aux.edge_rowadr[edge]
@@ -130,7 +131,7 @@ def edge_moment(m: Any, d: Any, edge: int, k: int) -> float:
 
 
 @kernel
-def edge_rate(m: Any, d: Any, edge: int) -> float:
+def edge_rate(m: Model, d: Data, edge: int) -> float:
     """The rate of change of the length of an edge: its row of the Jacobian times qvel."""
     velocity = 0.0
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
@@ -147,7 +148,7 @@ def edge_rate(m: Any, d: Any, edge: int) -> float:
 
 
 @stage
-def edge_velocity(m: Any, d: Any) -> int:
+def edge_velocity(m: Model, d: Data) -> int:
     """Rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
     for flex in range(m.nflex):
         if edges_used(m, flex):
@@ -157,13 +158,13 @@ def edge_velocity(m: Any, d: Any) -> int:
 
 
 @kernel
-def extension(m: Any, d: Any, edge: int) -> float:
+def extension(m: Model, d: Data, edge: int) -> float:
     """How much longer an edge is than at rest."""
     return d.flexedge_length[edge] - m.flexedge_length0[edge]
 
 
 @kernel
-def add_edge_force(m: Any, d: Any, edge: int, force: float, result: Any) -> None:
+def add_edge_force(m: Model, d: Data, edge: int, force: float, result: Any) -> None:
     """Add the joint forces of a force along an edge to `result` and qfrc_passive (nv,)."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     sparse = is_sparse(m)
@@ -177,7 +178,7 @@ def add_edge_force(m: Any, d: Any, edge: int, force: float, result: Any) -> None
 
 
 @stage
-def edge_forces(m: Any, d: Any) -> int:
+def edge_forces(m: Model, d: Data) -> int:
     """Add the forces of edge springs and dampers to qfrc_spring, qfrc_damper and qfrc_passive (nv,).
 
     Reads flexedge_length, flexedge_velocity, flexedge_J.
@@ -196,7 +197,7 @@ def edge_forces(m: Any, d: Any) -> int:
 
 
 @stage
-def edge_energy(m: Any, d: Any) -> int:
+def edge_energy(m: Model, d: Data) -> int:
     """Add the potential energy of edge springs to energy[0]. Reads flexedge_length."""
     if m.opt.disableflags & PASSIVE_OFF:
         return OK
@@ -210,7 +211,7 @@ def edge_energy(m: Any, d: Any) -> int:
 
 
 @kernel
-def derivative_entry(m: Any, row: int, column: int) -> int:
+def derivative_entry(m: Model, row: int, column: int) -> int:
     """Address in qDeriv of the entry of two dofs of which one is above the other in the tree.
 
     A row has the dofs above its own, from the root, then itself and those below.
@@ -221,7 +222,7 @@ def derivative_entry(m: Any, row: int, column: int) -> int:
 
 
 @kernel
-def moment_at(m: Any, d: Any, row: int, column: int, k: int) -> float:
+def moment_at(m: Model, d: Data, row: int, column: int, k: int) -> float:
     """Entry `k` of a compressed row of ``flexedge_J`` whose first one stands at `row`, `column`."""
     if column + k < m.nv:
         return d.flexedge_J[row, column + k]
@@ -229,7 +230,7 @@ def moment_at(m: Any, d: Any, row: int, column: int, k: int) -> float:
 
 
 @kernel
-def add_edge_derivative(m: Any, d: Any, edge: int, slope: float) -> None:
+def add_edge_derivative(m: Model, d: Data, edge: int, slope: float) -> None:
     """Add J' slope J of one edge, where the pattern of qDeriv has entries: between dofs that move the same vertex."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     sparse = is_sparse(m)
@@ -245,7 +246,7 @@ def add_edge_derivative(m: Any, d: Any, edge: int, slope: float) -> None:
 
 
 @stage
-def edge_derivatives(m: Any, d: Any) -> int:
+def edge_derivatives(m: Model, d: Data) -> int:
     """Add the derivative of the forces of edge dampers by velocity, -damping J'J, to qDeriv where it has entries."""
     if m.opt.disableflags & PASSIVE_OFF:
         return OK

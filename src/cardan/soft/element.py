@@ -10,17 +10,18 @@ from typing import Any
 from cardan.collision.support import ELEMENT
 from cardan.jit import kernel
 from cardan.maths.vector import add3, get3, mul_mat_t_vec3, scale3, set3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.soft.flex import element_vertex
 
 
 @kernel
-def element_point(m: Any, d: Any, flex: int, element: int, k: int) -> Any:
+def element_point(m: Model, d: Data, flex: int, element: int, k: int) -> Any:
     """Position of vertex `k` of an element, world frame."""
     return get3(d.flexvert_xpos, element_vertex(m, flex, element, k))
 
 
 @kernel
-def load_element(m: Any, d: Any, shape: int, flex: int, element: int) -> None:
+def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None:
     """Make an element shape `shape` (0 or 1) of the pair; its centre is that of its box."""
     count = m.flex_dim[flex] + 1
     for k in range(count):
@@ -34,7 +35,7 @@ def load_element(m: Any, d: Any, shape: int, flex: int, element: int) -> None:
 
 
 @kernel
-def place_element(d: Any, shape: int, place: Any, mat: Any) -> None:
+def place_element(d: Data, shape: int, place: Any, mat: Any) -> None:
     """Bring an element that was loaded as shape `shape` to a frame with the origin `place` and the rotation `mat`."""
     for k in range(4 * shape, 4 * shape + d.work.shape_nvert[shape]):
         set3(d.work.element, k, mul_mat_t_vec3(mat, sub3(get3(d.work.element, k), place)))
@@ -42,12 +43,12 @@ def place_element(d: Any, shape: int, place: Any, mat: Any) -> None:
 
 
 @kernel
-def segment_middle(m: Any, d: Any, flex: int, element: int) -> Any:
+def segment_middle(m: Model, d: Data, flex: int, element: int) -> Any:
     """Middle of an element of a flex of segments."""
     return scale3(add3(element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)), 0.5)
 
 
 @kernel
-def segment_half(m: Any, d: Any, flex: int, element: int) -> Any:
+def segment_half(m: Model, d: Data, flex: int, element: int) -> Any:
     """From the middle of an element of a flex of segments to its first vertex."""
     return scale3(sub3(element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)), 0.5)

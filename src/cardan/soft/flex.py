@@ -10,6 +10,7 @@ from typing import Any
 
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add3, get3, get9, mul_mat_vec3, set3
+from cardan.model.kernel_views import Data, Model
 
 
 def has_flexes(m: Any) -> bool:
@@ -18,7 +19,7 @@ def has_flexes(m: Any) -> bool:
 
 
 @kernel
-def vertex_position(m: Any, d: Any, vertex: int, centered: bool) -> Any:
+def vertex_position(m: Model, d: Data, vertex: int, centered: bool) -> Any:
     """Position of a vertex in the world; `centered` ones stand at the origins of their bodies."""
     body = m.flex_vertbodyid[vertex]
     if centered:
@@ -27,14 +28,14 @@ def vertex_position(m: Any, d: Any, vertex: int, centered: bool) -> Any:
 
 
 @kernel
-def element_vertex(m: Any, flex: int, element: int, k: int) -> int:
+def element_vertex(m: Model, flex: int, element: int, k: int) -> int:
     """Vertex `k` of an element of a flex, numbered over all flexes."""
     adr = m.flex_elemdataadr[flex] + element * (m.flex_dim[flex] + 1)
     return m.flex_vertadr[flex] + m.flex_elem[adr + k]
 
 
 @kernel
-def set_element_box(m: Any, d: Any, flex: int, element: int) -> None:
+def set_element_box(m: Model, d: Data, flex: int, element: int) -> None:
     """Box around an element, with the radius."""
     radius = m.flex_radius[flex]
     low = get3(d.flexvert_xpos, element_vertex(m, flex, element, 0))
@@ -50,7 +51,7 @@ def set_element_box(m: Any, d: Any, flex: int, element: int) -> None:
 
 
 @kernel
-def unite_boxes(d: Any, node: int, left: int, right: int) -> None:
+def unite_boxes(d: Data, node: int, left: int, right: int) -> None:
     """Make the box of a node of a dynamic tree from those of its two children."""
     box = d.bvh_aabb_dyn
     for k in range(3):
@@ -61,7 +62,7 @@ def unite_boxes(d: Any, node: int, left: int, right: int) -> None:
 
 
 @kernel
-def set_tree_boxes(m: Any, d: Any, flex: int) -> None:
+def set_tree_boxes(m: Model, d: Data, flex: int) -> None:
     """Boxes of a flex's bounding tree, from the leaves up; children stand behind their parents."""
     start = m.flex_bvhadr[flex]
     first = start - m.nbvhstatic
@@ -75,7 +76,7 @@ def set_tree_boxes(m: Any, d: Any, flex: int) -> None:
 
 
 @stage
-def flex(m: Any, d: Any) -> int:
+def flex(m: Model, d: Data) -> int:
     """Vertices, boxes and bounding trees of all flexes.
 
     Reads xpos, xmat; writes flexvert_xpos (nflexvert, 3), flexelem_aabb (nflexelem, 6), bvh_aabb_dyn (nbvhdynamic, 6).

@@ -21,6 +21,7 @@ from cardan.collision.parameters import flex_side
 from cardan.enums import mjtFlexSelf
 from cardan.jit import OK, kernel, stack_int_array
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.soft.boxes import is_active, meets_row
 from cardan.soft.contacts import append_contacts
 from cardan.soft.element import element_point, segment_half, segment_middle
@@ -42,7 +43,7 @@ OPPOSITE = (3, 1, 2, 0)
 
 @kernel
 def append_inside(
-    m: Any, d: Any, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
+    m: Model, d: Data, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
 ) -> int:
     """Append what the near phase found within a flex, where neither margin nor gap count; returns a status."""
     first, side = d.ncon, flex_side(flex)
@@ -57,7 +58,7 @@ def append_inside(
 
 
 @kernel
-def collide_face(m: Any, d: Any, flex: int, element: int, face: int) -> int:
+def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
     """A face of a tetrahedron and the vertex opposite to it; returns a status."""
     a = element_point(m, d, flex, element, FACES[face][0])
     b = element_point(m, d, flex, element, FACES[face][1])
@@ -96,7 +97,7 @@ def is_thick(a: Any, b: Any, c: Any, e: Any, reach: float) -> bool:
 
 
 @kernel
-def collide_tetrahedra(m: Any, d: Any, flex: int) -> int:
+def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
     """All vertices of tetrahedra and the faces opposite to them; returns a status."""
     reach = 2.0 * m.flex_radius[flex] + d.work.near_margin
     for element in range(m.flex_elemnum[flex]):
@@ -112,7 +113,7 @@ def collide_tetrahedra(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def vertex_element(m: Any, d: Any, flex: int, vertex: int, element: int) -> int:
+def vertex_element(m: Model, d: Data, flex: int, vertex: int, element: int) -> int:
     """Contacts of a vertex with a segment or a triangle."""
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     radius = m.flex_radius[flex]
@@ -123,7 +124,7 @@ def vertex_element(m: Any, d: Any, flex: int, vertex: int, element: int) -> int:
 
 
 @kernel
-def collide_listed(m: Any, d: Any, flex: int) -> int:
+def collide_listed(m: Model, d: Data, flex: int) -> int:
     """The pairs of elements and vertices that the compiler listed; returns a status."""
     for pair in range(m.flex_evpairadr[flex], m.flex_evpairadr[flex] + m.flex_evpairnum[flex]):
         element, vertex = m.flex_evpair[pair, 0], m.flex_evpair[pair, 1]
@@ -138,7 +139,7 @@ def collide_listed(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def share_vertex(m: Any, flex: int, element1: int, element2: int) -> bool:
+def share_vertex(m: Model, flex: int, element1: int, element2: int) -> bool:
     """Whether two elements of a flex have a vertex in common."""
     count = m.flex_dim[flex] + 1
     adr1 = m.flex_elemdataadr[flex] + element1 * count
@@ -151,7 +152,7 @@ def share_vertex(m: Any, flex: int, element1: int, element2: int) -> bool:
 
 
 @kernel
-def boxes_meet(m: Any, d: Any, flex: int, element1: int, element2: int) -> bool:
+def boxes_meet(m: Model, d: Data, flex: int, element1: int, element2: int) -> bool:
     """Whether the boxes of two elements overlap."""
     row1, row2 = m.flex_elemadr[flex] + element1, m.flex_elemadr[flex] + element2
     box = d.flexelem_aabb
@@ -160,7 +161,7 @@ def boxes_meet(m: Any, d: Any, flex: int, element1: int, element2: int) -> bool:
 
 
 @kernel
-def collide_elements(m: Any, d: Any, flex: int, element1: int, element2: int) -> int:
+def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int) -> int:
     """Contacts of two elements of a flex whose boxes overlap, if they don't touch anyway; returns a status."""
     if share_vertex(m, flex, element1, element2):
         return OK
@@ -169,7 +170,7 @@ def collide_elements(m: Any, d: Any, flex: int, element1: int, element2: int) ->
 
 
 @kernel
-def collide_all(m: Any, d: Any, flex: int) -> int:
+def collide_all(m: Model, d: Data, flex: int) -> int:
     """All pairs of elements, one by one; returns a status."""
     for element1 in range(m.flex_elemnum[flex]):
         if is_active(m, flex, element1):
@@ -185,7 +186,7 @@ def collide_all(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def list_active(m: Any, d: Any, flex: int) -> int:
+def list_active(m: Model, d: Data, flex: int) -> int:
     """Put the elements that can collide into ``element_order``; returns their number."""
     n = 0
     for element in range(m.flex_elemnum[flex]):
@@ -196,7 +197,7 @@ def list_active(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def extent(m: Any, d: Any, flex: int, axis: int) -> float:
+def extent(m: Model, d: Data, flex: int, axis: int) -> float:
     """How far a flex extends along an axis."""
     box, first = d.flexelem_aabb, m.flex_elemadr[flex]
     low, high = inf, -inf
@@ -207,7 +208,7 @@ def extent(m: Any, d: Any, flex: int, axis: int) -> float:
 
 
 @kernel
-def sweep_axis(m: Any, d: Any, flex: int) -> int:
+def sweep_axis(m: Model, d: Data, flex: int) -> int:
     """The axis along which a flex extends most."""
     x, y, z = extent(m, d, flex, 0), extent(m, d, flex, 1), extent(m, d, flex, 2)
     if x >= y and x >= z:
@@ -216,7 +217,7 @@ def sweep_axis(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def lower_end(m: Any, d: Any, flex: int, element: int, axis: int) -> float:
+def lower_end(m: Model, d: Data, flex: int, element: int, axis: int) -> float:
     """Lower end of an element along an axis, to the bit the same for elements that share their lowest vertex."""
     low = inf
     for k in range(m.flex_dim[flex] + 1):
@@ -225,14 +226,14 @@ def lower_end(m: Any, d: Any, flex: int, element: int, axis: int) -> float:
 
 
 @kernel
-def begins_later(d: Any, i: int, key: float, element: int) -> bool:
+def begins_later(d: Data, i: int, key: float, element: int) -> bool:
     """Whether place `i` of the sweep comes after an element that begins at `key`; ties go by number."""
     other = d.work.element_key[i]
     return other > key or (other == key and d.work.element_order[i] > element)
 
 
 @kernel
-def sort_elements(m: Any, d: Any, flex: int, n: int, axis: int) -> None:
+def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
     """Sort the listed elements by their lower ends along an axis (Shell's sort)."""
     for i in range(n):
         d.work.element_key[i] = lower_end(m, d, flex, d.work.element_order[i], axis)
@@ -253,7 +254,7 @@ def sort_elements(m: Any, d: Any, flex: int, n: int, axis: int) -> None:
 
 
 @kernel
-def line_up_boxes(m: Any, d: Any, flex: int, n: int, axis: int) -> None:
+def line_up_boxes(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
     """Copy the boxes in the order of the sweep: upper end on its axis, then low and high on the two others."""
     box, first = d.flexelem_aabb, m.flex_elemadr[flex]
     y, z = (axis + 1) % 3, (axis + 2) % 3
@@ -267,7 +268,7 @@ def line_up_boxes(m: Any, d: Any, flex: int, n: int, axis: int) -> None:
 
 
 @kernel
-def collide_sweep(m: Any, d: Any, flex: int) -> int:
+def collide_sweep(m: Model, d: Data, flex: int) -> int:
     """Pairs of elements by a sweep: each with those that began before it and have not ended; returns a status."""
     n = list_active(m, d, flex)
     axis = sweep_axis(m, d, flex)
@@ -298,7 +299,7 @@ def collide_sweep(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def spread_measure(d: Any, node: int) -> float:
+def spread_measure(d: Data, node: int) -> float:
     """What decides which of two nodes is opened first: the reference's measure, which only affects the order."""
     box = d.bvh_aabb_dyn
     x, y, z = box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2]
@@ -306,7 +307,7 @@ def spread_measure(d: Any, node: int) -> float:
 
 
 @kernel
-def nodes_meet(d: Any, node1: int, node2: int) -> bool:
+def nodes_meet(d: Data, node1: int, node2: int) -> bool:
     """Whether the boxes of two dynamic nodes overlap."""
     box = d.bvh_aabb_dyn
     center = (box[node1, 0], box[node1, 1], box[node1, 2])
@@ -322,7 +323,7 @@ def push(stack: Any, n: int, node1: int, node2: int) -> int:
 
 
 @kernel
-def open_nodes(m: Any, d: Any, first: int, stack: Any, n: int, node1: int, node2: int) -> int:
+def open_nodes(m: Model, d: Data, first: int, stack: Any, n: int, node1: int, node2: int) -> int:
     """Push the pairs of children of two nodes that overlap, not both leaves; returns the height of the stack."""
     child = m.bvh_child
     static = m.nbvhstatic
@@ -340,7 +341,7 @@ def open_nodes(m: Any, d: Any, first: int, stack: Any, n: int, node1: int, node2
 
 
 @kernel
-def collide_tree(m: Any, d: Any, flex: int) -> int:
+def collide_tree(m: Model, d: Data, flex: int) -> int:
     """Pairs of elements by walking the tree of a flex against itself; returns a status."""
     stack = stack_int_array(STACK)
     first = m.flex_bvhadr[flex] - m.nbvhstatic
@@ -370,13 +371,13 @@ def collide_tree(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def has_tree(m: Any, flex: int) -> bool:
+def has_tree(m: Model, flex: int) -> bool:
     """Whether the tree of a flex can be walked against itself."""
     return m.flex_bvhnum[flex] > 0 and m.aux.flex_bvh_depth[flex] <= DEEPEST_TREE
 
 
 @kernel
-def collide_pairs(m: Any, d: Any, flex: int) -> int:
+def collide_pairs(m: Model, d: Data, flex: int) -> int:
     """Contacts of elements of a flex, by the method that it asks for; returns a status."""
     method = m.flex_selfcollide[flex]
     if method == NONE:
@@ -389,7 +390,7 @@ def collide_pairs(m: Any, d: Any, flex: int) -> int:
 
 
 @kernel
-def collide_itself(m: Any, d: Any, flex: int) -> int:
+def collide_itself(m: Model, d: Data, flex: int) -> int:
     """All contacts of a flex with itself, internal ones first; returns a status.
 
     They are there when elements overlap, whatever the margin.

@@ -16,6 +16,7 @@ from cardan.collision.near import put_contact
 from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE, load_geom
 from cardan.jit import kernel
 from cardan.maths.vector import get3, get9, scale3
+from cardan.model.kernel_views import Data, Model
 from cardan.soft.element import element_point, load_element, place_element, segment_half, segment_middle
 from cardan.soft.triangle import sphere_triangle, triangles_apart
 
@@ -25,7 +26,7 @@ ROUND = 1.0 + 1e-9
 
 
 @kernel
-def convex_contact(m: Any, d: Any, k: int) -> int:
+def convex_contact(m: Model, d: Data, k: int) -> int:
     """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; returns the number of contacts now.
 
     As `cardan.collision.convex.collide_shapes`, but the normal is always that of the portal.
@@ -39,14 +40,14 @@ def convex_contact(m: Any, d: Any, k: int) -> int:
 
 
 @kernel
-def turn_contacts(d: Any, n: int) -> None:
+def turn_contacts(d: Data, n: int) -> None:
     """Turn the normals of the first `n` contacts of the pair round: its sides have changed places."""
     for k in range(n):
         put_contact(d, k, d.work.near_dist[k], get3(d.work.near_pos, k), scale3(get3(d.work.near_frame, k), -1.0))
 
 
 @kernel
-def geom_segment(m: Any, d: Any, geom: int, flex: int, element: int) -> int:
+def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
     """A sphere, capsule or box and an element of dimension 1."""
     middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
     radius = m.flex_radius[flex]
@@ -61,7 +62,7 @@ def geom_segment(m: Any, d: Any, geom: int, flex: int, element: int) -> int:
 
 
 @kernel
-def hfield_element(m: Any, d: Any, geom: int, flex: int) -> int:
+def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
     """A height field and the element that is shape 1 of the pair.
 
     As in the reference, cells are looked up for the element without its radius.
@@ -76,7 +77,7 @@ def hfield_element(m: Any, d: Any, geom: int, flex: int) -> int:
 
 
 @kernel
-def geom_element(m: Any, d: Any, geom: int, flex: int, element: int) -> int:
+def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
     """Contacts of a geom, other than a plane, with an element."""
     kind, dim = m.geom_type[geom], m.flex_dim[flex]
     if dim == 1 and kind in (SPHERE, CAPSULE, BOX):
@@ -91,7 +92,7 @@ def geom_element(m: Any, d: Any, geom: int, flex: int, element: int) -> int:
 
 
 @kernel
-def point_triangle(m: Any, d: Any, center: Any, radius: float, flex: int, element: int) -> int:
+def point_triangle(m: Model, d: Data, center: Any, radius: float, flex: int, element: int) -> int:
     """A sphere and an element of dimension 2."""
     a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
     c = element_point(m, d, flex, element, 2)
@@ -99,7 +100,7 @@ def point_triangle(m: Any, d: Any, center: Any, radius: float, flex: int, elemen
 
 
 @kernel
-def are_apart(m: Any, d: Any, flex1: int, element1: int, flex2: int, element2: int) -> bool:
+def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> bool:
     """Whether a quick test shows that two triangles are farther apart than the margin."""
     a, b = element_point(m, d, flex1, element1, 0), element_point(m, d, flex1, element1, 1)
     e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
@@ -109,7 +110,7 @@ def are_apart(m: Any, d: Any, flex1: int, element1: int, flex2: int, element2: i
 
 
 @kernel
-def element_element(m: Any, d: Any, flex1: int, element1: int, flex2: int, element2: int) -> int:
+def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> int:
     """Contacts of two elements."""
     if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
         middle1, half1 = segment_middle(m, d, flex1, element1), segment_half(m, d, flex1, element1)

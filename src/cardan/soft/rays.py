@@ -14,6 +14,7 @@ from cardan.collision.ray_mesh import ray_triangle
 from cardan.collision.ray_scene import line3
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_vertex
 from cardan.soft.element import element_point
 from cardan.soft.flex import element_vertex
@@ -45,7 +46,7 @@ def ray_segment(a: Any, b: Any, radius: float, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_vertices(m: Any, d: Any, flex: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_vertices(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
     """The nearer of a hit (distance, vertex) and the spheres around the vertices of a flex."""
     best, vertex = hit
     for k in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
@@ -56,7 +57,7 @@ def ray_vertices(m: Any, d: Any, flex: int, p: Any, v: Any, hit: Any) -> Any:
 
 
 @kernel
-def ray_edges(m: Any, d: Any, flex: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_edges(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
     """The nearer of a hit (distance, vertex) and the capsules around the edges of a flex."""
     best, vertex = hit
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
@@ -69,7 +70,7 @@ def ray_edges(m: Any, d: Any, flex: int, p: Any, v: Any, hit: Any) -> Any:
 
 
 @kernel
-def ray_face(m: Any, d: Any, flex: int, element: int, face: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Any, v: Any, hit: Any) -> Any:
     """The nearer of a hit (distance, vertex) and a face of an element; a triangle has one face."""
     best, vertex = hit
     i, j, k = FACES[face][0], FACES[face][1], FACES[face][2]
@@ -87,7 +88,7 @@ def ray_face(m: Any, d: Any, flex: int, element: int, face: int, p: Any, v: Any,
 
 
 @kernel
-def ray_elements(m: Any, d: Any, flex: int, layer: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Any, v: Any, hit: Any) -> Any:
     """The nearer of a hit (distance, vertex) and the faces of triangles, or of the tetrahedra of a layer."""
     dim = m.flex_dim[flex]
     for element in range(m.flex_elemnum[flex]):
@@ -100,7 +101,7 @@ def ray_elements(m: Any, d: Any, flex: int, layer: int, p: Any, v: Any, hit: Any
 
 
 @kernel
-def ray_flex(m: Any, d: Any, flex: int, layer: int, seen: int, p: Any, v: Any) -> Any:
+def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Any, v: Any) -> Any:
     """The nearest point of a flex on a ray.
 
     Args:
@@ -131,7 +132,7 @@ def ray_flex(m: Any, d: Any, flex: int, layer: int, seen: int, p: Any, v: Any) -
 
 
 @stage
-def cast_at_flex(m: Any, d: Any) -> int:
+def cast_at_flex(m: Model, d: Data) -> int:
     """The ray in ``ray_line`` against the flex ``arg_id[0]``, with layer ``arg_id[1]`` and what it sees ``arg_id[2]``.
 
     Distance and vertex, numbered in its flex, go to ``ray_dist`` and ``arg_id[3]``.

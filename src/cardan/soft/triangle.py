@@ -11,6 +11,7 @@ from typing import Any
 from cardan.collision.near import put_contact
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, scale3, sub3
+from cardan.model.kernel_views import Data
 
 
 @kernel
@@ -42,7 +43,7 @@ def closest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def sphere_triangle(d: Any, center: Any, radius: float, a: Any, b: Any, c: Any, thickness: float) -> int:
+def sphere_triangle(d: Data, center: Any, radius: float, a: Any, b: Any, c: Any, thickness: float) -> int:
     """Contact of a sphere with the triangle (a, b, c) enlarged by `thickness`; returns the number of contacts.
 
     The normal points from the sphere to the triangle; where the centre lies on the triangle, along the x axis.

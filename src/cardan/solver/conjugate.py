@@ -11,12 +11,12 @@ which treats all rows together).
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.constraint.rows import is_sparse
 from cardan.enums.options import mjtDisableBit, mjtEnableBit
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_J
 from cardan.solver.islands import partition
 from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
@@ -46,7 +46,7 @@ NEED_J = int(GROW_J)
 
 
 @stage
-def solve_conjugate(m: Any, d: Any) -> int:
+def solve_conjugate(m: Model, d: Data) -> int:
     """Acceleration and constraint forces; reads and writes what `newton.solve_islands` does, without contact.H."""
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
@@ -78,7 +78,7 @@ def solve_conjugate(m: Any, d: Any) -> int:
 
 
 @kernel
-def place_island(m: Any, d: Any, island: int) -> int:
+def place_island(m: Model, d: Data, island: int) -> int:
     """Gather the island's Jacobian; returns OK or a request to enlarge memory."""
     d.work.dense_island = 1 if d.work.island_ndof[island] <= DENSE_MAX and not is_sparse(m) else 0
     size = place_rows(m, d, island)
@@ -90,13 +90,13 @@ def place_island(m: Any, d: Any, island: int) -> int:
 
 
 @kernel
-def problem_scale(m: Any) -> float:
+def problem_scale(m: Model) -> float:
     """What makes costs and gradients of the whole problem comparable with `opt.tolerance`."""
     return 1.0 / (m.stat.meaninertia * max(1, m.nv))
 
 
 @kernel
-def island_scale(m: Any, d: Any, island: int) -> float:
+def island_scale(m: Model, d: Data, island: int) -> float:
     """The same for one island: 1 over the sum of its dofs' inertias."""
     first, n = dof_range(d, island)
     total = 0.0
@@ -106,7 +106,7 @@ def island_scale(m: Any, d: Any, island: int) -> float:
 
 
 @kernel
-def descend(m: Any, d: Any, island: int, scale: float) -> None:
+def descend(m: Model, d: Data, island: int, scale: float) -> None:
     """Minimise the cost of one island; `scale` makes it comparable with `opt.tolerance`."""
     first, n = dof_range(d, island)
     cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
@@ -137,7 +137,7 @@ def descend(m: Any, d: Any, island: int, scale: float) -> None:
 
 
 @kernel
-def turn(m: Any, d: Any, island: int, before: float) -> float:
+def turn(m: Model, d: Data, island: int, before: float) -> float:
     """The next search direction, -z + beta times the last; returns grad' z, which was `before` at the last point."""
     first, n = dof_range(d, island)
     overlap = 0.0
@@ -151,7 +151,7 @@ def turn(m: Any, d: Any, island: int, before: float) -> float:
 
 
 @kernel
-def precondition(m: Any, d: Any, island: int) -> float:
+def precondition(m: Model, d: Data, island: int) -> float:
     """Multiply the island's gradient by M^-1: z, by the factor of M; returns grad' z."""
     first, n = dof_range(d, island)
     z = d.work.precond

@@ -9,17 +9,16 @@ of the factor holds reciprocal pivots, and its rows are not divided by them.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.update import CONE, QUADRATIC, SATISFIED
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_ELLIPTIC
 from cardan.solver.jacobian import DENSE_MAX
 
 
 @kernel
-def start_dense_hessian(m: Any, d: Any, island: int) -> None:
+def start_dense_hessian(m: Model, d: Data, island: int) -> None:
     """The island's inertia matrix into ``work.H``; for `change_dense_hessian`, no row is in it yet."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
@@ -38,7 +37,7 @@ def start_dense_hessian(m: Any, d: Any, island: int) -> None:
 
 
 @kernel
-def change_dense_hessian(d: Any, island: int) -> None:
+def change_dense_hessian(d: Data, island: int) -> None:
     """Add to ``work.H`` the rows that entered the quadratic zone since ``row_state``; take out those that left it."""
     n = int(d.work.island_ndof[island])
     begin = int(d.work.island_run[island])
@@ -52,7 +51,7 @@ def change_dense_hessian(d: Any, island: int) -> None:
 
 
 @kernel
-def add_dense_row(d: Any, adr: int, n: int, weight: float) -> None:
+def add_dense_row(d: Data, adr: int, n: int, weight: float) -> None:
     """``work.H`` += `weight` times the outer product of the row of ``work.J`` at `adr`."""
     row = stack_array(DENSE_MAX)
     for k in range(n):
@@ -66,7 +65,7 @@ def add_dense_row(d: Any, adr: int, n: int, weight: float) -> None:
 
 
 @kernel
-def factor_dense(d: Any, island: int) -> None:
+def factor_dense(d: Data, island: int) -> None:
     """Factorise the Hessian, cone terms included, into ``work.L``; counts its entries in ``work.factor_nnz``."""
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
@@ -79,7 +78,7 @@ def factor_dense(d: Any, island: int) -> None:
 
 
 @kernel
-def eliminate_dense(d: Any, n: int, i: int) -> int:
+def eliminate_dense(d: Data, n: int, i: int) -> int:
     """Eliminate dof `i` from the rows above it; returns the number of entries before the diagonal that aren't 0."""
     row = stack_array(DENSE_MAX)
     base = i * n
@@ -99,7 +98,7 @@ def eliminate_dense(d: Any, n: int, i: int) -> int:
 
 
 @kernel
-def add_dense_cones(d: Any, island: int, n: int) -> None:
+def add_dense_cones(d: Data, island: int, n: int) -> None:
     """Add J' (contact.H) J of the elliptic contacts in the zone CONE to ``work.L``."""
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
@@ -112,7 +111,7 @@ def add_dense_cones(d: Any, island: int, n: int) -> None:
 
 
 @kernel
-def add_dense_cone_row(d: Any, con: int, start: int, a: int, n: int) -> None:
+def add_dense_cone_row(d: Data, con: int, start: int, a: int, n: int) -> None:
     """Add (row `a` of contact.H times J)' times row `a` of J to ``work.L``, for one elliptic contact.
 
     Args:
@@ -138,7 +137,7 @@ def add_dense_cone_row(d: Any, con: int, start: int, a: int, n: int) -> None:
 
 
 @kernel
-def solve_dense(d: Any, island: int) -> None:
+def solve_dense(d: Data, island: int) -> None:
     """``search`` = - H^-1 ``grad``."""
     x = stack_array(DENSE_MAX)
     first = int(d.work.island_dof[island])

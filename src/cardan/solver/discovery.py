@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_ISLAND
 from cardan.solver.islands import partition, row_island
 
@@ -12,7 +11,7 @@ NEED_ISLAND = int(GROW_ISLAND)
 
 
 @stage
-def find_islands(m: Any, d: Any) -> int:
+def find_islands(m: Model, d: Data) -> int:
     """Write nisland and the arrays of islands; -1 stands for no island.
 
     Reads the Jacobian's rows. Islands are numbered by their smallest tree; dofs and rows increase inside an island.
@@ -29,7 +28,7 @@ def find_islands(m: Any, d: Any) -> int:
 
 
 @kernel
-def list_dofs(m: Any, d: Any) -> None:
+def list_dofs(m: Model, d: Data) -> None:
     """The arrays of dofs."""
     total = 0
     for island in range(d.nisland):
@@ -44,7 +43,7 @@ def list_dofs(m: Any, d: Any) -> None:
 
 
 @kernel
-def list_constraints(d: Any) -> None:
+def list_constraints(d: Data) -> None:
     """The arrays of rows."""
     for island in range(d.nisland):
         d.island_efcnum[island] = 0

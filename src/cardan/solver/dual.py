@@ -17,6 +17,7 @@ from cardan.constraint.update import CONE, ELLIPTIC, LINEARNEG, LINEARPOS, QUADR
 from cardan.dynamics.inertia import solve_m
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 
 NSOLVER = int(mjNSOLVER)
 RISE = 1e-10
@@ -25,7 +26,7 @@ ON_CONE = 1.0 - 1e-10  # ratio of friction to its bound from which a contact cou
 
 
 @kernel
-def start_residuals(d: Any, sparse: bool) -> None:
+def start_residuals(d: Data, sparse: bool) -> None:
     """Derivatives of the cost by the forces, b + (A + R) f, into ``work.jar``; `set_force` keeps them up to date."""
     for i in range(d.nefc):
         d.work.jar[i] = d.efc_b[i]
@@ -34,7 +35,7 @@ def start_residuals(d: Any, sparse: bool) -> None:
 
 
 @kernel
-def add_column(d: Any, i: int, step: float, sparse: bool) -> None:
+def add_column(d: Data, i: int, step: float, sparse: bool) -> None:
     """``work.jar`` += `step` times column `i` of A + R, which is its row `i`."""
     if step == 0.0:
         return
@@ -50,14 +51,14 @@ def add_column(d: Any, i: int, step: float, sparse: bool) -> None:
 
 
 @kernel
-def set_force(d: Any, i: int, force: float, sparse: bool) -> None:
+def set_force(d: Data, i: int, force: float, sparse: bool) -> None:
     """Set the force of row `i`; the residuals of all rows follow."""
     add_column(d, i, force - d.efc_force[i], sparse)
     d.efc_force[i] = force
 
 
 @kernel
-def load_block(d: Any, start: int, n: int, regularized: bool, block: Any, residual: Any) -> None:
+def load_block(d: Data, start: int, n: int, regularized: bool, block: Any, residual: Any) -> None:
     """The part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
 
     Args:
@@ -80,7 +81,7 @@ def load_block(d: Any, start: int, n: int, regularized: bool, block: Any, residu
 
 
 @kernel
-def accept(d: Any, start: int, n: int, sparse: bool, block: Any, residual: Any, forces: Any) -> float:
+def accept(d: Data, start: int, n: int, sparse: bool, block: Any, residual: Any, forces: Any) -> float:
     """Take over `forces` of `n` rows from `start` on, unless the cost rises; returns the decrease of the cost."""
     change = 0.0
     for a in range(n):
@@ -96,7 +97,7 @@ def accept(d: Any, start: int, n: int, sparse: bool, block: Any, residual: Any, 
 
 
 @kernel
-def update_row(d: Any, i: int, diagonal: float, residual: float, sparse: bool) -> float:
+def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) -> float:
     """Set the force of scalar row `i` to its best admissible value; returns the decrease of the cost."""
     if not diagonal > MINVAL:
         return 0.0
@@ -114,7 +115,7 @@ def update_row(d: Any, i: int, diagonal: float, residual: float, sparse: bool) -
 
 
 @kernel
-def dual_state(d: Any, i: int) -> int:
+def dual_state(d: Data, i: int) -> int:
     """State of a row from its force; an elliptic contact is asked at its first row."""
     force = d.efc_force[i]
     if i < d.ne:
@@ -136,7 +137,7 @@ def dual_state(d: Any, i: int) -> int:
 
 
 @kernel
-def update_states(d: Any) -> Any:
+def update_states(d: Data) -> Any:
     """Write efc_state from efc_force; returns how many rows bear force, and how many changed state."""
     active = 0
     changed = 0
@@ -153,7 +154,7 @@ def update_states(d: Any) -> Any:
 
 
 @kernel
-def record_sweep(d: Any, improvement: float) -> None:
+def record_sweep(d: Data, improvement: float) -> None:
     """Count one sweep over the rows, with its scaled decrease of the cost."""
     active, changed = update_states(d)
     k = int(d.solver_niter[0])
@@ -170,7 +171,7 @@ def record_sweep(d: Any, improvement: float) -> None:
 
 
 @kernel
-def apply_forces(m: Any, d: Any) -> None:
+def apply_forces(m: Model, d: Data) -> None:
     """qfrc_constraint = J' efc_force, and qacc = qacc_smooth + M^-1 qfrc_constraint."""
     mul_jac_t_vec(m, d, d.efc_force, d.qfrc_constraint)
     for i in range(m.nv):

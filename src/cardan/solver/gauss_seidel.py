@@ -16,6 +16,7 @@ from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_CONDIM, MAX_FRICTION
+from cardan.model.kernel_views import Data, Model
 from cardan.solver.dual import (
     accept,
     apply_forces,
@@ -32,7 +33,7 @@ CONTACT_MATRIX = MAX_CONDIM * MAX_CONDIM
 
 
 @stage
-def solve_gauss_seidel(m: Any, d: Any) -> int:
+def solve_gauss_seidel(m: Model, d: Data) -> int:
     """Constraint forces and acceleration.
 
     Reads qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. Writes efc_b, efc_force, efc_state, qfrc_constraint,
@@ -62,7 +63,7 @@ def solve_gauss_seidel(m: Any, d: Any) -> int:
 
 
 @kernel
-def start_forces(m: Any, d: Any, sparse: bool) -> None:
+def start_forces(m: Model, d: Data, sparse: bool) -> None:
     """efc_b; start with the forces that belong to qacc_warmstart if their cost is below that of no forces."""
     mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
     mul_jac_vec(m, d, d.qacc_warmstart, d.work.jar)
@@ -83,7 +84,7 @@ def start_forces(m: Any, d: Any, sparse: bool) -> None:
 
 
 @kernel
-def sweep(d: Any, sparse: bool) -> float:
+def sweep(d: Data, sparse: bool) -> float:
     """Update the forces of all rows, one constraint after the other; returns the decrease of the cost."""
     decrease = 0.0
     i = 0
@@ -98,7 +99,7 @@ def sweep(d: Any, sparse: bool) -> float:
 
 
 @kernel
-def update_contact(d: Any, start: int, sparse: bool) -> float:
+def update_contact(d: Data, start: int, sparse: bool) -> float:
     """Update the forces of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
     block = stack_array(CONTACT_MATRIX)
     residual = stack_array(MAX_CONDIM)
@@ -135,7 +136,7 @@ def scale_along_ray(block: Any, residual: Any, forces: Any, n: int) -> None:
 
 
 @kernel
-def slice_cone(d: Any, con: int, start: int, block: Any, residual: Any, forces: Any) -> None:
+def slice_cone(d: Data, con: int, start: int, block: Any, residual: Any, forces: Any) -> None:
     """Best friction `forces` for the normal force forces[0]; `block` and `residual` belong to efc_force."""
     a = stack_array(MATRIX)
     b = stack_array(MAX_FRICTION)

@@ -12,18 +12,17 @@ island of their own, without dofs, so that their large constant cost doesn't dro
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import ELLIPTIC
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 
 # kinds of runs: rows that share a rule of `constraint.update`
 RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, RUN_ELLIPTIC = range(4)
 
 
 @kernel
-def partition(m: Any, d: Any, whole: bool) -> int:
+def partition(m: Model, d: Data, whole: bool) -> int:
     """Find the islands that have rows, order their dofs and their runs; returns how many there are.
 
     If `whole`, all trees, also those without rows, form one island.
@@ -39,7 +38,7 @@ def partition(m: Any, d: Any, whole: bool) -> int:
 
 
 @kernel
-def tree_root(d: Any, tree: int) -> int:
+def tree_root(d: Data, tree: int) -> int:
     """Representative of the set of linked trees that holds `tree`; shortens the path on the way."""
     parent = d.work.tree_parent
     while parent[tree] != tree:
@@ -49,7 +48,7 @@ def tree_root(d: Any, tree: int) -> int:
 
 
 @kernel
-def link(d: Any, tree1: int, tree2: int) -> int:
+def link(d: Data, tree1: int, tree2: int) -> int:
     """Unite the sets of two trees; returns the smaller representative, which stands for both."""
     root1 = tree_root(d, tree1)
     root2 = tree_root(d, tree2)
@@ -60,7 +59,7 @@ def link(d: Any, tree1: int, tree2: int) -> int:
 
 
 @kernel
-def link_trees(m: Any, d: Any) -> None:
+def link_trees(m: Model, d: Data) -> None:
     """Unite the trees that each row touches; note one of them in `row_tree`."""
     sparse = is_sparse(m)
     for r in range(d.nefc):
@@ -77,7 +76,7 @@ def link_trees(m: Any, d: Any) -> None:
 
 
 @kernel
-def join_contact(m: Any, d: Any, r: int) -> None:
+def join_contact(m: Model, d: Data, r: int) -> None:
     """Unite the trees of row `r` with those of the row before it; an empty row takes the tree of the other."""
     before = int(d.work.row_tree[r - 1])
     tree = int(d.work.row_tree[r])
@@ -93,7 +92,7 @@ def join_contact(m: Any, d: Any, r: int) -> None:
 
 
 @kernel
-def link_sparse_row(m: Any, d: Any, r: int) -> int:
+def link_sparse_row(m: Model, d: Data, r: int) -> int:
     """Unite the trees of a compressed row, whose columns increase; returns one of them (ntree for an empty row)."""
     nnz = int(d.efc_J_rownnz[r])
     adr = int(d.efc_J_rowadr[r])
@@ -109,7 +108,7 @@ def link_sparse_row(m: Any, d: Any, r: int) -> int:
 
 
 @kernel
-def link_dense_row(m: Any, d: Any, r: int) -> int:
+def link_dense_row(m: Model, d: Data, r: int) -> int:
     """Unite the trees of a dense row; returns one of them (ntree for an empty row)."""
     first = int(m.ntree)
     adr = r * m.nv
@@ -126,7 +125,7 @@ def link_dense_row(m: Any, d: Any, r: int) -> int:
 
 
 @kernel
-def number_islands(m: Any, d: Any) -> int:
+def number_islands(m: Model, d: Data) -> int:
     """Number the sets of trees that have rows, by their smallest tree; returns their number."""
     count = 0
     for t in range(m.ntree + 1):
@@ -144,7 +143,7 @@ def number_islands(m: Any, d: Any) -> int:
 
 
 @kernel
-def order_dofs(m: Any, d: Any, count: int) -> None:
+def order_dofs(m: Model, d: Data, count: int) -> None:
     """Give each dof of an island its position in the island order."""
     for i in range(m.nv):
         island = int(d.work.tree_island[m.dof_treeid[i]])
@@ -165,7 +164,7 @@ def order_dofs(m: Any, d: Any, count: int) -> None:
 
 
 @kernel
-def row_kind(d: Any, r: int) -> int:
+def row_kind(d: Data, r: int) -> int:
     """Which rule of `constraint.update` the row follows."""
     if r < d.ne:
         return RUN_EQUALITY
@@ -177,7 +176,7 @@ def row_kind(d: Any, r: int) -> int:
 
 
 @kernel
-def order_runs(d: Any, count: int) -> None:
+def order_runs(d: Data, count: int) -> None:
     """Cut the rows into runs of one kind and one island (an elliptic contact is a run) and sort them by island."""
     nrun = find_runs(d)
     total = 0
@@ -192,13 +191,13 @@ def order_runs(d: Any, count: int) -> None:
 
 
 @kernel
-def row_island(d: Any, r: int) -> int:
+def row_island(d: Data, r: int) -> int:
     """Island of a row."""
     return int(d.work.tree_island[d.work.row_tree[r]])
 
 
 @kernel
-def find_runs(d: Any) -> int:
+def find_runs(d: Data) -> int:
     """Cut the rows into runs; returns how many there are, and counts them by island."""
     nrun = 0
     stop = 0

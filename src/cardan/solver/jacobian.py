@@ -13,13 +13,14 @@ from typing import Any
 from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import ELLIPTIC
 from cardan.jit import kernel, stack_array
+from cardan.model.kernel_views import Data, Model
 
 # largest island that is solved with dense matrices; length of the arrays on the stack below
 DENSE_MAX = 128
 
 
 @kernel
-def gather_jacobian(m: Any, d: Any, island: int) -> None:
+def gather_jacobian(m: Model, d: Data, island: int) -> None:
     """Copy the island's part of efc_J to the places that `place_rows` gave the rows."""
     dense_rows = not is_sparse(m)
     dense_island = d.work.dense_island != 0
@@ -39,7 +40,7 @@ def gather_jacobian(m: Any, d: Any, island: int) -> None:
 
 
 @kernel
-def place_rows(m: Any, d: Any, island: int) -> int:
+def place_rows(m: Model, d: Data, island: int) -> int:
     """Give each row of the island its address and its length; returns the length of all."""
     full_rows = d.work.dense_island != 0 or not is_sparse(m)
     n = int(d.work.island_ndof[island])
@@ -55,7 +56,7 @@ def place_rows(m: Any, d: Any, island: int) -> int:
 
 
 @kernel
-def dense_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> None:
+def dense_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
     """Copy dense row `r` to a dense row at `adr`."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
@@ -69,7 +70,7 @@ def dense_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> None:
 
 
 @kernel
-def dense_from_sparse(d: Any, island: int, r: int, adr: int) -> None:
+def dense_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
     """Spread compressed row `r` to a dense row at `adr`."""
     n = int(d.work.island_ndof[island])
     base = adr - int(d.work.island_dof[island])
@@ -81,7 +82,7 @@ def dense_from_sparse(d: Any, island: int, r: int, adr: int) -> None:
 
 
 @kernel
-def sparse_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> None:
+def sparse_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
     """Compress dense row `r` to `adr`, where it becomes shorter."""
     first = int(d.work.island_dof[island])
     source = r * int(m.nv)
@@ -96,7 +97,7 @@ def sparse_from_dense(m: Any, d: Any, island: int, r: int, adr: int) -> None:
 
 
 @kernel
-def is_coupled(m: Any, d: Any, r: int, dof: int) -> bool:
+def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
     """Whether dense row `r` touches `dof`; the rows of an elliptic contact touch what any of them touches."""
     if d.efc_type[r] != ELLIPTIC:
         return d.efc_J[r * m.nv + dof] != 0.0
@@ -109,7 +110,7 @@ def is_coupled(m: Any, d: Any, r: int, dof: int) -> bool:
 
 
 @kernel
-def sparse_from_sparse(d: Any, island: int, r: int, adr: int) -> None:
+def sparse_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
     """Copy compressed row `r` to `adr`, with columns relative to the island."""
     first = int(d.work.island_dof[island])
     source = int(d.efc_J_rowadr[r])
@@ -120,7 +121,7 @@ def sparse_from_sparse(d: Any, island: int, r: int, adr: int) -> None:
 
 
 @kernel
-def multiply_jacobian(d: Any, island: int, vector: Any, result: Any) -> None:
+def multiply_jacobian(d: Data, island: int, vector: Any, result: Any) -> None:
     """`result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense(d, island, vector, result)
@@ -129,7 +130,7 @@ def multiply_jacobian(d: Any, island: int, vector: Any, result: Any) -> None:
 
 
 @kernel
-def multiply_dense(d: Any, island: int, vector: Any, result: Any) -> None:
+def multiply_dense(d: Data, island: int, vector: Any, result: Any) -> None:
     """`multiply_jacobian` of a dense island."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
@@ -145,7 +146,7 @@ def multiply_dense(d: Any, island: int, vector: Any, result: Any) -> None:
 
 
 @kernel
-def multiply_sparse(d: Any, island: int, vector: Any, result: Any) -> None:
+def multiply_sparse(d: Data, island: int, vector: Any, result: Any) -> None:
     """`multiply_jacobian` of a sparse island."""
     first = int(d.work.island_dof[island])
     begin = int(d.work.island_run[island])
@@ -160,7 +161,7 @@ def multiply_sparse(d: Any, island: int, vector: Any, result: Any) -> None:
 
 
 @kernel
-def multiply_jacobian_transposed(d: Any, island: int, vector: Any, result: Any) -> None:
+def multiply_jacobian_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
     """`result` (over dofs, island order) = J' `vector` (over rows), for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense_transposed(d, island, vector, result)
@@ -169,7 +170,7 @@ def multiply_jacobian_transposed(d: Any, island: int, vector: Any, result: Any) 
 
 
 @kernel
-def multiply_dense_transposed(d: Any, island: int, vector: Any, result: Any) -> None:
+def multiply_dense_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
     """`multiply_jacobian_transposed` of a dense island."""
     total = stack_array(DENSE_MAX)
     first = int(d.work.island_dof[island])
@@ -190,7 +191,7 @@ def multiply_dense_transposed(d: Any, island: int, vector: Any, result: Any) -> 
 
 
 @kernel
-def multiply_sparse_transposed(d: Any, island: int, vector: Any, result: Any) -> None:
+def multiply_sparse_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
     """`multiply_jacobian_transposed` of a sparse island."""
     first = int(d.work.island_dof[island])
     for p in range(first, first + d.work.island_ndof[island]):

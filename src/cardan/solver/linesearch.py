@@ -14,6 +14,7 @@ from typing import Any
 from cardan.constraint.update import CONE, QUADRATIC, cone_zone
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
 from cardan.solver.primal import direction_products, run_range
 
@@ -25,7 +26,7 @@ RAY_SLOPE, RAY_CURVATURE, RAY_N0, RAY_N1, RAY_UU, RAY_UV, RAY_VV, RAY_WEIGHT = r
 
 
 @kernel
-def line_search(m: Any, d: Any, island: int, scale: float, first: float) -> Any:
+def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> Any:
     """Minimise the cost along the search direction.
 
     Args:
@@ -49,7 +50,7 @@ def line_search(m: Any, d: Any, island: int, scale: float, first: float) -> Any:
 
 @kernel
 def bracketed_newton(
-    m: Any, d: Any, island: int, linear: float, curvature: float, tolerance: float, first: float
+    m: Model, d: Data, island: int, linear: float, curvature: float, tolerance: float, first: float
 ) -> Any:
     """Root of the slope; `first` is the first trial, or 0. Returns as `line_search`.
 
@@ -86,7 +87,7 @@ def bracketed_newton(
 
 
 @kernel
-def add_equality(d: Any, island: int, linear: float, curvature: float) -> Any:
+def add_equality(d: Data, island: int, linear: float, curvature: float) -> Any:
     """Add the island's equality rows, which are quadratic everywhere, to the coefficients of the slope."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -100,7 +101,7 @@ def add_equality(d: Any, island: int, linear: float, curvature: float) -> Any:
 
 
 @kernel
-def prepare_cones(d: Any, island: int) -> None:
+def prepare_cones(d: Data, island: int) -> None:
     """Coefficients along the ray of the island's elliptic contacts."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -110,7 +111,7 @@ def prepare_cones(d: Any, island: int) -> None:
 
 
 @kernel
-def prepare_cone(d: Any, row: int) -> None:
+def prepare_cone(d: Data, row: int) -> None:
     """Coefficients along the ray of the elliptic contact whose first row is `row` (columns of ``work.cone_ray``)."""
     con = int(d.efc_id[row])
     mu = d.contact.mu[con]
@@ -140,7 +141,7 @@ def prepare_cone(d: Any, row: int) -> None:
 
 
 @kernel
-def evaluate_ray(d: Any, island: int, linear: float, curvature: float, step: float) -> Any:
+def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: float) -> Any:
     """First and second derivative of the cost along the ray at `step`.
 
     Args:
@@ -170,7 +171,7 @@ def evaluate_ray(d: Any, island: int, linear: float, curvature: float, step: flo
 
 
 @kernel
-def one_sided_ray(d: Any, start: int, stop: int, step: float) -> Any:
+def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Any:
     """Derivatives along the ray of limits, frictionless contacts and pyramid edges `start` to `stop`."""
     weight, jar, jv = d.efc_D, d.work.jar, d.work.jv
     first = 0.0
@@ -185,7 +186,7 @@ def one_sided_ray(d: Any, start: int, stop: int, step: float) -> Any:
 
 
 @kernel
-def friction_ray(d: Any, start: int, stop: int, step: float) -> Any:
+def friction_ray(d: Data, start: int, stop: int, step: float) -> Any:
     """Derivatives along the ray of friction loss rows `start` to `stop`: Huber."""
     first = 0.0
     second = 0.0
@@ -205,7 +206,7 @@ def friction_ray(d: Any, start: int, stop: int, step: float) -> Any:
 
 
 @kernel
-def cone_ray(d: Any, con: int, step: float) -> Any:
+def cone_ray(d: Data, con: int, step: float) -> Any:
     """Derivatives along the ray of elliptic contact `con`."""
     ray = d.work.cone_ray
     mu = d.contact.mu[con]

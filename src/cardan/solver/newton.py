@@ -13,6 +13,7 @@ from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import CONE
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H, GROW_J
 from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense, start_dense_hessian
 from cardan.solver.islands import RUN_ELLIPTIC, partition
@@ -46,19 +47,19 @@ ROUNDING = 1e-15  # relative error of a cost, which is a sum of terms that aren'
 
 
 @stage
-def solve(m: Any, d: Any) -> int:
+def solve(m: Model, d: Data) -> int:
     """Acceleration and constraint forces, for models of any size (see `solve_islands`)."""
     return solve_islands(m, d, True)
 
 
 @stage
-def solve_small(m: Any, d: Any) -> int:
+def solve_small(m: Model, d: Data) -> int:
     """The same as `solve`, for models of at most `DENSE_MAX` degrees of freedom: without the sparse matrices."""
     return solve_islands(m, d, None)
 
 
 @kernel
-def solve_islands(m: Any, d: Any, large: Any) -> int:
+def solve_islands(m: Model, d: Data, large: Any) -> int:
     """Acceleration and constraint forces.
 
     Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
@@ -91,7 +92,7 @@ def solve_islands(m: Any, d: Any, large: Any) -> int:
 
 
 @kernel
-def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
+def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
     """Minimise the cost of one island; returns OK or a request to enlarge memory."""
     status = prepare_island(m, d, island, large)
     if status != OK:
@@ -133,7 +134,7 @@ def solve_island(m: Any, d: Any, island: int, large: Any) -> int:
 
 
 @kernel
-def prepare_island(m: Any, d: Any, island: int, large: Any) -> int:
+def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
     """Gather the island's Jacobian and find the pattern of its Hessian; returns OK or a request to enlarge memory."""
     n = int(d.work.island_ndof[island])
     d.work.dense_island = 1 if n <= DENSE_MAX else 0
@@ -152,7 +153,7 @@ def prepare_island(m: Any, d: Any, island: int, large: Any) -> int:
 
 
 @kernel
-def refresh_factor(m: Any, d: Any, island: int, k: int, large: Any) -> None:
+def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
     """Bring the factorisation of the Hessian up to date with the rows' states, for iteration `k`.
 
     Cones change in every iteration: with them, and after them, it is computed anew.
@@ -176,7 +177,7 @@ def refresh_factor(m: Any, d: Any, island: int, k: int, large: Any) -> None:
 
 
 @kernel
-def any_cone(d: Any, island: int) -> bool:
+def any_cone(d: Data, island: int) -> bool:
     """Whether an elliptic contact of the island is in the zone CONE."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -187,7 +188,7 @@ def any_cone(d: Any, island: int) -> bool:
 
 
 @kernel
-def search(m: Any, d: Any, island: int, large: Any) -> None:
+def search(m: Model, d: Data, island: int, large: Any) -> None:
     """Newton direction, and its products with M and J."""
     if large is not None:
         if d.work.dense_island == 0:

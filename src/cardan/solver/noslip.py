@@ -7,14 +7,13 @@ regulariser R is left out, so that these dimensions become hard.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import ELLIPTIC
 from cardan.enums.data import mjtConstraint
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_FRICTION
+from cardan.model.kernel_views import Data, Model
 from cardan.solver.dual import accept, apply_forces, load_block, record_sweep, start_residuals, update_row
 from cardan.solver.ellipsoid import MATRIX, minimize_in_ellipsoid
 
@@ -24,7 +23,7 @@ EDGE_MATRIX = EDGES * EDGES
 
 
 @stage
-def solve_noslip(m: Any, d: Any) -> int:
+def solve_noslip(m: Model, d: Data) -> int:
     """Change efc_force of friction dimensions, and with it efc_state, qfrc_constraint and qacc.
 
     Needs ``work.AR`` and efc_b. The statistics go on after the main solver's.
@@ -49,7 +48,7 @@ def solve_noslip(m: Any, d: Any) -> int:
 
 
 @kernel
-def sweep_friction(d: Any, sparse: bool) -> float:
+def sweep_friction(d: Data, sparse: bool) -> float:
     """Update all forces of friction; returns the decrease of the cost."""
     decrease = 0.0
     first = int(d.ne)
@@ -70,7 +69,7 @@ def sweep_friction(d: Any, sparse: bool) -> float:
 
 
 @kernel
-def update_edges(d: Any, i: int, sparse: bool) -> float:
+def update_edges(d: Data, i: int, sparse: bool) -> float:
     """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y with the same mean."""
     block = stack_array(EDGE_MATRIX)
     residual = stack_array(EDGES)
@@ -89,7 +88,7 @@ def update_edges(d: Any, i: int, sparse: bool) -> float:
 
 
 @kernel
-def update_slice(d: Any, start: int, sparse: bool) -> float:
+def update_slice(d: Data, start: int, sparse: bool) -> float:
     """Update the friction of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
     block = stack_array(MATRIX)
     residual = stack_array(MAX_FRICTION)

@@ -13,12 +13,13 @@ from typing import Any
 from cardan.constraint.update import CONE, QUADRATIC
 from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 
 WIDTH = 8
 
 
 @kernel
-def find_panels(d: Any, n: int) -> None:
+def find_panels(d: Data, n: int) -> None:
     """Cut the `n` rows into panels; ``panel_first`` is the first row of each row's panel."""
     last = n - 1
     while last >= 0:
@@ -31,7 +32,7 @@ def find_panels(d: Any, n: int) -> None:
 
 
 @kernel
-def is_alike(d: Any, i: int) -> bool:
+def is_alike(d: Data, i: int) -> bool:
     """Whether row `i` - 1 has the columns of row `i` but its diagonal, and both are in the same rows below and in J."""
     other = i - 1
     nnz = int(d.work.L_nnz[i])
@@ -56,7 +57,7 @@ def is_alike(d: Any, i: int) -> bool:
 
 
 @kernel
-def factor_panel(m: Any, d: Any, island: int, first: int, last: int) -> None:
+def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
     """Compute rows `first` to `last` of the factor, a panel; ``panel`` is 0 before and after."""
     spread_inertia(m, d, island, first, last)
     spread_constraints(d, first, last)
@@ -66,7 +67,7 @@ def factor_panel(m: Any, d: Any, island: int, first: int, last: int) -> None:
 
 
 @kernel
-def spread_inertia(m: Any, d: Any, island: int, first: int, last: int) -> None:
+def spread_inertia(m: Model, d: Data, island: int, first: int, last: int) -> None:
     """The inertia matrix into ``panel``."""
     for j in range(first, last + 1):
         dof = int(d.work.dof_at[d.work.island_dof[island] + j])
@@ -76,7 +77,7 @@ def spread_inertia(m: Any, d: Any, island: int, first: int, last: int) -> None:
 
 
 @kernel
-def spread_constraints(d: Any, first: int, last: int) -> None:
+def spread_constraints(d: Data, first: int, last: int) -> None:
     """Add J' D J, cones included, to ``panel``; entries right of the diagonals are without meaning."""
     weight = stack_array(WIDTH)
     for lane in range(WIDTH):
@@ -104,7 +105,7 @@ def spread_constraints(d: Any, first: int, last: int) -> None:
 
 
 @kernel
-def add_outer(d: Any, adr: int, count: int, weight: Any) -> None:
+def add_outer(d: Data, adr: int, count: int, weight: Any) -> None:
     """``panel`` += the first `count` entries of the row of J at `adr` times `weight` (of each lane)."""
     for k in range(adr, adr + count):
         column = d.work.J_col[k]
@@ -114,7 +115,7 @@ def add_outer(d: Any, adr: int, count: int, weight: Any) -> None:
 
 
 @kernel
-def reduce_panel(d: Any, first: int, last: int) -> None:
+def reduce_panel(d: Data, first: int, last: int) -> None:
     """Subtract from ``panel`` the rows below it that contain its columns: whole panels, two rows at once."""
     t = int(d.work.LT_adr[last]) + 1
     end = t - 1 + int(d.work.LT_nnz[last])
@@ -130,7 +131,7 @@ def reduce_panel(d: Any, first: int, last: int) -> None:
 
 
 @kernel
-def subtract_one(d: Any, i: int, count: int, width: int) -> None:
+def subtract_one(d: Data, i: int, count: int, width: int) -> None:
     """Subtract the first `count` entries of row `i` from ``panel``, whose columns are the last `width` of them."""
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[i])
@@ -143,7 +144,7 @@ def subtract_one(d: Any, i: int, count: int, width: int) -> None:
 
 
 @kernel
-def subtract_two(d: Any, i: int, count: int, width: int) -> None:
+def subtract_two(d: Data, i: int, count: int, width: int) -> None:
     """`subtract_one` for rows `i` and `i` + 1, which have the same columns."""
     a = stack_array(WIDTH)
     b = stack_array(WIDTH)
@@ -160,7 +161,7 @@ def subtract_two(d: Any, i: int, count: int, width: int) -> None:
 
 
 @kernel
-def load_factors(d: Any, i: int, adr: int, width: int, c: Any) -> None:
+def load_factors(d: Data, i: int, adr: int, width: int, c: Any) -> None:
     """`width` entries of row `i` from `adr` on, divided by the row's pivot; 0 for the other lanes."""
     for lane in range(WIDTH):
         c[lane] = 0.0
@@ -169,7 +170,7 @@ def load_factors(d: Any, i: int, adr: int, width: int, c: Any) -> None:
 
 
 @kernel
-def eliminate_panel(d: Any, first: int, last: int) -> None:
+def eliminate_panel(d: Data, first: int, last: int) -> None:
     """Reduce the rows of ``panel`` by each other, from the last to the first."""
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[last])
@@ -189,7 +190,7 @@ def eliminate_panel(d: Any, first: int, last: int) -> None:
 
 
 @kernel
-def store_panel(d: Any, first: int, last: int) -> None:
+def store_panel(d: Data, first: int, last: int) -> None:
     """Move ``panel`` to its rows of the factor, and leave it 0."""
     source = int(d.work.L_adr[last])
     for j in range(first, last + 1):

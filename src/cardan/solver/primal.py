@@ -23,12 +23,13 @@ from cardan.constraint.update import (
     update_one_sided,
 )
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
 from cardan.solver.jacobian import multiply_jacobian, multiply_jacobian_transposed
 
 
 @kernel
-def load_vectors(d: Any, island: int) -> None:
+def load_vectors(d: Data, island: int) -> None:
     """Copy `qacc_smooth` and `qfrc_smooth` of the island's dofs into island order."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -38,20 +39,20 @@ def load_vectors(d: Any, island: int) -> None:
 
 
 @kernel
-def dof_range(d: Any, island: int) -> Any:
+def dof_range(d: Data, island: int) -> Any:
     """First position and number of the dofs of an island."""
     return int(d.work.island_dof[island]), int(d.work.island_ndof[island])
 
 
 @kernel
-def run_range(d: Any, island: int) -> Any:
+def run_range(d: Data, island: int) -> Any:
     """First and last (exclusive) place in `run_order` of the runs of an island."""
     first = int(d.work.island_run[island])
     return first, first + int(d.work.island_nrun[island])
 
 
 @kernel
-def multiply_inertia(m: Any, d: Any, island: int, vector: Any, result: Any) -> None:
+def multiply_inertia(m: Model, d: Data, island: int, vector: Any, result: Any) -> None:
     """`result` = M `vector` over the dofs of an island; a tree's dofs keep their distances in island order."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -68,7 +69,7 @@ def multiply_inertia(m: Any, d: Any, island: int, vector: Any, result: Any) -> N
 
 
 @kernel
-def set_residual(d: Any, island: int, vector: Any) -> None:
+def set_residual(d: Data, island: int, vector: Any) -> None:
     """``jar`` = J `vector` - efc_aref over the rows of an island."""
     multiply_jacobian(d, island, vector, d.work.jar)
     begin, end = run_range(d, island)
@@ -79,7 +80,7 @@ def set_residual(d: Any, island: int, vector: Any) -> None:
 
 
 @kernel
-def update_rows(d: Any, island: int) -> float:
+def update_rows(d: Data, island: int) -> float:
     """Forces, states and cone Hessians of the rows of an island at ``jar``; returns the sum of the rows' costs."""
     cost = 0.0
     begin, end = run_range(d, island)
@@ -100,7 +101,7 @@ def update_rows(d: Any, island: int) -> float:
 
 
 @kernel
-def inertia_cost(d: Any, island: int) -> float:
+def inertia_cost(d: Data, island: int) -> float:
     """The Gauss part of the cost: 1/2 (x - a)' M (x - a)."""
     cost = 0.0
     first, n = dof_range(d, island)
@@ -110,7 +111,7 @@ def inertia_cost(d: Any, island: int) -> float:
 
 
 @kernel
-def update_gradient(d: Any, island: int) -> float:
+def update_gradient(d: Data, island: int) -> float:
     """Gradient M x - qfrc_smooth - J' efc_force of the cost; returns its squared norm."""
     multiply_jacobian_transposed(d, island, d.efc_force, d.work.f_constraint)
     squared = 0.0
@@ -123,7 +124,7 @@ def update_gradient(d: Any, island: int) -> float:
 
 
 @kernel
-def choose_start(m: Any, d: Any, island: int, warm: bool) -> float:
+def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
     """Start at the cheaper of `qacc_warmstart` (if `warm`) and `qacc_smooth`; returns the cost there.
 
     Writes x, Mx, jar, and the rows' forces and states; ``efc_b`` = J qacc_smooth - efc_aref on the way.
@@ -151,7 +152,7 @@ def choose_start(m: Any, d: Any, island: int, warm: bool) -> float:
 
 
 @kernel
-def save_smooth_residual(d: Any, island: int) -> None:
+def save_smooth_residual(d: Data, island: int) -> None:
     """Keep ``jar``, which is the residual at qacc_smooth, as ``efc_b``."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -161,7 +162,7 @@ def save_smooth_residual(d: Any, island: int) -> None:
 
 
 @kernel
-def load_smooth_residual(d: Any, island: int) -> None:
+def load_smooth_residual(d: Data, island: int) -> None:
     """Set ``jar`` back to ``efc_b``."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -171,7 +172,7 @@ def load_smooth_residual(d: Any, island: int) -> None:
 
 
 @kernel
-def move(d: Any, island: int, step: float) -> None:
+def move(d: Data, island: int, step: float) -> None:
     """Go `step` along the search direction: x, Mx and jar; keeps the rows' states in `row_state`."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -186,7 +187,7 @@ def move(d: Any, island: int, step: float) -> None:
 
 
 @kernel
-def scatter(d: Any, island: int) -> None:
+def scatter(d: Data, island: int) -> None:
     """Write the island's solution to qacc and qfrc_constraint."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -196,7 +197,7 @@ def scatter(d: Any, island: int) -> None:
 
 
 @kernel
-def count_states(d: Any, island: int) -> Any:
+def count_states(d: Data, island: int) -> Any:
     """How many rows of an island bear force (not SATISFIED), changed state in the last move, changed the Hessian."""
     active = 0
     changed = 0
@@ -213,7 +214,7 @@ def count_states(d: Any, island: int) -> Any:
 
 
 @kernel
-def direction_products(d: Any, island: int) -> Any:
+def direction_products(d: Data, island: int) -> Any:
     """Along the search direction v: slope of the cost at x, v' (Mx - qfrc_smooth), v' M v and the norm of v."""
     first, n = dof_range(d, island)
     slope = 0.0

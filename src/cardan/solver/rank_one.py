@@ -13,6 +13,7 @@ from typing import Any
 
 from cardan.constraint.update import QUADRATIC
 from cardan.jit import kernel, stack_array
+from cardan.model.kernel_views import Data
 from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.primal import run_range
 
@@ -21,7 +22,7 @@ COST = 4  # a change of one entry costs so many times as much as one in the fact
 
 
 @kernel
-def sign_of_change(d: Any, r: int) -> int:
+def sign_of_change(d: Data, r: int) -> int:
     """1 if row `r` entered the quadratic zone in the last move, -1 if it left it, else 0."""
     now = 1 if d.efc_state[r] == QUADRATIC else 0
     before = 1 if d.work.row_state[r] == QUADRATIC else 0
@@ -29,7 +30,7 @@ def sign_of_change(d: Any, r: int) -> int:
 
 
 @kernel
-def count_changes(d: Any, island: int) -> int:
+def count_changes(d: Data, island: int) -> int:
     """How many rows of the island entered or left the quadratic zone in the last move."""
     count = 0
     begin, end = run_range(d, island)
@@ -41,7 +42,7 @@ def count_changes(d: Any, island: int) -> int:
 
 
 @kernel
-def change_factor(d: Any, island: int, large: Any) -> bool:
+def change_factor(d: Data, island: int, large: Any) -> bool:
     """Bring ``work.L``, without cone terms, up to date with the rows' states.
 
     Args:
@@ -74,7 +75,7 @@ def change_factor(d: Any, island: int, large: Any) -> bool:
 
 
 @kernel
-def factor_size(d: Any, island: int, large: Any) -> int:
+def factor_size(d: Data, island: int, large: Any) -> int:
     """Number of entries of the factor, all that one change can reach."""
     n = int(d.work.island_ndof[island])
     size = n * (n + 1) // 2
@@ -85,7 +86,7 @@ def factor_size(d: Any, island: int, large: Any) -> int:
 
 
 @kernel
-def factor_work(d: Any, island: int, large: Any) -> int:
+def factor_work(d: Data, island: int, large: Any) -> int:
     """Number of products that the factorisation takes."""
     n = int(d.work.island_ndof[island])
     work = n * (n + 1) * (2 * n + 1) // 6
@@ -116,7 +117,7 @@ def change_pivot(inverse: float, p: float, weight: float) -> Any:
 
 
 @kernel
-def change_dense_factor(d: Any, adr: int, n: int, weight: float) -> bool:
+def change_dense_factor(d: Data, adr: int, n: int, weight: float) -> bool:
     """The factor of H + `weight` j j' with the row j of ``work.J`` at `adr`; False if a pivot is lost."""
     row = stack_array(DENSE_MAX)
     for k in range(n):
@@ -140,7 +141,7 @@ def change_dense_factor(d: Any, adr: int, n: int, weight: float) -> bool:
 
 
 @kernel
-def change_sparse_factor(d: Any, r: int, weight: float) -> bool:
+def change_sparse_factor(d: Data, r: int, weight: float) -> bool:
     """The factor of H + `weight` j j' with row `r` of the sparse Jacobian; False if a pivot is lost.
 
     ``dense_row`` is 0 before, and after a change that succeeds.

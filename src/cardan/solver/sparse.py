@@ -14,11 +14,10 @@ the diagonal, whose reciprocal is in ``work.Ldiag_inv``; rows aren't divided by 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.update import CONE, QUADRATIC
 from cardan.jit import OK, kernel
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H
 from cardan.solver.panels import WIDTH, factor_panel, find_panels
 
@@ -26,7 +25,7 @@ GROW = int(GROW_H)
 
 
 @kernel
-def analyse(m: Any, d: Any, island: int) -> int:
+def analyse(m: Model, d: Data, island: int) -> int:
     """Find the pattern of the factor; returns OK, or a request to enlarge ``work.L``."""
     transpose_jacobian(d, island)
     chain_rows(d, island)
@@ -52,7 +51,7 @@ def analyse(m: Any, d: Any, island: int) -> int:
 
 
 @kernel
-def transpose_jacobian(d: Any, island: int) -> None:
+def transpose_jacobian(d: Data, island: int) -> None:
     """List the entries of the island's Jacobian by column."""
     n = int(d.work.island_ndof[island])
     for i in range(n):
@@ -81,7 +80,7 @@ def transpose_jacobian(d: Any, island: int) -> None:
 
 
 @kernel
-def chain_rows(d: Any, island: int) -> None:
+def chain_rows(d: Data, island: int) -> None:
     """Hang each constraint row on its last column (``row_head``, ``row_next``)."""
     for i in range(d.work.island_ndof[island]):
         d.work.row_head[i] = -1
@@ -97,7 +96,7 @@ def chain_rows(d: Any, island: int) -> None:
 
 
 @kernel
-def row_pattern(m: Any, d: Any, island: int, i: int) -> None:
+def row_pattern(m: Model, d: Data, island: int, i: int) -> None:
     """Write the columns of row `i` of the factor, in no order."""
     dof = int(d.work.dof_at[d.work.island_dof[island] + i])
     shift = i - dof
@@ -120,7 +119,7 @@ def row_pattern(m: Any, d: Any, island: int, i: int) -> None:
 
 
 @kernel
-def add_column(d: Any, i: int, column: int) -> None:
+def add_column(d: Data, i: int, column: int) -> None:
     """Append `column` to row `i` of the pattern if it isn't there."""
     if d.work.mark[column] != i:
         d.work.mark[column] = i
@@ -129,7 +128,7 @@ def add_column(d: Any, i: int, column: int) -> None:
 
 
 @kernel
-def hang_on_parent(d: Any, i: int) -> None:
+def hang_on_parent(d: Data, i: int) -> None:
     """Make `i` a child, in the elimination tree, of the last column before the diagonal in its row."""
     parent = -1
     for k in range(d.work.L_adr[i], d.work.L_adr[i] + d.work.L_nnz[i]):
@@ -141,7 +140,7 @@ def hang_on_parent(d: Any, i: int) -> None:
 
 
 @kernel
-def transpose_pattern(d: Any, n: int) -> None:
+def transpose_pattern(d: Data, n: int) -> None:
     """List the factor's entries by column, with increasing rows, and sort the columns of each row."""
     for i in range(n):
         d.work.LT_nnz[i] = 0
@@ -170,7 +169,7 @@ def transpose_pattern(d: Any, n: int) -> None:
 
 
 @kernel
-def factor_sparse(m: Any, d: Any, island: int) -> None:
+def factor_sparse(m: Model, d: Data, island: int) -> None:
     """Factorise the Hessian, cone terms included, into ``work.L``."""
     n = int(d.work.island_ndof[island])
     for i in range(n):
@@ -190,7 +189,7 @@ def factor_sparse(m: Any, d: Any, island: int) -> None:
 
 
 @kernel
-def spread_row(m: Any, d: Any, island: int, j: int) -> None:
+def spread_row(m: Model, d: Data, island: int, j: int) -> None:
     """Row `j` of the Hessian (columns up to j) into ``dense_row``, which is 0."""
     dof = int(d.work.dof_at[d.work.island_dof[island] + j])
     shift = j - dof
@@ -206,14 +205,14 @@ def spread_row(m: Any, d: Any, island: int, j: int) -> None:
 
 
 @kernel
-def spread_outer(d: Any, r: int, entry: int, weight: float) -> None:
+def spread_outer(d: Data, r: int, entry: int, weight: float) -> None:
     """``dense_row`` += `weight` times the entries of constraint row `r` up to `entry`."""
     for k in range(d.work.row_adr[r], entry + 1):
         d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
 
 
 @kernel
-def spread_cone(d: Any, r: int, entry: int) -> None:
+def spread_cone(d: Data, r: int, entry: int) -> None:
     """Add what entry `entry` of row `r`, of an elliptic contact in the zone CONE, contributes to ``dense_row``.
 
     The rows of an elliptic contact have the same columns.
@@ -230,7 +229,7 @@ def spread_cone(d: Any, r: int, entry: int) -> None:
 
 
 @kernel
-def reduce_row(d: Any, j: int) -> None:
+def reduce_row(d: Data, j: int) -> None:
     """Subtract from ``dense_row`` the rows below j that contain column j."""
     adr = int(d.work.LT_adr[j])
     for t in range(adr + 1, adr + d.work.LT_nnz[j]):
@@ -242,7 +241,7 @@ def reduce_row(d: Any, j: int) -> None:
 
 
 @kernel
-def store_row(d: Any, j: int) -> None:
+def store_row(d: Data, j: int) -> None:
     """Move ``dense_row`` to row `j` of the factor, and leave it 0."""
     adr = int(d.work.L_adr[j])
     end = adr + int(d.work.L_nnz[j])
@@ -254,7 +253,7 @@ def store_row(d: Any, j: int) -> None:
 
 
 @kernel
-def solve_sparse(d: Any, island: int) -> None:
+def solve_sparse(d: Data, island: int) -> None:
     """``search`` = - H^-1 ``grad``."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])

@@ -9,9 +9,9 @@ nothing but its evaluations: no product with a matrix, no factorisation.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 from cardan.solver.linesearch import add_equality, bracketed_newton, evaluate_ray, prepare_cones
 from cardan.solver.primal import (
     choose_start,
@@ -30,7 +30,7 @@ NEAR = 1e-3  # share of the way that the start may be off the best point
 
 
 @kernel
-def start_between(m: Any, d: Any, island: int) -> float:
+def start_between(m: Model, d: Data, island: int) -> float:
     """Start at the cheapest point between `qacc_smooth` and `qacc_warmstart`; returns the cost there.
 
     Writes x, Mx, jar, and the rows' forces and states; ``efc_b`` = J qacc_smooth - efc_aref on the way. A warm start
@@ -51,7 +51,7 @@ def start_between(m: Any, d: Any, island: int) -> float:
 
 
 @kernel
-def aim_at_warmstart(m: Any, d: Any, island: int) -> float:
+def aim_at_warmstart(m: Model, d: Data, island: int) -> float:
     """Put the island at `qacc_smooth`, and the search direction on the way to `qacc_warmstart`, with its products.
 
     Returns:

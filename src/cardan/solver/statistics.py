@@ -8,10 +8,10 @@ its final gradient and active rows. Islands beyond the last slot leave no statis
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data
 from cardan.solver.primal import count_states
 
 NSOLVER = int(mjNSOLVER)
@@ -19,7 +19,7 @@ NISLAND = int(mjNISLAND)
 
 
 @kernel
-def reset_statistics(d: Any) -> None:
+def reset_statistics(d: Data) -> None:
     """No iterations yet."""
     for k in range(NISLAND):
         d.solver_niter[k] = 0
@@ -29,7 +29,7 @@ def reset_statistics(d: Any) -> None:
 
 
 @kernel
-def open_slot(d: Any, slot: int) -> None:
+def open_slot(d: Data, slot: int) -> None:
     """The iterations that follow belong to `slot`."""
     d.work.statistics_slot = slot
     d.work.done_gradient = 0.0
@@ -40,7 +40,7 @@ def open_slot(d: Any, slot: int) -> None:
 
 
 @kernel
-def entry_of(d: Any, k: int) -> int:
+def entry_of(d: Data, k: int) -> int:
     """Number of the entry for iteration `k`, or -1 if there is none."""
     if k >= NSOLVER or d.work.statistics_slot >= NISLAND:
         return -1
@@ -48,13 +48,13 @@ def entry_of(d: Any, k: int) -> int:
 
 
 @kernel
-def slot_iterations(d: Any) -> int:
+def slot_iterations(d: Data) -> int:
     """Iterations counted in the open slot so far."""
     return int(d.solver_niter[d.work.statistics_slot]) if d.work.statistics_slot < NISLAND else 0
 
 
 @kernel
-def record_iteration(d: Any, k: int, improvement: float, slope: float, neval: int) -> None:
+def record_iteration(d: Data, k: int, improvement: float, slope: float, neval: int) -> None:
     """Add an island's iteration to entry `k`: scaled cost reduction, slope after the line search, evaluations."""
     open_iteration(d, k)
     i = entry_of(d, k)
@@ -65,7 +65,7 @@ def record_iteration(d: Any, k: int, improvement: float, slope: float, neval: in
 
 
 @kernel
-def open_iteration(d: Any, k: int) -> None:
+def open_iteration(d: Data, k: int) -> None:
     """Make sure that entry `k` exists."""
     if d.work.statistics_slot >= NISLAND or k < slot_iterations(d):
         return
@@ -83,7 +83,7 @@ def open_iteration(d: Any, k: int) -> None:
 
 
 @kernel
-def record_state(d: Any, island: int, k: int, squared: float, has_hessian: int) -> None:
+def record_state(d: Data, island: int, k: int, squared: float, has_hessian: int) -> None:
     """Add the island's squared scaled gradient norm, active and changed rows to entry `k`.
 
     `has_hessian` is 1 for solvers with a Hessian, whose updates are counted, else 0.
@@ -98,7 +98,7 @@ def record_state(d: Any, island: int, k: int, squared: float, has_hessian: int) 
 
 
 @kernel
-def close_island(d: Any, island: int, niter: int, squared: float) -> None:
+def close_island(d: Data, island: int, niter: int, squared: float) -> None:
     """An island is solved after `niter` iterations: it goes on counting in those that others need."""
     active, _, _ = count_states(d, island)
     for k in range(niter, min(slot_iterations(d), NSOLVER)):
@@ -110,7 +110,7 @@ def close_island(d: Any, island: int, niter: int, squared: float) -> None:
 
 
 @kernel
-def close_slot(d: Any) -> None:
+def close_slot(d: Data) -> None:
     """Turn sums of squares into norms, when all islands of the slot are solved."""
     for k in range(min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)

@@ -16,6 +16,7 @@ import numpy as np
 from cardan.dynamics.actuation import USERS_MADE, actuator_disabled
 from cardan.enums import mjtBias, mjtDyn, mjtGain
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 
 USER_DYN = int(mjtDyn.mjDYN_USER)
 USER_GAIN = int(mjtGain.mjGAIN_USER)
@@ -34,7 +35,7 @@ def has_user_actuators(m: Any) -> bool:
 
 
 @stage
-def user_defaults(m: Any, d: Any) -> int:
+def user_defaults(m: Model, d: Data) -> int:
     """Rates 0, gains 1, biases 0 for user-defined actuators, before callbacks say otherwise.
 
     Writes act_dot (na,), work.actuator_gain, work.actuator_gain_slope, work.actuator_bias (nu,).
@@ -58,7 +59,7 @@ def user_defaults(m: Any, d: Any) -> int:
 def _native_dyn(callback: Callable[..., Any]) -> Callable[..., Any]:
     kernel(callback)
 
-    def act_dyn(m: Any, d: Any) -> int:
+    def act_dyn(m: Model, d: Data) -> int:
         for i in range(m.nu):
             if m.actuator_dyntype[i] == USER_DYN:
                 rate = callback(m, d, i)
@@ -72,7 +73,7 @@ def _native_dyn(callback: Callable[..., Any]) -> Callable[..., Any]:
 def _native_gain(callback: Callable[..., Any]) -> Callable[..., Any]:
     kernel(callback)
 
-    def act_gain(m: Any, d: Any) -> int:
+    def act_gain(m: Model, d: Data) -> int:
         for i in range(m.nu):
             if m.actuator_gaintype[i] == USER_GAIN and not actuator_disabled(m, i):
                 d.work.actuator_gain[i] = callback(m, d, i)
@@ -84,7 +85,7 @@ def _native_gain(callback: Callable[..., Any]) -> Callable[..., Any]:
 def _native_bias(callback: Callable[..., Any]) -> Callable[..., Any]:
     kernel(callback)
 
-    def act_bias(m: Any, d: Any) -> int:
+    def act_bias(m: Model, d: Data) -> int:
         for i in range(m.nu):
             if m.actuator_biastype[i] == USER_BIAS and not actuator_disabled(m, i):
                 d.work.actuator_bias[i] = callback(m, d, i)

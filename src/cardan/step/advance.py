@@ -8,12 +8,13 @@ from cardan.dynamics.actuation import actuator_disabled, advance_activation
 from cardan.dynamics.configuration import integrate_pos
 from cardan.enums import mjtDisableBit
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 
 NO_ACTUATION = int(mjtDisableBit.mjDSBL_ACTUATION)
 
 
 @kernel
-def _advance_activations(m: Any, d: Any, rates: Any) -> None:
+def _advance_activations(m: Model, d: Data, rates: Any) -> None:
     """Move the activations of all enabled actuators by one time step."""
     for actuator in range(m.nu):
         first = m.actuator_actadr[actuator]
@@ -23,7 +24,7 @@ def _advance_activations(m: Any, d: Any, rates: Any) -> None:
 
 
 @kernel
-def advance(m: Any, d: Any, acceleration: Any, velocity: Any, rates: Any) -> None:
+def advance(m: Model, d: Data, acceleration: Any, velocity: Any, rates: Any) -> None:
     """Move activations, velocities, positions and time, in this order, by one time step.
 
     Args:

@@ -13,6 +13,7 @@ from typing import Any
 from cardan.constants import mjMAXVAL
 from cardan.enums.data import mjtWarning
 from cardan.jit import OK, Program, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data
 from cardan.step.diagnosis import first_trouble
 from cardan.step.report import count_warning, keep_message
@@ -40,14 +41,14 @@ def first_bad(values: Any, n: int) -> int:
 
 
 @kernel
-def _diverged(d: Any, kind: int, index: int) -> int:
+def _diverged(d: Data, kind: int, index: int) -> int:
     d.work.bad_kind = kind
     d.work.bad_index = index
     return DIVERGED
 
 
 @kernel
-def _keep_state(m: Any, d: Any) -> None:
+def _keep_state(m: Model, d: Data) -> None:
     """Keep the full physics state, which is good."""
     d.work.good_state[0] = 1.0
     d.work.good_state[1] = d.time
@@ -66,14 +67,14 @@ def _keep_state(m: Any, d: Any) -> None:
 
 
 @stage
-def check_pos(m: Any, d: Any) -> int:
+def check_pos(m: Model, d: Data) -> int:
     """Reset if qpos has a bad number (spec: mj_checkPos)."""
     bad = first_bad(d.qpos, m.nq)
     return OK if bad < 0 else _diverged(d, BADQPOS, bad)
 
 
 @stage
-def check_vel(m: Any, d: Any) -> int:
+def check_vel(m: Model, d: Data) -> int:
     """Reset if qvel has a bad number (spec: mj_checkVel); else the state counts as good."""
     bad = first_bad(d.qvel, m.nv)
     if bad >= 0:
@@ -83,14 +84,14 @@ def check_vel(m: Any, d: Any) -> int:
 
 
 @stage
-def check_acc(m: Any, d: Any) -> int:
+def check_acc(m: Model, d: Data) -> int:
     """Reset if qacc has a bad number, and have the forward dynamics of the new state computed (spec: mj_checkAcc)."""
     bad = first_bad(d.qacc, m.nv)
     return OK if bad < 0 else _diverged(d, BADQACC, bad)
 
 
 @stage
-def reset_diverged(m: Any, d: Any) -> int:
+def reset_diverged(m: Model, d: Data) -> int:
     """Keep the last good state, reset the data and count the warning of the check that failed."""
     for i in range(len(d.work.good_state)):
         d.work.lost_state[i] = d.work.good_state[i]
@@ -127,7 +128,7 @@ def settle_divergence(m: Any, d: Any) -> bool:
 
 
 @stage
-def clear_energy(m: Any, d: Any) -> int:
+def clear_energy(m: Model, d: Data) -> int:
     """Zero the energies, when they are asked for while the flag energy is off (spec: mj_energyPos)."""
     d.energy[0] = 0.0
     d.energy[1] = 0.0

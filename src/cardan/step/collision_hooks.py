@@ -16,13 +16,14 @@ import numpy as np
 from cardan.collision.near import MAXCONPAIR
 from cardan.collision.near import put_contact as put_row
 from cardan.jit import kernel
+from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjContact
 
 Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @kernel
-def put_contact(d: Any, k: int, dist: float, pos: Any, normal: Any) -> None:
+def put_contact(d: Data, k: int, dist: float, pos: Any, normal: Any) -> None:
     """Write contact `k` of the pair that a compiled collision function looks at; beyond 50 contacts, nothing.
 
     Args:
@@ -39,7 +40,7 @@ def put_contact(d: Any, k: int, dist: float, pos: Any, normal: Any) -> None:
 def _native_filter(function: Callable[..., Any]) -> Callable[..., Any]:
     kernel(function)
 
-    def contactfilter(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    def contactfilter(m: Model, d: Data, geom1: int, geom2: int) -> int:
         return 1 if function(m, d, geom1, geom2) else 0
 
     return contactfilter
@@ -58,7 +59,7 @@ def _python_filter(function: Callable[..., Any]) -> Callable[..., Any]:
 def _native_collider(function: Callable[..., Any]) -> Callable[..., Any]:
     kernel(function)
 
-    def own_collider(m: Any, d: Any, geom1: int, geom2: int) -> int:
+    def own_collider(m: Model, d: Data, geom1: int, geom2: int) -> int:
         count = function(m, d, geom1, geom2, d.work.near_margin)
         return min(max(count, 0), MAXCONPAIR)
 

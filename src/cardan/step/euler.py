@@ -7,19 +7,18 @@ approximation of the derivative of the forces by velocity: zero or joint damping
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.derivatives import implicit_inertia
 from cardan.dynamics.inertia import factor_ld, solve_ld
 from cardan.enums import mjtDisableBit
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.step.advance import advance
 
 NO_EULERDAMP = int(mjtDisableBit.mjDSBL_EULERDAMP)
 
 
 @kernel
-def has_damping(m: Any) -> bool:
+def has_damping(m: Model) -> bool:
     """Whether the Euler integrator integrates joint damping implicitly."""
     if m.opt.disableflags & NO_EULERDAMP:
         return False
@@ -30,7 +29,7 @@ def has_damping(m: Any) -> bool:
 
 
 @kernel
-def _damped_inertia(m: Any, d: Any) -> None:
+def _damped_inertia(m: Model, d: Data) -> None:
     """QH := M + h diag(damping)."""
     for adr in range(m.nM):
         d.qH[adr] = d.qM[adr]
@@ -39,7 +38,7 @@ def _damped_inertia(m: Any, d: Any) -> None:
 
 
 @kernel
-def _implicit_step(m: Any, d: Any) -> None:
+def _implicit_step(m: Model, d: Data) -> None:
     """Advance with the acceleration qH^-1 (qfrc_smooth + qfrc_constraint)."""
     factor_ld(m, d, d.qH, d.qHDiagInv)
     for i in range(m.nv):
@@ -49,7 +48,7 @@ def _implicit_step(m: Any, d: Any) -> None:
 
 
 @stage
-def euler(m: Any, d: Any) -> int:
+def euler(m: Model, d: Data) -> int:
     """Semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
     if has_damping(m):
         _damped_inertia(m, d)
@@ -60,7 +59,7 @@ def euler(m: Any, d: Any) -> int:
 
 
 @stage
-def implicitfast(m: Any, d: Any) -> int:
+def implicitfast(m: Model, d: Data) -> int:
     """Implicit in velocity, with the derivatives in qDeriv (spec: mj_implicit with the integrator implicitfast)."""
     implicit_inertia(m, d)
     _implicit_step(m, d)

@@ -14,6 +14,7 @@ from typing import Any
 
 from cardan.dynamics.configuration import differentiate_pos, integrate_pos
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 
 PLAN = 5  # numbers in a row of the plan: input, element, direction, rule, result row
 NOTHING, POSITION, VELOCITY, ACTIVATION, CONTROL, ACCELERATION = range(6)  # inputs
@@ -35,7 +36,7 @@ def _copy(source: Any, source_at: int, target: Any, target_at: int, n: int) -> i
 
 
 @stage
-def save_start(m: Any, d: Any) -> int:
+def save_start(m: Model, d: Data) -> int:
     """Keep the state and the inputs around which the differences are taken."""
     start = d.work.fd_start
     start[0] = d.time
@@ -50,7 +51,7 @@ def save_start(m: Any, d: Any) -> int:
 
 
 @kernel
-def _restore(m: Any, d: Any) -> None:
+def _restore(m: Model, d: Data) -> None:
     start = d.work.fd_start
     d.time = start[0]
     at = 1
@@ -63,14 +64,14 @@ def _restore(m: Any, d: Any) -> None:
 
 
 @stage
-def restore_start(m: Any, d: Any) -> int:
+def restore_start(m: Model, d: Data) -> int:
     """Put the state and the inputs back."""
     _restore(m, d)
     return OK
 
 
 @kernel
-def _move_position(m: Any, d: Any, dof: int, step: float) -> None:
+def _move_position(m: Model, d: Data, dof: int, step: float) -> None:
     direction = d.work.arg_vec
     for i in range(m.nv):
         direction[i] = 0.0
@@ -79,7 +80,7 @@ def _move_position(m: Any, d: Any, dof: int, step: float) -> None:
 
 
 @stage
-def perturb(m: Any, d: Any) -> int:
+def perturb(m: Model, d: Data) -> int:
     """Begin an evaluation: restore the start, then move one element of one input."""
     _restore(m, d)
     row = PLAN * d.work.fd_evaluation
@@ -119,7 +120,7 @@ def _operands(rule: int) -> Any:
 
 
 @kernel
-def _subtract(d: Any, upper: int, lower: int, target: int, n: int, distance: float) -> None:
+def _subtract(d: Data, upper: int, lower: int, target: int, n: int, distance: float) -> None:
     """Write n differences of results, divided by their distance."""
     value = d.work.fd_value
     for i in range(n):
@@ -127,7 +128,7 @@ def _subtract(d: Any, upper: int, lower: int, target: int, n: int, distance: flo
 
 
 @kernel
-def _subtract_positions(m: Any, d: Any, upper: int, lower: int, target: int, distance: float) -> None:
+def _subtract_positions(m: Model, d: Data, upper: int, lower: int, target: int, distance: float) -> None:
     """Write the velocity that goes from one configuration to the other in the time `distance`."""
     _copy(d.work.fd_value, upper, d.work.fd_qpos, 0, m.nq)
     _copy(d.work.fd_value, lower, d.work.fd_qpos_low, 0, m.nq)
@@ -136,7 +137,7 @@ def _subtract_positions(m: Any, d: Any, upper: int, lower: int, target: int, dis
 
 
 @stage
-def record_transition(m: Any, d: Any) -> int:
+def record_transition(m: Model, d: Data) -> int:
     """End an evaluation of a step: next qpos, qvel, act, and the sensor data."""
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]
@@ -157,7 +158,7 @@ def record_transition(m: Any, d: Any) -> int:
 
 
 @stage
-def record_inverse(m: Any, d: Any) -> int:
+def record_inverse(m: Model, d: Data) -> int:
     """End an evaluation of inverse dynamics: qfrc_inverse, the sensor data, qM."""
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.lu import factor_lu, solve_lu
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.step.advance import advance
 
 
 @kernel
-def _implicit_matrix(m: Any, d: Any) -> None:
+def _implicit_matrix(m: Model, d: Data) -> None:
     """QLU := M - h qDeriv."""
     for k in range(m.nD):
         d.qLU[k] = -m.opt.timestep * d.qDeriv[k]
@@ -23,7 +22,7 @@ def _implicit_matrix(m: Any, d: Any) -> None:
 
 
 @stage
-def implicit(m: Any, d: Any) -> int:
+def implicit(m: Model, d: Data) -> int:
     """Advance with the acceleration (M - h qDeriv)^-1 (qfrc_smooth + qfrc_constraint); writes qLU (nD,).
 
     Needs qDeriv with all derivatives (spec: mj_implicit with the integrator implicit).

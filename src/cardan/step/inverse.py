@@ -6,16 +6,16 @@ Spec: computation, inverse dynamics; simulation, inverse dynamics.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.dynamics.acceleration import add_applied_forces
 from cardan.dynamics.inertia import mul_m, solve_m
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.step.euler import has_damping
 
 
 @stage
-def inverse_force(m: Any, d: Any) -> int:
+def inverse_force(m: Model, d: Data) -> int:
     """qfrc_inverse = M qacc + qfrc_bias - qfrc_passive - qfrc_constraint (nv,)."""
     mul_m(m, d, d.qfrc_inverse, d.qacc)
     for i in range(m.nv):
@@ -24,7 +24,7 @@ def inverse_force(m: Any, d: Any) -> int:
 
 
 @kernel
-def _begin_continuous(m: Any, d: Any) -> None:
+def _begin_continuous(m: Model, d: Data) -> None:
     """Keep qacc, and replace it by M qacc."""
     for i in range(m.nv):
         d.work.qacc_discrete[i] = d.qacc[i]
@@ -32,7 +32,7 @@ def _begin_continuous(m: Any, d: Any) -> None:
 
 
 @stage
-def continuous_acc_euler(m: Any, d: Any) -> int:
+def continuous_acc_euler(m: Model, d: Data) -> int:
     """Turn qacc = (v(t + h) - v(t)) / h of the Euler integrator into the continuous M^-1 (M + h B) qacc."""
     _begin_continuous(m, d)
     if has_damping(m):
@@ -43,7 +43,7 @@ def continuous_acc_euler(m: Any, d: Any) -> int:
 
 
 @stage
-def continuous_acc_implicit(m: Any, d: Any) -> int:
+def continuous_acc_implicit(m: Model, d: Data) -> int:
     """The same for implicit and implicitfast: M^-1 (M - h qDeriv) qacc; needs qDeriv."""
     _begin_continuous(m, d)
     for i in range(m.nv):
@@ -54,7 +54,7 @@ def continuous_acc_implicit(m: Any, d: Any) -> int:
 
 
 @stage
-def restore_acc(m: Any, d: Any) -> int:
+def restore_acc(m: Model, d: Data) -> int:
     """Give qacc back the discrete-time acceleration."""
     for i in range(m.nv):
         d.qacc[i] = d.work.qacc_discrete[i]
@@ -62,7 +62,7 @@ def restore_acc(m: Any, d: Any) -> int:
 
 
 @stage
-def keep_forward(m: Any, d: Any) -> int:
+def keep_forward(m: Model, d: Data) -> int:
     """Keep qfrc_inverse and the constraint forces of forward dynamics while inverse dynamics computes its own."""
     for i in range(m.nv):
         d.work.forward_inverse[i] = d.qfrc_inverse[i]
@@ -73,7 +73,7 @@ def keep_forward(m: Any, d: Any) -> int:
 
 
 @stage
-def compare_fwd_inv(m: Any, d: Any) -> int:
+def compare_fwd_inv(m: Model, d: Data) -> int:
     """Norms of the differences of the two, in solver_fwdinv: constraint forces, applied joint forces.
 
     The constraint forces of forward dynamics are put back; qfrc_inverse stays. Without constraints there is no solver

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, exp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardan.collision.detection import collision
 from cardan.dynamics.acceleration import fwd_acceleration
@@ -17,6 +17,7 @@ from cardan.dynamics.inertia import solve_m
 from cardan.enums import mjtDisableBit, mjtIntegrator
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
+from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, SINGLE_STEP, SOLVE, resolve
 from cardan.step.run import StepProgram, run
@@ -50,7 +51,7 @@ class Search:
 
 
 @kernel
-def _pull(m: Any, d: Any, actuator: int) -> float:
+def _pull(m: Model, d: Data, actuator: int) -> float:
     """Set `work.range_row` to M^-1 times the moments of an actuator; returns its norm."""
     for dof in range(m.nv):
         d.work.range_row[dof] = 0.0
@@ -65,7 +66,7 @@ def _pull(m: Any, d: Any, actuator: int) -> float:
 
 
 @kernel
-def _moment_norm(m: Any, d: Any, actuator: int) -> float:
+def _moment_norm(m: Model, d: Data, actuator: int) -> float:
     """Norm of the joint forces that a unit force of an actuator makes."""
     total = 0.0
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
@@ -75,7 +76,7 @@ def _moment_norm(m: Any, d: Any, actuator: int) -> float:
 
 
 @stage
-def decay_velocity(m: Any, d: Any) -> int:
+def decay_velocity(m: Model, d: Data) -> int:
     """Scale all velocities down."""
     for dof in range(m.nv):
         d.qvel[dof] *= d.work.range_setting[DECAY]
@@ -83,7 +84,7 @@ def decay_velocity(m: Any, d: Any) -> int:
 
 
 @stage
-def pull_actuator(m: Any, d: Any) -> int:
+def pull_actuator(m: Model, d: Data) -> int:
     """Measure the length of the actuator that is searched, and pull at it.
 
     Reads actuator_length, actuator_moment, qLD; writes work.range_found (2,): smallest and largest length from the time

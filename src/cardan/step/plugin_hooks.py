@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan.jit import OK, kernel
+from cardan.model.kernel_views import Data, Model
 
 Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -17,7 +18,7 @@ Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 def _native_compute(function: Callable[..., Any]) -> Callable[..., Any]:
     kernel(function)
 
-    def plugin_compute(m: Any, d: Any, instance: int, capability: int) -> int:
+    def plugin_compute(m: Model, d: Data, instance: int, capability: int) -> int:
         function(m, d, instance, capability)
         return OK
 
@@ -27,7 +28,7 @@ def _native_compute(function: Callable[..., Any]) -> Callable[..., Any]:
 def _native_call(function: Callable[..., Any]) -> Callable[..., Any]:
     kernel(function)
 
-    def plugin_call(m: Any, d: Any, instance: int, argument: int) -> int:
+    def plugin_call(m: Model, d: Data, instance: int, argument: int) -> int:
         function(m, d, instance)
         return OK
 

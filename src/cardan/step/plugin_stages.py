@@ -16,6 +16,7 @@ import numpy as np
 from cardan.dynamics.actuation import limit_controls, set_activation_rate
 from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
 from cardan.jit import OK, addresses, call_collider, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, Plugin, plugin_of
 from cardan.sensor.output import apply_cutoff
 from cardan.step.hooks import Hook
@@ -127,7 +128,7 @@ def has_resetting_plugins(m: MjModel) -> bool:
 
 
 @kernel
-def call_all(m: Any, d: Any, slot: int, argument: int) -> int:
+def call_all(m: Model, d: Data, slot: int, argument: int) -> int:
     """Call a function of all instances that have it; stops at the first status that is not OK."""
     for instance in range(m.nplugin):
         address = m.aux.plugin_call[SLOTS * instance + slot]
@@ -139,13 +140,13 @@ def call_all(m: Any, d: Any, slot: int, argument: int) -> int:
 
 
 @stage
-def plugin_passive(m: Any, d: Any) -> int:
+def plugin_passive(m: Model, d: Data) -> int:
     """Passive forces of plugins, added to qfrc_passive."""
     return call_all(m, d, COMPUTE_PASSIVE, PASSIVE)
 
 
 @stage
-def plugin_actuators(m: Any, d: Any) -> int:
+def plugin_actuators(m: Model, d: Data) -> int:
     """Activation rates and forces of plugins' actuators: act_dot and actuator_force, before `fwd_actuation`.
 
     The activation of a dyntype stands behind those of the plugin.
@@ -163,13 +164,13 @@ def plugin_actuators(m: Any, d: Any) -> int:
 
 
 @stage
-def plugin_advance(m: Any, d: Any) -> int:
+def plugin_advance(m: Model, d: Data) -> int:
     """What plugins do at the end of a time step."""
     return call_all(m, d, ADVANCE, 0)
 
 
 @stage
-def plugin_reset(m: Any, d: Any) -> int:
+def plugin_reset(m: Model, d: Data) -> int:
     """What plugins do when data are reset."""
     return call_all(m, d, RESET, 0)
 
@@ -178,7 +179,7 @@ def plugin_reset(m: Any, d: Any) -> int:
 def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
     """The stage that computes the plugins' sensors of an `mjtStage`, and bounds their values by their cutoffs."""
 
-    def plugin_sensor(m: Any, d: Any) -> int:
+    def plugin_sensor(m: Model, d: Data) -> int:
         if m.opt.disableflags & DISABLE_SENSOR:
             return OK
         for instance in range(m.nplugin):

@@ -14,6 +14,7 @@ from typing import Any
 
 from cardan.enums.data import mjtWarning
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.step.status import WARNED
 
 NWARNING = int(mjtWarning.mjNWARNING)
@@ -53,14 +54,14 @@ handler = _Handler()
 
 
 @kernel
-def count_warning(d: Any, kind: int, info: int) -> None:
+def count_warning(d: Data, kind: int, info: int) -> None:
     """Count a warning of a kind (mjtWarning), with its information (an id or a size)."""
     d.warning.number[kind] += 1
     d.warning.lastinfo[kind] = info
 
 
 @stage
-def report_warnings(m: Any, d: Any) -> int:
+def report_warnings(m: Model, d: Data) -> int:
     """Ask for a report if there are warnings of a kind that was not reported yet."""
     for kind in range(NWARNING):
         if d.warning.number[kind] > 0 and d.work.warned[kind] == 0:

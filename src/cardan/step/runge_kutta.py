@@ -13,15 +13,14 @@ exact filter) with the combined derivative.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.configuration import integrate_pos
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.step.advance import advance
 
 
 @kernel
-def _save_start(m: Any, d: Any) -> None:
+def _save_start(m: Model, d: Data) -> None:
     d.work.rk_time = d.time
     for i in range(m.nq):
         d.work.rk_qpos[i] = d.qpos[i]
@@ -35,7 +34,7 @@ def _save_start(m: Any, d: Any) -> None:
 
 
 @kernel
-def _add_derivative(m: Any, d: Any, weight: float) -> None:
+def _add_derivative(m: Model, d: Data, weight: float) -> None:
     """Add the derivative of the current state to the weighted sum."""
     for i in range(m.nv):
         d.work.rk_velocity[i] += weight * d.qvel[i]
@@ -45,7 +44,7 @@ def _add_derivative(m: Any, d: Any, weight: float) -> None:
 
 
 @kernel
-def _go_to(m: Any, d: Any, fraction: float) -> None:
+def _go_to(m: Model, d: Data, fraction: float) -> None:
     """The state x0 + fraction h F(current state), at that time."""
     h = fraction * m.opt.timestep
     for i in range(m.nq):
@@ -59,7 +58,7 @@ def _go_to(m: Any, d: Any, fraction: float) -> None:
 
 
 @stage
-def rk_begin(m: Any, d: Any) -> int:
+def rk_begin(m: Model, d: Data) -> int:
     """After the forward dynamics at x0: save the state, go to x2."""
     _save_start(m, d)
     _add_derivative(m, d, 1.0 / 6.0)
@@ -68,7 +67,7 @@ def rk_begin(m: Any, d: Any) -> int:
 
 
 @stage
-def rk_second(m: Any, d: Any) -> int:
+def rk_second(m: Model, d: Data) -> int:
     """After the forward dynamics at x2: go to x3."""
     _add_derivative(m, d, 1.0 / 3.0)
     _go_to(m, d, 0.5)
@@ -76,7 +75,7 @@ def rk_second(m: Any, d: Any) -> int:
 
 
 @stage
-def rk_third(m: Any, d: Any) -> int:
+def rk_third(m: Model, d: Data) -> int:
     """After the forward dynamics at x3: go to x4."""
     _add_derivative(m, d, 1.0 / 3.0)
     _go_to(m, d, 1.0)
@@ -84,7 +83,7 @@ def rk_third(m: Any, d: Any) -> int:
 
 
 @stage
-def rk_end(m: Any, d: Any) -> int:
+def rk_end(m: Model, d: Data) -> int:
     """After the forward dynamics at x4: from x0 to the end of the step with the combined derivative."""
     _add_derivative(m, d, 1.0 / 6.0)
     for i in range(m.nq):

@@ -14,6 +14,7 @@ import numpy as np
 
 from cardan.enums import mjtDisableBit, mjtSensor
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import apply_cutoff
 
 USER = int(mjtSensor.mjSENS_USER)
@@ -29,7 +30,7 @@ def has_user_sensors(m: Any, when: int) -> bool:
 def user_cutoff(when: int) -> Callable[[Any, Any], int]:
     """The stage that bounds the values of the user sensors of a stage by their cutoffs."""
 
-    def user_sensors(m: Any, d: Any) -> int:
+    def user_sensors(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DISABLE_SENSOR:
             for i in range(m.nsensor):
                 if m.sensor_type[i] == USER and m.sensor_needstage[i] == when:
@@ -43,7 +44,7 @@ def native_sensor(callback: Callable[..., Any], when: int) -> Callable[..., Any]
     """A compiled callback as a function of (m, d)."""
     kernel(callback)
 
-    def sensor(m: Any, d: Any) -> int:
+    def sensor(m: Model, d: Data) -> int:
         callback(m, d, when)
         return OK
 

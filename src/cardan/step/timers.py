@@ -15,6 +15,7 @@ from typing import Any
 
 from cardan.enums import mjtTimer
 from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
 
 NTIMER = int(mjtTimer.mjNTIMER)
 
@@ -55,7 +56,7 @@ def also_timed(name: str, *items: Any) -> Timed:
 def _counting(runs: tuple[int, ...]) -> Callable[[Any, Any], int]:
     """The stage that adds `runs` (one number a timer) to the counters."""
 
-    def count_timers(m: Any, d: Any) -> int:
+    def count_timers(m: Model, d: Data) -> int:
         for k in range(NTIMER):
             d.timer.number[k] += runs[k]
         return OK
@@ -85,11 +86,11 @@ def native_clock(clock: Callable[..., Any], timer: int, starts: bool) -> Callabl
     """A compiled clock as a function of (m, d) that starts or stops a timer."""
     kernel(clock)
 
-    def start(m: Any, d: Any) -> int:
+    def start(m: Model, d: Data) -> int:
         d.work.timer_start[timer] = clock()
         return OK
 
-    def stop(m: Any, d: Any) -> int:
+    def stop(m: Model, d: Data) -> int:
         d.timer.duration[timer] += clock() - d.work.timer_start[timer]
         return OK
 

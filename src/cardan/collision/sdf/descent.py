@@ -28,6 +28,7 @@ from cardan.maths.vector import (
     normalize3,
     sub3,
 )
+from cardan.model.kernel_views import Data, Model
 
 ARMIJO = 0.1
 SHORTEST = 1e-4
@@ -54,7 +55,7 @@ def objective(a: float, b: float, overlap: int) -> float:
 
 
 @kernel
-def slope(d: Any, a: float, b: float, overlap: int) -> Any:
+def slope(d: Data, a: float, b: float, overlap: int) -> Any:
     """Gradient of the objective, from those of both sides."""
     ga = get3(d.work.sdf_gradient, 0)
     gb = get3(d.work.sdf_gradient, 1)
@@ -65,7 +66,7 @@ def slope(d: Any, a: float, b: float, overlap: int) -> Any:
 
 
 @kernel
-def value_at(m: Any, d: Any, point: Any, overlap: int) -> float:
+def value_at(m: Model, d: Data, point: Any, overlap: int) -> float:
     """The objective at a point."""
     a = evaluate(m, d, 0, point, 0)
     b = evaluate(m, d, 1, point, 0)
@@ -73,7 +74,7 @@ def value_at(m: Any, d: Any, point: Any, overlap: int) -> float:
 
 
 @kernel
-def descend(m: Any, d: Any, point: Any, overlap: int) -> Any:
+def descend(m: Model, d: Data, point: Any, overlap: int) -> Any:
     """One step of gradient descent with line search; returns the new point, the objective before and after."""
     a = evaluate(m, d, 0, point, 1)
     b = evaluate(m, d, 1, point, 1)
@@ -91,7 +92,7 @@ def descend(m: Any, d: Any, point: Any, overlap: int) -> Any:
 
 
 @kernel
-def minimise(m: Any, d: Any, point: Any) -> Any:
+def minimise(m: Model, d: Data, point: Any) -> Any:
     """The point where a search that starts from `point` ends."""
     better = True
     iteration = 0
@@ -104,7 +105,7 @@ def minimise(m: Any, d: Any, point: Any) -> Any:
 
 
 @kernel
-def common_box(m: Any, d: Any, geom1: int, geom2: int) -> Any:
+def common_box(m: Model, d: Data, geom1: int, geom2: int) -> Any:
     """Low and high corner of what both bounding boxes have in common, in the frame of `geom1`."""
     xmat1 = get9(d.geom_xmat, geom1)
     xmat2 = get9(d.geom_xmat, geom2)
@@ -128,7 +129,7 @@ def common_box(m: Any, d: Any, geom1: int, geom2: int) -> Any:
 
 
 @kernel
-def put_overlap(m: Any, d: Any, ncon: int, point: Any) -> int:
+def put_overlap(m: Model, d: Data, ncon: int, point: Any) -> int:
     """Write the contact at the end of a search, if there is an overlap: along the difference of both unit gradients."""
     depth = max(evaluate(m, d, 0, point, 1), evaluate(m, d, 1, point, 1))
     if depth >= 0.0:
@@ -140,7 +141,7 @@ def put_overlap(m: Any, d: Any, ncon: int, point: Any) -> int:
 
 @collider
 @exact
-def sdf_descent(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def sdf_descent(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A signed-distance shape (`geom2`) and another one or a primitive: one contact a search that ends in an overlap.
 
     Contacts have negative distances, whatever the margin.

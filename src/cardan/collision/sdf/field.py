@@ -13,6 +13,7 @@ from cardan.enums import mjtGeom
 from cardan.jit import call_collider, kernel
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.vector import get3, get9, mul_mat_t_vec3, mul_mat_vec3, set3, set9, sub3
+from cardan.model.kernel_views import Data, Model
 
 SDF = int(mjtGeom.mjGEOM_SDF)
 
@@ -27,13 +28,13 @@ def mul_mat_mat_t(a: Any, b: Any) -> Any:
 
 
 @kernel
-def has_distance(m: Any, geom: int) -> bool:
+def has_distance(m: Model, geom: int) -> bool:
     """Whether a geom has a signed distance: not one of type sdf without a plugin, which collides with nothing."""
     return m.geom_type[geom] != SDF or m.geom_plugin[geom] >= 0
 
 
 @kernel
-def load_side(m: Any, d: Any, side: int, geom: int) -> None:
+def load_side(m: Model, d: Data, side: int, geom: int) -> None:
     """Make a geom side 0 or 1 of the pair.
 
     The frame of a registered shape is that of its mesh before the mesh was centred and turned.
@@ -55,7 +56,7 @@ def load_side(m: Any, d: Any, side: int, geom: int) -> None:
 
 
 @kernel
-def evaluate(m: Any, d: Any, side: int, point: Any, gradient: int) -> float:
+def evaluate(m: Model, d: Data, side: int, point: Any, gradient: int) -> float:
     """Signed distance of a point in the global frame from one side; with `gradient`, that is noted as well.
 
     Returns the distance; writes the gradient, in the global frame, to ``d.work.sdf_gradient``.

@@ -16,6 +16,7 @@ import numpy as np
 
 from cardan.jit import kernel
 from cardan.maths.vector import scale3, sub3
+from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
     pass
@@ -43,7 +44,7 @@ def cell_of(x: float, count: int) -> int:
 
 
 @kernel
-def interpolated(m: Any, start: int, p: Any) -> Any:
+def interpolated(m: Model, start: int, p: Any) -> Any:
     """Value, and gradient per cell, at a point inside the grid, in cells."""
     nx, ny, nz = int(m.aux.sdf_grid[start]), int(m.aux.sdf_grid[start + 1]), int(m.aux.sdf_grid[start + 2])
     i, j, k = cell_of(p[0], nx), cell_of(p[1], ny), cell_of(p[2], nz)
@@ -61,7 +62,7 @@ def interpolated(m: Any, start: int, p: Any) -> Any:
 
 
 @kernel
-def grid_distance(m: Any, start: int, p: Any) -> Any:
+def grid_distance(m: Model, start: int, p: Any) -> Any:
     """Distance and gradient at a point of the mesh's own frame."""
     low = (m.aux.sdf_grid[start + 3], m.aux.sdf_grid[start + 4], m.aux.sdf_grid[start + 5])
     spacing = m.aux.sdf_grid[start + 6]

@@ -24,6 +24,7 @@ from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.jit import collider, exact, jit_enabled, kernel, stack_array, stack_int_array
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.vector import add3, dot3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -107,7 +108,7 @@ def from_face(faces: Any, at: int, p: Any) -> Any:
 
 
 @kernel
-def mesh_distance(m: Any, d: Any, side: int, mesh: int, start: int, p: Any) -> Any:
+def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Any) -> Any:
     """Signed distance of a point of the mesh's own frame, and its gradient."""
     tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
     face = nearest_face(m.aux.sdf_face, start, tree, m.mesh_bvhadr[mesh], p, d.work.sdf_nearest[side])
@@ -117,7 +118,7 @@ def mesh_distance(m: Any, d: Any, side: int, mesh: int, start: int, p: Any) -> A
 
 @collider
 @exact
-def mesh_entry(m: Any, d: Any, side: int, gradient: int) -> int:
+def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
     """The native entry of meshes: distance and gradient at ``d.work.sdf_point`` of one side of the pair.
 
     While contacts are searched for (``d.work.sdf_rough``), the distance comes from a grid.

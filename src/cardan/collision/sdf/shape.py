@@ -15,6 +15,7 @@ from cardan.collision.sdf.mesh_distance import mesh_entry
 from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import get3, set3
+from cardan.model.kernel_views import Data, Model
 
 STEP = 1e-8
 """Step of the forward differences by which gradients are found, m (as the reference's shapes do)."""
@@ -86,7 +87,7 @@ def _differences(distance: Callable[[Any, Any], float]) -> Callable[[Any, Any], 
 
 
 def _entry(name: str, distance: Callable[..., float], slope: Callable[..., Any]) -> Callable[..., int]:
-    def evaluate(m: Any, d: Any, side: int, gradient: int) -> int:
+    def evaluate(m: Model, d: Data, side: int, gradient: int) -> int:
         adr = MAX_ATTRIBUTES * d.work.sdf_instance[side]
         a = (
             m.aux.sdf_attr[adr],

@@ -17,6 +17,7 @@ from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.constants import mjMAXTREEDEPTH
 from cardan.jit import collider, exact, kernel, stack_int_array
 from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, norm3, normalize3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
 
 STACK = 2 * mjMAXTREEDEPTH
 SAME = 1e-9
@@ -24,7 +25,7 @@ SAME = 1e-9
 
 
 @kernel
-def corner(m: Any, d: Any, geom: int, face: int, k: int) -> Any:
+def corner(m: Model, d: Data, geom: int, face: int, k: int) -> Any:
     """Corner `k` of a face (row of ``mesh_face``) of a mesh geom, global frame."""
     mesh = m.geom_dataid[geom]
     vertex = m.mesh_vertadr[mesh] + m.mesh_face[face, k]
@@ -33,7 +34,7 @@ def corner(m: Any, d: Any, geom: int, face: int, k: int) -> Any:
 
 
 @kernel
-def lowest_corner(d: Any, a: Any, b: Any, c: Any) -> Any:
+def lowest_corner(d: Data, a: Any, b: Any, c: Any) -> Any:
     """The corner to which the distance of side 1 falls most, by its gradient."""
     gradient = get3(d.work.sdf_gradient, 1)
     va, vb, vc = dot3(gradient, a), dot3(gradient, b), dot3(gradient, c)
@@ -43,7 +44,7 @@ def lowest_corner(d: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def deepest_point(m: Any, d: Any, a: Any, b: Any, c: Any, point: Any) -> Any:
+def deepest_point(m: Model, d: Data, a: Any, b: Any, c: Any, point: Any) -> Any:
     """The point of a triangle at which the Frank-Wolfe method ends that starts at `point`."""
     for k in range(m.opt.sdf_iterations):
         evaluate(m, d, 1, point, 1)
@@ -53,7 +54,7 @@ def deepest_point(m: Any, d: Any, a: Any, b: Any, c: Any, point: Any) -> Any:
 
 
 @kernel
-def copy_row(d: Any, source: int, target: int) -> None:
+def copy_row(d: Data, source: int, target: int) -> None:
     """Copy a contact of the pair to another row."""
     d.work.near_dist[target] = d.work.near_dist[source]
     for i in range(3):
@@ -63,7 +64,7 @@ def copy_row(d: Any, source: int, target: int) -> None:
 
 
 @kernel
-def insert_contact(d: Any, ncon: int, depth: float, pos: Any, normal: Any) -> int:
+def insert_contact(d: Data, ncon: int, depth: float, pos: Any, normal: Any) -> int:
     """Add a contact to the rows, which are kept in the order of their depth, the deepest first; returns their number.
 
     Of more than `MAXCONPAIR` the deepest remain.
@@ -79,7 +80,7 @@ def insert_contact(d: Any, ncon: int, depth: float, pos: Any, normal: Any) -> in
 
 
 @kernel
-def is_known(d: Any, kept: int, row: int) -> bool:
+def is_known(d: Data, kept: int, row: int) -> bool:
     """Whether a contact stands where one of the first `kept` ones does."""
     for i in range(kept):
         if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, row))) < SAME:
@@ -88,7 +89,7 @@ def is_known(d: Any, kept: int, row: int) -> bool:
 
 
 @kernel
-def without_copies(d: Any, ncon: int) -> int:
+def without_copies(d: Data, ncon: int) -> int:
     """Leave one contact at each place; returns their number."""
     kept = 0
     for row in range(ncon):
@@ -99,7 +100,7 @@ def without_copies(d: Any, ncon: int) -> int:
 
 
 @kernel
-def collide_face(m: Any, d: Any, geom: int, face: int, ncon: int) -> int:
+def collide_face(m: Model, d: Data, geom: int, face: int, ncon: int) -> int:
     """Add the contact of one face, if its deepest point lies inside; returns the number of contacts now."""
     a, b, c = corner(m, d, geom, face, 0), corner(m, d, geom, face, 1), corner(m, d, geom, face, 2)
     center = scale3(add3(add3(a, b), c), 1.0 / 3.0)
@@ -115,7 +116,7 @@ def collide_face(m: Any, d: Any, geom: int, face: int, ncon: int) -> int:
 
 
 @kernel
-def box_outside(m: Any, d: Any, geom: int, node: int) -> bool:
+def box_outside(m: Model, d: Data, geom: int, node: int) -> bool:
     """Whether the box of a node of the mesh's tree is certainly outside of side 1, by the distance of its centre."""
     local = (m.bvh_aabb[node, 0], m.bvh_aabb[node, 1], m.bvh_aabb[node, 2])
     center = add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
@@ -124,7 +125,7 @@ def box_outside(m: Any, d: Any, geom: int, node: int) -> bool:
 
 
 @kernel
-def collide_tree(m: Any, d: Any, geom: int, mesh: int) -> int:
+def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
     """Add the contacts of all faces in boxes that may reach the shape; returns the number of contacts."""
     nodes = stack_int_array(STACK)
     nodes[0] = m.mesh_bvhadr[mesh]
@@ -145,7 +146,7 @@ def collide_tree(m: Any, d: Any, geom: int, mesh: int) -> int:
 
 @collider
 @exact
-def mesh_sdf(m: Any, d: Any, geom1: int, geom2: int) -> int:
+def mesh_sdf(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """A mesh (`geom1`) and a signed-distance shape: one contact a face whose deepest point lies inside the shape.
 
     The deepest `MAXCONPAIR` contacts remain, less those that stand at the same place.
