@@ -68,6 +68,8 @@ def run(model: Path) -> None:
     table.add_row("mass", f"{m.body_subtreemass[0]:.6g} kg; extent {m.stat.extent:.4g} m")
     kinds = (("actuator", "s", m.nu), ("sensor", "s", m.nsensor), ("tendon", "s", m.ntendon), ("flex", "es", m.nflex),
              ("key", "s", m.nkey))  # fmt: skip
+    if m.nplugin:
+        table.add_row("plugins", ", ".join(f"{escape(n)} ({m._plugins.count(n)})" for n in dict.fromkeys(m._plugins)))
     for kind, ending, count in kinds:
         if count:
             table.add_row(kind + ending, ", ".join(escape(getattr(m, kind)(k).name) or str(k) for k in range(count)))
