@@ -53,9 +53,8 @@ def convex_hull(vertex: np.ndarray) -> Hull:
     return Hull(face, listed, order, facets_around(points, listed))
 
 
-def hull_graph(hull: Hull, *, mirrored: bool = False) -> np.ndarray:
-    """The graph of a hull, int32; `mirrored` turns its faces around."""
-    face = hull.face[:, [0, 2, 1]] if mirrored else hull.face
+def hull_graph(hull: Hull) -> np.ndarray:
+    """The graph of a hull, int32."""
     count = len(hull.order)
     local = np.zeros(hull.order.max() + 1, np.int64)
     local[hull.order] = np.arange(count)
@@ -69,5 +68,5 @@ def hull_graph(hull: Hull, *, mirrored: bool = False) -> np.ndarray:
     adr = np.cumsum(degree + 1) - degree - 1
     neighbours = np.full(len(start) + count, -1)
     neighbours[np.arange(len(start)) + start] = end
-    parts = ([count, len(face)], adr, hull.order, neighbours, face.ravel())
+    parts = ([count, len(hull.face)], adr, hull.order, neighbours, hull.face.ravel())
     return np.concatenate(parts).astype(np.int32)

@@ -88,8 +88,7 @@ class Mesh:
         for remark in raw.remarks:
             self.element.warn(remark, "file")
         scale = np.array(self.values["scale"])
-        self._mirrored = bool(scale.prod() < 0.0)
-        if self._mirrored:
+        if scale.prod() < 0.0:
             _turn_faces(raw)
         self._points = raw.vertex
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
@@ -134,7 +133,7 @@ class Mesh:
             hull = convex_hull(self._points)
         except MeshDataError as error:
             raise self.element.error(str(error)) from None
-        return hull_graph(hull, mirrored=self._mirrored)
+        return hull_graph(hull)
 
     # --- mass --------------------------------------------------------------------------------------------------------
 
