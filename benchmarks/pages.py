@@ -56,6 +56,7 @@ COLUMNS: dict[str, Columns] = {
     "compiling": MILLISECONDS,
     "derivatives": MILLISECONDS,
     "growth_chains": GROWTH,
+    "growth_cloths": GROWTH,
     "growth_piles": GROWTH,
     "memory": {
         "÷ reference": number("ratio", ".2f"),
