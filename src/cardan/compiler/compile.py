@@ -61,6 +61,14 @@ def compile_tree(tree: ModelTree) -> MjModel:
     Raises:
         MjcfError: the model breaks a rule; the message says where and what would be right.
     """
+    try:
+        return _compiled(tree)
+    except (OverflowError, ZeroDivisionError) as error:
+        raise MjcfError(f"a number of the model is too large or too small: {error}", tree.root.source) from error
+
+
+def _compiled(tree: ModelTree) -> MjModel:
+    """The model of a tree, step by step."""
     build = Build(tree)
     plan_reductions(build)
     add_plugins(build)

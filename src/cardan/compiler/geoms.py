@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.figures import figure, mass_and_inertia, placed_shape
+from cardan.compiler.figures import Figure, figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
 from cardan.compiler.nodes import Geom
 from cardan.compiler.plugins import instance_of
@@ -75,12 +75,20 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
         geom_friction=values["friction"],
         geom_margin=values["margin"],
         geom_gap=values["gap"],
-        geom_fluid=fluid_coefficients(found.semiaxes, values["fluidcoef"])
-        if values["fluidshape"] == "ellipsoid"
-        else _NO_FLUID,
+        geom_fluid=_fluid(element, values, found),
     )
     _put_appearance(build, "geom", values)
     build.user("geom", element, values["user"])
+
+
+def _fluid(element: Element, values: dict[str, Any], found: Figure) -> tuple[float, ...]:
+    """Row of ``geom_fluid``."""
+    if values["fluidshape"] != "ellipsoid":
+        return _NO_FLUID
+    try:
+        return fluid_coefficients(found.semiaxes, values["fluidcoef"])
+    except (OverflowError, ZeroDivisionError):
+        raise element.error("too large or too small: the added mass exceeds the range of numbers", "size") from None
 
 
 def _counts(build: Build, body: Body, group: int) -> bool:

@@ -107,7 +107,7 @@ def hfield_box(size: tuple[float, ...]) -> tuple[Vec3, Vec3, float]:
     """Centre and half sides of the box around a height field, and radius of the sphere about its origin."""
     x, y, top, base = size
     half = (x, y, 0.5 * (top + base))
-    return (0.0, 0.0, 0.5 * (top - base)), half, sqrt(x * x + y * y + max(top, base) ** 2)
+    return (0.0, 0.0, 0.5 * (top - base)), half, sqrt(x * x + y * y + max(top, base) * max(top, base))
 
 
 def hfield_geom_size(size: tuple[float, ...]) -> Vec3:

@@ -66,6 +66,15 @@ def _capsule_inertia(s: Vec3, mass: float) -> Vec3:
     return (side, side, barrel[2] + sphere)
 
 
+# products, not powers: what is too large becomes infinite, and is reported as an error of the geom
+def _cylinder_radius(s: Vec3) -> float:
+    return sqrt(s[0] * s[0] + s[1] * s[1])
+
+
+def _box_radius(s: Vec3) -> float:
+    return sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
+
+
 def _box_volume(s: Vec3) -> float:
     return 8.0 * s[0] * s[1] * s[2]
 
@@ -119,16 +128,16 @@ SHAPES: dict[str, Shape] = {
         3, _same, max, _ellipsoid_volume, _ellipsoid_inertia, _same
     ),
     "cylinder": Shape(
-        2, lambda s: (s[0], s[0], s[1]), lambda s: sqrt(s[0] ** 2 + s[1] ** 2), _cylinder_volume, _cylinder_inertia,
+        2, lambda s: (s[0], s[0], s[1]), _cylinder_radius, _cylinder_volume, _cylinder_inertia,
         lambda s: (s[0], s[0], s[1]),
     ),
     "box": Shape(
-        3, _same, lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2), _box_volume,
+        3, _same, _box_radius, _box_volume,
         _box_inertia, _same,
     ),
     # a height field weighs what a box weighs that is as thick as its base and half its top
     "hfield": Shape(
-        3, _same, lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2), _box_volume,
+        3, _same, _box_radius, _box_volume,
         _box_inertia, _same,
     ),
 }  # fmt: skip

@@ -109,7 +109,7 @@ def _cylinder(values: Values, given: Mapping[str, Any]) -> None:
     """Cylinder: force = area act + bias, with a filtered pressure ``act``."""
     values["dynprm"] = _with_first(values["dynprm"], i0=given.get("timeconst"))
     area, diameter = given.get("area"), given.get("diameter")
-    values["gainprm"] = _with_first(values["gainprm"], i0=area if diameter is None else 0.25 * pi * diameter**2)
+    values["gainprm"] = _with_first(values["gainprm"], i0=area if diameter is None else 0.25 * pi * diameter * diameter)
     bias = given.get("bias", (None, None, None))
     values["biasprm"] = _with_first(values["biasprm"], i0=bias[0], i1=bias[1], i2=bias[2])
     values.update(dyntype="filter", gaintype="fixed", biastype="affine")
