@@ -12,7 +12,7 @@ from cardan.collision.culling import boxes_apart
 from cardan.jit.mode import jit_enabled
 
 POSES = 100 if jit_enabled else 20
-STEPS = 60 if jit_enabled else 6
+STEPS = 60 if jit_enabled else 2
 WHOLE = ("dist", "pos", "frame", "geom")
 
 
