@@ -200,7 +200,8 @@ def tendon_jacobian(m: MjModel, d: MjData) -> FloatArray:
 def _inverse_factor(block: FloatArray) -> FloatArray:
     """F with F' F = M^-1. Pivots of M = L' D L are at least mjMINVAL, so that a singular M has an answer.
 
-    Raises MjcfError when that answer is no number.
+    Raises:
+        MjcfError: that answer is no number.
     """
     n = len(block)
     try:
