@@ -63,8 +63,9 @@ def mju_warningText(warning: int, info: int) -> str:
     return warning_text(kind, value)
 
 
-def mju_writeLog(type: str, msg: str) -> None:
+def mju_writeLog(type: str | bytes, msg: str | bytes) -> None:
     """Append the date, and "type: msg", to ``MUJOCO_LOG.TXT`` in the working directory."""
+    type, msg = (text.decode(errors="replace") if isinstance(text, bytes) else text for text in (type, msg))
     if not isinstance(type, str) or not isinstance(msg, str):
         raise TypeError("mju_writeLog: type and msg must be text")
     with Path(LOG_FILE).open("a", encoding="utf-8") as file:

@@ -100,9 +100,10 @@ def mju_type2Str(type: int) -> str | None:
     return _TYPE_NAMES.get(int(type))
 
 
-def mju_str2Type(str: str) -> int:
+def mju_str2Type(str: str | bytes) -> int:
     """Object type (`mjtObj`) with a name of the modelling language; 0 (unknown) if there is none."""
-    return next((number for number, name in _TYPE_NAMES.items() if name == str), 0)
+    text = str.decode(errors="replace") if isinstance(str, bytes) else str
+    return next((number for number, name in _TYPE_NAMES.items() if name == text), 0)
 
 
 def _check_pyramid(pyramid: np.ndarray, force: np.ndarray, mu: np.ndarray) -> None:

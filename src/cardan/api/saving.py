@@ -17,14 +17,12 @@ from cardan.mjcf.docs import schema_page, schema_text
 from cardan.mjcf.writer import write_tree
 from cardan.model.binary import dump_model, dumped_size, load_model
 from cardan.model.files import replace_file, replace_text
-from cardan.model.mjmodel import MjModel, register_reader
+from cardan.model.mjmodel import FileName, MjModel, register_reader
 from cardan.model.printing import DEFAULT_FORMAT, check_format, data_text, model_text
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.spec.tree import ModelTree
-
-FileName = str | os.PathLike[str]
 
 
 class Source(NamedTuple):
@@ -125,7 +123,7 @@ def mj_saveModel(m: MjModel, filename: FileName | None = None, buffer: np.ndarra
         if filename is None:
             raise TypeError("mj_saveModel: give a filename or a buffer")
         data = dump_model(m)
-        replace_file(Path(os.fspath(filename)), lambda file: file.write(data))
+        replace_file(Path(os.fsdecode(filename)), lambda file: file.write(data))
         return
     if not isinstance(buffer, np.ndarray) or buffer.dtype != np.uint8 or not buffer.flags.writeable or buffer.ndim > 2:
         raise TypeError("mj_saveModel: buffer must be a writeable NumPy vector of uint8")
@@ -149,7 +147,7 @@ def load_binary(filename: str, assets: Mapping[str, bytes] | None = None) -> MjM
 # --- text ------------------------------------------------------------------------------------------------------------
 
 
-def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str) -> None:
+def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str | bytes) -> None:
     """Write the whole model to a text file.
 
     Args:
@@ -170,7 +168,7 @@ def mj_printModel(m: MjModel, filename: FileName) -> None:
     mj_printFormattedModel(m, filename, DEFAULT_FORMAT)
 
 
-def mj_printFormattedData(m: MjModel, d: MjData, filename: FileName, float_format: str) -> None:
+def mj_printFormattedData(m: MjModel, d: MjData, filename: FileName, float_format: str | bytes) -> None:
     """Write the whole data to a text file; arguments and errors as in `mj_printFormattedModel`."""
     check_pair("mj_printFormattedData", m, d)
     replace_text(filename, data_text(m, d, check_format(float_format)))

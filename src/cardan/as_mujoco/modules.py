@@ -26,11 +26,13 @@ class Submodule(NamedTuple):
         source: Cardan's module of the same content, or empty.
         holds: which names of `cardan` it holds, if it has no source.
         is_package: whether it has submodules of its own.
+        later: the feature that it waits for, if its names are not there yet.
     """
 
     source: str = ""
     holds: Callable[[str, Any], bool] = lambda name, value: False
     is_package: bool = False
+    later: str = ""
 
 
 def _realloc_con_efc(d: cardan.MjData, ncon: int, nefc: int) -> None:
@@ -86,6 +88,8 @@ SUBMODULES: dict[str, Submodule] = {
     "_functions": Submodule(holds=_is_function),
     "_render": Submodule(holds=_is_of_rendering),
     "_structs": Submodule(holds=_is_struct),
+    **{name: Submodule(later="rendering") for name in ("renderer", "viewer", "gl_context", "_simulate")},
+    **{name: Submodule(later="rendering", is_package=True) for name in ("egl", "glfw", "osmesa")},
 }
 """The modules of the reference's package beside itself."""
 
@@ -101,6 +105,9 @@ def fill(module: ModuleType) -> None:
         _fill_package(module)
         return
     submodule = SUBMODULES[name]
+    if submodule.later:
+        module.__dict__["__getattr__"] = _names_the_feature(module.__name__, submodule.later)
+        return
     if submodule.source:
         source = importlib.import_module(submodule.source)
         names = getattr(source, "__all__", None) or [key for key in vars(source) if not key.startswith("_")]
@@ -113,6 +120,17 @@ def fill(module: ModuleType) -> None:
         vars(module)["_realloc_con_efc"] = _realloc_con_efc
         document(content.values())
     module.__doc__ = f"The part of cardan that stands in {NAME}.{name}."
+
+
+def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
+    """What is called for a name of a module that waits for a feature."""
+
+    def missing(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"{module}.{name} is not supported yet ({feature}); docs/status.md lists what is")
+
+    return missing
 
 
 def _fill_package(module: ModuleType) -> None:

@@ -44,6 +44,19 @@ def set_array(array: np.ndarray, name: str, value: Any) -> None:
         raise ValueError(f"{name}: expected shape {array.shape}, got {np.shape(value)}") from None
 
 
+class ArrayAttribute:
+    """Shows an array field on the class, for ``dir`` and ``help``; instances keep their array under the same name."""
+
+    def __init__(self, name: str, doc: str) -> None:
+        self.name = name
+        self.__doc__ = doc
+
+    def __get__(self, owner: Any, cls: type) -> ArrayAttribute:
+        if owner is None:
+            return self
+        raise AttributeError(self.name)
+
+
 def _ignore(name: str) -> None:
     """Nothing depends on the scalar that was set."""
 

@@ -33,6 +33,6 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
         raise
 
 
-def replace_text(path: str | os.PathLike[str], text: str) -> None:
+def replace_text(path: str | bytes | os.PathLike[str], text: str) -> None:
     """Write a text file, as `replace_file` does."""
-    replace_file(Path(os.fspath(path)), lambda file: file.write(text.encode()))
+    replace_file(Path(os.fsdecode(path)), lambda file: file.write(text.encode()))

@@ -15,7 +15,7 @@ from cardan.errors import FatalError
 from cardan.jit.driver import Program
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import Record, RecordList, scalar_property, set_array
+from cardan.model.attributes import ArrayAttribute, Record, RecordList, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.plugin_life import begin_instances, copy_instances
@@ -331,3 +331,8 @@ for _field in DATA.members(""):
         setattr(MjData, _field.name, scalar_property(_field.name, _field.doc))
     elif _field.name in ARENA_FIELDS:
         setattr(MjData, _field.name, _arena_property(_field.name, _field.shape, _field.doc))
+    else:
+        setattr(MjData, _field.name, ArrayAttribute(_field.name, _field.doc))
+for _list in ("contact", "warning", "timer", "solver"):
+    setattr(MjData, _list, ArrayAttribute(_list, "Records of one kind."))
+setattr(MjData, "model", ArrayAttribute("model", "The model."))  # noqa: B010 (its type is declared above)

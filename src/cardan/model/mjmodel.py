@@ -10,7 +10,7 @@ import numpy as np
 
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import group_class, scalar_property, set_array, standalone_memory
+from cardan.model.attributes import ArrayAttribute, group_class, scalar_property, set_array, standalone_memory
 from cardan.model.derived import attach_derived
 from cardan.model.named import ModelNames
 from cardan.model.plugin_life import number_plugins
@@ -25,6 +25,7 @@ VISUAL_GROUPS = {
 }
 TEXT_FIELDS = tuple(f.name for f in MODEL.fields if f.dtype == "char" and f.name != "plugin_attr")
 
+FileName = str | bytes | os.PathLike[str]
 _READERS: dict[str, Callable[..., Any]] = {}
 
 
@@ -167,7 +168,7 @@ class MjModel(ModelNames):
             raise AttributeError(f"MjModel has no attribute {name!r} that can be set")
 
     @classmethod
-    def from_xml_path(cls, filename: str | os.PathLike[str], assets: Mapping[str, bytes] | None = None) -> MjModel:
+    def from_xml_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:
         """Read and compile an MJCF or URDF file.
 
         Args:
@@ -177,15 +178,15 @@ class MjModel(ModelNames):
         Raises:
             ValueError: the file breaks a rule of the language; the message says where and what would be right.
         """
-        return _READERS["xml_path"](os.fspath(filename), assets)
+        return _READERS["xml_path"](os.fsdecode(filename), assets)
 
     @classmethod
-    def from_xml_string(cls, xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
+    def from_xml_string(cls, xml: str | bytes, assets: Mapping[str, bytes] | None = None) -> MjModel:
         """Read and compile a model given as a string; arguments and errors as in `from_xml_path`."""
         return _READERS["xml_string"](xml, assets)
 
     @classmethod
-    def from_binary_path(cls, filename: str | os.PathLike[str], assets: Mapping[str, bytes] | None = None) -> MjModel:
+    def from_binary_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:
         """Read a binary model file, as `mj_saveModel` writes it.
 
         Args:
@@ -195,7 +196,7 @@ class MjModel(ModelNames):
         Raises:
             ValueError: the file is of another kind or version, truncated or damaged; the message says which.
         """
-        return _READERS["binary_path"](os.fspath(filename), assets)
+        return _READERS["binary_path"](os.fsdecode(filename), assets)
 
     def to_xml(self) -> str:
         """The model as MJCF text, in the canonical subset; numbers are those that it has now.
@@ -250,3 +251,7 @@ for _field in MODEL.members(""):
         setattr(MjModel, _field.name, scalar_property(_field.name, _field.doc))
     elif _field.name in TEXT_FIELDS:
         setattr(MjModel, _field.name, _text_property(_field.name, _field.doc))
+    else:
+        setattr(MjModel, _field.name, ArrayAttribute(_field.name, _field.doc))
+for _group in ("opt", "stat", "vis"):
+    setattr(MjModel, _group, ArrayAttribute(_group, "Options of one kind."))

@@ -28,12 +28,14 @@ _NOT_LISTED = ("tex_rgb",)
 _TITLES = {str(MODEL.by_name[name].shape[0]): kind for kind, name in NAME_FIELDS.items()} | {"nv": "dof", "nbvh": "bvh"}
 
 
-def check_format(float_format: str) -> str:
+def check_format(float_format: str | bytes) -> str:
     """The format, checked to be a printf format of one number.
 
     Raises:
         ValueError: it isn't.
     """
+    if isinstance(float_format, bytes):
+        float_format = float_format.decode(errors="replace")
     if not _FORMAT.fullmatch(float_format):
         raise ValueError(f"{float_format!r} is not a format of one float, such as '% -9.2g' (one of f, g, G, e, E)")
     return float_format
