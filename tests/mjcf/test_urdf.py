@@ -84,6 +84,14 @@ MODELS: dict[str, str] = {
         + link("a", f'<visual>{SPHERE}<material name="g"/></visual><visual>{SPHERE}</visual><visual>{SPHERE}{RED}'
                     f'</visual><collision>{SPHERE}<material name="x"/></collision>')
         + link("b", f'<visual>{SPHERE}</visual><visual>{SPHERE}<material name="red"/></visual>') + joint("fixed")),
+    "the first colour of a name counts, also of a later link": robot(
+        link("a", f'<collision>{SPHERE}{RED}</collision><visual>{SPHERE}<material name="g"/></visual>')
+        + link("b", f'<visual>{SPHERE}<material name="g"><color rgba="0 1 0 1"/></material></visual>'
+                    f'<visual>{SPHERE}<material name="red"/></visual>') + joint("revolute")
+        + '<material name="g"><color rgba="0 0 1 1"/></material>', '<mujoco><compiler discardvisual="false"/></mujoco>'),
+    "material with a colour and no name": robot(
+        link("a", f'<visual>{SPHERE}<material><color rgba="0 1 0 1"/></material></visual>'),
+        '<mujoco><compiler discardvisual="false"/></mujoco>'),
     "material without colour": robot(
         '<material name="m"><texture filename="x.png"/></material>'
         + link("a", f'<visual>{SPHERE}<material name="m"/></visual>')),

@@ -66,10 +66,7 @@ def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
             raise link.error(f"repeated link '{link.values['name']}'", "name")
         links[link.values["name"]] = link
     robot = _Robot(tree, links, list(root.all("joint")), compiler)
-    for material in root.all("material"):
-        colour = material.child("color")
-        if colour is not None:
-            robot.colours.setdefault(material.values["name"], colour.values["rgba"])
+    _name_colours(robot, root)
     _add_links(robot)
     _add_mimics(robot)
     tree.changed()
@@ -278,16 +275,32 @@ def _warn(node: Node, message: str) -> None:
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
 
+def _name_colours(robot: _Robot, root: Node) -> None:
+    """The colours of all names of materials: the first in the file counts, wherever in it a name is used.
+
+    Raises:
+        MjcfError: a material has neither a colour nor a name.
+    """
+    for node in root.descendants():
+        if node.row.tag != "material" or not node.checked:
+            continue
+        colour = node.child("color")
+        if colour is not None:
+            robot.colours.setdefault(node.values["name"], colour.values["rgba"])
+        elif "name" not in node.given:
+            raise node.error("required attribute missing", "name")
+
+
 def _colour(robot: _Robot, shape: Node, before: tuple[float, ...]) -> tuple[float, ...]:
-    """Colour of a shape: its material's own, that of the material of this name, else that of the shape before."""
+    """Colour of a shape: its material's own, that of the material of this name, else that of the shape before.
+
+    The material of a collision shape gives its name a colour, but does not colour the shape, as in the reference.
+    """
     material = shape.child("material")
-    if material is None:
+    if material is None or shape.row.tag == "collision":
         return before
-    name, colour = material.values["name"], material.child("color")
-    if colour is not None:
-        robot.colours.setdefault(name, colour.values["rgba"])
-        return colour.values["rgba"]
-    return robot.colours.get(name, before)
+    colour = material.child("color")
+    return robot.colours.get(material.values["name"], before) if colour is None else colour.values["rgba"]
 
 
 def _add_shapes(robot: _Robot, body: Element, link: Node) -> None:

@@ -43,7 +43,7 @@ _GEOMETRY = element(
 def _material(**more: Any) -> ElementRow:
     """Row of a material, which may stand beside links and in visuals."""
     colour = element("color", "colour", reals("rgba", 4, None, "colour and opacity", required=True), **_ONE)
-    return element("material", "colour of a shape", text("name", "name of the material", required=True),
+    return element("material", "colour of a shape", text("name", "name of the material"),
                    children=[colour], **more)  # fmt: skip
 
 

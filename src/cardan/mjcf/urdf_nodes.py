@@ -40,6 +40,14 @@ class Node:
         """The children with one of the tags."""
         return (child for child in self.children if child.row.tag in tags)
 
+    def descendants(self) -> Iterator[Node]:
+        """All elements inside this one, in the order of the file."""
+        stack = self.children[::-1]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(node.children[::-1])
+
     def error(self, message: str, attribute: str | None = None) -> MjcfError:
         """An error about this element, to be raised by the caller."""
         return MjcfError(message, self.source, self.line, self.row.tag, attribute)
