@@ -1,4 +1,4 @@
-"""Cardan: a physics engine for articulated bodies in contact.
+"""Cardan: a physics engine for articulated and soft bodies in contact.
 
 The names here are those of MuJoCo's Python package, so that ``import cardan as mujoco`` runs existing simulation loops.
 """

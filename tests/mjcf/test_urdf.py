@@ -88,7 +88,8 @@ MODELS: dict[str, str] = {
         link("a", f'<collision>{SPHERE}{RED}</collision><visual>{SPHERE}<material name="g"/></visual>')
         + link("b", f'<visual>{SPHERE}<material name="g"><color rgba="0 1 0 1"/></material></visual>'
                     f'<visual>{SPHERE}<material name="red"/></visual>') + joint("revolute")
-        + '<material name="g"><color rgba="0 0 1 1"/></material>', '<mujoco><compiler discardvisual="false"/></mujoco>'),
+        + '<material name="g"><color rgba="0 0 1 1"/></material>',
+        '<mujoco><compiler discardvisual="false"/></mujoco>'),
     "material with a colour and no name": robot(
         link("a", f'<visual>{SPHERE}<material><color rgba="0 1 0 1"/></material></visual>'),
         '<mujoco><compiler discardvisual="false"/></mujoco>'),

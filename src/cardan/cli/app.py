@@ -30,7 +30,7 @@ def common(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Cardan: a physics engine for articulated bodies in contact."""
+    """Cardan: a physics engine for articulated and soft bodies in contact."""
 
 
 ModelPath = Annotated[
