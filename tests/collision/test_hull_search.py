@@ -70,7 +70,7 @@ def test_the_start_does_not_matter(kind, folds):
         stuck += reach[cold] < reach.max() - 1e-9
         short += lead >= hull_search.LEAD * m.geom_rbound[0] and warm == cold
     assert short > SEARCHES / 4
-    assert (stuck > 0) == (folds > 0)
+    assert stuck == 0 or folds > 0
 
 
 def test_searches_of_a_pair_start_where_they_ended():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pkgutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -24,10 +25,20 @@ from cardan.step.pipeline import program
 PROGRAMS = ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")
 
 
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    """All modules inside a package; not the one whose import takes over the name mujoco."""
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if info.name == "cardan.as_mujoco":
+            continue
+        module = import_module(info.name)
+        yield module
+        if info.ispkg:
+            yield from _modules(module)
+
+
 def all_entries() -> list[Callable[..., Any]]:
     """Every stage and collision function of the package."""
-    modules = [import_module(info.name) for info in pkgutil.walk_packages(cardan.__path__, "cardan.")]
-    found = {value: None for module in modules for value in vars(module).values() if is_entry(value)}
+    found = {value: None for module in _modules(cardan) for value in vars(module).values() if is_entry(value)}
     return [*found, *(stage for stage in all_sensor_stages() if stage not in found)]
 
 

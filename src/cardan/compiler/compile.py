@@ -51,7 +51,7 @@ _COLUMN_SIZES: dict[str, str] = {
     "npluginattr": "plugin_attr",
     "nnames_map": "names_map",
 }
-_LARGEST_MEMORY = 16 * 2**30
+_LARGEST_MEMORY = 8 * 2**30
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 
 

@@ -30,7 +30,7 @@ from cardan.constraint.rows import (
     set_regularizer,
     start_rows,
 )
-from cardan.dynamics.contact_side import has_flex, list_bodies, side_body
+from cardan.dynamics.contact_side import MAX_BODIES, has_flex, list_bodies, side_body
 from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtCone, mjtDisableBit
@@ -116,8 +116,8 @@ def add_contact(m: Model, d: Data, con: int) -> int:
 @kernel
 def add_soft_contact(m: Model, d: Data, con: int) -> int:
     """Add the rows of a contact with flexes: those of a contact for each of its bodies, weighted and added."""
-    bodies = stack_int_array(8)
-    weights = stack_array(8)
+    bodies = stack_int_array(MAX_BODIES)
+    weights = stack_array(MAX_BODIES)
     nbody = list_bodies(m, d, con, bodies, weights)
     kind = contact_kind(m, d, con)
     count = row_count(m, d, con, kind)

@@ -43,7 +43,7 @@ def pass_dof(m: Model, nbody: int, dofs: Any, dof: int) -> int:
 @kernel
 def unite_chains(m: Model, d: Data, bodies: Any, nbody: int) -> int:
     """Collect the dofs that move any of the bodies in `work.chain_dof`, last first; returns their number."""
-    dofs = stack_int_array(8)
+    dofs = stack_int_array(MAX_BODIES)
     dof = start_chains(m, bodies, nbody, dofs)
     n = 0
     while dof >= 0:
@@ -68,7 +68,7 @@ def add_power(d: Data, w: Any, body: int, dof: int, start: int, stride: int, row
 @kernel
 def fill_union(m: Model, d: Data, w: Any, bodies: Any, nbody: int, n: int, row: int, rows: int) -> None:
     """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `unite_chains` and the wrenches `w`."""
-    dofs = stack_int_array(8)
+    dofs = stack_int_array(MAX_BODIES)
     sparse = is_sparse(m)
     stride = n if sparse else int(m.nv)
     start = int(d.efc_J_rowadr[row]) if sparse else row * int(m.nv)
