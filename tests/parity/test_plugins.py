@@ -9,6 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from marks import takes_minutes_interpreted
 from parity.elastic_models import block, cable, particles, settings, sheet
 
 import cardan
@@ -134,6 +135,7 @@ def test_order_of_instances() -> None:
     </mujoco>""")
 
 
+@takes_minutes_interpreted
 def test_rest_is_kept_over_a_long_run() -> None:
     # 20 s of a bent cable that is damped: it comes to rest in its curve, as in the reference
     xml = cable(11, 6, False, 'timestep="0.002" gravity="0 0 0"')
