@@ -72,6 +72,8 @@ def target_matrix(name: str, array: Any) -> np.ndarray:
 
 def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np.ndarray:
     """A matrix of a shape to write results to; `what` names the shape in the error."""
+    if type(array) is np.ndarray and array.dtype is _FLOAT64 and array.shape == shape and array.flags.carray:
+        return array
     if np.shape(array) != shape:
         raise TypeError(f"{name} should be of shape {what}, got {np.shape(array)}")
     return target_matrix(name, array)
@@ -100,6 +102,8 @@ def vector_of(name: str, value: Any, size: int, what: str = "") -> np.ndarray:
 
 def numbers(name: str, value: Any, size: int) -> Any:
     """`size` numbers that are only read, as a tuple for kernels."""
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,):
+        return tuple(value.tolist())
     return tuple(vector_of(name, value, size).tolist())
 
 

@@ -6,38 +6,23 @@ in units of `vec`, or -1. Rays that start inside a geom meet the surface where t
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from cardan.api.array_arguments import numbers, require, target_vector, vector_of
+from cardan.api.single import run_stage
 from cardan.collision.ray import MISS, is_primitive, ray_in_frame, ray_primitive
 from cardan.collision.ray_mesh import ray_triangle
 from cardan.collision.ray_scene import NGROUP, TOO_SHORT, cast_at_geom, cast_ray, cast_rays
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.errors import FatalError
-from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.soft.rays import EDGES, FACES_SEEN, SKIN, VERTICES, cast_at_flex
 
 __all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayFlex", "mju_rayGeom", "mju_raySkin"]
-
-
-@cache
-def _program(stage: Any) -> Program:
-    return Program([stage])
-
-
-def _run(stage: Any, m: MjModel, d: MjData) -> None:
-    """Run a stage on its own."""
-    program = _program(stage)
-    if d.model is m:
-        program.run_once(d)
-    else:
-        program.run(m, d)
 
 
 def _put3(name: str, line: np.ndarray, start: int, value: Any) -> None:
@@ -105,7 +90,7 @@ def mj_ray(
         require(geomid.size == 1, f"geomid should be of size 1, got size {geomid.size}")
     _put_line(work, pnt, vec)
     _put_options(work, geomgroup, flg_static, bodyexclude)
-    _run(cast_ray, m, d)
+    run_stage(cast_ray, m, d)
     dist = _distance("mj_ray", work)
     geomid[0] = work["work.ray_option"][3]
     return dist
@@ -157,7 +142,7 @@ def mj_multiRay(
     for name, array in (("vec", directions), ("dists", distances), ("geoms", ids)):
         memory.attach(f"work.ray_{name}", array)
     d.__dict__.pop("_view", None)
-    _run(cast_rays, m, d)
+    run_stage(cast_rays, m, d)
 
 
 def _ray_at(name: str, kind: mjtGeom, m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
@@ -167,7 +152,7 @@ def _ray_at(name: str, kind: mjtGeom, m: MjModel, d: MjData, geomid: int, pnt: A
     work = d._memory.arrays
     _put_line(work, pnt, vec)
     work["work.ray_option"][3] = geomid
-    _run(cast_at_geom, m, d)
+    run_stage(cast_at_geom, m, d)
     return _distance(name, work)
 
 
@@ -254,7 +239,7 @@ def mju_rayFlex(
     _put_line(work, pnt, vec)
     flags = ((flg_vert, VERTICES), (flg_edge, EDGES), (flg_face, FACES_SEEN), (flg_skin, SKIN))
     work["work.arg_id"][:3] = flexid, flex_layer, sum(bit for flag, bit in flags if flag)
-    _run(cast_at_flex, m, d)
+    run_stage(cast_at_flex, m, d)
     if work["work.arg_id"][3] >= 0:
         ids[0] = work["work.arg_id"][3]
     return float(work["work.ray_dist"][0])

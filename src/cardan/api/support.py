@@ -6,13 +6,11 @@ caller (see `array_arguments`). Ids that don't exist raise IndexError.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cardan.api import support_stages as stages
-from cardan.api.arguments import check_pair
 from cardan.api.array_arguments import (
     numbers,
     require,
@@ -23,12 +21,11 @@ from cardan.api.array_arguments import (
     valid_id,
     vector_of,
 )
+from cardan.api.single import run_stage, take_desk
 from cardan.constants import mjMINVAL, mjVERSION_HEADER
-from cardan.dynamics import configuration
 from cardan.dynamics.jacobian import is_sparse
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.errors import FatalError
-from cardan.jit import Program
 from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
 from cardan.maths.vector import add3, mul_mat_vec3
 from cardan.model.mjdata import MjData
@@ -41,37 +38,28 @@ _COUNT = dict(zip(map(int, _MOVING), ("nbody", "nbody", "ngeom", "nsite", "ncam"
 Jacobian = np.ndarray | None
 
 
-@cache
-def _program(stage: Any) -> Program:
-    return Program([stage])
-
-
 def _run(stage: Any, m: MjModel, d: MjData) -> dict[str, np.ndarray]:
     """Run a stage; returns the arrays of the data.
 
     Raises:
         TypeError, ValueError: these are no model and data of the same sizes.
     """
-    check_pair(stage.__name__, m, d)
-    _program(stage).run(m, d)
+    run_stage(stage, m, d)
     return d._memory.arrays
 
 
-def _write_jacobian(m: MjModel, name: str, array: Jacobian, rows: np.ndarray) -> None:
-    if array is not None:
-        target_shape(name, array, (3, m.nv), "(3, nv)")[...] = rows.reshape(3, m.nv)
-
-
-def _point_jacobian(m: MjModel, d: MjData, point: Any, body: int) -> dict[str, np.ndarray]:
+def _point_jacobian(m: MjModel, d: MjData, point: Any, body: int) -> list[np.ndarray]:
+    """Jacobians (3, nv) of a point fixed to a body: of positions and of rotations."""
     work = d._memory.arrays
     work["work.arg_point"][:3] = point
     work["work.arg_id"][0] = body
-    return _run(stages.point_jacobian, m, d)
+    run_stage(stages.point_jacobian, m, d)
+    return d._jacobians
 
 
-def _check_jacobian(m: MjModel, name: str, array: Jacobian) -> None:
+def _check_jacobian(name: str, array: Jacobian, shape: tuple[int, int]) -> None:
     if array is not None:
-        target_shape(name, array, (3, m.nv), "(3, nv)")
+        target_shape(name, array, shape, "(3, nv)")
 
 
 def mj_jac(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, point: Any, body: int) -> None:
@@ -86,11 +74,14 @@ def mj_jac(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, point: Any, bo
         body: id of the body.
     """
     valid_id("body", body, m.nbody)
-    _check_jacobian(m, "jacp", jacp)
-    _check_jacobian(m, "jacr", jacr)
-    work = _point_jacobian(m, d, vector_of("point", point, 3), body)
-    _write_jacobian(m, "jacp", jacp, work["work.arg_jacp"])
-    _write_jacobian(m, "jacr", jacr, work["work.arg_jacr"])
+    shape = (3, m.nv)
+    _check_jacobian("jacp", jacp, shape)
+    _check_jacobian("jacr", jacr, shape)
+    moving, turning = _point_jacobian(m, d, vector_of("point", point, 3), body)
+    if jacp is not None:
+        jacp[...] = moving
+    if jacr is not None:
+        jacr[...] = turning
 
 
 def mj_jacBody(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, body: int) -> None:
@@ -117,9 +108,11 @@ def mj_jacSite(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, site: int)
 
 def mj_jacSubtreeCom(m: MjModel, d: MjData, jacp: Jacobian, body: int) -> None:
     """Translational Jacobian (3, nv) of the centre of mass of a body's subtree."""
-    _check_jacobian(m, "jacp", jacp)
+    _check_jacobian("jacp", jacp, (3, m.nv))
     d._memory.arrays["work.arg_id"][0] = valid_id("body", body, m.nbody)
-    _write_jacobian(m, "jacp", jacp, _run(stages.subtree_com_jacobian, m, d)["work.arg_jacp"])
+    run_stage(stages.subtree_com_jacobian, m, d)
+    if jacp is not None:
+        jacp[...] = d._jacobians[0]
 
 
 def mj_jacPointAxis(
@@ -127,13 +120,14 @@ def mj_jacPointAxis(
 ) -> None:
     """Jacobians (3, nv) of a point and of an axis (world frame) that are fixed to a body."""
     valid_id("body", body, m.nbody)
-    _check_jacobian(m, "jacPoint", jacPoint)
-    _check_jacobian(m, "jacAxis", jacAxis)
+    _check_jacobian("jacPoint", jacPoint, (3, m.nv))
+    _check_jacobian("jacAxis", jacAxis, (3, m.nv))
     direction = vector_of("axis", axis, 3)
-    work = _point_jacobian(m, d, vector_of("point", point, 3), body)
-    _write_jacobian(m, "jacPoint", jacPoint, work["work.arg_jacp"])
-    turning = work["work.arg_jacr"].reshape(3, m.nv)
-    _write_jacobian(m, "jacAxis", jacAxis, np.cross(turning, direction[:, None], axis=0))
+    moving, turning = _point_jacobian(m, d, vector_of("point", point, 3), body)
+    if jacPoint is not None:
+        jacPoint[...] = moving
+    if jacAxis is not None:
+        jacAxis[...] = np.cross(turning, direction[:, None], axis=0)
 
 
 def mj_angmomMat(m: MjModel, d: MjData, mat: np.ndarray, body: int) -> None:
@@ -143,11 +137,10 @@ def mj_angmomMat(m: MjModel, d: MjData, mat: np.ndarray, body: int) -> None:
     total = np.zeros((3, m.nv))
     for b in range(root, m.nbody):
         if stages.in_subtree(m.view, b, root):
-            work = _point_jacobian(m, d, d.xipos[b], b)
+            jacp, jacr = _point_jacobian(m, d, d.xipos[b], b)
             rotation = d.ximat[b].reshape(3, 3)
             spin = rotation @ np.diag(m.body_inertia[b]) @ rotation.T
             arm = (d.xipos[b] - d.subtree_com[root]) * m.body_mass[b]
-            jacp, jacr = (work[name].reshape(3, m.nv) for name in ("work.arg_jacp", "work.arg_jacr"))
             total += spin @ jacr + np.cross(arm[:, None], jacp, axis=0)
     out[...] = total
 
@@ -243,6 +236,16 @@ def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
     return m.__dict__["_inertia_entries"]
 
 
+def _places(m: MjModel) -> np.ndarray:
+    """Index in `qM` of each entry of the dense matrix (nv, nv), nM for those that are 0; found once a model."""
+    if "_inertia_places" not in m.__dict__:
+        rows, columns = _entries(m)
+        places = np.full((m.nv, m.nv), m.nM)
+        places[rows, columns] = places[columns, rows] = np.arange(m.nM)
+        m.__dict__["_inertia_places"] = places
+    return m.__dict__["_inertia_places"]
+
+
 def mj_mulM2(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
     """Res = D^1/2 L vec (nv,), where M = L' D L: |res|^2 = vec' M vec."""
     out = target_of("res", res, m.nv, "nv")
@@ -279,10 +282,9 @@ def mj_fullM(m: MjModel, dst: np.ndarray, M: Any) -> None:
     """Dense symmetric matrix (nv, nv) of an inertia matrix in the storage of `qM` (nM,)."""
     out = target_shape("dst", dst, (m.nv, m.nv), "(nv, nv)")
     values = vector_of("M", M, m.nM, "nM")
-    rows, columns = _entries(m)
-    out[...] = 0
-    out[rows, columns] = values
-    out[columns, rows] = values
+    extended = np.zeros(values.size + 1)  # its last entry stands where M has none
+    extended[:-1] = values
+    extended.take(_places(m), out=out, mode="clip")
 
 
 def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, colind: Any) -> None:
@@ -363,35 +365,32 @@ def mj_constraintUpdate(m: MjModel, d: MjData, jar: Any, cost: np.ndarray | None
         out[0] = work["work.arg_point"][0]
 
 
-class _Joints(NamedTuple):
-    """What kernels of configurations read of a model, as plain lists: no data is at hand to run a stage on."""
-
-    njnt: int
-    jnt_type: list[int]
-    jnt_qposadr: list[int]
-    jnt_dofadr: list[int]
-
-
-def _joints(m: MjModel) -> _Joints:
-    return _Joints(m.njnt, m.jnt_type.tolist(), m.jnt_qposadr.tolist(), m.jnt_dofadr.tolist())
-
-
 def mj_integratePos(m: MjModel, qpos: np.ndarray, qvel: Any, dt: float) -> None:
     """Move `qpos` (nq,) for the time `dt` with the velocity `qvel` (nv,)."""
     out = target_of("qpos", qpos, m.nq, "nq")
-    moved = out.tolist()
-    configuration.integrate_pos(_joints(m), moved, vector_of("qvel", qvel, m.nv, "nv").tolist(), dt)
-    out[:] = moved
+    velocity = vector_of("qvel", qvel, m.nv, "nv")
+    desk = take_desk(m)
+    arrays = desk.arrays
+    arrays["qpos"][:] = out
+    arrays["qvel"][:] = velocity
+    desk.scalars["time"][0] = dt
+    desk.run(stages.moved_position, m)
+    out[:] = arrays["qpos"]
+    m._desks.append(desk)
 
 
 def mj_differentiatePos(m: MjModel, qvel: np.ndarray, dt: float, qpos1: Any, qpos2: Any) -> None:
-    """Velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`."""
+    """Velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; 0 gives infinity."""
     out = target_of("qvel", qvel, m.nv, "nv")
-    start, stop = (vector_of(name, q, m.nq, "nq").tolist() for name, q in (("qpos1", qpos1), ("qpos2", qpos2)))
-    velocity = out.tolist()
-    with np.errstate(divide="ignore", invalid="ignore"):  # a time of 0 gives infinity
-        configuration.differentiate_pos(_joints(m), velocity, np.float64(dt), start, stop)
-    out[:] = velocity
+    start, stop = vector_of("qpos1", qpos1, m.nq, "nq"), vector_of("qpos2", qpos2, m.nq, "nq")
+    desk = take_desk(m)
+    arrays = desk.arrays
+    arrays["work.rk_qpos"][:] = start
+    arrays["qpos"][:] = stop
+    desk.scalars["time"][0] = dt
+    desk.run(stages.velocity_between, m)
+    out[:] = arrays["qvel"]
+    m._desks.append(desk)
 
 
 def mj_normalizeQuat(m: MjModel, qpos: np.ndarray) -> None:

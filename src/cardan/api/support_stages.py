@@ -6,6 +6,7 @@ from typing import Any
 
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.update import constraint_update
+from cardan.dynamics.configuration import differentiate_pos, integrate_pos
 from cardan.dynamics.external import contact_force
 from cardan.dynamics.inertia import half_solve_m, mul_m, solve_m
 from cardan.dynamics.jacobian import apply_ft, arm_of, jac, point_column
@@ -119,6 +120,20 @@ def inertia_solve(m: Model, d: Data) -> int:
 def inertia_half_solve(m: Model, d: Data) -> int:
     """`arg_vec` = D^-1/2 L'^-1 `arg_vec`."""
     half_solve_m(m, d, d.work.arg_vec, 0)
+    return OK
+
+
+@stage
+def moved_position(m: Model, d: Data) -> int:
+    """`qpos`, moved for `time` with the velocity `qvel`."""
+    integrate_pos(m, d.qpos, d.qvel, d.time)
+    return OK
+
+
+@stage
+def velocity_between(m: Model, d: Data) -> int:
+    """`qvel` that moves `work.rk_qpos` to `qpos` in the time `time`."""
+    differentiate_pos(m, d.qvel, d.time, d.work.rk_qpos, d.qpos)
     return OK
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,8 @@ from cardan.jit.struct import Struct, StructMemory
 
 def _number(name: str, value: Any, kind: str) -> Any:
     """`value` as a number for a scalar field: integers stay exact, arrays are refused unless they have no dimension."""
+    if value.__class__ is int or (value.__class__ is float and kind == "f"):
+        return value
     try:
         if isinstance(value, (str, bytes)) or np.ndim(value):
             raise TypeError
@@ -112,10 +115,10 @@ class FieldGroup:
         return "\n".join([f"<{type(self).__name__}", *lines, ">"])
 
 
-def standalone_memory(struct: Struct) -> StructMemory:
-    """Memory of a structure without elements: all sizes are 0."""
+def standalone_memory(struct: Struct, sizes: Mapping[str, int] | None = None) -> StructMemory:
+    """Memory of a structure without elements: all sizes are 0, but for those given."""
     dims = {factor for f in struct.fields for dim in f.shape if isinstance(dim, str) for factor in dim.split("*")}
-    return StructMemory(struct, dict.fromkeys(dims, 0))
+    return StructMemory(struct, dict.fromkeys(dims, 0) | dict(sizes or {}))
 
 
 def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldGroup]:
@@ -214,6 +217,12 @@ class DetachedRecord:
             raise AttributeError(name) from None
 
 
+@cache
+def _names_of_members(struct: Struct, prefix: str) -> tuple[str, ...]:
+    """Names of the members of a record."""
+    return tuple(f.name.removeprefix(prefix) for f in struct.members(prefix))
+
+
 class RecordList:
     """Records kept as one array a member: ``d.contact[i].dist`` and ``d.contact.dist[i]`` are the same number."""
 
@@ -222,19 +231,20 @@ class RecordList:
     _prefix: str
     _length: Callable[[], int | None]
     _rows: slice
+    fields: tuple[str, ...]
 
     def __init__(
         self, memory: StructMemory, prefix: str, length: Callable[[], int | None], rows: slice = slice(None)
     ) -> None:
-        self.__dict__.update(_memory=memory, _prefix=prefix, _length=length, _rows=rows)
+        attributes = self.__dict__
+        attributes["_memory"] = memory
+        attributes["_prefix"] = prefix
+        attributes["_length"] = length
+        attributes["_rows"] = rows
+        attributes["fields"] = _names_of_members(memory.struct, prefix)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} can't be replaced; assign to its elements: {name}[:] = ...")
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """Names of the members of a record."""
-        return tuple(f.name[len(self._prefix) :] for f in self._memory.struct.members(self._prefix))
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name.startswith("_"):
@@ -248,7 +258,11 @@ class RecordList:
         return [*self.fields, *_own_properties(self)]
 
     def __len__(self) -> int:
-        return len(getattr(self, self.fields[0]))
+        return len(self._used()[self._rows])
+
+    def _used(self) -> range:
+        """Numbers of the rows in use, of the whole list."""
+        return range(len(self._memory.arrays[self._prefix + self.fields[0]]))[: self._length()]
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -264,8 +278,7 @@ class RecordList:
 
     def _part(self, index: slice) -> slice:
         """The rows of a part of the list, among all rows in use."""
-        total = len(self._memory.arrays[self._prefix + self.fields[0]][: self._length()])
-        part = range(total)[self._rows][index]
+        part = self._used()[self._rows][index]
         return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
 
     def __iter__(self) -> Iterator[Any]:

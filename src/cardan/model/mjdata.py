@@ -139,6 +139,7 @@ class MjData(DataNames):
     _memory: StructMemory
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
     _resume: np.ndarray  # where a stopped program goes on: position in its list, steps done
+    _jacobians: list[np.ndarray]  # what the functions of Jacobians find: of positions and of rotations (3, nv)
     _arena_held: bool = False
     _resume_address = _StackIsFull()
 
@@ -175,7 +176,8 @@ class MjData(DataNames):
                 attributes[field.name] = memory.arrays[field.name]
         self._show_memory()
         ncon = memory.scalars["ncon"]
-        attributes["contact"] = MjContactList(memory, "contact.", lambda: int(ncon[0]))
+        attributes["_jacobians"] = [memory.arrays["work.arg_jac" + part].reshape(3, model.nv) for part in "pr"]
+        attributes["contact"] = MjContactList(memory, "contact.", ncon.item)
         attributes["warning"] = _WarningList(memory, "warning.", lambda: None)
         attributes["timer"] = _TimerList(memory, "timer.", lambda: None)
         attributes["solver"] = _SolverList(memory, "solver.", lambda: None)
@@ -248,8 +250,11 @@ class MjData(DataNames):
                 self.__dict__["_resume_address"] = self._resume.ctypes.data
 
     def __setattr__(self, name: str, value: Any) -> None:
+        put = SCALAR_SETTERS.get(name)
         array = self.__dict__.get(name)
-        if isinstance(array, np.ndarray):
+        if put is not None:
+            put(self, value)
+        elif isinstance(array, np.ndarray):
             set_array(array, name, value)
         elif name in ARENA_FIELDS:
             set_array(getattr(self, name), name, value)
@@ -309,9 +314,15 @@ class MjData(DataNames):
 def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> property:
     """Property of an arena array: as much of it as is in use now."""
     counters = [COUNTERS.get(dim) if isinstance(dim, str) else None for dim in dims]
+    first = counters[0] if counters[1:] == [None] * (len(dims) - 1) else None
 
     def get(self: MjData) -> np.ndarray:
-        array = self._memory.arrays[name]
+        memory = self._memory
+        array = memory.arrays[name]
+        if first is not None:  # the usual case: as many rows as a counter says
+            rows = memory.scalars[first].item()
+            if 0 < rows <= len(array):
+                return array[:rows]
         used = [n if c is None else getattr(self, c) for c, n in zip(counters, array.shape, strict=True)]
         if 0 in used:
             return np.zeros(used, array.dtype)  # stands alone: there is no memory to look at
@@ -326,9 +337,14 @@ ARENA_FIELDS = frozenset(
     f.name for f in DATA.members("") if not f.is_scalar and any(dim in COUNTERS for dim in f.shape)
 )
 
+SCALAR_SETTERS: dict[str, Any] = {}
+"""What sets a scalar field, by its name."""
+
 for _field in DATA.members(""):
     if _field.is_scalar:
-        setattr(MjData, _field.name, scalar_property(_field.name, _field.doc))
+        _property = scalar_property(_field.name, _field.doc)
+        setattr(MjData, _field.name, _property)
+        SCALAR_SETTERS[_field.name] = _property.fset
     elif _field.name in ARENA_FIELDS:
         setattr(MjData, _field.name, _arena_property(_field.name, _field.shape, _field.doc))
     else:

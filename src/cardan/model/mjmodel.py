@@ -96,6 +96,7 @@ class MjModel(ModelNames):
     _views: dict[tuple[type, str | int], Any]  # of named access
     _texts: dict[str, bytes]  # names and the like, which don't change
     _programs: dict[Any, Any]
+    _desks: list[Any]  # memory for functions that get no data, where nobody works now
     _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
@@ -119,6 +120,7 @@ class MjModel(ModelNames):
         attributes["_texts"] = {}
         attributes["_programs"] = {}
         attributes["_native_code"] = {}
+        attributes["_desks"] = []
         attributes["_finalized"] = False
         attributes["_source"] = None
         attributes["_mesh_poses"] = {}
