@@ -6,7 +6,7 @@ import importlib
 import sys
 
 NAMES = ("accuracy", "parity", "stepping", "settings", "growth", "derivatives")
-NAMES += ("newest", "rollout", "compiling", "startup", "memory", "midphase", "reading", "unconverged")
+NAMES += ("newest", "rollout", "compiling", "startup", "memory", "midphase", "reading", "unconverged", "calls")
 
 
 def main() -> None:

@@ -53,6 +53,7 @@ COLUMNS: dict[str, Columns] = {
         "forward, then inverse": number("inverse", ".0e"),
         "1000 single steps": number("step", ".0e"),
     },
+    "calls": RATIO | {"µs": number("ours", ".2f", 1e6), "reference": number("reference", ".2f", 1e6)},
     "compiling": MILLISECONDS,
     "derivatives": MILLISECONDS,
     "growth_chains": GROWTH,

@@ -8,14 +8,17 @@ address of the slot table and nothing else; the NumPy views of the Python classe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from cardan.jit.fields import Field, dimension
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_items, dict_keys, dict_values
 
 WORDS = 3
 ALIGNMENT = 64
@@ -86,13 +89,13 @@ class Layout:
     """Where the arrays of one buffer stand.
 
     Attributes:
-        places: name, shape, element type and offset of each array.
+        places: shape, element type and offset of each array, by its name.
         slots: indices of their slots.
         rows: contents of their slots, addresses relative to the buffer.
         nbytes: size of the buffer.
     """
 
-    places: tuple[tuple[str, tuple[int, ...], np.dtype, int], ...]
+    places: dict[str, tuple[tuple[int, ...], np.dtype, int]]
     slots: np.ndarray
     rows: np.ndarray
     nbytes: int
@@ -104,15 +107,121 @@ def layout_of(
 ) -> Layout:
     """Lay out the arrays of a capacity (None: all of fixed size) one after the other, each at a multiple of 8 bytes."""
     by_name = dict(sizes)
-    places: list[tuple[str, tuple[int, ...], np.dtype, int]] = []
+    places: dict[str, tuple[tuple[int, ...], np.dtype, int]] = {}
     nbytes = 0
     for field in fields_of(struct, growable, capacity):
         shape = tuple(dimension(d, by_name) for d in field.shape)
-        places.append((field.name, shape, field.numpy_dtype, nbytes))
+        places[field.name] = (shape, field.numpy_dtype, nbytes)
         nbytes += -(-math.prod(shape) * field.numpy_dtype.itemsize // 8) * 8
-    rows = [(offset, shape[0], shape[1] if len(shape) > 1 else 1) for _, shape, _, offset in places]
-    slots = np.array([struct.slot[name] for name, *_ in places], np.int64)
-    return Layout(tuple(places), slots, np.array(rows, np.int64).reshape(-1, WORDS), nbytes)
+    rows = [(offset, shape[0], shape[1] if len(shape) > 1 else 1) for shape, _, offset in places.values()]
+    slots = np.array([struct.slot[name] for name in places], np.int64)
+    return Layout(places, slots, np.array(rows, np.int64).reshape(-1, WORDS), nbytes)
+
+
+@cache
+def home_of(struct: Struct, growable: frozenset[str]) -> dict[str, str | None]:
+    """The capacity (None: fixed size) in whose buffer an array stands, by the name of the array."""
+    return {f.name: home for home in (None, *growable) for f in fields_of(struct, growable, home)}
+
+
+@cache
+def scalars_of(struct: Struct) -> dict[str, int]:
+    """Slots of the scalar fields."""
+    return {field.name: i for i, field in enumerate(struct.fields) if field.is_scalar}
+
+
+class Views(dict[str, np.ndarray]):
+    """Views of memory by field name, each made when it is first asked for: a structure has hundreds of fields.
+
+    Who looks at all of them gets all of them.
+    """
+
+    def make(self, name: str) -> np.ndarray:
+        """The view of a field; KeyError if there is no such field."""
+        raise KeyError(name)
+
+    def names(self) -> Collection[str]:
+        """Names of all fields that `make` can make."""
+        return ()
+
+    def __missing__(self, name: str) -> np.ndarray:
+        return self.setdefault(name, self.make(name))
+
+    def complete(self) -> Self:
+        """Make all views."""
+        for name in self.names():
+            self[name]
+        return self
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self.names()
+
+    def __iter__(self) -> Iterator[str]:
+        self.complete()
+        return super().__iter__()
+
+    def keys(self) -> dict_keys[str, np.ndarray]:
+        """Names of all views."""
+        self.complete()
+        return super().keys()
+
+    def values(self) -> dict_values[str, np.ndarray]:
+        """All views."""
+        self.complete()
+        return super().values()
+
+    def items(self) -> dict_items[str, np.ndarray]:
+        """All views with their names."""
+        self.complete()
+        return super().items()
+
+
+class Arrays(Views):
+    """Arrays of a structure, in their buffers.
+
+    Attributes:
+        home: the capacity (None: fixed size) in whose buffer an array stands, by the array's name.
+        buffers: layout and memory of each buffer.
+    """
+
+    def __init__(self, home: dict[str, str | None]) -> None:
+        super().__init__()
+        self.home = home
+        self.buffers: dict[str | None, tuple[Layout, np.ndarray]] = {}
+
+    def make(self, name: str) -> np.ndarray:
+        """The view of an array."""
+        layout, buffer = self.buffers[self.home[name]]
+        shape, dtype, offset = layout.places[name]
+        return np.ndarray(shape, dtype, buffer.data, offset)
+
+    def names(self) -> Collection[str]:
+        """Names of the arrays that aren't attached."""
+        return self.home
+
+    def replace(self, capacity: str | None, layout: Layout, buffer: np.ndarray) -> None:
+        """Put the arrays of a capacity into another buffer."""
+        for name in layout.places:
+            self.pop(name, None)
+        self.buffers[capacity] = layout, buffer
+
+
+class Scalars(Views):
+    """Scalars of a structure in its slot table, as arrays of one number."""
+
+    def __init__(self, struct: Struct, slots: np.ndarray) -> None:
+        super().__init__()
+        self.struct = struct
+        self.slots = slots
+
+    def make(self, name: str) -> np.ndarray:
+        """The view of a scalar."""
+        slot = scalars_of(self.struct)[name]
+        return self.slots[slot, :1].view(self.struct.fields[slot].numpy_dtype)[:1]
+
+    def names(self) -> Collection[str]:
+        """Names of the scalars."""
+        return scalars_of(self.struct)
 
 
 class StructMemory:
@@ -132,9 +241,8 @@ class StructMemory:
         self.sizes = dict(sizes)
         self.growable = frozenset(growable)
         self.slots = np.zeros((len(struct.fields), WORDS), np.int64)
-        self.arrays: dict[str, np.ndarray] = {}
-        self.scalars: dict[str, np.ndarray] = {}
-        self._place_scalars()
+        self.arrays = Arrays(home_of(struct, self.growable))
+        self.scalars = Scalars(struct, self.slots)
         self.buffer = self._place(None)
         self.arena: dict[str, np.ndarray] = {capacity: self._place(capacity) for capacity in self.growable}
 
@@ -171,24 +279,18 @@ class StructMemory:
             if self.sizes[capacity] < other.sizes[capacity]:
                 self.grow(capacity, other.sizes[capacity])
         self.buffer[:] = other.buffer
-        for name, scalar in other.scalars.items():
-            self.scalars[name][0] = scalar[0]
+        scalars = list(scalars_of(self.struct).values())
+        self.slots[scalars] = other.slots[scalars]
         for capacity in self.growable:
             for field in fields_of(self.struct, self.growable, capacity):
                 array = other.arrays[field.name]
                 self.arrays[field.name][tuple(slice(0, n) for n in array.shape)] = array
 
-    def _place_scalars(self) -> None:
-        for i, field in enumerate(self.struct.fields):
-            if field.is_scalar:
-                self.scalars[field.name] = self.slots[i, :1].view(field.numpy_dtype)[:1]
-
     def _place(self, capacity: str | None) -> np.ndarray:
         """Put the arrays of a capacity (None: all of fixed size) into a new buffer and point their slots at it."""
         layout = layout_of(self.struct, self.growable, capacity, tuple(self.sizes.items()))
         buffer = aligned_buffer(layout.nbytes)
-        for name, shape, dtype, offset in layout.places:
-            self.arrays[name] = np.ndarray(shape, dtype, buffer.data, offset)
+        self.arrays.replace(capacity, layout, buffer)
         rows = layout.rows.copy()
         rows[:, 0] += buffer.ctypes.data
         self.slots[layout.slots] = rows

@@ -75,3 +75,21 @@ def attach_derived(m: MjModel) -> None:
     _check_parents(m, "dof_parentid")
     for name, derive in DERIVATIONS.items():
         m._memory.attach(name, derive(m))
+
+
+# addresses of functions, and what belongs to the plugins that a model uses: each model finds its own
+OWN = (
+    "aux.collider",
+    "aux.contact_filter",
+    "aux.plugin_call",
+    "aux.sdf_face",
+    "aux.sdf_grid",
+    "aux.sdf_shape",
+    "aux.sdf_attr",
+)
+
+
+def copy_derived(new: MjModel, old: MjModel) -> None:
+    """Attach copies of the derived tables of `old` to `new`, a copy of it."""
+    for name, derive in DERIVATIONS.items():
+        new._memory.attach(name, derive(new) if name in OWN else old._memory.arrays[name].copy())

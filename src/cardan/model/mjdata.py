@@ -154,7 +154,7 @@ class MjData(DataNames):
         if not model._finalized:
             raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
         first = SMALLEST_CAPACITY if model.narena > 0 else INITIAL_CAPACITY
-        sizes = {name: getattr(model, name) for name in SIZE_NAMES} | first
+        sizes = {name: model._memory.sizes[name] for name in SIZE_NAMES} | first
         memory = StructMemory(DATA, sizes, CAPACITIES)
         memory.attach("work.buffer", memory.buffer.view(np.float64))
         nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
@@ -171,9 +171,6 @@ class MjData(DataNames):
         call = np.array([0, 0, model.address, memory.address], np.int64)  # what a program is run with
         attributes["_resume"] = call[:2]
         attributes["_resume_address"] = call.ctypes.data
-        for field in DATA.members(""):
-            if not field.is_scalar and field.name not in ARENA_FIELDS:
-                attributes[field.name] = memory.arrays[field.name]
         self._show_memory()
         ncon = memory.scalars["ncon"]
         attributes["_jacobians"] = [memory.arrays["work.arg_jac" + part].reshape(3, model.nv) for part in "pr"]
@@ -249,14 +246,17 @@ class MjData(DataNames):
             if self.pstack < self.narena:
                 self.__dict__["_resume_address"] = self._resume.ctypes.data
 
+    def __getattr__(self, name: str) -> np.ndarray:
+        """An array that is asked for the first time."""
+        if name not in ARRAYS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.__dict__.setdefault(name, self.__dict__["_memory"].arrays[name])
+
     def __setattr__(self, name: str, value: Any) -> None:
         put = SCALAR_SETTERS.get(name)
-        array = self.__dict__.get(name)
         if put is not None:
             put(self, value)
-        elif isinstance(array, np.ndarray):
-            set_array(array, name, value)
-        elif name in ARENA_FIELDS:
+        elif name in ARRAYS or name in ARENA_FIELDS:
             set_array(getattr(self, name), name, value)
         elif name.startswith("_") or isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
@@ -336,6 +336,9 @@ def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> propert
 ARENA_FIELDS = frozenset(
     f.name for f in DATA.members("") if not f.is_scalar and any(dim in COUNTERS for dim in f.shape)
 )
+
+ARRAYS = frozenset(f.name for f in DATA.members("") if not f.is_scalar) - ARENA_FIELDS
+"""Arrays that stay where they are."""
 
 SCALAR_SETTERS: dict[str, Any] = {}
 """What sets a scalar field, by its name."""

@@ -6,12 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, group_class, scalar_property, set_array, standalone_memory
-from cardan.model.derived import attach_derived
+from cardan.model.derived import attach_derived, copy_derived
 from cardan.model.named import ModelNames
 from cardan.model.plugin_life import number_plugins
 from cardan.model.tables import MODEL, SIZE_NAMES
@@ -126,12 +124,6 @@ class MjModel(ModelNames):
         attributes["_mesh_poses"] = {}
         attributes["_plugins"] = ()
         attributes["address"] = memory.address
-        for field in MODEL.members(""):
-            if not field.is_scalar and field.name not in TEXT_FIELDS:
-                attributes[field.name] = memory.arrays[field.name]
-        attributes["opt"] = MjOption(memory, _clearing(attributes["_programs"]))
-        attributes["stat"] = MjStatistic(memory)
-        attributes["vis"] = MjVisual(memory)
 
     def name_plugins(self, names: Iterable[str]) -> None:
         """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""
@@ -158,10 +150,20 @@ class MjModel(ModelNames):
     def _changed(self, name: str) -> None:
         """A scalar was set; nothing depends on it."""
 
+    def __getattr__(self, name: str) -> Any:
+        """An array or group of options that is asked for the first time."""
+        make = GROUPS.get(name)
+        if make is not None:
+            value = make(self)
+        elif name in ARRAYS:
+            value = self.__dict__["_memory"].arrays[name]
+        else:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.__dict__.setdefault(name, value)
+
     def __setattr__(self, name: str, value: Any) -> None:
-        array = self.__dict__.get(name)
-        if isinstance(array, np.ndarray):
-            set_array(array, name, value)
+        if name in ARRAYS:
+            set_array(getattr(self, name), name, value)
         elif name in SIZE_NAMES:
             raise AttributeError(f"MjModel.{name} is a size and can't be set")
         elif name.startswith("_"):
@@ -217,7 +219,8 @@ class MjModel(ModelNames):
         new._source = self._source
         new._mesh_poses = self._mesh_poses
         new._plugins = self._plugins
-        new.finalize()
+        copy_derived(new, self)
+        new._finalized = True
         return new
 
     def __getstate__(self) -> dict[str, Any]:
@@ -237,6 +240,17 @@ class MjModel(ModelNames):
             self._memory.arrays[name][...] = array
         self.name_plugins(state["plugins"])
         self.finalize()
+
+
+ARRAYS = frozenset(f.name for f in MODEL.members("") if not f.is_scalar).difference(TEXT_FIELDS)
+"""Arrays that are attributes."""
+
+GROUPS: dict[str, Callable[[MjModel], Any]] = {
+    "opt": lambda m: MjOption(m._memory, _clearing(m._programs)),
+    "stat": lambda m: MjStatistic(m._memory),
+    "vis": lambda m: MjVisual(m._memory),
+}
+"""What makes the groups of options."""
 
 
 def _text_property(name: str, doc: str) -> property:
