@@ -57,10 +57,10 @@ class Desk:
     def run(self, stage: Any, m: MjModel) -> None:
         """Run a stage on the model and this memory."""
         program = _program(stage)
-        if program.is_native:
-            program.run_once(self)
-        else:
+        if program.once is None:
             program.run(m, self)
+        else:
+            program.once(program.block_address, self._resume_address)
 
 
 def take_desk(m: MjModel) -> Desk:

@@ -156,11 +156,6 @@ class Program:
             _native_once() if jit_enabled else None
         )  # native function of (`block_address`, `_resume_address` of data)
 
-    @property
-    def is_native(self) -> bool:
-        """Whether its stages run as native code (not in the interpreter)."""
-        return self._native_once is not None
-
     def run(self, m: Any, d: Any, repeat: int = 1) -> int:
         """Run all stages `repeat` times; returns 0, or the status of the stage that stopped.
 
