@@ -17,7 +17,7 @@ from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
 from cardan.jit import OK, jit_enabled, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.model.mjdata import MjData
+from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
 from cardan.step import pipeline
@@ -213,7 +213,7 @@ def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
     _execute("mj_resetData", m, d)
     computed = False
     for field in DATA.fields:
-        if computed and field.name in d.__dict__ and not field.name.startswith(_ZERO_AFTER_RESET):
+        if computed and field.name in ARRAYS and not field.name.startswith(_ZERO_AFTER_RESET):
             getattr(d, field.name).view(np.uint8).fill(value)
         computed = computed or field.name == "plugin_data"
 
