@@ -46,7 +46,8 @@ class VisualRecord:
         return (row.name for row in self.table)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if type(self).__module__ == VisualRecord.__module__.replace("record", "structs") and not hasattr(self, name):
+        # a class with a table has its members only; classes that a program derives from it take any attribute
+        if "table" in type(self).__dict__ and not hasattr(self, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         object.__setattr__(self, name, value)
 
