@@ -89,7 +89,7 @@ Use = tuple[str, Callable[[], object], str]
 
 REFUSED: list[Use] = [
     ("`cardan view`", command("view"), "No such command 'view'"),
-    ("abstract visualiser", name("mjv_updateScene"), "rendering"),
+    ("abstract visualiser", name("mjv_select"), "rendering"),
     ("renderer", name("Renderer"), "rendering"),
     ("renderer", name("mjr_render"), "rendering"),
 ]

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 
 ABSENT: tuple[tuple[str, str], ...] = (
-    (r"mjv_\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer", "rendering"),
+    (
+        r"mjv_(?!addGeoms|makeLights|updateCamera|updateScene)\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer",
+        "rendering",
+    ),
     (r"HEADERS_DIR", "the headers of the C library"),
 )
 

@@ -326,4 +326,23 @@ WORK: tuple[Field, ...] = (
         ("ngeom", 2 * RECALLED),
         "collision: hull vertices where searches ended, of both shapes",
     ),
+    # the scene that is being filled in: memory of an MjvScene, attached meanwhile (visual/memory.py); one block
+    Field(
+        "work.scn_state", "i4", ("any",), "visual: counts, options and selection, by the numbers of visual/memory.py"
+    ),
+    Field("work.scn_pose", "f8", ("any",), "visual: camera and perturbation, likewise"),
+    Field("work.scn_geom_i", "i4", ("any", "any"), "visual: words of the scene's geoms that hold integers"),
+    Field("work.scn_geom_f", "f4", ("any", "any"), "visual: words of the scene's geoms that hold reals (same memory)"),
+    Field("work.scn_label", "i4", ("any", 2), "visual: what each geom's label says: its kind, and an id"),
+    Field("work.scn_light_i", "i4", ("any", "any"), "visual: words of the scene's lights that hold bytes, as integers"),
+    Field("work.scn_light_f", "f4", ("any", "any"), "visual: words of the scene's lights that hold reals"),
+    Field("work.scn_camera", "f4", ("any", "any"), "visual: the scene's two cameras"),
+    Field("work.scn_flexfaceadr", "i4", ("any",), "visual: first face of each flex"),
+    Field("work.scn_flexfaceused", "i4", ("any",), "visual: number of faces of each flex"),
+    Field("work.scn_flexvert", "f4", ("any",), "visual: vertices of flexes"),
+    Field("work.scn_flexface", "f4", ("any",), "visual: corners of the faces of flexes"),
+    Field("work.scn_flexnormal", "f4", ("any",), "visual: normals there"),
+    Field("work.scn_flextexcoord", "f4", ("any",), "visual: texture coordinates there"),
+    Field("work.scn_skinvert", "f4", ("any",), "visual: vertices of skins"),
+    Field("work.scn_skinnormal", "f4", ("any",), "visual: normals there"),
 )

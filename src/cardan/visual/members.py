@@ -26,8 +26,8 @@ class Member(NamedTuple):
 
 
 def dtype_of(table: tuple[Member, ...]) -> np.dtype:
-    """The NumPy structure with the members of a table, in their order."""
-    return np.dtype([(row.name, row.dtype, row.shape) for row in table])
+    """The NumPy structure with the members of a table, in their order, aligned as in C."""
+    return np.dtype([(row.name, row.dtype, row.shape) for row in table], align=True)
 
 
 def defaults_of(table: tuple[Member, ...], dtype: np.dtype) -> np.ndarray:
@@ -37,3 +37,8 @@ def defaults_of(table: tuple[Member, ...], dtype: np.dtype) -> np.ndarray:
         if row.default is not None:
             values[row.name] = row.default
     return values
+
+
+def words_of(dtype: np.dtype) -> dict[str, int]:
+    """The 32-bit word at which each member of a structure begins; bytes count as part of theirs."""
+    return {name: offset // 4 for name, (_, offset, *_) in (dtype.fields or {}).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,6 +22,10 @@ class VisualRecord:
     dtype: ClassVar[np.dtype]
     default: ClassVar[np.ndarray]
     values: np.ndarray
+
+    if TYPE_CHECKING:  # members come from the table
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self) -> None:
         object.__setattr__(self, "values", self.default.copy())

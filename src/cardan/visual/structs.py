@@ -9,6 +9,7 @@ import numpy as np
 from cardan.api.mju_scalars import mju_Halton
 from cardan.model.mjmodel import MjModel
 from cardan.visual import fields
+from cardan.visual.memory import SceneMemory
 from cardan.visual.record import VisualRecord
 
 NAMED_COLOURS = (
@@ -123,8 +124,9 @@ class MjvScene(VisualRecord):
             self.nflex, self.nskin = model.nflex, model.nskin
 
     def _attach(self) -> None:
-        """The tuples of structures whose values stand in the arrays."""
+        """The tuples of structures whose values stand in the arrays, and the memory as kernels see it."""
         attributes = self.__dict__
+        attributes["memory"] = SceneMemory(self.geom_values, self.light_values, self.camera_values, attributes)
         attributes["geoms"] = tuple(MjvGeom.at(self.geom_values[k, ...]) for k in range(len(self.geom_values)))
         attributes["lights"] = tuple(MjvLight.at(self.light_values[k, ...]) for k in range(fields.MAXLIGHT))
         attributes["camera"] = tuple(MjvGLCamera.at(self.camera_values[k, ...]) for k in range(2))
@@ -135,6 +137,7 @@ class MjvScene(VisualRecord):
     geoms: tuple[MjvGeom, ...]
     lights: tuple[MjvLight, ...]
     camera: tuple[MjvGLCamera, ...]
+    memory: SceneMemory
 
     def names(self) -> Iterator[str]:
         """Names of all members."""

@@ -1,0 +1,223 @@
+"""Adding geoms to a scene (kernels): defaults, materials, connectors between points."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constants import mjMINVAL
+from cardan.enums import mjtCatBit, mjtGeom, mjtVisFlag
+from cardan.enums.data import mjtWarning
+from cardan.jit import kernel
+from cardan.maths.quaternion import quat2mat
+from cardan.maths.vector import add3, norm3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
+from cardan.step.report import count_warning
+from cardan.visual.memory import CATMASK, FLAGS, FULL, GEOM, LABEL, MAXGEOM, NGEOM
+
+STATIC, DYNAMIC, DECOR = (int(getattr(mjtCatBit, f"mjCAT_{name}")) for name in ("STATIC", "DYNAMIC", "DECOR"))
+UNKNOWN = 0
+VGEOMFULL = int(mjtWarning.mjWARN_VGEOMFULL)
+TRANSPARENT = FLAGS + int(mjtVisFlag.mjVIS_TRANSPARENT)
+TEXTURE = FLAGS + int(mjtVisFlag.mjVIS_TEXTURE)
+GEOM_LINE = int(mjtGeom.mjGEOM_LINE)
+GEOM_CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
+GEOM_CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
+EYE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+DEFAULT_RGBA = 0.5
+
+TYPE, DATAID, OBJTYPE, OBJID, CATEGORY = (GEOM[k] for k in ("type", "dataid", "objtype", "objid", "category"))
+TEXID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "texuniform", "texcoord", "segid"))
+TEXREPEAT, SIZE, POS, MAT, RGBA = (GEOM[k] for k in ("texrepeat", "size", "pos", "mat", "rgba"))
+EMISSION, SPECULAR, SHININESS, REFLECTANCE = (GEOM[k] for k in ("emission", "specular", "shininess", "reflectance"))
+TEXT, CAMDIST, MODELRBOUND, IS_TRANSPARENT = (GEOM[k] for k in ("label", "camdist", "modelrbound", "transparent"))
+
+
+@kernel
+def shows(d: Data, flag: int) -> bool:
+    """Whether a flag of the options (mjtVisFlag, from `FLAGS` on) is set."""
+    return d.work.scn_state[flag] != 0
+
+
+@kernel
+def wants(d: Data, category: int) -> bool:
+    """Whether geoms of a category (mjtCatBit) are asked for."""
+    return d.work.scn_state[CATMASK] & category != 0
+
+
+@kernel
+def shown_group(d: Data, first: int, group: int) -> bool:
+    """Whether objects of a group are shown; `first`: of which kind. Groups out of range count as the nearest."""
+    return d.work.scn_state[first + max(0, min(5, group))] != 0
+
+
+@kernel
+def rgba_of(colour: Any) -> Any:
+    """The four numbers of a colour of the model's `vis.rgba`."""
+    return (colour[0], colour[1], colour[2], colour[3])
+
+
+@kernel
+def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
+    """Append a geom with default values; returns its number, or -1 (and a warning) if the scene is full.
+
+    Args:
+        d: data, with a scene attached.
+        category: mjtCatBit.
+        objtype: kind of the object that it shows (mjtObj).
+        objid: id of that object.
+    """
+    state = d.work.scn_state
+    g = state[NGEOM]
+    if g >= state[MAXGEOM]:
+        if state[FULL] == 0:
+            count_warning(d, VGEOMFULL, state[MAXGEOM])
+        state[FULL] = 1
+        return -1
+    state[NGEOM] = g + 1
+    _clear_integers(d, g)
+    words = d.work.scn_geom_i
+    words[g, OBJTYPE] = objtype
+    words[g, OBJID] = objid
+    words[g, CATEGORY] = category
+    words[g, SEGID] = g
+    reals = d.work.scn_geom_f
+    for k in range(TEXREPEAT, TEXT):
+        reals[g, k] = 0.0
+    reals[g, TEXREPEAT] = 1.0
+    reals[g, TEXREPEAT + 1] = 1.0
+    reals[g, SPECULAR] = 0.5
+    reals[g, SHININESS] = 0.5
+    reals[g, CAMDIST] = 0.0
+    reals[g, MODELRBOUND] = 0.0
+    return g
+
+
+@kernel
+def _clear_integers(d: Data, g: int) -> None:
+    """No data, no texture, no label."""
+    words = d.work.scn_geom_i
+    for k in range(TYPE, TEXREPEAT):
+        words[g, k] = 0
+    for k in range(TEXT, CAMDIST):
+        words[g, k] = 0
+    words[g, DATAID] = -1
+    words[g, TEXID] = -1
+    words[g, IS_TRANSPARENT] = 0
+    d.work.scn_label[g, 0] = 0
+    d.work.scn_label[g, 1] = 0
+
+
+@kernel
+def put(d: Data, g: int, kind: int, size: Any, pos: Any, mat: Any) -> None:
+    """Shape (mjtGeom), size (3), position (3), orientation (9) of a geom."""
+    d.work.scn_geom_i[g, TYPE] = kind
+    reals = d.work.scn_geom_f
+    for k in range(3):
+        reals[g, SIZE + k] = size[k]
+        reals[g, POS + k] = pos[k]
+    for k in range(9):
+        reals[g, MAT + k] = mat[k]
+
+
+@kernel
+def put_rgba(d: Data, g: int, rgba: Any) -> None:
+    """Colour of a geom."""
+    for k in range(4):
+        d.work.scn_geom_f[g, RGBA + k] = rgba[k]
+
+
+@kernel
+def decorate(d: Data, objtype: int, objid: int, kind: int, size: Any, pos: Any, mat: Any, rgba: Any) -> int:
+    """Append a decoration; returns its number or -1."""
+    g = new_geom(d, DECOR, objtype, objid)
+    if g >= 0:
+        put(d, g, kind, size, pos, mat)
+        put_rgba(d, g, rgba)
+    return g
+
+
+@kernel
+def name_it(d: Data, g: int, label: int, id: int) -> None:
+    """Give a geom the label of an object of a kind (mjtLabel), if that kind is labelled and the scene isn't full."""
+    if g >= 0 and d.work.scn_state[LABEL] == label:
+        d.work.scn_label[g, 0] = label
+        d.work.scn_label[g, 1] = id
+
+
+@kernel
+def colour(m: Model, d: Data, g: int, material: int, rgba: Any) -> None:
+    """Colour, texture and finish of a geom that shows something of the model.
+
+    Args:
+        m: model.
+        d: data, with a scene attached.
+        g: number of the geom.
+        material: id, or -1.
+        rgba: the object's own colour; the material's counts if this one is the default.
+    """
+    reals = d.work.scn_geom_f
+    put_rgba(d, g, rgba)
+    reals[g, TEXREPEAT] = 0.0
+    reals[g, TEXREPEAT + 1] = 0.0
+    if material >= 0:
+        own = rgba[0] != DEFAULT_RGBA or rgba[1] != DEFAULT_RGBA or rgba[2] != DEFAULT_RGBA or rgba[3] != 1.0
+        if not own:
+            put_rgba(d, g, _material_rgba(m, material))
+        _put_material(m, d, g, material)
+    if shows(d, TRANSPARENT) and d.work.scn_geom_i[g, CATEGORY] == DYNAMIC:
+        reals[g, RGBA + 3] = reals[g, RGBA + 3] * m.vis.map.alpha
+
+
+@kernel
+def _material_rgba(m: Model, material: int) -> Any:
+    return (m.mat_rgba[material, 0], m.mat_rgba[material, 1], m.mat_rgba[material, 2], m.mat_rgba[material, 3])
+
+
+@kernel
+def _put_material(m: Model, d: Data, g: int, material: int) -> None:
+    """Texture and finish."""
+    words = d.work.scn_geom_i
+    reals = d.work.scn_geom_f
+    if shows(d, TEXTURE):
+        words[g, TEXID] = m.mat_texid[material]
+    words[g, TEXUNIFORM] = m.mat_texuniform[material]
+    reals[g, TEXREPEAT] = m.mat_texrepeat[material, 0]
+    reals[g, TEXREPEAT + 1] = m.mat_texrepeat[material, 1]
+    reals[g, EMISSION] = m.mat_emission[material]
+    reals[g, SPECULAR] = m.mat_specular[material]
+    reals[g, SHININESS] = m.mat_shininess[material]
+    reals[g, REFLECTANCE] = m.mat_reflectance[material]
+
+
+@kernel
+def z_to(vec: Any) -> Any:
+    """Rotation matrix (9) that turns the z axis into the direction of `vec`, about an axis in the plane of x and y."""
+    length = norm3(vec)
+    if length < mjMINVAL:
+        return EYE
+    x, y, z = vec[0] / length, vec[1] / length, vec[2] / length
+    sine = sqrt(x * x + y * y)
+    if sine < mjMINVAL:
+        if z < 0.0:
+            return (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
+        return EYE
+    half = sqrt(0.5 * (1.0 + z))
+    scale = 0.5 / half
+    return quat2mat((half, -y * scale, x * scale, 0.0))
+
+
+@kernel
+def connect(d: Data, g: int, kind: int, width: float, start: Any, stop: Any) -> None:
+    """Shape, size, position and orientation of a geom that connects two points.
+
+    Capsules and cylinders stand half way, with half the length as size; lines and arrows begin at the first point and
+    have the whole length.
+    """
+    line = sub3(stop, start)
+    length = norm3(line)
+    pos = start
+    if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
+        length = 0.5 * length
+        pos = scale3(add3(start, stop), 0.5)
+    put(d, g, kind, (width, width, length), pos, z_to(line))

@@ -1,0 +1,119 @@
+"""Geoms and sites of the model in the scene (stages)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtGeom, mjtLabel, mjtObj, mjtVisFlag
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import get3, get4, get9
+from cardan.model.kernel_views import Data, Model
+from cardan.visual.append import (
+    DATAID,
+    DYNAMIC,
+    MODELRBOUND,
+    STATIC,
+    TEXCOORD,
+    colour,
+    name_it,
+    new_geom,
+    put,
+    shown_group,
+    shows,
+    wants,
+)
+from cardan.visual.memory import FLAGS, GEOMGROUP, SITEGROUP
+
+OBJ_GEOM, OBJ_SITE = int(mjtObj.mjOBJ_GEOM), int(mjtObj.mjOBJ_SITE)
+LABEL_GEOM, LABEL_SITE = int(mjtLabel.mjLABEL_GEOM), int(mjtLabel.mjLABEL_SITE)
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
+SHOW_STATIC = FLAGS + int(mjtVisFlag.mjVIS_STATIC)
+SHOW_HULL = FLAGS + int(mjtVisFlag.mjVIS_CONVEXHULL)
+assert (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_SDF)) == (PLANE, SDF)
+
+
+@kernel
+def category_of(m: Model, body: int) -> int:
+    """Category of the objects of a body: static if it is welded to the world and no mocap body, else dynamic."""
+    if m.body_weldid[body] == 0 and m.body_mocapid[body] < 0:
+        return STATIC
+    return DYNAMIC
+
+
+@kernel
+def is_shown(m: Model, d: Data, body: int) -> bool:
+    """Whether objects of a body are shown: their category is asked for, and they are not hidden as static."""
+    category = category_of(m, body)
+    return wants(d, category) and (category == DYNAMIC or shows(d, SHOW_STATIC))
+
+
+@kernel
+def drawn_size(kind: int, size: Any) -> Any:
+    """Half extents along the axes of a geom's frame, as a renderer scales its unit shapes."""
+    if kind == SPHERE:
+        return (size[0], size[0], size[0])
+    if kind in (CAPSULE, CYLINDER):
+        return (size[0], size[0], size[1])
+    return size
+
+
+@kernel
+def _mesh(m: Model, d: Data, g: int, geom: int) -> None:
+    """Which mesh is drawn: an even number, or the odd one behind it for its convex hull."""
+    mesh = m.geom_dataid[geom]
+    if mesh >= 0:
+        hull = shows(d, SHOW_HULL) and m.mesh_graphadr[mesh] >= 0
+        d.work.scn_geom_i[g, DATAID] = 2 * mesh + hull
+        d.work.scn_geom_i[g, TEXCOORD] = m.mesh_texcoordadr[mesh] >= 0
+
+
+@stage
+def add_geoms(m: Model, d: Data) -> int:
+    """The geoms of the model whose groups are shown and that aren't fully transparent."""
+    planes = 0
+    for geom in range(m.ngeom):
+        kind = m.geom_type[geom]
+        plane = planes
+        planes += kind == PLANE
+        body = m.geom_bodyid[geom]
+        if not is_shown(m, d, body) or not shown_group(d, GEOMGROUP, m.geom_group[geom]):
+            continue
+        if _alpha(m, geom) == 0.0:
+            continue
+        g = new_geom(d, category_of(m, body), OBJ_GEOM, geom)
+        if g < 0:
+            return OK
+        put(d, g, kind, drawn_size(kind, get3(m.geom_size, geom)), get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
+        colour(m, d, g, m.geom_matid[geom], get4(m.geom_rgba, geom))
+        d.work.scn_geom_f[g, MODELRBOUND] = m.geom_rbound[geom]
+        if kind == PLANE:
+            d.work.scn_geom_i[g, DATAID] = plane
+        elif kind == HFIELD:
+            d.work.scn_geom_i[g, DATAID] = m.geom_dataid[geom]
+        elif kind in (MESH, SDF):
+            _mesh(m, d, g, geom)
+        name_it(d, g, LABEL_GEOM, geom)
+    return OK
+
+
+@kernel
+def _alpha(m: Model, geom: int) -> float:
+    """Opacity of a geom: its own."""
+    return m.geom_rgba[geom, 3]
+
+
+@stage
+def add_sites(m: Model, d: Data) -> int:
+    """The sites whose groups are shown."""
+    for site in range(m.nsite):
+        body = m.site_bodyid[site]
+        if not is_shown(m, d, body) or not shown_group(d, SITEGROUP, m.site_group[site]):
+            continue
+        g = new_geom(d, category_of(m, body), OBJ_SITE, site)
+        if g < 0:
+            return OK
+        kind = m.site_type[site]
+        put(d, g, kind, drawn_size(kind, get3(m.site_size, site)), get3(d.site_xpos, site), get9(d.site_xmat, site))
+        colour(m, d, g, m.site_matid[site], get4(m.site_rgba, site))
+        name_it(d, g, LABEL_SITE, site)
+    return OK

@@ -1,0 +1,137 @@
+"""How kernels see a scene: numbers of its words, and the memory that they get.
+
+The geoms of an `MjvScene` stand in one array of structures, laid out as MuJoCo's `mjvGeom`. Kernels see it twice, as
+32-bit integers and as 32-bit reals, and address a member by the number of its word (`GEOM["pos"]`); each word is always
+used as the same of the two. Options, selection and camera are copied into two small arrays (`scn_state`, `scn_pose`),
+whose entries are numbered below.
+
+While a scene is filled in, the slots ``d.work.scn_*`` of the data point to this memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cardan.enums import mjtCamera
+from cardan.jit import StructMemory, jit_enabled
+from cardan.jit.struct import WORDS
+from cardan.model.tables import DATA
+from cardan.visual import fields
+from cardan.visual.members import dtype_of, words_of
+
+GEOM = words_of(dtype_of(fields.GEOM))
+"""Words of a geom."""
+LIGHT = words_of(dtype_of(fields.LIGHT))
+"""Words of a light; `headlight` holds the bytes headlight, directional and castshadow."""
+CAMERA = words_of(dtype_of(fields.GL_CAMERA))
+"""Words of a camera."""
+
+NGROUP = fields.NGROUP
+TRACKING = int(mjtCamera.mjCAMERA_TRACKING)
+# entries of scn_state
+NGEOM, MAXGEOM, NLIGHT, CATMASK, FULL = range(5)
+CAM_TYPE, CAM_FIXED, CAM_TRACK = range(5, 8)
+SELECT, FLEXSELECT, SKINSELECT, ACTIVE, ACTIVE2 = range(8, 13)
+LABEL, FRAME, BVH_DEPTH, FLEX_LAYER = range(13, 17)
+GEOMGROUP, SITEGROUP, JOINTGROUP, TENDONGROUP, ACTUATORGROUP, FLEXGROUP, SKINGROUP = range(17, 17 + 7 * NGROUP, NGROUP)
+FLAGS = SKINGROUP + NGROUP
+NFLAG = next(len(np.zeros(row.shape)) for row in fields.OPTION if row.name == "flags")
+NSTATE = FLAGS + NFLAG
+# entries of scn_pose: the reals of a camera, then those of a perturbation
+LOOKAT, DISTANCE, AZIMUTH, ELEVATION = 0, 3, 4, 5
+REFPOS, REFQUAT, REFSELPOS, LOCALPOS, LOCALMASS, SCALE = 6, 9, 13, 16, 19, 20
+NPOSE = 21
+
+_SLOTS = tuple(field.name for field in DATA.fields if field.name.startswith("work.scn_"))
+_FIRST = DATA.slot[_SLOTS[0]]
+_OPTION = words_of(dtype_of(fields.OPTION))
+_OPTION_BYTES = slice(4 * _OPTION["geomgroup"], 4 * _OPTION["geomgroup"] + 7 * NGROUP + NFLAG)
+_CAMERA = dtype_of(fields.CAMERA)
+_PERTURB = dtype_of(fields.PERTURB)
+
+
+def _offset(dtype: np.dtype, name: str) -> int:
+    """Where a member of a structure begins, bytes."""
+    fields_of: Any = dtype.fields
+    return int(fields_of[name][1])
+
+
+def _part(values: np.ndarray, first: int, count: int, dtype: type) -> np.ndarray:
+    """`count` numbers of one structure from the byte `first` on."""
+    return np.ndarray((count,), dtype, values.data, first)
+
+
+def _words(structures: np.ndarray, dtype: type) -> np.ndarray:
+    """An array of structures as 32-bit words, a row a structure."""
+    return structures.view(dtype).reshape(len(structures), structures.itemsize // 4)
+
+
+class SceneMemory:
+    """The memory of one scene, as kernels see it.
+
+    Args:
+        geoms, lights, cameras: the arrays of structures of the scene.
+        arrays: its other arrays, by name.
+    """
+
+    def __init__(
+        self, geoms: np.ndarray, lights: np.ndarray, cameras: np.ndarray, arrays: Mapping[str, np.ndarray]
+    ) -> None:
+        self.state = np.zeros(NSTATE, np.int32)
+        self.pose = np.zeros(NPOSE)
+        self.labels = np.zeros((len(geoms), 2), np.int32)
+        views = {
+            "state": self.state,
+            "pose": self.pose,
+            "label": self.labels,
+            "geom_i": _words(geoms, np.int32),
+            "geom_f": _words(geoms, np.float32),
+            "light_i": _words(lights, np.int32),
+            "light_f": _words(lights, np.float32),
+            "camera": _words(cameras, np.float32),
+        }
+        self.arrays = {name: views.get(short := name.removeprefix("work.scn_"), arrays.get(short)) for name in _SLOTS}
+        rows = [(a.ctypes.data, a.shape[0], a.shape[1] if a.ndim > 1 else 1) for a in self._all()]
+        self.rows = np.array(rows, np.int64).reshape(-1, WORDS)
+
+    def _all(self) -> list[np.ndarray]:
+        return [array for array in self.arrays.values() if array is not None]
+
+    def attach(self, d: Any) -> None:
+        """Let the kernels that run on `d` (an MjData) from now on see this scene."""
+        memory: StructMemory = d._memory
+        memory.slots[_FIRST : _FIRST + len(_SLOTS)] = self.rows
+        if not jit_enabled:
+            memory.arrays.update(self.arrays)
+            d.__dict__.pop("_view", None)
+
+    def put_option(self, option: Any) -> None:
+        """Copy the members of an MjvOption."""
+        values = option.values
+        words = _part(values, 0, values.nbytes // 4, np.int32)
+        state = self.state
+        state[LABEL], state[FRAME] = words[_OPTION["label"]], words[_OPTION["frame"]]
+        state[BVH_DEPTH], state[FLEX_LAYER] = words[_OPTION["bvh_depth"]], words[_OPTION["flex_layer"]]
+        state[GEOMGROUP:NSTATE] = _part(values, 0, values.nbytes, np.uint8)[_OPTION_BYTES]
+
+    def put_perturb(self, perturb: Any | None) -> None:
+        """Copy the members of an MjvPerturb; None selects nothing."""
+        if perturb is None:
+            self.state[SELECT : ACTIVE2 + 1] = (0, -1, -1, 0, 0)
+            return
+        values = perturb.values
+        self.state[SELECT : ACTIVE2 + 1] = _part(values, _offset(_PERTURB, "select"), 5, np.int32)
+        self.pose[REFPOS:NPOSE] = _part(values, _offset(_PERTURB, "refpos"), NPOSE - REFPOS, np.float64)
+
+    def put_camera(self, camera: Any) -> None:
+        """Copy the members of an MjvCamera."""
+        self.state[CAM_TYPE : CAM_TRACK + 1] = _part(camera.values, 0, 3, np.int32)
+        self.pose[LOOKAT:REFPOS] = _part(camera.values, _offset(_CAMERA, "lookat"), 6, np.float64)
+
+    def get_camera(self, camera: Any) -> None:
+        """Copy the point that an MjvCamera looks at back: a tracking one moved it."""
+        if self.state[CAM_TYPE] == TRACKING:
+            camera.values["lookat"] = self.pose[LOOKAT:DISTANCE]

@@ -1,0 +1,168 @@
+"""Filling in a scene: `mjv_updateScene` and its parts (spec: programming, visualization, "Scene update").
+
+A scene is filled in by a program of stages, chosen by what the model has and by what the options ask for; all write
+into the memory of the scene (`cardan.visual.memory`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from cardan.api.arguments import check_pair, integer
+from cardan.enums import mjtCamera, mjtVisFlag
+from cardan.errors import FatalError
+from cardan.jit import Program
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.step.report import report
+from cardan.visual import cameras, geoms, lights
+from cardan.visual.memory import CATMASK, FULL, MAXGEOM, NGEOM, NLIGHT
+from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
+
+Stage = Callable[..., Any]
+TRACKING, FIXED = int(mjtCamera.mjCAMERA_TRACKING), int(mjtCamera.mjCAMERA_FIXED)
+CAMERA_TYPES = range(len(mjtCamera))
+VIS_FLEX = {kind: int(mjtVisFlag[f"mjVIS_FLEX{kind.upper()}"]) for kind in ("vert", "edge", "face", "skin")}
+
+
+@cache
+def _program(stages: tuple[Stage, ...]) -> Program:
+    return Program(stages)
+
+
+def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
+    """Check that arguments are what they should be.
+
+    Raises:
+        TypeError: one is of another class.
+        ValueError: the data was made for another model, or the scene for one with other flexes or skins.
+    """
+    check_pair(name, m, d)
+    for argument, (value, kind) in records.items():
+        if not isinstance(value, kind):
+            wanted = getattr(kind, "__name__", kind)
+            raise TypeError(f"{name}: {argument} must be an {wanted}, not {type(value).__name__}")
+    scn = records["scn"][0]
+    if scn.maxgeom and (len(scn.flexvert), len(scn.skinvert)) != (3 * m.nflexvert, 3 * m.nskinvert):
+        raise ValueError(f"{name}: the scene was made for a model with other flexes or skins")
+
+
+def _check_camera(m: MjModel, cam: MjvCamera) -> None:
+    """Check the type and the ids of an abstract camera; raises FatalError, as the reference."""
+    kind, track, fixed = cam.type, cam.trackbodyid, cam.fixedcamid
+    if kind not in CAMERA_TYPES:
+        raise FatalError(f"mjv_updateCamera: unknown camera type {kind}")
+    if kind == TRACKING and not 0 <= track < m.nbody:
+        raise FatalError(f"mjv_updateCamera: track body id {track} is outside valid range 0 to {m.nbody - 1}")
+    if kind == FIXED and not 0 <= fixed < m.ncam:
+        raise FatalError(f"mjv_updateCamera: fixed camera id {fixed} is outside valid range 0 to {m.ncam - 1}")
+
+
+def _geom_stages(m: MjModel, opt: MjvOption) -> Iterator[Stage]:
+    """The stages that add geoms, in the order of the scene."""
+    if m.ngeom:
+        yield geoms.add_geoms
+    if m.nsite:
+        yield geoms.add_sites
+
+
+def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
+    """Copy what kernels need into the scene's memory."""
+    memory = scn.memory
+    memory.put_option(opt)
+    memory.put_perturb(pert)
+    memory.state[CATMASK], memory.state[MAXGEOM], memory.state[FULL] = catmask, scn.maxgeom, 0
+    memory.state[NGEOM] = scn.values["ngeom"]
+    memory.attach(d)
+
+
+def _finish(d: MjData, opt: MjvOption, scn: MjvScene) -> None:
+    """Take over what the stages left in the scene's memory."""
+    state, values = scn.memory.state, scn.values
+    for kind in ("vert", "edge", "face", "skin"):
+        values[f"flex{kind}opt"] = opt.flags[VIS_FLEX[kind]]
+    values["ngeom"] = state[NGEOM]
+    if state[FULL]:
+        report(d)
+
+
+def mjv_updateScene(
+    m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, cam: MjvCamera, catmask: int, scn: MjvScene
+) -> None:
+    """Update entire scene given model state.
+
+    Cameras, lights, flexes, skins and the list of geoms are made anew, for what the options, the groups and the
+    categories ask for (spec: programming, visualization, "Scene update").
+
+    Args:
+        m: model.
+        d: data; positions must have been computed (`mj_forward`), contacts and forces for their decorations.
+        opt: what is shown.
+        pert: selected body and perturbation, or None.
+        cam: abstract camera; a tracking one is moved.
+        catmask: categories of geoms to add (bits of mjtCatBit).
+        scn: scene, written.
+
+    Raises:
+        FatalError: the camera has an unknown type or an id out of range.
+        TypeError: an argument has another class.
+        ValueError: model, data and scene don't belong together.
+    """
+    _check("mjv_updateScene", m, d, opt=(opt, MjvOption), cam=(cam, MjvCamera), scn=(scn, MjvScene),
+           pert=(pert, MjvPerturb | None))  # fmt: skip
+    _check_camera(m, cam)
+    memory = scn.memory
+    memory.put_camera(cam)
+    scn.values["ngeom"] = 0
+    _prepare(d, opt, pert, integer("mjv_updateScene", "catmask", catmask), scn)
+    stages = (cameras.update_camera, lights.make_lights, *_geom_stages(m, opt))
+    _program(stages).run(m, d)
+    memory.get_camera(cam)
+    scn.values["nlight"] = memory.state[NLIGHT]
+    _finish(d, opt, scn)
+
+
+def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
+    """Add geoms from selected categories.
+
+    They follow those that are in the scene already; lights and cameras stay. Arguments are those of
+    `mjv_updateScene`.
+    """
+    _check("mjv_addGeoms", m, d, opt=(opt, MjvOption), scn=(scn, MjvScene), pert=(pert, MjvPerturb | None))
+    _prepare(d, opt, pert, integer("mjv_addGeoms", "catmask", catmask), scn)
+    _program(tuple(_geom_stages(m, opt))).run(m, d)
+    _finish(d, opt, scn)
+
+
+def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:
+    """Make list of lights.
+
+    The headlight, if it is on, comes first and stands where the cameras of the scene are; then the active lights of
+    the model.
+    """
+    _check("mjv_makeLights", m, d, scn=(scn, MjvScene))
+    scn.memory.attach(d)
+    _program((lights.make_lights,)).run(m, d)
+    scn.nlight = int(scn.memory.state[NLIGHT])
+
+
+def mjv_updateCamera(m: MjModel, d: MjData, cam: MjvCamera, scn: MjvScene) -> None:
+    """Update camera.
+
+    Both cameras of the scene are set from an abstract one. A tracking camera moves its `lookat` a fifth of the way to
+    the centre of mass of the tracked body's subtree.
+
+    Raises:
+        FatalError: the camera has an unknown type or an id out of range.
+    """
+    _check("mjv_updateCamera", m, d, cam=(cam, MjvCamera), scn=(scn, MjvScene))
+    _check_camera(m, cam)
+    scn.memory.put_camera(cam)
+    scn.memory.attach(d)
+    _program((cameras.update_camera,)).run(m, d)
+    scn.memory.get_camera(cam)
+
+
+__all__ = ["mjv_addGeoms", "mjv_makeLights", "mjv_updateCamera", "mjv_updateScene"]
