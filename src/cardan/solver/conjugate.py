@@ -2,7 +2,8 @@
 
 Minimises the cost of the reduced primal problem (see `primal`) by the non-linear method of Polak and Ribiere, with
 restarts where their formula gives less than 0 (Polak-Ribiere-plus), an exact line search, and the inertia matrix as
-preconditioner: directions are made of z = M^-1 gradient.
+preconditioner: directions are made of z = M^-1 gradient. Hence M times a direction is made of gradients, and no product
+with M is needed.
 
 All degrees of freedom are one problem, unless the flag `island` asks for one an island (without the no-slip solver,
 which treats all rows together).
@@ -26,7 +27,6 @@ from cardan.solver.primal import (
     dof_range,
     inertia_cost,
     move,
-    multiply_inertia,
     scatter,
     update_gradient,
     update_rows,
@@ -110,13 +110,14 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
     """Minimise the cost of one island; `scale` makes it comparable with `opt.tolerance`."""
     first, n = dof_range(d, island)
     cost = choose_start(m, d, island, (m.opt.disableflags & WARMSTART) == 0)
-    squared = update_gradient(d, island) * scale * scale
+    squared = update_gradient(m, d, island) * scale * scale
+    load_factor(m, d, island)
     reduction = precondition(m, d, island)
     for p in range(first, first + n):
         d.work.search[p] = -d.work.precond[p]
+        d.work.Mv[p] = -d.work.grad[p]
     count = 0
     for k in range(m.opt.iterations):
-        multiply_inertia(m, d, island, d.work.search, d.work.Mv)
         multiply_jacobian(d, island, d.work.search, d.work.jv)
         step, slope, neval = line_search(m, d, island, scale, 0.0)
         if step == 0.0:
@@ -125,7 +126,7 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
         move(d, island, step)
         previous = cost
         cost = update_rows(d, island) + inertia_cost(d, island)
-        squared = update_gradient(d, island) * scale * scale
+        squared = update_gradient(m, d, island) * scale * scale
         improvement = scale * (previous - cost)
         record_iteration(d, k, improvement, scale * slope, neval)
         record_state(d, island, k, squared, 0)
@@ -138,7 +139,7 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
 
 @kernel
 def turn(m: Model, d: Data, island: int, before: float) -> float:
-    """The next search direction, -z + beta times the last; returns grad' z, which was `before` at the last point."""
+    """The next search direction, -z + beta times the last, and M times it; returns grad' z, which was `before`."""
     first, n = dof_range(d, island)
     overlap = 0.0
     for p in range(first, first + n):
@@ -147,7 +148,28 @@ def turn(m: Model, d: Data, island: int, before: float) -> float:
     beta = max(0.0, (reduction - overlap) / max(before, MINVAL))
     for p in range(first, first + n):
         d.work.search[p] = beta * d.work.search[p] - d.work.precond[p]
+        d.work.Mv[p] = beta * d.work.Mv[p] - d.work.grad[p]
     return reduction
+
+
+@kernel
+def load_factor(m: Model, d: Data, island: int) -> None:
+    """Put the pivots of the factor of M into island order, and list the dofs whose rows have more than a pivot.
+
+    Vertices that slide along three axes, and balls, have none.
+    """
+    first, n = dof_range(d, island)
+    count = 0
+    for p in range(first, first + n):
+        i = int(d.work.dof_at[p])
+        d.work.pivot_inv[p] = d.qLDiagInv[i]
+        size = 0.0
+        for k in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
+            size += abs(d.qLD[k])
+        if size != 0.0:
+            d.work.coupled[count] = p
+            count += 1
+    d.work.ncoupled = count
 
 
 @kernel
@@ -158,19 +180,23 @@ def precondition(m: Model, d: Data, island: int) -> float:
     for p in range(first, first + n):
         z[p] = d.work.grad[p]
     # L' y = grad, from the leaves to the root; then D
-    for p in range(first + n - 1, first - 1, -1):
+    for c in range(d.work.ncoupled - 1, -1, -1):
+        p = int(d.work.coupled[c])
         i = int(d.work.dof_at[p])
         value = z[p]
         for k in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
             z[m.aux.M_colind[k] + p - i] -= d.qLD[k] * value
-        z[p] = value * d.qLDiagInv[i]
-    # L z = y, from the root to the leaves
-    product = 0.0
     for p in range(first, first + n):
+        z[p] *= d.work.pivot_inv[p]
+    # L z = y, from the root to the leaves
+    for c in range(d.work.ncoupled):
+        p = int(d.work.coupled[c])
         i = int(d.work.dof_at[p])
         value = z[p]
         for k in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
             value -= d.qLD[k] * z[m.aux.M_colind[k] + p - i]
         z[p] = value
-        product += value * d.work.grad[p]
+    product = 0.0
+    for p in range(first, first + n):
+        product += z[p] * d.work.grad[p]
     return product

@@ -37,6 +37,8 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
                 sparse_from_dense(m, d, island, r, adr)
             else:
                 sparse_from_sparse(d, island, r, adr)
+            if not dense_island:
+                d.work.row_blocks[r] = count_blocks(d, adr, int(d.work.row_nnz[r]))
 
 
 @kernel
@@ -121,6 +123,20 @@ def sparse_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
 
 
 @kernel
+def count_blocks(d: Data, adr: int, nnz: int) -> int:
+    """How many blocks of three consecutive columns the compressed row at `adr` is made of; 0 if it isn't.
+
+    Vertices and balls have such rows: their index is needed once a block.
+    """
+    if nnz % 3 != 0:
+        return 0
+    for k in range(adr, adr + nnz, 3):
+        if d.work.J_col[k + 2] != d.work.J_col[k] + 2:
+            return 0
+    return nnz // 3
+
+
+@kernel
 def multiply_jacobian(d: Data, island: int, vector: Any, result: Any) -> None:
     """`result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
     if d.work.dense_island != 0:
@@ -153,18 +169,44 @@ def multiply_sparse(d: Data, island: int, vector: Any, result: Any) -> None:
     for run in range(begin, begin + d.work.island_nrun[island]):
         i = d.work.run_order[run]
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
-            adr = int(d.work.row_adr[r])
-            total = 0.0
-            for k in range(adr, adr + d.work.row_nnz[r]):
-                total += d.work.J[k] * vector[first + d.work.J_col[k]]
-            result[r] = total
+            if d.work.row_blocks[r] > 0:
+                result[r] = blocks_product(d, r, first, vector)
+            else:
+                result[r] = row_product(d, r, first, vector)
 
 
 @kernel
-def multiply_jacobian_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
+def row_product(d: Data, r: int, first: int, vector: Any) -> float:
+    """Compressed row `r` times the part of `vector` that starts at `first`."""
+    adr = int(d.work.row_adr[r])
+    total = 0.0
+    for k in range(adr, adr + d.work.row_nnz[r]):
+        total += d.work.J[k] * vector[first + d.work.J_col[k]]
+    return total
+
+
+@kernel
+def blocks_product(d: Data, r: int, first: int, vector: Any) -> float:
+    """The same for a row of blocks of three columns."""
+    adr = int(d.work.row_adr[r])
+    x = 0.0
+    y = 0.0
+    z = 0.0
+    for k in range(adr, adr + 3 * d.work.row_blocks[r], 3):
+        p = first + d.work.J_col[k]
+        x += d.work.J[k] * vector[p]
+        y += d.work.J[k + 1] * vector[p + 1]
+        z += d.work.J[k + 2] * vector[p + 2]
+    return x + y + z
+
+
+@kernel
+def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: Any, result: Any) -> None:
     """`result` (over dofs, island order) = J' `vector` (over rows), for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense_transposed(d, island, vector, result)
+    elif is_sparse(m):
+        multiply_by_columns(d, island, vector, result)
     else:
         multiply_sparse_transposed(d, island, vector, result)
 
@@ -192,7 +234,7 @@ def multiply_dense_transposed(d: Data, island: int, vector: Any, result: Any) ->
 
 @kernel
 def multiply_sparse_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
-    """`multiply_jacobian_transposed` of a sparse island."""
+    """`multiply_jacobian_transposed` of a sparse island whose rows are stored dense elsewhere."""
     first = int(d.work.island_dof[island])
     for p in range(first, first + d.work.island_ndof[island]):
         result[p] = 0.0
@@ -205,3 +247,44 @@ def multiply_sparse_transposed(d: Data, island: int, vector: Any, result: Any) -
                 adr = int(d.work.row_adr[r])
                 for k in range(adr, adr + d.work.row_nnz[r]):
                     result[first + d.work.J_col[k]] += f * d.work.J[k]
+
+
+@kernel
+def multiply_by_columns(d: Data, island: int, vector: Any, result: Any) -> None:
+    """`multiply_jacobian_transposed` of a sparse island, by ``efc_JT``; dofs that share their rows in threes."""
+    p = int(d.work.island_dof[island])
+    stop = p + int(d.work.island_ndof[island])
+    while p < stop:
+        dof = int(d.work.dof_at[p])
+        nnz = int(d.efc_JT_rownnz[dof])
+        if nnz > 0 and d.efc_JT_rowsuper[dof] >= 2:
+            result[p], result[p + 1], result[p + 2] = three_columns(d, dof, nnz, vector)
+            p += 3
+        else:
+            result[p] = column_product(d, dof, nnz, vector)
+            p += 1
+
+
+@kernel
+def column_product(d: Data, dof: int, nnz: int, vector: Any) -> float:
+    """Column `dof` of the Jacobian times `vector` (over rows)."""
+    adr = int(d.efc_JT_rowadr[dof])
+    total = 0.0
+    for k in range(adr, adr + nnz):
+        total += d.efc_JT[k] * vector[d.efc_JT_colind[k]]
+    return total
+
+
+@kernel
+def three_columns(d: Data, dof: int, nnz: int, vector: Any) -> Any:
+    """The same for `dof` and the two after it, which have entries in the same rows."""
+    adr = int(d.efc_JT_rowadr[dof])
+    x = 0.0
+    y = 0.0
+    z = 0.0
+    for k in range(adr, adr + nnz):
+        f = vector[d.efc_JT_colind[k]]
+        x += d.efc_JT[k] * f
+        y += d.efc_JT[k + nnz] * f
+        z += d.efc_JT[k + 2 * nnz] * f
+    return x, y, z

@@ -102,7 +102,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
         cost = choose_start(m, d, island, False)
     else:
         cost = start_between(m, d, island)
-    squared = update_gradient(d, island) * scale * scale
+    squared = update_gradient(m, d, island) * scale * scale
     # the island's share of what the whole problem may leave undone
     share = d.work.island_ndof[island] / max(1, m.nv)
     total = max(m.opt.tolerance, 0.0)
@@ -119,7 +119,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
         move(d, island, step)
         previous = cost
         cost = update_rows(d, island) + inertia_cost(d, island)
-        squared = update_gradient(d, island) * scale * scale
+        squared = update_gradient(m, d, island) * scale * scale
         improvement = scale * (previous - cost)
         record_iteration(d, k, improvement, scale * slope, neval)
         record_state(d, island, k, squared, 1)

@@ -111,9 +111,9 @@ def inertia_cost(d: Data, island: int) -> float:
 
 
 @kernel
-def update_gradient(d: Data, island: int) -> float:
+def update_gradient(m: Model, d: Data, island: int) -> float:
     """Gradient M x - qfrc_smooth - J' efc_force of the cost; returns its squared norm."""
-    multiply_jacobian_transposed(d, island, d.efc_force, d.work.f_constraint)
+    multiply_jacobian_transposed(m, d, island, d.efc_force, d.work.f_constraint)
     squared = 0.0
     first, n = dof_range(d, island)
     for p in range(first, first + n):
