@@ -71,6 +71,8 @@ COLUMNS: dict[str, Columns] = {
     "reading": {"longest, s": number("longest", ".2f"), "cases": number("cases", ".0f")},
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
     "settings": STEP,
+    "soft_elastic": STEP,
+    "soft_flexes": STEP,
     "startup": {"empty cache, s": number("cold", ".1f"), "warm cache, s": number("warm", ".2f")},
     "stepping": STEP,
     "unconverged": {
