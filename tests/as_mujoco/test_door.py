@@ -59,3 +59,23 @@ def test_help_and_mistakes(tmp_path: Path) -> None:
     assert run("-m", "cardan.as_mujoco")[0] == 2
     status, _, errors = run("-m", "cardan.as_mujoco", str(tmp_path / "none.py"))
     assert status == 1 and "there is no file" in errors
+
+
+def test_classes_of_views_and_lists_under_private_names() -> None:
+    code = """
+import mujoco
+m = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
+d = mujoco.MjData(m)
+print(type(d.contact) is mujoco._structs._MjContactList, type(d.timer) is mujoco._structs._MjTimerStatList)
+print(type(m.geom(0)) is mujoco._structs._MjModelGeomViews, type(d.body(0)) is mujoco._structs._MjDataBodyViews)
+print([name for owner in (m, d) for name in dir(owner) if name not in dir(type(owner))])
+"""
+    assert run("-m", "cardan.as_mujoco", "-c", code) == (0, "True True\nTrue True\n[]", "")
+
+
+def test_names_of_egl() -> None:
+    code = "from mujoco.egl import egl_ext; print(int(egl_ext.EGL_RED_SIZE)); egl_ext.eglQueryDevicesEXT()"
+    status, output, errors = run("-m", "cardan.as_mujoco", "-c", code)
+    if "needs PyOpenGL and the library libEGL" in errors:
+        pytest.skip("no PyOpenGL or no libEGL")
+    assert (status, output) == (1, "12324") and "Cardan draws without OpenGL" in errors

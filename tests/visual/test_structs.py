@@ -106,3 +106,16 @@ def test_wrong_arguments_of_a_scene() -> None:
         cardan.MjvScene(m)
     with pytest.raises(ValueError, match="negative"):
         cardan.MjvScene(m, -1)
+
+
+def test_parts_of_a_scene_in_derived_classes() -> None:
+    class Scene(cardan.MjvScene):
+        @property
+        def geoms(self) -> tuple[cardan.MjvGeom, ...]:
+            return super().geoms[: super().ngeom]
+
+    scene = Scene(cardan.MjModel.from_xml_string("<mujoco/>"), 5)
+    scene.ngeom = 2
+    assert len(scene.geoms) == 2 and len(cardan.MjvScene(cardan.MjModel.from_xml_string("<mujoco/>"), 5).geoms) == 5
+    with pytest.raises(AttributeError, match="geoms"):
+        cardan.MjvScene().geoms = ()  # type: ignore[misc]

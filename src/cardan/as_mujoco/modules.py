@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import cardan
 from cardan.as_mujoco.documentation import document
+from cardan.model.mjdata import MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList
+from cardan.model.named import VIEW_CLASSES
 
 NAME = "mujoco"
 VERSION = "3.1.6"
@@ -89,9 +91,14 @@ SUBMODULES: dict[str, Submodule] = {
     "_render": Submodule(holds=_is_of_rendering),
     "_structs": Submodule(holds=_is_struct),
     **{name: Submodule(later="rendering") for name in ("renderer", "viewer", "gl_context", "_simulate")},
+    "egl.egl_ext": Submodule("cardan.as_mujoco.egl_ext"),
     **{name: Submodule(later="rendering", is_package=True) for name in ("egl", "glfw", "osmesa")},
 }
 """The modules of the reference's package beside itself."""
+
+
+LISTS = (MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList)
+"""Classes of lists of structures."""
 
 
 ALWAYS = ("_callbacks", "_constants", "_enums", "_errors", "_functions", "_render", "_structs")
@@ -119,6 +126,9 @@ def fill(module: ModuleType) -> None:
     if name == "_functions":
         vars(module)["_realloc_con_efc"] = _realloc_con_efc
         document(content.values())
+    elif name == "_structs":
+        vars(module).update({cls.__name__: cls for cls in VIEW_CLASSES})
+        vars(module).update({f"_{cls.__name__}": cls for cls in LISTS})
     module.__doc__ = f"The part of cardan that stands in {NAME}.{name}."
 
 

@@ -85,15 +85,21 @@ class MjContactList(RecordList):
         return self.geom[:, 1]
 
 
-class _WarningList(RecordList):
+class MjWarningStatList(RecordList):
+    """Number and last detail of each warning."""
+
     record_class = MjWarningStat
 
 
-class _TimerList(RecordList):
+class MjTimerStatList(RecordList):
+    """Duration and calls of each timed part."""
+
     record_class = MjTimerStat
 
 
-class _SolverList(RecordList):
+class MjSolverStatList(RecordList):
+    """Statistics of the solver's iterations, an island after the other."""
+
     record_class = MjSolverStat
 
 
@@ -132,9 +138,9 @@ class MjData(DataNames):
 
     model: MjModel
     contact: MjContactList
-    warning: _WarningList
-    timer: _TimerList
-    solver: _SolverList
+    warning: MjWarningStatList
+    timer: MjTimerStatList
+    solver: MjSolverStatList
     address: int  # of the slot table, for native stages
     _memory: StructMemory
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
@@ -175,9 +181,9 @@ class MjData(DataNames):
         ncon = memory.scalars["ncon"]
         attributes["_jacobians"] = [memory.arrays["work.arg_jac" + part].reshape(3, model.nv) for part in "pr"]
         attributes["contact"] = MjContactList(memory, "contact.", ncon.item)
-        attributes["warning"] = _WarningList(memory, "warning.", lambda: None)
-        attributes["timer"] = _TimerList(memory, "timer.", lambda: None)
-        attributes["solver"] = _SolverList(memory, "solver.", lambda: None)
+        attributes["warning"] = MjWarningStatList(memory, "warning.", lambda: None)
+        attributes["timer"] = MjTimerStatList(memory, "timer.", lambda: None)
+        attributes["solver"] = MjSolverStatList(memory, "solver.", lambda: None)
 
     @property
     def _address(self) -> int:
@@ -251,6 +257,9 @@ class MjData(DataNames):
         if name not in ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.setdefault(name, self.__dict__["_memory"].arrays[name])
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))  # without what instances keep for themselves
 
     def __setattr__(self, name: str, value: Any) -> None:
         put = SCALAR_SETTERS.get(name)

@@ -161,6 +161,9 @@ class MjModel(ModelNames):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.setdefault(name, value)
 
+    def __dir__(self) -> list[str]:
+        return dir(type(self))  # without what instances keep for themselves
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ARRAYS:
             set_array(getattr(self, name), name, value)

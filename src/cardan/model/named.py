@@ -305,11 +305,16 @@ class DataNames(DataFields):
     """Named access to the elements of a model's data."""
 
 
+VIEW_CLASSES: list[type[ElementView]] = []
+"""The classes of all views, of a model's elements and of its data's."""
+
 for _kind in KINDS:
     _cls = _view_class("MjModel", MODEL, _kind, _kind.prefixes)
+    VIEW_CLASSES.append(_cls)
     for _method in _kind.methods:
         setattr(ModelNames, _method, _accessor(_method, _kind, _cls, lambda m: m))
     if _kind.data_methods:
         _cls = _view_class("MjData", DATA, _kind, _kind.data_prefixes)
+        VIEW_CLASSES.append(_cls)
         for _method in _kind.data_methods:
             setattr(DataNames, _method, _accessor(_method, _kind, _cls, lambda d: d.model))

@@ -134,10 +134,23 @@ class MjvScene(VisualRecord):
     geom_values: np.ndarray
     light_values: np.ndarray
     camera_values: np.ndarray
-    geoms: tuple[MjvGeom, ...]
-    lights: tuple[MjvLight, ...]
-    camera: tuple[MjvGLCamera, ...]
     memory: SceneMemory
+
+    # properties, so that derived classes find them by super()
+    @property
+    def geoms(self) -> tuple[MjvGeom, ...]:
+        """The shapes, with room for `maxgeom`."""
+        return self.__dict__["geoms"]
+
+    @property
+    def lights(self) -> tuple[MjvLight, ...]:
+        """The lights, with room for all."""
+        return self.__dict__["lights"]
+
+    @property
+    def camera(self) -> tuple[MjvGLCamera, ...]:
+        """The cameras of the left and the right eye."""
+        return self.__dict__["camera"]
 
     def names(self) -> Iterator[str]:
         """Names of all members."""

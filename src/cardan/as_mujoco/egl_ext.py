@@ -1,0 +1,27 @@
+"""``mujoco.egl.egl_ext``: names of PyOpenGL's EGL, for programs that import them whether they draw or not.
+
+Devices can't be asked for: Cardan draws without OpenGL.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+try:
+    from OpenGL import EGL
+except (ImportError, AttributeError) as error:  # PyOpenGL gives the second where the library is missing
+    raise ImportError("mujoco.egl.egl_ext needs PyOpenGL and the library libEGL") from error
+
+globals().update({name: value for name, value in vars(EGL).items() if not name.startswith("_")})
+
+
+def eglQueryDevicesEXT(*arguments: Any) -> NoReturn:
+    """The devices of EGL, which are not there.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError("there are no EGL devices: Cardan draws without OpenGL; give no GL context to it")
+
+
+eglGetPlatformDisplayEXT = eglQueryDevicesEXT
