@@ -15,7 +15,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     f"{solver.name[6:]}, {cone.name[7:].lower()}": {"solver": solver.value, "cone": cone.value}
     for solver, cone in product(mjtSolver, mjtCone)
 }
-SETTINGS |= {integrator.name[6:]: {"integrator": integrator.value} for integrator in mjtIntegrator}
+SETTINGS |= {name[6:]: {"integrator": kind.value} for name, kind in mjtIntegrator.__members__.items()}
 SETTINGS["tolerance 0"] = {"tolerance": 0.0}
 
 

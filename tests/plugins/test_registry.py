@@ -195,7 +195,11 @@ def test_sensor_of_each_stage(stage: str) -> None:
             d.sensordata[m.sensor_adr[i] : m.sensor_adr[i] + 2] = 9.0, d.time
 
     cardan.register_plugin(
-        NAME, capabilities=("sensor",), needstage=cardan.mjtStage[f"mjSTAGE_{stage}"], nsensordata=2, compute=sense
+        NAME,
+        capabilities=("sensor",),
+        needstage=getattr(cardan.mjtStage, f"mjSTAGE_{stage}"),
+        nsensordata=2,
+        compute=sense,
     )
     m = cardan.MjModel.from_xml_string(f"""
     <mujoco><extension><plugin plugin="{NAME}"/></extension>

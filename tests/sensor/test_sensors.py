@@ -12,7 +12,9 @@ from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
 from cardan.sensor.table import SENSORS
 
 # sensors with tests of their own
-ELSEWHERE = {int(mjtSensor["mjSENS_" + tag]) for tag in ("GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "RANGEFINDER")}
+ELSEWHERE = {
+    int(getattr(mjtSensor, "mjSENS_" + tag)) for tag in ("GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "RANGEFINDER")
+}
 OBJECTS = (("body", "arm"), ("xbody", "arm"), ("geom", "box"), ("site", "tip"), ("camera", "eye"))
 REFERENCES = (None, ("body", "base"), ("xbody", "hand"), ("geom", "ball"), ("site", "mid"), ("camera", "eye"))
 FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel")

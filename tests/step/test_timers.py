@@ -97,7 +97,11 @@ def test_durations() -> None:
     cardan.set_mjcb_time(lambda: next(ticks))
     assert cardan.get_mjcb_time() is not None
     cardan.mj_step(m, d, 2)
-    timer = {kind.name[8:]: d.timer[int(kind)].duration for kind in cardan.mjtTimer if kind.name.startswith("mjTIMER")}
+    timer = {
+        kind.name[8:]: d.timer[int(kind)].duration
+        for kind in cardan.mjtTimer.__members__.values()
+        if kind.name.startswith("mjTIMER")
+    }
     parts = ("POS_KINEMATICS", "POS_INERTIA", "POS_COLLISION", "POS_MAKE", "POS_PROJECT")
     assert 0 < sum(timer[part] for part in parts) < timer["POSITION"] < timer["FORWARD"] < timer["STEP"]
     cardan.set_mjcb_time(lambda: "x")

@@ -152,7 +152,7 @@ class MjSpec(Specification):
             if kind in _SIZES and len(elements) == getattr(model, _SIZES[kind]):
                 numbers.update((element, number) for number, element in enumerate(elements))
             else:
-                code = mjtObj["mjOBJ_" + kind.upper()]
+                code = getattr(mjtObj, "mjOBJ_" + kind.upper())
                 named = ((element, mj_name2id(model, code, element.name or "")) for element in elements)
                 numbers.update((element, number) for element, number in named if number >= 0)
         return numbers

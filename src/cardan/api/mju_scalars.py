@@ -89,9 +89,9 @@ def mju_standardNormal(num2: np.ndarray | None) -> float:
 
 
 _TYPE_NAMES = {
-    int(obj): obj.name.removeprefix("mjOBJ_").lower()
-    for obj in mjtObj
-    if obj.name.startswith("mjOBJ_") and int(obj) > 0
+    obj.value: name.removeprefix("mjOBJ_").lower()
+    for name, obj in mjtObj.__members__.items()
+    if name.startswith("mjOBJ_") and obj.value > 0
 }
 
 

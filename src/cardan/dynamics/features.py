@@ -8,12 +8,12 @@ import numpy as np
 
 from cardan.enums import mjtBias, mjtDyn, mjtGain, mjtTrn, mjtWrap
 
-_SPATIAL = (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK, mjtTrn.mjTRN_BODY)
+_SPATIAL = (int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK), int(mjtTrn.mjTRN_BODY))
 
 
 def has_spatial_tendons(m: Any) -> bool:
     """Whether any tendon has a path in space."""
-    return bool((m.wrap_type != mjtWrap.mjWRAP_JOINT).any())
+    return bool((m.wrap_type != mjtWrap.mjWRAP_JOINT.value).any())
 
 
 def has_spatial_transmissions(m: Any) -> bool:
@@ -24,7 +24,7 @@ def has_spatial_transmissions(m: Any) -> bool:
 def has_muscles(m: Any) -> bool:
     """Whether any actuator has the activation dynamics, the gain or the bias of a muscle."""
     return bool(
-        (m.actuator_dyntype == mjtDyn.mjDYN_MUSCLE).any()
-        or (m.actuator_gaintype == mjtGain.mjGAIN_MUSCLE).any()
-        or (m.actuator_biastype == mjtBias.mjBIAS_MUSCLE).any()
+        (m.actuator_dyntype == mjtDyn.mjDYN_MUSCLE.value).any()
+        or (m.actuator_gaintype == mjtGain.mjGAIN_MUSCLE.value).any()
+        or (m.actuator_biastype == mjtBias.mjBIAS_MUSCLE.value).any()
     )

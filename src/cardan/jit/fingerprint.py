@@ -23,6 +23,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from cardan.enums.base import MjEnum
 from cardan.jit.processor import processor
 from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, Entry
 from cardan.jit.struct import Struct
@@ -161,7 +162,7 @@ def _function_text(value: Any) -> str:
 
 
 def _class_text(value: type) -> str | None:
-    if issubclass(value, Enum):
+    if issubclass(value, Enum | MjEnum):
         return f"{_function_text(value)} {[(name, member.value) for name, member in value.__members__.items()]!r}"
     fields = getattr(value, "_fields", None)
     if issubclass(value, tuple) and fields is not None:
@@ -178,7 +179,7 @@ def _builtin_text(value: Any) -> str | None:
 _TEXTS: tuple[tuple[Any, Callable[[Any], str | None]], ...] = (
     (ModuleType, lambda value: f"module {value.__name__}"),
     (np.generic, lambda value: f"scalar {value.dtype} {value.tobytes().hex()}"),
-    (int | float | complex | bool | str | bytes | None | Enum | np.dtype, repr),
+    (int | float | complex | bool | str | bytes | None | Enum | MjEnum | np.dtype, repr),
     (tuple, _tuple_text),
     (np.ndarray, _array_text),
     (type, _class_text),

@@ -23,6 +23,7 @@ WORTH_IT = 4
 
 def compile_into_cache(entry: Entry) -> tuple[str, bytes]:
     """Compile a stage unless another process has done it meanwhile; returns symbol and object code."""
+    import cardan.jit.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
     from cardan.jit.compile import compile_entry
 
     key = fingerprint(entry)

@@ -29,7 +29,9 @@ def _kind(obj: mjtObj) -> str:
     return "body" if obj == mjtObj.mjOBJ_XBODY else SHORT_KINDS.get(lower, lower)
 
 
-KIND_OF_OBJECT: dict[int, str] = {int(obj): _kind(obj) for obj in mjtObj if _kind(obj) in NAME_FIELDS}
+KIND_OF_OBJECT: dict[int, str] = {
+    obj.value: kind for obj in mjtObj.__members__.values() if (kind := _kind(obj)) in NAME_FIELDS
+}
 """Kind of element by mjtObj."""
 
 HASH_START, HASH_FACTOR, HASH_BITS = 5381, 33, 64

@@ -38,7 +38,7 @@ class SensorKind:
 
 
 def _kind(name: str, stage: mjtStage, dim: int, compute: Any, datatype: Any = _REAL, needs: str = "") -> SensorKind:
-    return SensorKind(int(mjtSensor["mjSENS_" + name]), stage, dim, datatype, compute, needs)
+    return SensorKind(int(getattr(mjtSensor, "mjSENS_" + name)), stage, dim, datatype, compute, needs)
 
 
 RNE_POST, SUBTREE_VEL = "rne_post_constraint", "subtree_vel"

@@ -210,9 +210,9 @@ _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4
 
 def _known_integrator(m: MjModel) -> list[Any]:
     """No stages: an error if there is no such integrator."""
-    kinds = [int(kind) for kind in mjtIntegrator]
+    kinds = mjtIntegrator.__members__.values()
     if m.opt.integrator not in kinds:
-        known = ", ".join(f"{kind.value} ({kind.name})" for kind in mjtIntegrator)
+        known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
         raise FatalError(f"invalid integrator: opt.integrator is {m.opt.integrator}; it should be one of {known}")
     return []
 

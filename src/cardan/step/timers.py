@@ -44,12 +44,12 @@ class Tick:
 
 def timed(name: str, *items: Any) -> Timed:
     """`items`, measured by the timer ``mjTIMER_<name>``."""
-    return Timed(int(mjtTimer["mjTIMER_" + name]), items)
+    return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items)
 
 
 def also_timed(name: str, *items: Any) -> Timed:
     """A further piece of a part: its time counts, but not as another run."""
-    return Timed(int(mjtTimer["mjTIMER_" + name]), items, counts=False)
+    return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
 
 
 @cache

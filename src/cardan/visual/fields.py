@@ -24,7 +24,7 @@ RENDERED = ("SHADOW", "REFLECTION", "SKYBOX", "HAZE", "CULL_FACE")
 
 def _bytes(names: tuple[str, ...], enumeration: type[MjEnum]) -> tuple[int, ...]:
     """A byte for each flag of an enumeration, without the last member, their number: 1 for those that are named."""
-    flags = [member.name.split("_", 1)[-1] for member in list(enumeration)[:-1]]
+    flags = [name.split("_", 1)[-1] for name in list(enumeration.__members__)[:-1]]
     return tuple(int(flag in names) for flag in flags)
 
 

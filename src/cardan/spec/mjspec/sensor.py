@@ -59,7 +59,7 @@ class MjsSensor(Named):
     def type(self, value: int) -> None:
         tag = _TAG.get(value)
         if tag is None:
-            known = ", ".join(kind.name for kind in mjtSensor)
+            known = ", ".join(mjtSensor.__members__)
             raise self.element.error(f"{value!r} is no sensor; expected one of {known}", "type")
         row, element = SENSOR.children[tag], self.element
         if row.later:

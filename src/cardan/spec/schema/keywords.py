@@ -104,9 +104,9 @@ BIAS: Words = {
     "user": int(mjtBias.mjBIAS_USER),
 }
 OBJECT: Words = {
-    kind.name.removeprefix("mjOBJ_").lower(): int(kind)
-    for kind in mjtObj
-    if kind.name not in ("mjOBJ_UNKNOWN", "mjOBJ_DOF", "mjOBJ_FRAME", "mjNOBJECT")
+    name.removeprefix("mjOBJ_").lower(): int(kind)
+    for name, kind in mjtObj.__members__.items()
+    if name not in ("mjOBJ_UNKNOWN", "mjOBJ_DOF", "mjOBJ_FRAME", "mjNOBJECT")
 }
 FRAME_OBJECT: Words = {word: OBJECT[word] for word in ("body", "xbody", "geom", "site", "camera")}
 STAGE: Words = {"pos": 1, "vel": 2, "acc": 3}
@@ -126,8 +126,12 @@ OBJECT_KIND: dict[str, str] = {word: word for word in OBJECT} | {"xbody": "body"
 
 # flags of the option section: bit of each, in disableflags and in enableflags
 DISABLE_FLAGS: Words = {
-    bit.name.removeprefix("mjDSBL_").lower(): int(bit) for bit in mjtDisableBit if bit.name.startswith("mjDSBL_")
+    name.removeprefix("mjDSBL_").lower(): int(bit)
+    for name, bit in mjtDisableBit.__members__.items()
+    if name.startswith("mjDSBL_")
 }
 ENABLE_FLAGS: Words = {
-    bit.name.removeprefix("mjENBL_").lower(): int(bit) for bit in mjtEnableBit if bit.name.startswith("mjENBL_")
+    name.removeprefix("mjENBL_").lower(): int(bit)
+    for name, bit in mjtEnableBit.__members__.items()
+    if name.startswith("mjENBL_")
 }
