@@ -547,7 +547,7 @@ def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
     timer, stages = SKIPPING[name]
     items: tuple[Any, ...] = ()
     for stage, parts in stages.items():
-        if skipstage < stage or stage == mjtStage.mjSTAGE_ACC:
+        if skipstage < int(stage) or stage == mjtStage.mjSTAGE_ACC:
             items += parts[bool(skipsensor)]
     return (timed(timer, *items),)
 
