@@ -11,7 +11,7 @@ from cardan.maths.vector import add_scaled3, get3, get4, get9, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.memory import AZIMUTH, CAM_FIXED, CAM_TRACK, CAM_TYPE, CAMERA, DISTANCE, ELEVATION, LOOKAT
 
-FREE, TRACKING, FIXED, USER = (int(k) for k in list(mjtCamera))
+FREE, TRACKING, FIXED, USER = (int(k) for k in mjtCamera.__members__.values())
 POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frustum_near", "frustum_far"))
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
 TRACKED = 0.2

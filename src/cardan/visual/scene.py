@@ -23,8 +23,8 @@ from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
 
 Stage = Callable[..., Any]
 TRACKING, FIXED = int(mjtCamera.mjCAMERA_TRACKING), int(mjtCamera.mjCAMERA_FIXED)
-CAMERA_TYPES = range(len(mjtCamera))
-VIS_FLEX = {kind: int(mjtVisFlag[f"mjVIS_FLEX{kind.upper()}"]) for kind in ("vert", "edge", "face", "skin")}
+CAMERA_TYPES = range(len(mjtCamera.__members__))
+VIS_FLEX = {kind: int(getattr(mjtVisFlag, f"mjVIS_FLEX{kind.upper()}")) for kind in ("vert", "edge", "face", "skin")}
 
 
 @cache
