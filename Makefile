@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 WORKERS ?= 2
 
-.PHONY: demo test test-interpreted test-oldest bench docs lint venv
+.PHONY: demo test test-interpreted test-oldest clients bench docs lint venv
 
 demo: venv
 	@mkdir -p build
@@ -29,6 +29,15 @@ test-oldest:
 		.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet --no-input install -r requirements-oldest.txt; }
 	PYTHONPATH=src CARDAN_CACHE_DIR=build/oldest-kernels .venv-oldest/bin/python -m pytest -q -p no:cacheprovider \
 		tests/jit tests/cli tests/api/test_callbacks.py tests/parity/test_step.py
+
+# programs of other packages on both engines, and the table docs/clients.md
+clients: .venv-clients/.installed
+	PYTHONPATH=src:tests .venv-clients/bin/python -m clients.table
+
+.venv-clients/.installed: tests/clients/requirements.txt
+	@.venv-clients/bin/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv .venv-clients
+	@.venv-clients/bin/python -m pip --disable-pip-version-check --quiet --no-input install --no-deps -r $<
+	@touch $@
 
 bench: venv
 	$(BIN)/python -m benchmarks
