@@ -7,7 +7,7 @@ from cardan.enums.data import mjtConstraint
 from cardan.jit import OK, kernel
 from cardan.maths.vector import get2
 from cardan.model.kernel_views import Data, Model
-from cardan.soft.edges import edge_moment, extension
+from cardan.soft.edges import edge_moment, extension, first_place, next_place
 
 EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 
@@ -22,7 +22,11 @@ def add_edges(m: Model, d: Data, e: int) -> int:
     if m.flex_rigid[flex] != 0:
         return OK
     solref, solimp = get2(m.eq_solref, e), get_solimp(m.eq_solimp, e)
+    line, column = first_place(m, d, m.flex_edgeadr[flex])
+    after_line, after_column = line, column
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
+        line, column = after_line, after_column
+        after_line, after_column = next_place(m, edge, line, column)
         if m.flexedge_rigid[edge] != 0:
             continue
         first, stop = int(m.aux.edge_rowadr[edge]), int(m.aux.edge_rowadr[edge + 1])
@@ -30,7 +34,8 @@ def add_edges(m: Model, d: Data, e: int) -> int:
         if row < 0:
             return -row
         for k in range(first, stop):
-            put_entry(m, d, row, k - first, int(m.aux.edge_colind[k]), edge_moment(m, d, edge, k))
+            dof = int(m.aux.edge_colind[k])
+            put_entry(m, d, row, k - first, dof, edge_moment(m, d, line, column, dof, k - first))
         drop_empty_rows(m, d, row)
         if d.nefc > row:
             residual = extension(m, d, edge)

@@ -52,10 +52,16 @@ def sigmoid(x: float, midpoint: float, power: float) -> Any:
     if power == 1.0:
         return x, 1.0
     if x <= midpoint:
-        rise = (x / midpoint) ** (power - 1.0)
+        rise = raised(x / midpoint, power - 1.0)
         return rise * x, power * rise
-    rise = ((1.0 - x) / (1.0 - midpoint)) ** (power - 1.0)
+    rise = raised((1.0 - x) / (1.0 - midpoint), power - 1.0)
     return 1.0 - rise * (1.0 - x), power * rise
+
+
+@kernel
+def raised(x: float, exponent: float) -> float:
+    """The power of x, whose exponent is 1 unless the user asks for another one."""
+    return x if exponent == 1.0 else x**exponent
 
 
 @kernel

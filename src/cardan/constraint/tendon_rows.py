@@ -6,6 +6,7 @@ from typing import Any
 
 from cardan.constraint.rows import put_entry
 from cardan.dynamics.jacobian import is_sparse
+from cardan.dynamics.packed import place_after, place_of
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
 
@@ -35,6 +36,8 @@ def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int
             d.work.chain_value[dof] = value
             effective = effective or value != 0.0
         return int(m.nv) if effective else 0
+    if tendon2 < 0:
+        return scale_tendon(m, d, tendon1, scale1)
     at1, end1 = row_range(d, tendon1)
     at2, end2 = row_range(d, tendon2)
     n = 0
@@ -56,10 +59,19 @@ def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int
 
 
 @kernel
+def scale_tendon(m: Model, d: Data, tendon: int, scale: float) -> int:
+    """`combine_tendons` of one tendon in sparse storage."""
+    line, column = place_of(m, d.ten_J_rowadr[tendon])
+    for k in range(d.ten_J_rownnz[tendon]):
+        d.work.chain_dof[k] = d.ten_J_colind[line, column]
+        d.work.chain_value[k] = scale * d.ten_J[line, column]
+        line, column = place_after(m, line, column, 1)
+    return int(d.ten_J_rownnz[tendon])
+
+
+@kernel
 def row_range(d: Data, tendon: int) -> Any:
-    """Addresses (start, end) of a tendon's row in the packed CSR storage; an empty range for tendon -1."""
-    if tendon < 0:
-        return 0, 0
+    """Addresses (start, end) of a tendon's row in the packed CSR storage."""
     start = int(d.ten_J_rowadr[tendon])
     return start, start + int(d.ten_J_rownnz[tendon])
 

@@ -44,6 +44,13 @@ def point_column(d: Data, dof: int, arm: Any) -> Any:
 
 
 @kernel
+def dof_rate(d: Data, dof: int, force: Any, torque: Any) -> float:
+    """Power of a force and a torque, as seen at the centre of mass of the tree, per unit velocity of a dof."""
+    linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
+    return dot3(linear, force) + dot3(rotation_column(d, dof), torque)
+
+
+@kernel
 def jac(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
     """Add the Jacobians of a point (world frame) fixed to a body to `jacp` and `jacr` (3 * nv,), row by row.
 
@@ -68,6 +75,5 @@ def apply_ft(m: Model, d: Data, force: Any, torque: Any, point: Any, body: int, 
     moment = add3(torque, cross(arm, force))
     dof = m.aux.body_lastdof[body]
     while dof >= 0:
-        linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
-        result[dof] += dot3(linear, force) + dot3(rotation_column(d, dof), moment)
+        result[dof] += dof_rate(d, dof, force, moment)
         dof = m.dof_parentid[dof]

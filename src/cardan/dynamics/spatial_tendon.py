@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.jacobian import arm_of, is_sparse
+from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
 from cardan.dynamics.tendon import clear_jacobian, clear_row, finish_row, fixed_tendon
 from cardan.dynamics.wrapping import wrap
 from cardan.enums import mjtWrap
@@ -18,7 +18,6 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import (
     add3,
     cross,
-    dot3,
     get3,
     get9,
     mul_mat_t_vec3,
@@ -47,14 +46,6 @@ def _add_point(d: Data, number: int, what: int, point: Any) -> int:
     d.wrap_xpos[number // 2, 3 * (number % 2) + 1] = point[1]
     d.wrap_xpos[number // 2, 3 * (number % 2) + 2] = point[2]
     return number + 1
-
-
-@kernel
-def dof_rate(d: Data, dof: int, force: Any, torque: Any) -> float:
-    """Power of a force and a torque, as seen at the centre of mass of the tree, per unit velocity of a dof."""
-    angular = (d.cdof[dof, 0], d.cdof[dof, 1], d.cdof[dof, 2])
-    linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
-    return dot3(linear, force) + dot3(angular, torque)
 
 
 @kernel

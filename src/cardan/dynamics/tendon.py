@@ -10,6 +10,7 @@ Spatial tendons have a stage of their own (`spatial_tendon`), which models witho
 from __future__ import annotations
 
 from cardan.dynamics.jacobian import is_sparse
+from cardan.dynamics.packed import place_after, place_of
 from cardan.enums import mjtWrap
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
@@ -87,6 +88,7 @@ def clear_jacobian(m: Model, d: Data) -> None:
 def compress_row(m: Model, d: Data, tendon: int, adr: int) -> int:
     """Store the marked entries of `work.ten_row` as a compressed row of `ten_J` from `adr` on; returns its end."""
     d.ten_J_rowadr[tendon] = adr
+    line, column = place_of(m, adr)
     at = m.aux.ten_rowadr[tendon]
     stop = m.aux.ten_rowadr[tendon + 1]
     for k in range(m.aux.ten_J_rowadr[tendon], m.aux.ten_J_rowadr[tendon + 1]):
@@ -96,8 +98,9 @@ def compress_row(m: Model, d: Data, tendon: int, adr: int) -> int:
             value = d.work.ten_row[dof]
             at += 1
         if d.work.ten_mark[dof] == tendon + 1:
-            d.ten_J_colind[adr // m.nv, adr % m.nv] = dof
-            d.ten_J[adr // m.nv, adr % m.nv] = value
+            d.ten_J_colind[line, column] = dof
+            d.ten_J[line, column] = value
+            line, column = place_after(m, line, column, 1)
             adr += 1
     d.ten_J_rownnz[tendon] = adr - d.ten_J_rowadr[tendon]
     return adr
@@ -128,12 +131,25 @@ def tendon(m: Model, d: Data) -> int:
     return OK
 
 
+@kernel
+def tendon_rate(m: Model, d: Data, tendon: int) -> float:
+    """The rate of change of the length of a tendon: its row of `ten_J` times qvel."""
+    velocity = 0.0
+    if is_sparse(m):
+        line, column = place_of(m, d.ten_J_rowadr[tendon])
+        for _ in range(d.ten_J_rownnz[tendon]):
+            velocity += d.ten_J[line, column] * d.qvel[d.ten_J_colind[line, column]]
+            line, column = place_after(m, line, column, 1)
+        return velocity
+    for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
+        dof = m.aux.ten_colind[k]
+        velocity += d.ten_J[tendon, dof] * d.qvel[dof]
+    return velocity
+
+
 @stage
 def tendon_velocity(m: Model, d: Data) -> int:
     """Rates of change of tendon lengths: ten_velocity (ntendon,) = ten_J qvel."""
     for t in range(m.ntendon):
-        velocity = 0.0
-        for k in range(m.aux.ten_rowadr[t], m.aux.ten_rowadr[t + 1]):
-            velocity += tendon_moment(m, d, t, k) * d.qvel[m.aux.ten_colind[k]]
-        d.ten_velocity[t] = velocity
+        d.ten_velocity[t] = tendon_rate(m, d, t)
     return OK

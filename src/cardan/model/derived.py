@@ -48,6 +48,7 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.edge_rowadr": flex_tables.edge_rowadr,
     "aux.edge_colind": flex_tables.edge_colind,
     "aux.edge_side": flex_tables.edge_side,
+    "aux.edge_threes": flex_tables.edge_threes,
     "aux.flex_bvh_next": flex_tables.flex_bvh_next,
     "aux.flex_bvh_depth": flex_tables.flex_bvh_depth,
     "aux.uncertain_adr": hulls.uncertain_adr,

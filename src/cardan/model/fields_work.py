@@ -47,6 +47,7 @@ DERIVED: tuple[Field, ...] = (
     Field("aux.plugin_call", "i8", ("any",), "addresses of the functions of each plugin instance, eight numbers each"),
     Field("aux.edge_rowadr", "i4", ("any",), "start and end of each flex edge's row of edge_colind"),
     Field("aux.edge_colind", "i4", ("any",), "dofs that move the vertices of each flex edge"),
+    Field("aux.edge_threes", "i4", ("any",), "whether each edge's row is of three dofs a vertex, and these slides"),
     Field("aux.edge_side", "i4", ("any",), "which vertices of its edge each of these dofs moves: 0, 1, or 2 for both"),
     Field("aux.flex_bvh_next", "i4", ("any",), "node after each part of a flex's tree; -1 for trees out of order"),
     Field("aux.flex_bvh_depth", "i4", ("any",), "depth of the tree of each flex"),

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from cardan.enums import mjtJoint
 from cardan.model.pairing import link_tree
-from cardan.model.sparsity import as_table, body_lastdof, columns, dof_chain, row_addresses
+from cardan.model.sparsity import as_table, body_lastdof, inertia_colind, inertia_rowadr
 
+SLIDE = int(mjtJoint.mjJNT_SLIDE)
 FIRST, SECOND, BOTH = 0, 1, 2
 """Which vertices of an edge a dof moves."""
 
@@ -21,32 +23,59 @@ def _edge_vertices(m: Any) -> np.ndarray:
     return m.flex_edge + np.repeat(m.flex_vertadr, m.flex_edgenum)[:, None]
 
 
-def _edge_rows(m: Any) -> list[dict[int, int]]:
-    """For each edge: the dofs that move its vertices, ascending, and which of them each moves."""
-    last = body_lastdof(m)
-    chains = {int(body): dof_chain(m, int(last[body])) for body in np.unique(m.flex_vertbodyid)}
-    rows = []
-    for body1, body2 in m.flex_vertbodyid[_edge_vertices(m)].tolist():
-        row = dict.fromkeys(chains[body1], FIRST)
-        for dof in chains[body2]:
-            row[dof] = BOTH if dof in row else SECOND
-        rows.append(dict(sorted(row.items())))
-    return rows
+def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
+    last = body_lastdof(m)[m.flex_vertbodyid[_edge_vertices(m)]]
+    adr, column = inertia_rowadr(m), inertia_colind(m)
+    keys, edges = [], np.arange(m.nflexedge)
+    for side in (FIRST, SECOND):
+        moved = edges[last[:, side] >= 0]
+        start, stop = adr[last[moved, side]], adr[last[moved, side] + 1]
+        # the chain of each edge's vertex, one after the other
+        length = stop - start
+        place = np.arange(length.sum()) + np.repeat(start - np.cumsum(length) + length, length)
+        keys.append(np.repeat(moved, length).astype(np.int64) * m.nv + column[place])
+    key, count = np.unique(np.concatenate(keys), return_counts=True)
+    side = np.where(np.isin(key, keys[FIRST], assume_unique=True), FIRST, SECOND)
+    side[count > 1] = BOTH
+    return key // max(1, m.nv), key % max(1, m.nv), side
 
 
 def edge_rowadr(m: Any) -> np.ndarray:
     """Start and end of each edge's row of `edge_colind` (nflexedge + 1,)."""
-    return row_addresses([list(row) for row in _edge_rows(m)])
+    return as_table(np.append(0, np.cumsum(np.bincount(_edge_entries(m)[0], minlength=m.nflexedge))))
 
 
 def edge_colind(m: Any) -> np.ndarray:
     """Dofs that move the vertices of each edge, edge by edge."""
-    return columns([list(row) for row in _edge_rows(m)])
+    return as_table(_edge_entries(m)[1])
 
 
 def edge_side(m: Any) -> np.ndarray:
     """For each entry of `edge_colind`, which vertices of the edge the dof moves: the first (0), second (1), or both."""
-    return columns([list(row.values()) for row in _edge_rows(m)])
+    return as_table(_edge_entries(m)[2])
+
+
+def edge_threes(m: Any) -> np.ndarray:
+    """Whether the row of each edge consists of one or two chains of three dofs, each of which moves one vertex.
+
+    They are numbered one after the other, the second below the first and the third below the second. 0: it doesn't;
+    1: it does; 2: and all are slides.
+    """
+    edge, dof, side = _edge_entries(m)
+    adr = edge_rowadr(m)
+    start, length = adr[:-1], np.diff(adr)
+    whole = (length == 3) | (length == 6)
+    for first in (0, 3):
+        long = np.flatnonzero(whole & (length > first))
+        a, b, c = (start[long] + first + k for k in range(3))
+        chain = (m.dof_parentid[dof[b]] == dof[a]) & (m.dof_parentid[dof[c]] == dof[b])
+        chain &= (dof[b] == dof[a] + 1) & (dof[c] == dof[b] + 1)
+        single = (side[a] == side[b]) & (side[b] == side[c]) & (side[a] != BOTH)
+        apart = first == 0 or side[a] != side[a - 3]
+        whole[long] &= chain & single & apart
+    turning = np.bincount(edge, m.jnt_type[m.dof_jntid[dof]] != SLIDE, minlength=m.nflexedge)
+    return as_table(np.where(whole, np.where(turning, 1, 2), 0))
 
 
 def flex_bvh_next(m: Any) -> np.ndarray:

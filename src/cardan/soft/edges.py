@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.jacobian import arm_of, is_sparse, point_column
+from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
+from cardan.dynamics.packed import place_after, place_of
 from cardan.enums import mjtDisableBit
 from cardan.jit import OK, exact, kernel, stage
-from cardan.maths.vector import dot3, get3, norm3, normalize3, sub3
+from cardan.maths.vector import cross, dot3, get3, norm3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 
 FIRST, SECOND, BOTH = 0, 1, 2
+SLIDES = 2  # in edge_threes
 PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
 
 
@@ -50,56 +52,100 @@ def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Any:
 
 
 @kernel
-def vertex_rate(m: Model, d: Data, vertex: int, dof: int, axis: Any) -> float:
-    """Velocity of a vertex along `axis`, per unit of the velocity of a dof that moves it."""
-    arm = arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex])
-    return dot3(axis, point_column(d, dof, arm))
+def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Any) -> Any:
+    """Torque at the centre of mass of its tree of a unit force along `axis` at vertex 0 or 1 of an edge."""
+    vertex = edge_vertex(m, flex, edge, k)
+    return cross(arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]), axis)
 
 
 @kernel
-def length_rate(m: Model, d: Data, flex: int, edge: int, axis: Any, k: int) -> float:
-    """Derivative of the length of an edge along the unit vector `axis` by the dof of entry `k`."""
-    dof = m.aux.edge_colind[k]
+def length_rate(d: Data, dof: int, side: int, axis: Any, torque1: Any, torque2: Any) -> float:
+    """Derivative of the length of an edge along the unit vector `axis` by a dof that moves the vertices of `side`.
+
+    `torque1` and `torque2` are those of its vertices, see `vertex_torque`.
+    """
     rate = 0.0
-    if m.aux.edge_side[k] != FIRST:
-        rate += vertex_rate(m, d, edge_vertex(m, flex, edge, 1), dof, axis)
-    if m.aux.edge_side[k] != SECOND:
-        rate -= vertex_rate(m, d, edge_vertex(m, flex, edge, 0), dof, axis)
+    if side != FIRST:
+        rate += dof_rate(d, dof, axis, torque2)
+    if side != SECOND:
+        rate -= dof_rate(d, dof, axis, torque1)
     return rate
 
 
 @kernel
-def stored_at(m: Model, d: Data, edge: int) -> Any:
-    """Row and column of the first entry of an edge's compressed row in ``flexedge_J``, an (nflexedge, nv) array."""
-    adr = d.flexedge_J_rowadr[edge]
-    return adr // m.nv, adr % m.nv
+def first_place(m: Model, d: Data, edge: int) -> Any:
+    """Line and column of ``flexedge_J`` where the row of an edge starts, in either storage."""
+    return place_of(m, d.flexedge_J_rowadr[edge]) if is_sparse(m) else (edge, 0)
 
 
 @kernel
-def passed_on(m: Model, row: int, column: int) -> Any:
-    """Row and column of the next entry of a compressed row."""
-    return (row, column + 1) if column + 1 < m.nv else (row + 1, 0)
+def next_place(m: Model, edge: int, line: int, column: int) -> Any:
+    """The same for the edge after `edge`, whose row starts at `line`, `column`."""
+    if is_sparse(m):
+        return place_after(m, line, column, m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge])
+    return line + 1, 0
 
 
 @kernel
-def put_edge_row(m: Model, d: Data, flex: int, edge: int, adr: int) -> int:
-    """Write an edge's row of the Jacobian, compressed from `adr` on; returns where the next one starts."""
+def edge_moment(m: Model, d: Data, line: int, column: int, dof: int, k: int) -> float:
+    """Derivative of the length of an edge by `dof`, its `k`-th, from the row at `line`, `column` of ``flexedge_J``."""
+    if not is_sparse(m):
+        return d.flexedge_J[line, dof]
+    if column + k < m.nv:
+        return d.flexedge_J[line, column + k]
+    return d.flexedge_J[line + 1, column + k - m.nv]
+
+
+@kernel
+def in_threes(m: Model, edge: int, column: int) -> bool:
+    """Whether a row consists of blocks of three dofs (see `flex_tables.edge_threes`) and stands on one line."""
+    if m.aux.edge_threes[edge] == 0:
+        return False
+    return not is_sparse(m) or column + m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge] <= m.nv
+
+
+@kernel
+def put_moment(m: Model, d: Data, edge: int, line: int, column: int, dof: int, moment: float) -> None:
+    """Write an entry of the Jacobian: to the compressed row at `line`, `column`, or to the dense row of the edge."""
+    if is_sparse(m):
+        d.flexedge_J_colind[line, column] = dof
+        d.flexedge_J[line, column] = moment
+    else:
+        d.flexedge_J[edge, dof] = moment
+
+
+@kernel
+def put_edge_row(m: Model, d: Data, flex: int, edge: int, line: int, column: int) -> None:
+    """Write an edge's row of the Jacobian, from `line`, `column` on if it is compressed."""
     axis = normalize3(edge_vector(m, d, flex, edge))
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if is_sparse(m):
-        d.flexedge_J_rowadr[edge] = adr
+        d.flexedge_J_rowadr[edge] = line * m.nv + column
         d.flexedge_J_rownnz[edge] = stop - start
-        row, column = stored_at(m, d, edge)
-        for k in range(start, stop):
-            d.flexedge_J_colind[row, column] = m.aux.edge_colind[k]
-            d.flexedge_J[row, column] = length_rate(m, d, flex, edge, axis, k)
-            row, column = passed_on(m, row, column)
-        return adr + stop - start
-    for dof in range(m.nv):
-        d.flexedge_J[edge, dof] = 0.0
+    else:
+        for dof in range(m.nv):
+            d.flexedge_J[edge, dof] = 0.0
+    if m.aux.edge_threes[edge] == SLIDES and in_threes(m, edge, column):
+        put_sliding_row(m, d, edge, line, column, axis)
+        return
+    torque1 = vertex_torque(m, d, flex, edge, 0, axis)
+    torque2 = vertex_torque(m, d, flex, edge, 1, axis)
     for k in range(start, stop):
-        d.flexedge_J[edge, m.aux.edge_colind[k]] = length_rate(m, d, flex, edge, axis, k)
-    return adr
+        dof = m.aux.edge_colind[k]
+        put_moment(m, d, edge, line, column, dof, length_rate(d, dof, m.aux.edge_side[k], axis, torque1, torque2))
+        line, column = place_after(m, line, column, 1)
+
+
+@kernel
+def put_sliding_row(m: Model, d: Data, edge: int, line: int, column: int, axis: Any) -> None:
+    """The entries of a row of slides in threes: components of `axis` along the slides."""
+    start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
+    for k in range(start, stop, 3):
+        dof = m.aux.edge_colind[k]
+        sign = -1.0 if m.aux.edge_side[k] == FIRST else 1.0
+        for i in range(3):
+            slide = (d.cdof[dof + i, 3], d.cdof[dof + i, 4], d.cdof[dof + i, 5])
+            put_moment(m, d, edge, line, column + k - start + i, dof + i, sign * dot3(axis, slide))
 
 
 @stage
@@ -110,40 +156,34 @@ def edges(m: Model, d: Data) -> int:
     Reads flexvert_xpos, cdof, subtree_com; writes flexedge_length (nflexedge,), flexedge_J (dense: (nflexedge, nv);
     sparse: rows packed one after the other, with flexedge_J_rownnz, flexedge_J_rowadr, flexedge_J_colind).
     """
-    adr = 0
+    line, column = 0, 0
     for flex in range(m.nflex):
         if m.flex_rigid[flex] == 0:
             used = edges_used(m, flex)
             for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
                 d.flexedge_length[edge] = norm3(edge_vector(m, d, flex, edge))
                 if used:
-                    adr = put_edge_row(m, d, flex, edge, adr)
+                    put_edge_row(m, d, flex, edge, line, column)
+                    line, column = next_place(m, edge, line, column)
     return OK
 
 
 @kernel
-def edge_moment(m: Model, d: Data, edge: int, k: int) -> float:
-    """Derivative of the length of an edge by the dof of entry `k`, as it is stored in ``flexedge_J``."""
-    if is_sparse(m):
-        adr = d.flexedge_J_rowadr[edge] + k - m.aux.edge_rowadr[edge]
-        return d.flexedge_J[adr // m.nv, adr % m.nv]
-    return d.flexedge_J[edge, m.aux.edge_colind[k]]
-
-
-@kernel
-def edge_rate(m: Model, d: Data, edge: int) -> float:
-    """The rate of change of the length of an edge: its row of the Jacobian times qvel."""
+def edge_rate(m: Model, d: Data, edge: int, line: int, column: int) -> float:
+    """The rate of change of the length of an edge: its row of the Jacobian, at `line`, `column`, times qvel."""
     velocity = 0.0
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
-    if is_sparse(m):
-        row, column = stored_at(m, d, edge)
-        for k in range(start, stop):
-            velocity += d.flexedge_J[row, column] * d.qvel[m.aux.edge_colind[k]]
-            row, column = passed_on(m, row, column)
-    else:
-        for k in range(start, stop):
+    if in_threes(m, edge, column):
+        for k in range(start, stop, 3):
             dof = m.aux.edge_colind[k]
-            velocity += d.flexedge_J[edge, dof] * d.qvel[dof]
+            at = column + k - start if is_sparse(m) else dof
+            velocity += d.flexedge_J[line, at] * d.qvel[dof]
+            velocity += d.flexedge_J[line, at + 1] * d.qvel[dof + 1]
+            velocity += d.flexedge_J[line, at + 2] * d.qvel[dof + 2]
+        return velocity
+    for k in range(start, stop):
+        dof = m.aux.edge_colind[k]
+        velocity += edge_moment(m, d, line, column, dof, k - start) * d.qvel[dof]
     return velocity
 
 
@@ -152,8 +192,10 @@ def edge_velocity(m: Model, d: Data) -> int:
     """Rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
     for flex in range(m.nflex):
         if edges_used(m, flex):
+            line, column = first_place(m, d, m.flex_edgeadr[flex])
             for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
-                d.flexedge_velocity[edge] = edge_rate(m, d, edge)
+                d.flexedge_velocity[edge] = edge_rate(m, d, edge, line, column)
+                line, column = next_place(m, edge, line, column)
     return OK
 
 
@@ -164,17 +206,27 @@ def extension(m: Model, d: Data, edge: int) -> float:
 
 
 @kernel
-def add_edge_force(m: Model, d: Data, edge: int, force: float, result: Any) -> None:
-    """Add the joint forces of a force along an edge to `result` and qfrc_passive (nv,)."""
+def add_moment(d: Data, dof: int, moment: float, result: Any) -> None:
+    """Add the force of an edge on a dof to `result` and qfrc_passive (nv,)."""
+    result[dof] += moment
+    d.qfrc_passive[dof] += moment
+
+
+@kernel
+def add_edge_force(m: Model, d: Data, edge: int, line: int, column: int, force: float, result: Any) -> None:
+    """Add the joint forces of a force along an edge, whose row is at `line`, `column`, to `result` and qfrc_passive."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
-    sparse = is_sparse(m)
-    row, column = stored_at(m, d, edge) if sparse else (edge, 0)
+    if in_threes(m, edge, column):
+        for k in range(start, stop, 3):
+            dof = m.aux.edge_colind[k]
+            at = column + k - start if is_sparse(m) else dof
+            add_moment(d, dof, d.flexedge_J[line, at] * force, result)
+            add_moment(d, dof + 1, d.flexedge_J[line, at + 1] * force, result)
+            add_moment(d, dof + 2, d.flexedge_J[line, at + 2] * force, result)
+        return
     for k in range(start, stop):
         dof = m.aux.edge_colind[k]
-        moment = d.flexedge_J[row, column if sparse else dof] * force
-        result[dof] += moment
-        d.qfrc_passive[dof] += moment
-        row, column = passed_on(m, row, column) if sparse else (edge, 0)
+        add_moment(d, dof, edge_moment(m, d, line, column, dof, k - start) * force, result)
 
 
 @stage
@@ -187,12 +239,14 @@ def edge_forces(m: Model, d: Data) -> int:
         return OK
     for flex in range(m.nflex):
         stiffness, damping = m.flex_edgestiffness[flex], m.flex_edgedamping[flex]
-        if m.flex_rigid[flex] == 0:
+        if m.flex_rigid[flex] == 0 and (stiffness != 0.0 or damping != 0.0):
+            line, column = first_place(m, d, m.flex_edgeadr[flex])
             for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
                 if stiffness != 0.0:
-                    add_edge_force(m, d, edge, -stiffness * extension(m, d, edge), d.qfrc_spring)
+                    add_edge_force(m, d, edge, line, column, -stiffness * extension(m, d, edge), d.qfrc_spring)
                 if damping != 0.0:
-                    add_edge_force(m, d, edge, -damping * d.flexedge_velocity[edge], d.qfrc_damper)
+                    add_edge_force(m, d, edge, line, column, -damping * d.flexedge_velocity[edge], d.qfrc_damper)
+                line, column = next_place(m, edge, line, column)
     return OK
 
 
@@ -222,27 +276,34 @@ def derivative_entry(m: Model, row: int, column: int) -> int:
 
 
 @kernel
-def moment_at(m: Model, d: Data, row: int, column: int, k: int) -> float:
-    """Entry `k` of a compressed row of ``flexedge_J`` whose first one stands at `row`, `column`."""
-    if column + k < m.nv:
-        return d.flexedge_J[row, column + k]
-    return d.flexedge_J[row + 1, column + k - m.nv]
-
-
-@kernel
-def add_edge_derivative(m: Model, d: Data, edge: int, slope: float) -> None:
+def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, slope: float) -> None:
     """Add J' slope J of one edge, where the pattern of qDeriv has entries: between dofs that move the same vertex."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
-    sparse = is_sparse(m)
-    row, column = stored_at(m, d, edge) if sparse else (edge, 0)
+    if in_threes(m, edge, column):
+        for k in range(start, stop, 3):
+            dof = m.aux.edge_colind[k]
+            add_block(m, d, dof, line, column + k - start if is_sparse(m) else dof, slope)
+        return
     for i in range(start, stop):
         dof, side = m.aux.edge_colind[i], m.aux.edge_side[i]
-        scaled = slope * (moment_at(m, d, row, column, i - start) if sparse else d.flexedge_J[edge, dof])
+        scaled = slope * edge_moment(m, d, line, column, dof, i - start)
         for j in range(start, stop):
             other = m.aux.edge_colind[j]
             if side == m.aux.edge_side[j] or side == BOTH or m.aux.edge_side[j] == BOTH:
-                moment = moment_at(m, d, row, column, j - start) if sparse else d.flexedge_J[edge, other]
+                moment = edge_moment(m, d, line, column, other, j - start)
                 d.qDeriv[derivative_entry(m, dof, other)] += scaled * moment
+
+
+@kernel
+def add_block(m: Model, d: Data, dof: int, line: int, at: int, slope: float) -> None:
+    """The same for three dofs from `dof` on, each below the one before it; their moments start at `line`, `at`."""
+    x, y, z = d.flexedge_J[line, at], d.flexedge_J[line, at + 1], d.flexedge_J[line, at + 2]
+    for i in range(3):
+        entry = derivative_entry(m, dof + i, dof)
+        scaled = slope * d.flexedge_J[line, at + i]
+        d.qDeriv[entry] += scaled * x
+        d.qDeriv[entry + 1] += scaled * y
+        d.qDeriv[entry + 2] += scaled * z
 
 
 @stage
@@ -253,6 +314,8 @@ def edge_derivatives(m: Model, d: Data) -> int:
     for flex in range(m.nflex):
         damping = m.flex_edgedamping[flex]
         if m.flex_rigid[flex] == 0 and damping != 0.0:
+            line, column = first_place(m, d, m.flex_edgeadr[flex])
             for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
-                add_edge_derivative(m, d, edge, -damping)
+                add_edge_derivative(m, d, edge, line, column, -damping)
+                line, column = next_place(m, edge, line, column)
     return OK
