@@ -17,11 +17,16 @@ class UnexpectedError(Exception):
     """Something went wrong that should not have been possible."""
 
 
+FROM_STRING = "XML string"
+"""The source of models that have no file."""
+
+
 class MjcfError(ValueError):
     """A model that breaks the rules of MJCF.
 
-    The message reads ``file:line: <element> attribute: what is wrong``; parts that are unknown are left out. The parts
-    stay available as ``source``, ``line``, ``element`` and ``attribute``.
+    The message reads ``file:line: <element> attribute: what is wrong``, or ``XML string, line 3: ...``, as programs
+    that look for the line in the message expect; parts that are unknown are left out. The parts stay available as
+    ``source``, ``line``, ``element`` and ``attribute``.
     """
 
     def __init__(
@@ -33,7 +38,9 @@ class MjcfError(ValueError):
         attribute: str | None = None,
     ) -> None:
         self.source, self.line, self.element, self.attribute = source, line, element, attribute
-        place = f"{source or 'XML'}:{line}: " if line is not None else f"{source}: " if source else ""
+        place = f"{source}: " if source else ""
+        if line is not None:
+            place = f"{source}:{line}: " if source and source != FROM_STRING else f"{source or 'XML'}, line {line}: "
         part = f"<{element}>" if element else ""
         if attribute:
             part += f" {attribute}" if part else attribute

@@ -1,6 +1,7 @@
 """Callbacks: Python and native, order of calls, exceptions, removal."""
 
 import copy
+import ctypes
 
 import mujoco
 import numpy as np
@@ -180,3 +181,22 @@ def test_errors_come_out_of_rollouts(world):
     callbacks.set_mjcb_control(control)
     with pytest.raises(KeyError, match="no"):
         cardan.rollout.rollout(m, d, np.zeros((8, 3)), nstep=5, nthread=3)
+
+
+def test_a_clock_may_be_a_c_function(world):
+    m, d = world
+    clock = ctypes.CFUNCTYPE(ctypes.c_double)(iter(range(1000)).__next__)
+    callbacks.set_mjcb_time(clock)
+    assert callbacks.get_mjcb_time() is clock
+    pipeline.mj_step(m, d)
+    assert d.timer[0].duration > 0
+
+
+@pytest.mark.parametrize("name", ["control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor"])
+def test_c_functions_of_structures_are_refused(world, name):
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda m, d: None)
+    with pytest.raises(TypeError, match=f"set_mjcb_{name}: a C function takes pointers"):
+        getattr(callbacks, f"set_mjcb_{name}")(function)
+    with pytest.raises(TypeError, match="a C function takes pointers"):
+        callbacks.set_callback(world[0], name, function)
+    assert getattr(callbacks, f"get_mjcb_{name}")() is None

@@ -126,7 +126,7 @@ BROKEN: list[tuple[str, tuple[str, ...]]] = [
 def test_message(xml: str, words: tuple[str, ...]) -> None:
     with pytest.raises(MjcfError) as caught:
         load_string(xml)
-    for word in ("XML string:1", *words):
+    for word in ("XML string, line 1", *words):
         assert word in str(caught.value)
     with pytest.raises(ValueError):
         mujoco.MjModel.from_xml_string(xml)

@@ -78,7 +78,7 @@ def test_broken_file(content: bytes, words: str) -> None:
 
 def test_errors_name_the_element() -> None:
     xml = '<mujoco><worldbody><flexcomp name="f" type="gmsh" file="m.msh"/></worldbody></mujoco>'
-    with pytest.raises(MjcfError, match=r"^XML string:1: <flexcomp name='f'> file: the GMSH file has no section"):
+    with pytest.raises(MjcfError, match=r"^XML string, line 1: <flexcomp name='f'> file: the GMSH file has no section"):
         load_string(xml, {"m.msh": GOOD.replace(b"$Nodes", b"$Knots")})
     m = load_string(xml, {"m.msh": GOOD})
     assert (m.nflexelem, m.flex_dim[0], m.nbody) == (2, 3, 6)

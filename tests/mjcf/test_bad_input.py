@@ -6,6 +6,8 @@ row is in ``ONLY_HERE``, where this reader is stricter on purpose (see the reade
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cardan.errors import MjcfError
@@ -130,7 +132,7 @@ def test_error_says_what_and_where(content: str, words: tuple[str, ...]) -> None
     with pytest.raises(MjcfError) as caught:
         read_string(model(content))
     message = str(caught.value)
-    assert message.startswith("XML string:1: "), message
+    assert message.startswith("XML string, line 1: "), message
     for word in words:
         assert word in message, message
 
@@ -140,6 +142,25 @@ def test_reference_refuses_it_too(content: str) -> None:
     mujoco = pytest.importorskip("mujoco")
     with pytest.raises(ValueError):
         mujoco.MjModel.from_xml_string(model(content))
+
+
+LINE = re.compile(r"[Ll][Ii][Nn][Ee]\s*[:=]?\s*(\d+)")
+"""How dm_control looks for the line in the text of an error."""
+
+
+@pytest.mark.parametrize("content", [content for content, words in BROKEN if "only once" not in " ".join(words)])
+def test_errors_of_strings_tell_the_line_as_in_the_reference(content: str) -> None:
+    """Of an element that stands twice the reference names the parent, this reader the second one."""
+    mujoco = pytest.importorskip("mujoco")
+    text = model(content).replace("><", ">\n<")
+    with pytest.raises(ValueError) as theirs:
+        mujoco.MjModel.from_xml_string(text)
+    expected = LINE.search(str(theirs.value))
+    with pytest.raises(MjcfError) as ours:
+        read_string(text)
+    found = LINE.search(str(ours.value))
+    assert found is not None
+    assert expected is None or found.group(1) == expected.group(1)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name: str) -> None:
-    with pytest.warns(UserWarning, match="XML string:1: <"):
+    with pytest.warns(UserWarning, match="XML string, line 1: <"):
         check(VALUES[name], name)
 
 
@@ -119,13 +119,13 @@ def test_quiet(name: str) -> None:
 def test_what_the_reference_refuses_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="XML parse error"):
         mujoco.MjModel.from_xml_string(text)
-    with pytest.raises(MjcfError, match="XML string:1: not well-formed"):
+    with pytest.raises(MjcfError, match="XML string, line 1: not well-formed"):
         cardan.MjModel.from_xml_string(text)
 
 
 def test_lines_are_those_of_the_file() -> None:
     text = '<!DOCTYPE a\n [b]>\r\n<!-- -- \n -->\r<mujoco>\n<worldbody>\n<geom name="a"size="x"/></worldbody></mujoco>'
-    with pytest.warns(UserWarning, match="DOCTYPE"), pytest.raises(MjcfError, match="XML string:7: <geom> size"):
+    with pytest.warns(UserWarning, match="DOCTYPE"), pytest.raises(MjcfError, match="XML string, line 7: <geom> size"):
         cardan.MjModel.from_xml_string(text)
 
 

@@ -226,13 +226,13 @@ def test_errors_say_what_and_where(content: str, words: tuple[str, ...]) -> None
     with pytest.raises(MjcfError) as caught:
         compiled(content)
     message = str(caught.value)
-    assert message.startswith("XML string:1: "), message
+    assert message.startswith("XML string, line 1: "), message
     for word in words:
         assert word in message, message
 
 
 def test_a_loop_warns() -> None:
-    with pytest.warns(UserWarning, match=r"XML string:1: <composite>.*'loop' are deprecated: use 'cable'"):
+    with pytest.warns(UserWarning, match=r"XML string, line 1: <composite>.*'loop' are deprecated: use 'cable'"):
         compiled(body("B0", composite("loop", 'count="3 1 1" spacing=".1"')))
 
 

@@ -119,7 +119,7 @@ def test_bad_input(attributes: str, content: str, words: str) -> None:
     with pytest.raises(MjcfError) as caught:
         expanded(f'<flexcomp name="f" {attributes}>{content}</flexcomp>')
     assert words in str(caught.value), caught.value
-    assert str(caught.value).startswith("XML string:1:")
+    assert str(caught.value).startswith("XML string, line 1:")
 
 
 def test_the_body_around_needs_a_name() -> None:

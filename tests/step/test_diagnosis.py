@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from typing import Any
 
@@ -111,6 +112,20 @@ def test_users_get_the_text() -> None:
     finally:
         cardan.set_mju_user_warning(None)
     assert texts == ["Nan, Inf or huge value in CTRL at ACTUATOR 0. The simulation is unstable. Time = 0.0100."]
+
+
+def test_c_functions_get_the_text_as_bytes() -> None:
+    m, d = world()
+    texts: list[bytes] = []
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(texts.append)
+    cardan.set_mju_user_warning(handler)
+    assert cardan.get_mju_user_warning() is handler
+    try:
+        d.ctrl[0] = np.nan
+        cardan.mj_step(m, d)
+    finally:
+        cardan.set_mju_user_warning(None)
+    assert texts == [b"Nan, Inf or huge value in CTRL at ACTUATOR 0. The simulation is unstable. Time = 0.0100."]
 
 
 def test_a_warm_start_with_nan_is_none() -> None:

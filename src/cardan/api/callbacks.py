@@ -10,6 +10,7 @@ model, where it wins over the one for all; copies of the model don't have it.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -21,10 +22,24 @@ from cardan.step.report import handler
 Callback = Callable[..., Any] | None
 
 
+C_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]
+"""Base of the functions that ctypes makes."""
+
+
 def _checked(function: Any) -> Callback:
     if function is not None and not callable(function):
         raise TypeError("callback is not an Optional[Callable]")
     return function
+
+
+def _of_structures(name: str, function: Any) -> Callback:
+    """A callback that gets model and data: a Python or Numba function, since there are no structures of C to pass."""
+    if isinstance(function, C_FUNCTION):
+        raise TypeError(
+            f"{name}: a C function takes pointers to the C library's mjModel and mjData, which Cardan doesn't have; "
+            "set the Python function itself, or a Numba function"
+        )
+    return _checked(function)
 
 
 PLACES = ("control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor", "time")
@@ -51,7 +66,8 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
         KernelError: it is meant to be compiled, and can't be.
     """
     check_model("set_callback", m)
-    hooks_of(m).set(_place("set_callback", name), _checked(function))
+    checked = _checked(function) if name == "time" else _of_structures(f"set_callback({name!r})", function)
+    hooks_of(m).set(_place("set_callback", name), checked)
     m._programs.clear()
 
 
@@ -63,7 +79,7 @@ def get_callback(m: MjModel, name: str) -> Callback:
 
 def set_mjcb_control(function: Callback) -> None:
     """Install the callback that sets controls and applied forces in each forward dynamics; None removes it."""
-    hooks.set("control", _checked(function))
+    hooks.set("control", _of_structures("set_mjcb_control", function))
 
 
 def get_mjcb_control() -> Callback:
@@ -73,7 +89,7 @@ def get_mjcb_control() -> Callback:
 
 def set_mjcb_passive(function: Callback) -> None:
     """Install the callback that adds forces to `d.qfrc_passive`; None removes it."""
-    hooks.set("passive", _checked(function))
+    hooks.set("passive", _of_structures("set_mjcb_passive", function))
 
 
 def get_mjcb_passive() -> Callback:
@@ -86,7 +102,7 @@ def set_mjcb_act_dyn(function: Callback) -> None:
 
     For actuators with more than one activation the result is ignored: the callback writes `d.act_dot` itself.
     """
-    hooks.set("act_dyn", _checked(function))
+    hooks.set("act_dyn", _of_structures("set_mjcb_act_dyn", function))
 
 
 def get_mjcb_act_dyn() -> Callback:
@@ -96,7 +112,7 @@ def get_mjcb_act_dyn() -> Callback:
 
 def set_mjcb_act_gain(function: Callback) -> None:
     """Install the callback (m, d, actuator) -> gain of user-defined actuators; without it, gains are 1."""
-    hooks.set("act_gain", _checked(function))
+    hooks.set("act_gain", _of_structures("set_mjcb_act_gain", function))
 
 
 def get_mjcb_act_gain() -> Callback:
@@ -106,7 +122,7 @@ def get_mjcb_act_gain() -> Callback:
 
 def set_mjcb_act_bias(function: Callback) -> None:
     """Install the callback (m, d, actuator) -> bias of user-defined actuators; without it, biases are 0."""
-    hooks.set("act_bias", _checked(function))
+    hooks.set("act_bias", _of_structures("set_mjcb_act_bias", function))
 
 
 def get_mjcb_act_bias() -> Callback:
@@ -120,7 +136,7 @@ def set_mjcb_contactfilter(function: Callback) -> None:
     It is asked about the pairs that passed the filters before the near phase, other than explicit pairs. With the mid
     phase disabled it replaces the test of contype and conaffinity of the geoms.
     """
-    hooks.set("contactfilter", _checked(function))
+    hooks.set("contactfilter", _of_structures("set_mjcb_contactfilter", function))
 
 
 def get_mjcb_contactfilter() -> Callback:
@@ -133,7 +149,7 @@ def set_mjcb_sensor(function: Callback) -> None:
 
     It is called after each stage (`mjtStage`: position, velocity, acceleration) for which a model has user sensors.
     """
-    hooks.set("sensor", _checked(function))
+    hooks.set("sensor", _of_structures("set_mjcb_sensor", function))
 
 
 def get_mjcb_sensor() -> Callback:
@@ -156,8 +172,12 @@ def get_mjcb_time() -> Callback:
 
 
 def set_mju_user_warning(function: Callback) -> None:
-    """Have warnings go to a function of their text, instead of `warnings.warn`; None brings that back."""
+    """Have warnings go to a function of their text, instead of `warnings.warn`; None brings that back.
+
+    A function made by ctypes gets the text as bytes, as C functions do.
+    """
     handler.function = _checked(function)
+    handler.takes_bytes = isinstance(function, C_FUNCTION)
 
 
 def get_mju_user_warning() -> Callback:

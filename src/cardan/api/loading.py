@@ -18,6 +18,7 @@ def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
 
     Raises:
         ValueError: a name is longer than the reference's virtual file system allows.
+        TypeError: a content is not bytes.
     """
     if not assets:
         return None
@@ -25,9 +26,11 @@ def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
         raise TypeError(f"assets should be a dictionary of names and contents, got {type(assets).__name__}")
     named = {name.decode() if isinstance(name, bytes) else name: content for name, content in assets.items()}
     limit = mjMAXVFSNAME - 1
-    for name in named:
+    for name, content in named.items():
         if len(name) > limit:
             raise ValueError(f"Filename length {len(name)} exceeds {limit} character limit: {name}")
+        if not isinstance(content, bytes | bytearray | memoryview):
+            raise TypeError(f"assets[{name!r}] should be bytes, got {type(content).__name__}")
     return named
 
 

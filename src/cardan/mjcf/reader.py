@@ -16,7 +16,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
-from cardan.errors import MjcfError, UnsupportedFeature, suggestion
+from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
 from cardan.mjcf.events import make_parser, run_parser, well_formed
 from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import CLOSING_RULES, one_memory, rules_of
@@ -30,8 +30,6 @@ from cardan.spec.replicate import expand_replicates
 from cardan.spec.schema.language import INCLUDE, SCHEMA
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.tree import ModelTree
-
-FROM_STRING = "XML string"  # how messages call a model that has no file
 
 _OUTSIDE = ("body", "frame")  # what the reference ignores beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)

@@ -43,8 +43,8 @@ def set_array(array: np.ndarray, name: str, value: Any) -> None:
     """Assign to an array attribute: the values are copied into the field, whose shape must fit."""
     try:
         array[...] = value
-    except ValueError:
-        raise ValueError(f"{name}: expected shape {array.shape}, got {np.shape(value)}") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 class ArrayAttribute:

@@ -47,7 +47,8 @@ class SimulationWarning(RuntimeWarning):
 class _Handler:
     """What is called with the text of a warning instead of `warnings.warn`."""
 
-    function: Callable[[str], Any] | None = None
+    function: Callable[..., Any] | None = None
+    takes_bytes: bool = False
 
 
 handler = _Handler()
@@ -106,6 +107,6 @@ def report(d: Any) -> None:
 
 def _tell(text: str) -> None:
     if handler.function is not None:
-        handler.function(text)
+        handler.function(text.encode() if handler.takes_bytes else text)
     else:
         warnings.warn(text, SimulationWarning, stacklevel=2)
