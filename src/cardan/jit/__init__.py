@@ -4,13 +4,14 @@ from cardan.jit.driver import Program, addresses
 from cardan.jit.fields import Field
 from cardan.jit.mode import jit_enabled
 from cardan.jit.pointers import call_collider, call_stage, stack_array, stack_int_array
-from cardan.jit.stage import CALLBACK_FAILED, COLLIDER_MISSING, OK, collider, exact, kernel, stage
+from cardan.jit.stage import CALLBACK_FAILED, COLLIDER_MISSING, OK, Abi, collider, entry, exact, kernel, stage
 from cardan.jit.struct import Struct, StructMemory
 
 __all__ = [
     "CALLBACK_FAILED",
     "COLLIDER_MISSING",
     "OK",
+    "Abi",
     "Field",
     "Program",
     "Struct",
@@ -19,6 +20,7 @@ __all__ = [
     "call_collider",
     "call_stage",
     "collider",
+    "entry",
     "exact",
     "jit_enabled",
     "kernel",

@@ -37,8 +37,8 @@ def _wrapper(entry: Entry, abi: Abi) -> Any:
     from cardan.jit import native
 
     function = entry.function
-    as_model = native.as_struct(Struct.registry["Model"])
-    as_data = native.as_struct(Struct.registry["Data"])
+    as_model = native.as_struct(Struct.registry[abi.structs[0]])
+    as_data = native.as_struct(Struct.registry[abi.structs[1]])
     result = native.as_result(abi.result)
 
     def with_0(m, d):

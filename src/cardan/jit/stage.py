@@ -28,10 +28,17 @@ _exact_rounding = False
 
 @dataclass(frozen=True, slots=True)
 class Abi:
-    """Call signature of a native function: ``(model, data, *extra) -> result``, all words 64 bits wide."""
+    """Call signature of a native function: ``(model, data, *extra) -> result``, all words 64 bits wide.
+
+    Attributes:
+        extra: element types of the arguments after the two structures.
+        result: element type of the result.
+        structs: names of the two structures; other parts of the package have structures of their own.
+    """
 
     extra: tuple[str, ...] = ()
     result: str = "i8"
+    structs: tuple[str, str] = ("Model", "Data")
 
 
 STAGE_ABI = Abi()
@@ -66,15 +73,16 @@ def exact(function: F) -> F:
 
 def stage(function: F) -> F:
     """Mark a function of ``(m, d)`` as a stage. It returns a status: 0, or a request to the driver (see `driver`)."""
-    return _entry(function, STAGE_ABI)
+    return entry(function, STAGE_ABI)
 
 
 def collider(function: F) -> F:
     """Mark a function of ``(m, d, geom1, geom2)`` as a collision function; it returns a number of contacts."""
-    return _entry(function, COLLIDER_ABI)
+    return entry(function, COLLIDER_ABI)
 
 
-def _entry(function: F, abi: Abi) -> F:
+def entry(function: F, abi: Abi) -> F:
+    """Mark a function as one that is compiled to a native function of its own, called as `abi` says."""
     kernel(function)
     qualified = f"{function.__module__.removeprefix('cardan.')}.{function.__qualname__}"  # type: ignore[attr-defined]
     function.__dict__["__cardan_entry__"] = Entry(  # type: ignore[arg-type]

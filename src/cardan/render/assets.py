@@ -1,0 +1,139 @@
+"""What a renderer keeps of a model: shapes and textures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cardan.enums import mjtTexture
+from cardan.jit import StructMemory
+from cardan.model.mjmodel import MjModel
+from cardan.render import shapes
+from cardan.render.fields import ASSETS, NLOD
+from cardan.render.instances import Builtin
+from cardan.render.shapes import Shape
+from cardan.render.textures import Textures
+
+PLANE_REACH = 1.05
+"""Half the size of planes without bounds, in distances of the far plane."""
+SKY_SHARE = 0.7
+"""Distance at which the sky hides everything, in distances of the far plane."""
+SHAPE_ARRAYS = ("vert", "normal", "texcoord", "face", "edge")
+
+
+class Assets:
+    """Shapes and textures of a model, in the memory that kernels see.
+
+    Attributes:
+        memory: the structure.
+        textures: the textures.
+        mesh_shape: for each mesh, the numbers of the shapes of the mesh and of its hull.
+    """
+
+    def __init__(self, model: MjModel) -> None:
+        self.memory = StructMemory(ASSETS, {})
+        self.shapes: list[Shape] = []
+        quality = model.vis.quality
+        self._add_builtin(int(quality.numslices), int(quality.numstacks), int(quality.numquads))
+        self.mesh_shape = np.array([[self._add_mesh(model, k), self._add_hull(model, k)] for k in range(model.nmesh)])
+        self.hfield_shape = np.array([self._add_hfield(model, k) for k in range(model.nhfield)])
+        self._take_settings(model)
+        self.textures = Textures(model)
+        self._attach()
+
+    def _add(self, shape: Shape) -> int:
+        self.shapes.append(shape)
+        return len(self.shapes) - 1
+
+    def _add_builtin(self, slices: int, stacks: int, quads: int) -> None:
+        """The built-in shapes, at full detail as the model says, and coarser."""
+        table = np.zeros((len(Builtin), NLOD), np.int32)
+        numbers = np.zeros(NLOD, np.int32)
+        for level, share in enumerate((1.0, 0.71, 0.5, 0.36, 0.21)):
+            n = max(min(slices, 5), round(share * slices))
+            k = max(min(stacks, 4), 2 * round(share * stacks / 2))
+            numbers[level] = n
+            made = {
+                Builtin.SPHERE: shapes.sphere(n, k),
+                Builtin.CAPSULE: shapes.capsule(n, k),
+                Builtin.CYLINDER: shapes.cylinder(n, k, max(1, round(share * quads))),
+                Builtin.BOX: shapes.box(quads),
+                Builtin.PLANE: shapes.rectangle(1, 1),
+                Builtin.CONE: shapes.cone(n, k),
+                Builtin.DISK: shapes.disk(n, 1, 0.0, up=True),
+            }
+            for kind, shape in made.items():
+                table[kind, level] = self._add(shape)
+        self.memory.attach("builtin", table)
+        self.memory.arrays["slices"][:] = numbers
+
+    def _add_mesh(self, model: MjModel, mesh: int) -> int:
+        """The shape of a mesh: a vertex for each corner with a normal or texture coordinates of its own."""
+        faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
+        face = np.array(model.mesh_face[faces])
+        normal_number = np.array(model.mesh_facenormal[faces])
+        texcoord_number = np.array(model.mesh_facetexcoord[faces])
+        has_texcoord = model.mesh_texcoordadr[mesh] >= 0
+        corner = np.stack([face, normal_number, texcoord_number if has_texcoord else np.zeros_like(face)], -1)
+        unique, number = np.unique(corner.reshape(-1, 3), axis=0, return_inverse=True)
+        vert = model.mesh_vert[model.mesh_vertadr[mesh] + unique[:, 0]]
+        normal = model.mesh_normal[model.mesh_normaladr[mesh] + unique[:, 1]]
+        texcoord = np.zeros((len(unique), 2), np.float32)
+        if has_texcoord:
+            texcoord = model.mesh_texcoord[model.mesh_texcoordadr[mesh] + unique[:, 2]]
+        return self._add(_plain(vert, normal, texcoord, number.reshape(-1, 3)))
+
+    def _add_hull(self, model: MjModel, mesh: int) -> int:
+        """The shape of a mesh's convex hull, with flat sides; that of the mesh if there is none."""
+        adr = int(model.mesh_graphadr[mesh])
+        if adr < 0:
+            return len(self.shapes) - 1
+        nvert, nface = (int(n) for n in model.mesh_graph[adr : adr + 2])
+        first = adr + 2 + 3 * nvert + 3 * nface
+        face = np.array(model.mesh_graph[first : first + 3 * nface]).reshape(-1, 3)
+        corner = np.array(model.mesh_vert[model.mesh_vertadr[mesh] + face], float)
+        normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+        vert = corner.reshape(-1, 3)
+        number = np.arange(len(vert)).reshape(-1, 3)
+        return self._add(_plain(vert, np.repeat(normal, 3, axis=0), np.zeros((len(vert), 2)), number))
+
+    def _add_hfield(self, model: MjModel, hfield: int) -> int:
+        """The shape of a height field."""
+        rows, columns = int(model.hfield_nrow[hfield]), int(model.hfield_ncol[hfield])
+        adr = int(model.hfield_adr[hfield])
+        height = np.array(model.hfield_data[adr : adr + rows * columns], float).reshape(rows, columns)
+        return self._add(shapes.height_field(height, np.array(model.hfield_size[hfield], float)))
+
+    def _take_settings(self, model: MjModel) -> None:
+        """What a model says about shadows, fog, haze and the sky."""
+        map_, quality, extent = model.vis.map, model.vis.quality, float(model.stat.extent)
+        self.near, self.far = float(map_.znear) * extent, float(map_.zfar) * extent
+        self.memory.scalars["plane_reach"][0] = PLANE_REACH * self.far
+        self.shadow_clip, self.shadow_scale = float(map_.shadowclip) * extent, float(map_.shadowscale)
+        self.shadow_size = int(quality.shadowsize)
+        self.fog_start, self.fog_end = float(map_.fogstart) * extent, float(map_.fogend) * extent
+        self.fog_color, self.haze_color = np.array(model.vis.rgba.fog[:3]), np.array(model.vis.rgba.haze[:3])
+        self.haze, self.sky_share = float(map_.haze), SKY_SHARE
+        skies = np.flatnonzero(np.array(model.tex_type) == mjtTexture.mjTEXTURE_SKYBOX.value)
+        self.sky = int(skies[0]) if len(skies) else -1
+
+    def _attach(self) -> None:
+        """Put all shapes one after the other into the arrays of the structure."""
+        counts = {name: [len(getattr(shape, name)) for shape in self.shapes] for name in SHAPE_ARRAYS}
+        for name in SHAPE_ARRAYS:
+            self.memory.attach(name, np.concatenate([getattr(shape, name) for shape in self.shapes]))
+        for name in ("vert", "face", "edge"):
+            number = np.array(counts[name])
+            self.memory.attach(f"shape_{name}num", number)
+            self.memory.attach(f"shape_{name}adr", np.cumsum(number) - number)
+        self.memory.attach("shape_rbound", [np.sqrt((shape.vert[:, :3] ** 2).sum(1).max()) for shape in self.shapes])
+        self.memory.attach("texel", self.textures.texel)
+        for name, column in self.textures.columns.items():
+            self.memory.attach(name, column)
+
+
+def _plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.ndarray) -> Shape:
+    """A shape without ends that move, its edges those of the triangles."""
+    edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
+    with_end = np.concatenate([vert, np.zeros((len(vert), 1))], 1)
+    return Shape(with_end, np.asarray(normal), np.asarray(texcoord), face, edge)

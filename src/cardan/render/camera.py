@@ -1,0 +1,139 @@
+"""Views: from points of the world to pixels, and from pixels to rays (OpenGL 1.5, section 2.11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cardan.visual import MjvGLCamera, MjvScene
+
+
+@dataclass(frozen=True)
+class View:
+    """A camera as kernels need it.
+
+    Attributes:
+        rows: (4, 4), pixel x times w, pixel y times w, w, and depth along the axis, of a point (x, y, z, 1).
+        eye: position of the camera, m.
+        base, ray: (3, 3), where the ray of a pixel (1, x, y) begins, m, and its vector for a depth of 1 m.
+        width, height: size of the picture, pixels.
+        perspective: whether it is a central projection.
+        near, far: distances of the planes, m.
+        focal: pixels of a length of 1 m, at a distance of 1 m if it is a central projection.
+        limit: (3,), nearness beyond which nothing is drawn: coefficients of pixel x, pixel y and 1.
+        flip: whether the world is mirrored.
+        mirror: geom that is the mirror, or -1.
+        shadow: whether it is the view of a light.
+    """
+
+    rows: np.ndarray
+    eye: np.ndarray
+    base: np.ndarray
+    ray: np.ndarray
+    width: int
+    height: int
+    perspective: bool
+    near: float
+    far: float
+    focal: float
+    limit: np.ndarray
+    flip: bool = False
+    mirror: int = -1
+    shadow: bool = False
+
+
+def average_camera(scene: MjvScene) -> MjvGLCamera:
+    """The camera in the middle between the two eyes of a scene."""
+    middle = MjvGLCamera()
+    left, right = scene.camera_values
+    for name in middle.dtype.names or ():
+        middle.values[name] = 0.5 * (left[name] + right[name])
+    return middle
+
+
+def axes_of(forward: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Right, up and forward as rows, from two directions that need not be at right angles."""
+    forward = forward / np.linalg.norm(forward)
+    up = up - forward * (up @ forward)
+    length = np.linalg.norm(up)
+    if length < 1e-9:
+        up = np.eye(3)[np.argmin(np.abs(forward))]
+        up = up - forward * (up @ forward)
+        length = np.linalg.norm(up)
+    up = up / length
+    return np.array([np.cross(forward, up), up, forward])
+
+
+def make_view(
+    axes: np.ndarray,
+    position: np.ndarray,
+    window: tuple[float, float, float, float],
+    size: tuple[int, int],
+    perspective: bool,
+    near: float,
+    far: float,
+) -> View:
+    """A view through a window.
+
+    Args:
+        axes: (3, 3), right, up and forward as rows.
+        position: of the camera, m.
+        window: left, right, lower and upper edge, m; at a distance of 1 m in a central projection.
+        size: of the picture, pixels.
+        perspective: whether it is a central projection.
+        near, far: distances of the planes, m.
+    """
+    left, right, bottom, top = window
+    width, height = size
+    sx, sy = width / (right - left), height / (top - bottom)
+    eye = np.concatenate([axes, -(axes @ position)[:, None]], 1)
+    w = eye[2] if perspective else np.array([0.0, 0.0, 0.0, 1.0])
+    rows = np.array([sx * (eye[0] - left * w), sy * (eye[1] - bottom * w), w, eye[2]])
+    # pixel (x, y) is right (left + x / sx) + up (bottom + y / sy) in the window
+    across = np.stack([axes[0] * left + axes[1] * bottom, axes[0] / sx, axes[1] / sy], 1)
+    ahead = np.stack([axes[2], np.zeros(3), np.zeros(3)], 1)
+    start = np.stack([position, np.zeros(3), np.zeros(3)], 1)
+    base, ray = (start, ahead + across) if perspective else (start + across, ahead)
+    limit = np.array([0.0, 0.0, 1.0 / near if perspective else far - near])
+    return View(rows, position, base, ray, width, height, perspective, near, far, sy, limit)
+
+
+def view_of(camera: MjvGLCamera, width: int, height: int, perspective: bool = True) -> View:
+    """The view of a camera of a scene on a picture of a size, pixels."""
+    axes = axes_of(np.asarray(camera.forward, float), np.asarray(camera.up, float))
+    bottom, top, near = camera.frustum_bottom, camera.frustum_top, camera.frustum_near
+    half = camera.frustum_width or 0.5 * (top - bottom) * width / height
+    scale = 1.0 / near if perspective else 1.0
+    window = np.array([camera.frustum_center - half, camera.frustum_center + half, bottom, top]) * scale
+    left, right, low, high = (float(edge) for edge in window)
+    position = np.asarray(camera.pos, float)
+    return make_view(axes, position, (left, right, low, high), (width, height), perspective, near, camera.frustum_far)
+
+
+def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> View:
+    """A view in a plane mirror: the world is mirrored, and seen where it lies behind the mirror.
+
+    Args:
+        view: the view.
+        point: of the mirror, m.
+        normal: of the mirror, unit vector.
+        geom: that is the mirror.
+    """
+    turn = np.eye(3) - 2.0 * np.outer(normal, normal)
+    shift = 2.0 * normal * (normal @ point)
+    matrix = np.block([[turn, shift[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
+    base, ray = turn @ view.base, turn @ view.ray
+    base[:, 0] += shift
+    # depth of the mirror: normal (base + depth ray - point) = 0
+    along, away = normal @ view.ray, normal @ view.base
+    away[0] -= normal @ point
+    if view.perspective:  # 1 / depth is linear in the pixel
+        near = -along / (away[0] if abs(away[0]) > 1e-12 else 1e-12)
+        limit = np.array([near[1], near[2], near[0]])
+    else:
+        depth = -away / (along[0] if abs(along[0]) > 1e-12 else 1e-12)
+        limit = np.array([-depth[1], -depth[2], view.far - depth[0]])
+    return replace(
+        view, rows=view.rows @ matrix, eye=turn @ view.eye + shift, base=base, ray=ray, limit=limit, flip=True, mirror=geom
+    )

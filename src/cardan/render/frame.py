@@ -1,0 +1,266 @@
+"""Drawing a scene: the order of the kernels, their memory and their threads."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from cardan.enums import mjtGeom, mjtRndFlag
+from cardan.jit import StructMemory
+from cardan.render.assets import Assets
+from cardan.render.calls import call
+from cardan.render.camera import View, average_camera, mirrored, view_of
+from cardan.render.fields import FRAME
+from cardan.render.geometry import COLORS, transform_share
+from cardan.render.instances import MOST_PARTS, make_instances
+from cardan.render.lights import light_columns, shadow_view
+from cardan.render.picture import draw_tile
+from cardan.render.shadows import SHADOW_PARTS, begin_map, draw_map
+from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, count_bins, fill_bins
+from cardan.visual import MjvScene
+
+GEOM_COLUMNS = (
+    *("type", "dataid", "texid", "texuniform", "texcoord", "texrepeat", "size", "pos", "mat", "rgba"),
+    *("emission", "specular", "shininess", "reflectance", "transparent"),
+)
+INSTANCE_COLUMNS = (
+    *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
+    *(("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
+)
+VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
+DEPTHS = COLORS + 1
+"""Mode in which depths and geoms are drawn."""
+PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
+MESH, SDF = mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF
+
+
+def flag_of(scene: MjvScene, name: str) -> bool:
+    """Whether a rendering flag of a scene is set."""
+    return bool(scene.flags[mjtRndFlag.__members__[f"mjRND_{name}"].value])
+
+
+class Frame:
+    """A picture in the making: memory that is kept from picture to picture, and the threads that work on it.
+
+    Args:
+        assets: what is drawn from.
+        threads: number of threads.
+    """
+
+    def __init__(self, assets: Assets, threads: int = 1) -> None:
+        self.assets = assets
+        self.memory = StructMemory(FRAME, {"ncolor": 3})
+        self.threads = threads
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.epoch = 0
+
+    def room(self, name: str, length: int, *inner: int) -> np.ndarray:
+        """An array of at least a length, kept or made anew."""
+        array = self.memory.arrays.get(name)
+        if array is None or len(array) < length or array.shape[1:] != inner:
+            shape = (max(1, length + length // 4), *inner)
+            array = np.zeros(shape, self.memory.struct.by_name[name].numpy_dtype)
+            self.memory.attach(name, array)
+        return array
+
+    def set(self, **scalars: float) -> None:
+        """Set scalars of the structure."""
+        for name, value in scalars.items():
+            self.memory.scalars[name][0] = value
+
+    def get(self, name: str) -> int:
+        """A whole number of the structure."""
+        return int(self.memory.scalars[name][0])
+
+    def call(self, function: Callable[..., Any], i: int = 0, j: int = 0) -> int:
+        """Run a stage."""
+        return call(function, self.assets.memory, self.memory, i, j)
+
+    def draw(self, scene: MjvScene, width: int, height: int, nsample: int, mode: int) -> None:
+        """Draw a scene: into `color`, or into `depth` and `segment`."""
+        self.epoch += 1
+        self.set(width=width, height=height, nsample=nsample, mode=mode, nworker=self.threads, epoch=self.epoch)
+        self._put_effects(scene)
+        self._put_geoms(scene)
+        view = view_of(average_camera(scene), width, height)
+        views = [view, *self._mirror_views(scene, view)]
+        views += self._put_lights(scene, len(views))
+        self._put_views(views)
+        self.set(focal=view.focal)
+        self.call(make_instances)
+        self._make_room(width, height, len(views))
+        self._each(transform_share, [(k, worker) for k in range(len(views)) for worker in range(self.threads)])
+        lit = 1 + self.get("nmirror")
+        layers = range(len(views) - lit)
+        self._each(begin_map, [(layer, 0) for layer in layers])
+        self._each(draw_map, [(layer, part) for layer in layers for part in range(SHADOW_PARTS)])
+        self._bin_triangles(width, height, lit)
+        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
+
+    def _each(self, function: Callable[..., Any], arguments: list[tuple[int, int]]) -> None:
+        """Run a stage once for each pair of arguments, on all threads."""
+        if self.pool is None or len(arguments) < 2:
+            for i, j in arguments:
+                self.call(function, i, j)
+        else:
+            for task in [self.pool.submit(self.call, function, i, j) for i, j in arguments]:
+                task.result()
+
+    def _draw_tiles(self, count: int) -> None:
+        tiles = itertools.count()
+        if self.pool is None:
+            self._draw_share(tiles, count, 0)
+        else:
+            for task in [self.pool.submit(self._draw_share, tiles, count, worker) for worker in range(self.threads)]:
+                task.result()
+
+    def _draw_share(self, tiles: Iterator[int], count: int, worker: int) -> None:
+        """Draw one tile after the other until none is left."""
+        while (tile := next(tiles)) < count:
+            self.call(draw_tile, tile, worker)
+
+    def _bin_triangles(self, width: int, height: int, nview: int) -> None:
+        """Find the triangles of each tile."""
+        entries = -(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT) + 2
+        self.room("bin_start", nview * entries)
+        total = 0
+        for view in range(nview):
+            self.memory.arrays["view_binadr"][view] = view * entries
+            total = self.call(count_bins, view, total)
+        self.room("bin_tri", total)
+        for view in range(nview):
+            self.call(fill_bins, view, 0)
+
+    def _put_effects(self, scene: MjvScene) -> None:
+        """Take over flags and colours of a scene."""
+        assets = self.assets
+        camera = scene.camera_values[0]
+        infinite = (scene.geom_values["type"][: scene.ngeom] == PLANE.value) & (
+            scene.geom_values["size"][: scene.ngeom, :2].min(1, initial=np.inf) <= 0
+        )
+        self.set(
+            cull=flag_of(scene, "CULL_FACE"),
+            textured=1,
+            additive=flag_of(scene, "ADDITIVE"),
+            sky=assets.sky if flag_of(scene, "SKYBOX") else -1,
+            sky_radius=assets.sky_share * float(camera["frustum_far"]),
+            fog=flag_of(scene, "FOG"),
+            fog_start=assets.fog_start,
+            fog_end=assets.fog_end,
+            haze=assets.haze if flag_of(scene, "HAZE") and infinite.any() else 0.0,
+            haze_geom=int(np.argmax(infinite)) if infinite.any() else -1,
+        )
+        self.memory.arrays["fog_color"][:] = assets.fog_color
+        self.memory.arrays["haze_color"][:] = assets.haze_color
+
+    def _put_geoms(self, scene: MjvScene) -> None:
+        """Take over the geoms of a scene, those that are seen through last, the farthest first."""
+        n = scene.ngeom
+        self.set(ngeom=n)
+        for name in GEOM_COLUMNS:
+            values = scene.geom_values[name][:n]
+            inner = (9,) if name == "mat" else values.shape[1:]
+            self.room(f"geom_{name}", n, *inner)[:n] = values.reshape(n, *inner)
+        kind = scene.geom_values["type"][:n]
+        shape = self.room("geom_shape", n)
+        shape[:n] = -1
+        mesh = (kind == MESH.value) | (kind == SDF.value)
+        if mesh.any():
+            dataid = scene.geom_values["dataid"][:n][mesh]
+            shape[:n][mesh] = self.assets.mesh_shape[dataid // 2, dataid % 2]
+        hfield = kind == mjtGeom.mjGEOM_HFIELD.value
+        if hfield.any():
+            shape[:n][hfield] = self.assets.hfield_shape[scene.geom_values["dataid"][:n][hfield]]
+        self.room("geom_mirror", n)[:n] = -1
+        blend = scene.geom_values["transparent"][:n] != 0
+        offset = scene.geom_values["pos"][:n] - scene.camera_values["pos"].mean(0)
+        distance = np.where(blend, -(offset**2).sum(1), -np.inf)
+        self.room("geom_order", n)[:n] = np.argsort(distance, kind="stable")
+        for name, inner in INSTANCE_COLUMNS:
+            self.room(f"inst_{name}", MOST_PARTS * n, *inner)
+
+    def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
+        """The views in the mirrors of a scene: planes and upper sides of boxes that reflect."""
+        views: list[View] = []
+        if not flag_of(scene, "REFLECTION") or self.get("mode") != COLORS:
+            self.set(nmirror=0)
+            return views
+        geoms = scene.geom_values[: scene.ngeom]
+        flat = (geoms["type"] == PLANE.value) | (geoms["type"] == BOX.value)
+        for geom in np.flatnonzero(flat & (geoms["reflectance"] > 0) & (geoms["transparent"] == 0)):
+            normal = geoms["mat"][geom][:, 2].astype(float)
+            point = geoms["pos"][geom].astype(float)
+            if geoms["type"][geom] == BOX.value:
+                point = point + normal * float(geoms["size"][geom, 2])
+            if (view.eye - point) @ normal > 0:
+                self.memory.arrays["geom_mirror"][geom] = len(views)
+                views.append(mirrored(view, point, normal, int(geom)))
+        self.set(nmirror=len(views))
+        return views
+
+    def _put_lights(self, scene: MjvScene, nview: int) -> list[View]:
+        """Take over the lights of a scene; returns the views of those with shadows."""
+        n, assets = scene.nlight, self.assets
+        for name, values in light_columns(scene).items():
+            self.room(f"light_{name}", n, *values.shape[1:])[:n] = values
+        layer = self.room("light_layer", n)
+        layer[:n] = 0
+        views: list[View] = []
+        if flag_of(scene, "SHADOW") and self.get("mode") == COLORS and assets.shadow_size > 0:
+            for light in range(n):
+                view = shadow_view(
+                    scene, light, assets.shadow_clip, assets.shadow_scale, assets.near, assets.far, assets.shadow_size
+                )
+                if view is not None:
+                    views.append(view)
+                    layer[light] = len(views)
+        self.set(nlight=n, nlayer=len(views), ncolor=3 * (1 + len(views)), shadow_size=assets.shadow_size)
+        box = self.room("shadow_box", len(views), 4)
+        before = self.memory.arrays.get("shadow_near")
+        if self.room("shadow_near", len(views) * assets.shadow_size**2) is not before:
+            box[:] = 0, -1, 0, -1
+        return views
+
+    def _put_views(self, views: list[View]) -> None:
+        """Take over views."""
+        n = len(views)
+        for name, inner in (("row", 16), ("eye", 3), ("base", 9), ("ray", 9), ("limit", 3)):
+            self.room(f"view_{name}", n, inner)
+        for name in (*VIEW_COLUMNS, "vertadr", "triadr", "instadr", "binadr"):
+            self.room(f"view_{name}", n)
+        arrays = self.memory.arrays
+        for k, view in enumerate(views):
+            arrays["view_row"][k] = view.rows.ravel()
+            arrays["view_eye"][k] = view.eye
+            arrays["view_base"][k] = view.base.ravel()
+            arrays["view_ray"][k] = view.ray.ravel()
+            arrays["view_limit"][k] = view.limit
+            for name in VIEW_COLUMNS:
+                arrays[f"view_{name}"][k] = getattr(view, name)
+
+    def _make_room(self, width: int, height: int, nview: int) -> None:
+        """Memory for the picture, the triangles of all views, and the tiles of all workers."""
+        ninst, nvert, ntri, nnode = (self.get(name) for name in ("ninst", "nvert", "ntri", "nnode"))
+        lit, ncolor, nsample = 1 + self.get("nmirror"), self.get("ncolor"), MOST_SAMPLES
+        pixels, threads = width * height, self.threads
+        nodes = threads * lit * nnode
+        for name, length, *inner in (
+            *(("color", 3 * pixels), ("depth", pixels), ("segment", pixels)),
+            *(("vert_clip", nview * nvert, 4), ("vert_tex", lit * nvert, 3), ("node_epoch", nodes)),
+            ("vert_color", lit * nvert + nodes, ncolor),
+            *(("tri_vert", nview * ntri, 3), ("tri_edge", nview * ntri, 9), ("tri_near", nview * ntri, 3)),
+            *(("tri_box", nview * ntri, 4), ("tri_inst", nview * ntri), ("inst_trinum", nview * ninst)),
+            *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),
+            *(("tile_color", threads * lit * TILE * 3), ("run_scale", threads * TILE_WIDTH)),
+            *(("run_layer", threads * TILE_WIDTH * ncolor), ("run_color", threads * TILE_WIDTH * 3)),
+            ("run_cover", threads * TILE_WIDTH),
+        ):
+            self.room(name, length, *inner)
+        self.set(nodeadr=lit * nvert)
+        views = np.arange(nview)
+        for name, step in (("vertadr", nvert), ("triadr", ntri), ("instadr", ninst)):
+            self.memory.arrays[f"view_{name}"][:nview] = step * views

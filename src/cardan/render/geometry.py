@@ -1,0 +1,242 @@
+"""Vertices and triangles of one instance in one view: transformation, colours, culling, edge functions.
+
+Edge functions are those of homogeneous coordinates (Olano and Greer 1997, "Triangle scan conversion using 2D
+homogeneous coordinates"), so that triangles need no clipping: the near plane is a bound of the depth of samples.
+"""
+
+from __future__ import annotations
+
+from math import ceil, floor, sqrt
+from typing import Any
+
+from cardan.jit import kernel
+from cardan.render.calls import picture_stage
+from cardan.render.lighting import light_vertex
+from cardan.render.texturing import vertex_texcoord
+
+SMALL = 1e-30
+COLORS = 0
+"""Mode in which colours are drawn."""
+
+
+@kernel
+def place(a: Any, f: Any, inst: int, vertex: int) -> Any:
+    """World position of a vertex of an instance."""
+    x = a.vert[vertex, 0] * f.inst_scale[inst, 0]
+    y = a.vert[vertex, 1] * f.inst_scale[inst, 1]
+    z = a.vert[vertex, 2] * f.inst_scale[inst, 2] + a.vert[vertex, 3] * f.inst_scale[inst, 3]
+    return (
+        f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z + f.inst_pose[inst, 9],
+        f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z + f.inst_pose[inst, 10],
+        f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 8] * z + f.inst_pose[inst, 11],
+    )
+
+
+@kernel
+def turn_normal(a: Any, f: Any, inst: int, vertex: int) -> Any:
+    """Unit normal of a vertex in the world: normals go with the inverse of the scale."""
+    x = a.normal[vertex, 0] / f.inst_scale[inst, 0]
+    y = a.normal[vertex, 1] / f.inst_scale[inst, 1]
+    z = a.normal[vertex, 2] / f.inst_scale[inst, 2]
+    scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
+    return (
+        (f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z) * scale,
+        (f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z) * scale,
+        (f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 8] * z) * scale,
+    )
+
+
+@kernel
+def project(f: Any, view: int, row: int, p: Any) -> Any:
+    """A row of a view's matrix times a point."""
+    k = 4 * row
+    return (
+        f.view_row[view, k] * p[0]
+        + f.view_row[view, k + 1] * p[1]
+        + f.view_row[view, k + 2] * p[2]
+        + f.view_row[view, k + 3]
+    )
+
+
+@kernel
+def is_hidden(a: Any, f: Any, view: int, inst: int) -> bool:
+    """Whether an instance lies wholly beyond one side of the view: its bounding sphere does."""
+    scale = max(abs(f.inst_scale[inst, 0]), abs(f.inst_scale[inst, 1]), abs(f.inst_scale[inst, 2]))
+    radius = a.shape_rbound[f.inst_shape[inst]] * scale + f.inst_scale[inst, 3]
+    centre = (f.inst_pose[inst, 9], f.inst_pose[inst, 10], f.inst_pose[inst, 11])
+    depth = project(f, view, 3, centre)
+    if depth + radius < f.view_near[view] or depth - radius > f.view_far[view]:
+        return True
+    w = project(f, view, 2, centre)
+    for axis in range(2):
+        size = f.view_width[view] if axis == 0 else f.view_height[view]
+        x = project(f, view, axis, centre)
+        # distances from the planes x = 0 and x = size w, times the lengths of their normals
+        low, high = 0.0, 0.0
+        for k in range(3):
+            part = f.view_row[view, 4 * axis + k]
+            low += part * part
+            part -= size * f.view_row[view, 8 + k]
+            high += part * part
+        if x < -radius * sqrt(low) or x - size * w > radius * sqrt(high):
+            return True
+    return False
+
+
+@kernel
+def transform_vertices(a: Any, f: Any, view: int, inst: int) -> None:
+    """Positions in the picture, colours and texture coordinates of an instance's vertices."""
+    shape = f.inst_shape[inst]
+    first = a.shape_vertadr[shape]
+    target = f.view_vertadr[view] + f.inst_vertadr[inst]
+    textured = f.textured and f.geom_texid[f.inst_geom[inst]] >= 0
+    lit = f.mode == COLORS and not f.view_shadow[view]
+    plane = f.inst_gridadr[inst] >= 0
+    for k in range(a.shape_vertnum[shape]):
+        p = place(a, f, inst, first + k)
+        v = target + k
+        f.vert_clip[v, 0] = project(f, view, 0, p)
+        f.vert_clip[v, 1] = project(f, view, 1, p)
+        f.vert_clip[v, 2] = project(f, view, 2, p)
+        f.vert_clip[v, 3] = project(f, view, 3, p)
+        if not lit:
+            continue
+        if plane:
+            f.vert_tex[v, 0] = a.vert[first + k, 0] * f.inst_scale[inst, 0]
+            f.vert_tex[v, 1] = a.vert[first + k, 1] * f.inst_scale[inst, 1]
+        else:
+            light_vertex(f, view, f.inst_geom[inst], v, p, turn_normal(a, f, inst, first + k))
+            if textured:
+                vertex_texcoord(a, f, inst, first + k, v)
+
+
+@kernel
+def is_outside(f: Any, view: int, v0: int, v1: int, v2: int) -> Any:
+    """Whether a triangle lies wholly beyond one side of the view, or nearer or farther than its planes."""
+    width = f.view_width[view]
+    height = f.view_height[view]
+    w0, w1, w2 = f.vert_clip[v0, 2], f.vert_clip[v1, 2], f.vert_clip[v2, 2]
+    x0, x1, x2 = f.vert_clip[v0, 0], f.vert_clip[v1, 0], f.vert_clip[v2, 0]
+    y0, y1, y2 = f.vert_clip[v0, 1], f.vert_clip[v1, 1], f.vert_clip[v2, 1]
+    z0, z1, z2 = f.vert_clip[v0, 3], f.vert_clip[v1, 3], f.vert_clip[v2, 3]
+    return (
+        (x0 < 0.0 and x1 < 0.0 and x2 < 0.0)
+        or (y0 < 0.0 and y1 < 0.0 and y2 < 0.0)
+        or (x0 > width * w0 and x1 > width * w1 and x2 > width * w2)
+        or (y0 > height * w0 and y1 > height * w1 and y2 > height * w2)
+        or min(z0, z1, z2) > f.view_far[view]
+        or max(z0, z1, z2) < f.view_near[view]
+    )
+
+
+@kernel
+def clamped(value: float, last: int) -> int:
+    """A pixel number between 0 and `last`, of a number of any size."""
+    return int(min(max(value, 0.0), float(last)))
+
+
+@kernel
+def bound_triangle(f: Any, view: int, tri: int, v0: int, v1: int, v2: int) -> bool:
+    """Pixels that a triangle may cover; False if it lies between samples and covers none."""
+    width = f.view_width[view]
+    height = f.view_height[view]
+    w0, w1, w2 = f.vert_clip[v0, 2], f.vert_clip[v1, 2], f.vert_clip[v2, 2]
+    near = f.view_near[view]
+    if f.view_perspective[view] and (w0 < near or w1 < near or w2 < near):
+        f.tri_box[tri, 0] = 0
+        f.tri_box[tri, 1] = width - 1
+        f.tri_box[tri, 2] = 0
+        f.tri_box[tri, 3] = height - 1
+        return True
+    x0, x1, x2 = f.vert_clip[v0, 0] / w0, f.vert_clip[v1, 0] / w1, f.vert_clip[v2, 0] / w2
+    y0, y1, y2 = f.vert_clip[v0, 1] / w0, f.vert_clip[v1, 1] / w1, f.vert_clip[v2, 1] / w2
+    # samples stand at odd eighths of a pixel, or in its middle
+    xlo, xhi = min(x0, x1, x2), max(x0, x1, x2)
+    ylo, yhi = min(y0, y1, y2), max(y0, y1, y2)
+    margin = 0.125 if f.nsample > 1 and not f.view_shadow[view] else 0.5
+    first_x, last_x = clamped(floor(xlo + margin), width), clamped(ceil(xhi - margin), width)
+    first_y, last_y = clamped(floor(ylo + margin), height), clamped(ceil(yhi - margin), height)
+    f.tri_box[tri, 0] = first_x
+    f.tri_box[tri, 1] = last_x - 1
+    f.tri_box[tri, 2] = first_y
+    f.tri_box[tri, 3] = last_y - 1
+    return first_x < last_x and first_y < last_y
+
+
+@kernel
+def set_edge(f: Any, tri: int, k: int, v: int, w: int) -> None:
+    """Coefficients of the edge function through two vertices: the cross product of their homogeneous coordinates."""
+    x0, y0, w0 = float(f.vert_clip[v, 0]), float(f.vert_clip[v, 1]), float(f.vert_clip[v, 2])
+    x1, y1, w1 = float(f.vert_clip[w, 0]), float(f.vert_clip[w, 1]), float(f.vert_clip[w, 2])
+    f.tri_edge[tri, 3 * k] = y0 * w1 - y1 * w0
+    f.tri_edge[tri, 3 * k + 1] = w0 * x1 - w1 * x0
+    f.tri_edge[tri, 3 * k + 2] = x0 * y1 - x1 * y0
+
+
+@kernel
+def nearness(f: Any, view: int, v: int) -> float:
+    """The number that grows towards the camera and is linear in the picture, times w."""
+    if f.view_perspective[view]:
+        return 1.0
+    return f.view_far[view] - f.vert_clip[v, 3]
+
+
+@kernel
+def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2: int) -> bool:
+    """Prepare a triangle for filling; False if it can't be seen."""
+    if is_outside(f, view, v0, v1, v2):
+        return False
+    set_edge(f, tri, 0, v1, v2)
+    det = (
+        f.tri_edge[tri, 0] * f.vert_clip[v0, 0]
+        + f.tri_edge[tri, 1] * f.vert_clip[v0, 1]
+        + f.tri_edge[tri, 2] * f.vert_clip[v0, 2]
+    )
+    behind = det < 0.0
+    if det == 0.0 or (behind != (f.view_flip[view] != f.view_shadow[view]) and (f.cull or f.view_shadow[view])):
+        return False
+    if not bound_triangle(f, view, tri, v0, v1, v2):
+        return False
+    if behind:
+        v1, v2 = v2, v1
+        det = -det
+        set_edge(f, tri, 0, v1, v2)
+    set_edge(f, tri, 1, v2, v0)
+    set_edge(f, tri, 2, v0, v1)
+    f.tri_vert[tri, 0] = v0
+    f.tri_vert[tri, 1] = v1
+    f.tri_vert[tri, 2] = v2
+    f.tri_inst[tri] = inst
+    n0, n1, n2 = nearness(f, view, v0) / det, nearness(f, view, v1) / det, nearness(f, view, v2) / det
+    for k in range(3):
+        f.tri_near[tri, k] = n0 * f.tri_edge[tri, k] + n1 * f.tri_edge[tri, 3 + k] + n2 * f.tri_edge[tri, 6 + k]
+    return True
+
+
+@kernel
+def transform_instance(a: Any, f: Any, view: int, inst: int) -> None:
+    """Vertices and visible triangles of an instance in a view."""
+    total = f.view_instadr[view] + inst
+    f.inst_trinum[total] = 0
+    if is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]:
+        return
+    transform_vertices(a, f, view, inst)
+    shape = f.inst_shape[inst]
+    vertex = f.view_vertadr[view] + f.inst_vertadr[inst]
+    first = f.view_triadr[view] + f.inst_triadr[inst]
+    count = 0
+    for k in range(a.shape_facenum[shape]):
+        face = a.shape_faceadr[shape] + k
+        v0, v1, v2 = vertex + a.face[face, 0], vertex + a.face[face, 1], vertex + a.face[face, 2]
+        if set_up_triangle(f, view, inst, first + count, v0, v1, v2):
+            count += 1
+    f.inst_trinum[total] = count
+
+
+@picture_stage
+def transform_share(a: Any, f: Any, view: int, worker: int) -> int:
+    """A worker's share of the instances of a view; 0."""
+    for inst in range(f.ninst):
+        if inst % f.nworker == worker:
+            transform_instance(a, f, view, inst)
+    return 0

@@ -1,0 +1,99 @@
+"""Colours of vertices by the light model of OpenGL 1.5 (specification, section 2.14.1, "Lighting")."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.jit import kernel
+
+SMALL = 1e-30
+MOST_SHININESS = 128.0
+
+
+@kernel
+def attenuation(f: Any, light: int, distance: float) -> float:
+    """How much of a light arrives at a distance."""
+    return 1.0 / max(
+        f.light_attenuation[light, 0]
+        + f.light_attenuation[light, 1] * distance
+        + f.light_attenuation[light, 2] * distance * distance,
+        SMALL,
+    )
+
+
+@kernel
+def strength(f: Any, light: int, distance: float, along: float) -> float:
+    """Attenuation and falling off from the axis; `along` is the cosine of the angle from the axis."""
+    if f.light_directional[light]:
+        return 1.0
+    fall = attenuation(f, light, distance)
+    if f.light_cutoff[light] > -1.0:
+        if along < f.light_cutoff[light]:
+            return 0.0
+        if f.light_exponent[light] > 0.0:
+            fall *= max(along, 0.0) ** f.light_exponent[light]
+    return fall
+
+
+@kernel
+def to_light(f: Any, light: int, p: Any) -> Any:
+    """Unit vector from a point to a light, distance, and cosine of the angle from the light's axis."""
+    if f.light_directional[light]:
+        return (-f.light_dir[light, 0], -f.light_dir[light, 1], -f.light_dir[light, 2], 0.0, 1.0)
+    x, y, z = f.light_pos[light, 0] - p[0], f.light_pos[light, 1] - p[1], f.light_pos[light, 2] - p[2]
+    distance = sqrt(x * x + y * y + z * z)
+    scale = 1.0 / max(distance, SMALL)
+    x, y, z = x * scale, y * scale, z * scale
+    along = -(x * f.light_dir[light, 0] + y * f.light_dir[light, 1] + z * f.light_dir[light, 2])
+    return (x, y, z, distance, along)
+
+
+@kernel
+def highlight(f: Any, view: int, geom: int, p: Any, n: Any, direction: Any) -> float:
+    """The specular term: the cosine between normal and half vector, to the power of the shininess."""
+    x, y, z = f.view_eye[view, 0] - p[0], f.view_eye[view, 1] - p[1], f.view_eye[view, 2] - p[2]
+    scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
+    hx = direction[0] + x * scale
+    hy = direction[1] + y * scale
+    hz = direction[2] + z * scale
+    scale = 1.0 / sqrt(max(hx * hx + hy * hy + hz * hz, SMALL))
+    cosine = (n[0] * hx + n[1] * hy + n[2] * hz) * scale
+    if cosine <= 0.0:
+        return 0.0
+    return cosine ** (MOST_SHININESS * f.geom_shininess[geom])
+
+
+@kernel
+def set_color(f: Any, v: int, channel: int, r: float, g: float, b: float) -> None:
+    """Store a colour of a vertex: no part is above 1 (section 2.14.6, "Clamping or masking")."""
+    f.vert_color[v, channel] = min(r, 1.0)
+    f.vert_color[v, channel + 1] = min(g, 1.0)
+    f.vert_color[v, channel + 2] = min(b, 1.0)
+
+
+@kernel
+def light_vertex(f: Any, view: int, geom: int, v: int, p: Any, n: Any) -> None:
+    """Colours of a vertex: what all lights without shadows give, then that of each light with shadows."""
+    red, green, blue = f.geom_rgba[geom, 0], f.geom_rgba[geom, 1], f.geom_rgba[geom, 2]
+    base = f.geom_emission[geom]
+    r, g, b = base * red, base * green, base * blue
+    specular = f.geom_specular[geom]
+    for light in range(f.nlight):
+        x, y, z, distance, along = to_light(f, light, p)
+        share = strength(f, light, distance, along)
+        lr, lg, lb = f.light_ambient[light, 0] * red, f.light_ambient[light, 1] * green, f.light_ambient[light, 2] * blue
+        cosine = n[0] * x + n[1] * y + n[2] * z
+        if cosine > 0.0 and share > 0.0:
+            shine = specular * highlight(f, view, geom, p, n, (x, y, z)) if specular > 0.0 else 0.0
+            lr += cosine * f.light_diffuse[light, 0] * red + shine * f.light_specular[light, 0]
+            lg += cosine * f.light_diffuse[light, 1] * green + shine * f.light_specular[light, 1]
+            lb += cosine * f.light_diffuse[light, 2] * blue + shine * f.light_specular[light, 2]
+        layer = 3 * f.light_layer[light]
+        if layer > 0:
+            set_color(f, v, layer, share * lr, share * lg, share * lb)
+        else:
+            r += share * lr
+            g += share * lg
+            b += share * lb
+    set_color(f, v, 0, r, g, b)

@@ -1,0 +1,172 @@
+"""Shapes as triangles: spheres, capsules, boxes, ... of unit size (spec: XML reference, visual/quality).
+
+A vertex has four numbers: x, y and z, which the size of a geom scales, and the end that it moves with: a capsule of half
+length h has its upper hemisphere moved by h, its lower one by -h.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Shape(NamedTuple):
+    """A surface of triangles.
+
+    Attributes:
+        vert: (n, 4), position and end.
+        normal: (n, 3), unit vectors.
+        texcoord: (n, 2), texture coordinates.
+        face: (m, 3), vertices of triangles, counter-clockwise from outside.
+        edge: (k, 2), vertices of lines, for pictures of edges only.
+    """
+
+    vert: np.ndarray
+    normal: np.ndarray
+    texcoord: np.ndarray
+    face: np.ndarray
+    edge: np.ndarray
+
+
+def patch(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray | None = None) -> Shape:
+    """A rectangular grid of vertices, (rows, columns, ...), as quadrilaterals of two triangles each.
+
+    Rows go up and columns to the right where the surface is seen from outside.
+    """
+    rows, columns = vert.shape[:2]
+    number = np.arange(rows * columns).reshape(rows, columns)
+    corner = [number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]]
+    a, b, c, d = (part.ravel() for part in corner)
+    face = np.stack([np.stack([a, b, d], 1), np.stack([b, c, d], 1)], 1).reshape(-1, 3)
+    across = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], 1)
+    along = np.stack([number[:-1, :].ravel(), number[1:, :].ravel()], 1)
+    if texcoord is None:
+        texcoord = np.zeros((rows, columns, 2))
+    return Shape(
+        vert.reshape(-1, 4), normal.reshape(-1, 3), texcoord.reshape(-1, 2), face, np.concatenate([across, along])
+    )
+
+
+def joined(*shapes: Shape) -> Shape:
+    """Several shapes as one."""
+    offsets = np.cumsum([0, *(len(shape.vert) for shape in shapes)])[:-1]
+    face = [shape.face + offset for shape, offset in zip(shapes, offsets, strict=True)]
+    edge = [shape.edge + offset for shape, offset in zip(shapes, offsets, strict=True)]
+    columns = [np.concatenate([shape[k] for shape in shapes]) for k in range(3)]
+    return Shape(columns[0], columns[1], columns[2], np.concatenate(face), np.concatenate(edge))
+
+
+def _with_end(points: np.ndarray, end: float | np.ndarray) -> np.ndarray:
+    """Points with a fourth number, the end."""
+    return np.concatenate([points, np.broadcast_to(end, points.shape[:-1])[..., None]], -1)
+
+
+def cap(slices: int, first: float, last: float, stacks: int, end: float = 0.0) -> Shape:
+    """The part of a sphere of radius 1 between two latitudes, in radians."""
+    latitude = np.linspace(first, last, stacks + 1)[:, None]
+    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
+    z = np.broadcast_to(np.sin(latitude), (stacks + 1, slices + 1))
+    points = np.stack([np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), z], -1)
+    return patch(_with_end(points, end), points)
+
+
+def sphere(slices: int, stacks: int) -> Shape:
+    """A sphere of radius 1."""
+    return cap(slices, -np.pi / 2, np.pi / 2, stacks)
+
+
+def tube(slices: int, stacks: int, by_end: bool) -> Shape:
+    """A cylinder of radius 1 without its ends, from z = -1 to 1; `by_end`: z is the end, not a coordinate."""
+    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
+    z = np.broadcast_to(np.linspace(-1, 1, stacks + 1)[:, None], (stacks + 1, slices + 1))
+    x, y = (np.broadcast_to(f(longitude), z.shape) for f in (np.cos, np.sin))
+    normal = np.stack([x, y, np.zeros_like(z)], -1)
+    points = np.stack([x, y, np.zeros_like(z) if by_end else z], -1)
+    return patch(_with_end(points, z if by_end else 0.0), normal)
+
+
+def disk(slices: int, rings: int, z: float, up: bool) -> Shape:
+    """A disk of radius 1 at a height, seen from above or from below."""
+    radius = np.linspace(1, 0, rings + 1)[:, None] if up else np.linspace(0, 1, rings + 1)[:, None]
+    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
+    x, y = radius * np.cos(longitude), radius * np.sin(longitude)
+    points = np.stack([x, y, np.full_like(x, z)], -1)
+    normal = np.broadcast_to(np.array([0.0, 0.0, 1.0 if up else -1.0]), points.shape)
+    return patch(_with_end(points, 0.0), normal)
+
+
+def cone(slices: int, stacks: int) -> Shape:
+    """A cone without its base: radius 1 at z = 0, its tip at z = 1."""
+    height = np.linspace(0, 1, stacks + 1)[:, None]
+    longitude = np.linspace(0, 2 * np.pi, slices + 1)[None, :]
+    x, y = (1 - height) * np.cos(longitude), (1 - height) * np.sin(longitude)
+    z = np.broadcast_to(height, x.shape)
+    slope = np.sqrt(0.5)
+    normal = np.stack(
+        [*(np.broadcast_to(slope * f(longitude), x.shape) for f in (np.cos, np.sin)), np.full_like(x, slope)], -1
+    )
+    return patch(_with_end(np.stack([x, y, z], -1), 0.0), normal)
+
+
+def capsule(slices: int, stacks: int) -> Shape:
+    """A capsule: radius 1, ends moved along z."""
+    half = max(1, stacks // 2)
+    return joined(
+        tube(slices, stacks, by_end=True),
+        cap(slices, 0.0, np.pi / 2, half, 1.0),
+        cap(slices, -np.pi / 2, 0.0, half, -1.0),
+    )
+
+
+def cylinder(slices: int, stacks: int, rings: int) -> Shape:
+    """A cylinder of radius 1 and half height 1, with its ends."""
+    return joined(tube(slices, stacks, by_end=False), disk(slices, rings, 1.0, True), disk(slices, rings, -1.0, False))
+
+
+def box(quads: int) -> Shape:
+    """A cube from -1 to 1 with a grid of `quads` by `quads` on each side."""
+    t = np.linspace(-1, 1, quads + 1)
+    right, up = np.meshgrid(t, t)
+    one = np.ones_like(right)
+    # for each side: its axis, and the axes to the right and up as seen from outside
+    sides = []
+    for axis, sign in ((0, 1), (0, -1), (1, 1), (1, -1), (2, 1), (2, -1)):
+        points = np.zeros((*one.shape, 3))
+        points[..., axis] = sign * one
+        points[..., (axis + 1) % 3] = sign * right
+        points[..., (axis + 2) % 3] = up
+        normal = np.zeros_like(points)
+        normal[..., axis] = sign
+        sides.append(patch(_with_end(points, 0.0), normal))
+    return joined(*sides)
+
+
+def rectangle(columns: int, rows: int) -> Shape:
+    """A rectangle from -1 to 1 in the plane z = 0, seen from above, as a grid."""
+    x, y = np.meshgrid(np.linspace(-1, 1, columns + 1), np.linspace(-1, 1, rows + 1))
+    points = np.stack([x, y, np.zeros_like(x)], -1)
+    normal = np.broadcast_to(np.array([0.0, 0.0, 1.0]), points.shape)
+    return patch(_with_end(points, 0.0), normal)
+
+
+def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
+    """The surface of a height field with its base.
+
+    Args:
+        height: (rows, columns), from 0 to 1; rows go along y.
+        size: half lengths along x and y, height of 1, depth of the base, m.
+    """
+    rows, columns = height.shape
+    x, y = np.meshgrid(np.linspace(-size[0], size[0], columns), np.linspace(-size[1], size[1], rows))
+    points = np.stack([x, y, size[2] * height], -1)
+    top = patch(_with_end(points, 0.0), _smooth_normals(points))
+    return top
+
+
+def _smooth_normals(points: np.ndarray) -> np.ndarray:
+    """Unit normals of a grid of points, (rows, columns, 3), from differences of neighbours."""
+    along_y = np.gradient(points, axis=0) if len(points) > 1 else np.broadcast_to([0.0, 1.0, 0.0], points.shape)
+    along_x = np.gradient(points, axis=1)
+    normal = np.cross(along_x, along_y)
+    return normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-30)

@@ -1,0 +1,80 @@
+"""Textures of a model as texels at all levels of detail."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cardan.enums import mjtTexture
+from cardan.model.mjmodel import MjModel
+from cardan.render.fields import NLEVEL
+
+SIDES = 6
+
+
+def halved(image: np.ndarray) -> np.ndarray:
+    """An image of half the size in both directions, (..., height, width, 3): means of two by two pixels."""
+    height, width = image.shape[-3:-1]
+    rows, columns = max(height // 2, 1), max(width // 2, 1)
+    step_y, step_x = (2 if height > 1 else 1), (2 if width > 1 else 1)
+    part = image[..., : rows * step_y, : columns * step_x, :]
+    shape = (*image.shape[:-3], rows, step_y, columns, step_x, 3)
+    return part.reshape(shape).mean((-4, -2))
+
+
+def levels_of(image: np.ndarray) -> list[np.ndarray]:
+    """An image, (..., height, width, 3), and smaller ones down to a single pixel."""
+    levels = [image.astype(float)]
+    while max(levels[-1].shape[-3:-1]) > 1 and len(levels) < NLEVEL:
+        levels.append(halved(levels[-1]))
+    return levels
+
+
+def packed(image: np.ndarray) -> np.ndarray:
+    """Colours as one integer each, in the order of the image."""
+    channels = np.rint(image).astype(np.int32).reshape(-1, 3)
+    return channels[:, 0] | channels[:, 1] << 8 | channels[:, 2] << 16
+
+
+class Textures:
+    """Textures of a model.
+
+    Attributes:
+        texel: all colours.
+        columns: the other arrays of the assets, by name.
+    """
+
+    def __init__(self, model: MjModel) -> None:
+        self.model = model
+        n = model.ntex
+        self.columns = {
+            "tex_type": np.array(model.tex_type, np.int32),
+            **{name: np.zeros(n, np.int32) for name in ("tex_width", "tex_height", "tex_nlevel")},
+            "tex_leveladr": np.zeros((n, NLEVEL), np.int64),
+        }
+        parts, length = [np.zeros(1, np.int32)], 1
+        for tex in range(n):
+            levels = levels_of(self.image(tex))
+            self.columns["tex_height"][tex], self.columns["tex_width"][tex] = levels[0].shape[-3:-1]
+            self.columns["tex_nlevel"][tex] = len(levels)
+            for k, level in enumerate(levels):
+                self.columns["tex_leveladr"][tex, k] = length
+                parts.append(packed(level))
+                length += len(parts[-1])
+        self.texel = np.concatenate(parts)
+
+    def image(self, tex: int) -> np.ndarray:
+        """Colours of a texture: (height, width, 3), or (6, width, width, 3) of cubes and sky boxes."""
+        model = self.model
+        height, width, adr = int(model.tex_height[tex]), int(model.tex_width[tex]), int(model.tex_adr[tex])
+        image = np.array(model.tex_rgb[adr : adr + 3 * height * width]).reshape(height, width, 3)
+        if model.tex_type[tex] == mjtTexture.mjTEXTURE_2D:
+            return image
+        sides = image.reshape(-1, width, width, 3)
+        return np.broadcast_to(sides, (SIDES, width, width, 3)) if len(sides) == 1 else sides
+
+    def upload(self, tex: int) -> None:
+        """Take over a texture anew; its size must be as before."""
+        for k, level in enumerate(levels_of(self.image(tex))):
+            values = packed(level)
+            adr = self.columns["tex_leveladr"][tex, k]
+            self.texel[adr : adr + len(values)] = values

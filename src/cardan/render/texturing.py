@@ -1,0 +1,40 @@
+"""Texture coordinates of vertices (spec: XML reference, asset/material: texrepeat, texuniform)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtTexture
+from cardan.jit import kernel
+
+FLAT = int(mjtTexture.mjTEXTURE_2D)
+
+
+@kernel
+def unit(f: Any, geom: int, axis: int) -> float:
+    """Length that stands for one unit along an axis of a geom: its size, unless a texture is mapped uniformly."""
+    size = f.geom_size[geom, axis]
+    return 1.0 if f.geom_texuniform[geom] or size <= 0.0 else size
+
+
+@kernel
+def vertex_texcoord(a: Any, f: Any, inst: int, vertex: int, v: int) -> None:
+    """Texture coordinates of a vertex: its own if it has any, else from its place in the geom."""
+    geom = f.inst_geom[inst]
+    if f.geom_texid[geom] < 0:
+        return
+    flat = a.tex_type[f.geom_texid[geom]] == FLAT
+    if flat and f.geom_texcoord[geom]:
+        f.vert_tex[v, 0] = a.texcoord[vertex, 0]
+        f.vert_tex[v, 1] = a.texcoord[vertex, 1]
+        return
+    x = a.vert[vertex, 0] * f.inst_scale[inst, 0] / unit(f, geom, 0)
+    y = a.vert[vertex, 1] * f.inst_scale[inst, 1] / unit(f, geom, 1)
+    if flat:
+        f.vert_tex[v, 0] = 0.5 + 0.5 * f.geom_texrepeat[geom, 0] * x
+        f.vert_tex[v, 1] = 0.5 - 0.5 * f.geom_texrepeat[geom, 1] * y
+        return
+    z = a.vert[vertex, 2] * f.inst_scale[inst, 2] + a.vert[vertex, 3] * f.inst_scale[inst, 3]
+    f.vert_tex[v, 0] = x
+    f.vert_tex[v, 1] = y
+    f.vert_tex[v, 2] = z / unit(f, geom, 2)
