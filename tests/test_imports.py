@@ -25,6 +25,7 @@ FLOORS = (
     ("compiler",),
     ("api", "batch"),
     ("visual",),
+    ("render",),
     ("__init__", "__main__", "cli", "rollout", "minimize", "msh2obj", "as_mujoco"),
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}

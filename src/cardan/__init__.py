@@ -21,6 +21,7 @@ from cardan.model import (
     MjVisual,
     MjWarningStat,
 )
+from cardan.render import *
 from cardan.visual import *
 
 __version__ = "0.1.0"

@@ -10,7 +10,7 @@ import re
 
 ABSENT: tuple[tuple[str, str], ...] = (
     (
-        r"mjv_(?!addGeoms|makeLights|updateCamera|updateScene)\w+|mjr_\w+|GLContext|Renderer|gl_context|glfw|renderer|viewer",
+        r"mjv_(?!addGeoms|makeLights|updateCamera|updateScene)\w+|viewer",
         "rendering",
     ),
     (r"HEADERS_DIR", "the headers of the C library"),

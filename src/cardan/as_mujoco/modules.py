@@ -90,9 +90,11 @@ SUBMODULES: dict[str, Submodule] = {
     "_functions": Submodule(holds=_is_function),
     "_render": Submodule(holds=_is_of_rendering),
     "_structs": Submodule(holds=_is_struct),
-    **{name: Submodule(later="rendering") for name in ("renderer", "viewer", "gl_context", "_simulate")},
+    "renderer": Submodule("cardan.render.renderer"),
+    "gl_context": Submodule("cardan.render.gl_context"),
+    **{name: Submodule(later="rendering") for name in ("viewer", "_simulate")},
     "egl.egl_ext": Submodule("cardan.as_mujoco.egl_ext"),
-    **{name: Submodule(later="rendering", is_package=True) for name in ("egl", "glfw", "osmesa")},
+    **{name: Submodule("cardan.render.gl_context", is_package=True) for name in ("egl", "glfw", "osmesa")},
 }
 """The modules of the reference's package beside itself."""
 

@@ -34,8 +34,10 @@ class Assets:
         self.shapes: list[Shape] = []
         quality = model.vis.quality
         self._add_builtin(int(quality.numslices), int(quality.numstacks), int(quality.numquads))
-        self.mesh_shape = np.array([[self._add_mesh(model, k), self._add_hull(model, k)] for k in range(model.nmesh)])
-        self.hfield_shape = np.array([self._add_hfield(model, k) for k in range(model.nhfield)])
+        self.mesh_shape = np.array(
+            [[self._add(self._mesh(model, k)), self._add_hull(model, k)] for k in range(model.nmesh)]
+        )
+        self.hfield_shape = np.array([self._add(self._hfield(model, k)) for k in range(model.nhfield)])
         self._take_settings(model)
         self.textures = Textures(model)
         self._attach()
@@ -66,7 +68,7 @@ class Assets:
         self.memory.attach("builtin", table)
         self.memory.arrays["slices"][:] = numbers
 
-    def _add_mesh(self, model: MjModel, mesh: int) -> int:
+    def _mesh(self, model: MjModel, mesh: int) -> Shape:
         """The shape of a mesh: a vertex for each corner with a normal or texture coordinates of its own."""
         faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
         face = np.array(model.mesh_face[faces])
@@ -80,7 +82,7 @@ class Assets:
         texcoord = np.zeros((len(unique), 2), np.float32)
         if has_texcoord:
             texcoord = model.mesh_texcoord[model.mesh_texcoordadr[mesh] + unique[:, 2]]
-        return self._add(_plain(vert, normal, texcoord, number.reshape(-1, 3)))
+        return _plain(vert, normal, texcoord, number.reshape(-1, 3))
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
         """The shape of a mesh's convex hull, with flat sides; that of the mesh if there is none."""
@@ -97,12 +99,33 @@ class Assets:
         number = np.arange(len(vert)).reshape(-1, 3)
         return self._add(_plain(vert, np.repeat(normal, 3, axis=0), np.zeros((len(vert), 2)), number))
 
-    def _add_hfield(self, model: MjModel, hfield: int) -> int:
+    def _hfield(self, model: MjModel, hfield: int) -> Shape:
         """The shape of a height field."""
         rows, columns = int(model.hfield_nrow[hfield]), int(model.hfield_ncol[hfield])
         adr = int(model.hfield_adr[hfield])
         height = np.array(model.hfield_data[adr : adr + rows * columns], float).reshape(rows, columns)
-        return self._add(shapes.height_field(height, np.array(model.hfield_size[hfield], float)))
+        return shapes.height_field(height, np.array(model.hfield_size[hfield], float))
+
+    def upload_texture(self, model: MjModel, tex: int) -> None:
+        """Take over a texture of a model anew."""
+        self.textures.model = model
+        self.textures.upload(tex)
+
+    def upload_mesh(self, model: MjModel, mesh: int) -> None:
+        """Take over a mesh of a model anew."""
+        self._overwrite(int(self.mesh_shape[mesh, 0]), self._mesh(model, mesh))
+
+    def upload_hfield(self, model: MjModel, hfield: int) -> None:
+        """Take over a height field of a model anew."""
+        self._overwrite(int(self.hfield_shape[hfield]), self._hfield(model, hfield))
+
+    def _overwrite(self, number: int, shape: Shape) -> None:
+        """Put another shape, of as many vertices and triangles, in the place of one."""
+        self.shapes[number] = shape
+        for name, owner in (("vert", "vert"), ("normal", "vert"), ("texcoord", "vert"), ("face", "face")):
+            adr = int(self.memory.arrays[f"shape_{owner}adr"][number])
+            values = getattr(shape, name)
+            self.memory.arrays[name][adr : adr + len(values)] = values
 
     def _take_settings(self, model: MjModel) -> None:
         """What a model says about shadows, fog, haze and the sky."""
@@ -126,7 +149,9 @@ class Assets:
             number = np.array(counts[name])
             self.memory.attach(f"shape_{name}num", number)
             self.memory.attach(f"shape_{name}adr", np.cumsum(number) - number)
-        self.memory.attach("shape_rbound", [np.sqrt((shape.vert[:, :3] ** 2).sum(1).max()) for shape in self.shapes])
+        self.memory.attach(
+            "shape_rbound", np.array([np.sqrt((shape.vert[:, :3] ** 2).sum(1).max()) for shape in self.shapes])
+        )
         self.memory.attach("texel", self.textures.texel)
         for name, column in self.textures.columns.items():
             self.memory.attach(name, column)

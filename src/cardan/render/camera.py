@@ -82,7 +82,8 @@ def make_view(
         window: left, right, lower and upper edge, m; at a distance of 1 m in a central projection.
         size: of the picture, pixels.
         perspective: whether it is a central projection.
-        near, far: distances of the planes, m.
+        near: distance of the near plane, m.
+        far: distance of the far plane, m.
     """
     left, right, bottom, top = window
     width, height = size
@@ -135,5 +136,12 @@ def mirrored(view: View, point: np.ndarray, normal: np.ndarray, geom: int) -> Vi
         depth = -away / (along[0] if abs(along[0]) > 1e-12 else 1e-12)
         limit = np.array([-depth[1], -depth[2], view.far - depth[0]])
     return replace(
-        view, rows=view.rows @ matrix, eye=turn @ view.eye + shift, base=base, ray=ray, limit=limit, flip=True, mirror=geom
+        view,
+        rows=view.rows @ matrix,
+        eye=turn @ view.eye + shift,
+        base=base,
+        ray=ray,
+        limit=limit,
+        flip=True,
+        mirror=geom,
     )

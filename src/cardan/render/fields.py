@@ -1,4 +1,4 @@
-"""The tables of the two structures that kernels of the renderer see: what is drawn from, and a picture in the making."""
+"""The tables of the two structures that kernels of the renderer see: what is drawn from, and a picture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ ASSETS = Struct(
         Field("shape_rbound", "f4", (ANY,), "radius about the origin that all vertices are within"),
         Field("builtin", "i4", (ANY, NLOD), "shape of each built-in kind at each level of detail"),
         Field("slices", "i4", (NLOD,), "corners of circles at each level of detail"),
-        Field("plane_reach", "f8", (), "half the size of planes without bounds, but for a repetition of their texture, m"),
+        Field(
+            "plane_reach", "f8", (), "half the size of planes without bounds, but for a repetition of their texture, m"
+        ),
         # textures with their levels of detail
         Field("texel", "i4", (ANY,), "colours: red, green and blue in the lowest three bytes"),
         Field("tex_type", "i4", (ANY,), "kind of each texture (mjtTexture)"),
@@ -108,7 +110,12 @@ VIEWS = [
     Field("nmirror", "i4", (), "number of mirrors; views are the camera, the mirrors, and the lights with shadows"),
     Field("view_row", "f8", (ANY, 16), "rows that give pixel x, pixel y and 1, all times w, and depth, of a point"),
     Field("view_eye", "f8", (ANY, 3), "position of the camera, for highlights, m"),
-    Field("view_base", "f8", (ANY, 9), "where the ray of pixel (x, y) begins: coefficients of 1, x and y, coordinate by coordinate"),
+    Field(
+        "view_base",
+        "f8",
+        (ANY, 9),
+        "where the ray of pixel (x, y) begins: coefficients of 1, x and y, coordinate by coordinate",
+    ),
     Field("view_ray", "f8", (ANY, 9), "its vector for a depth of 1 m, likewise"),
     Field("view_limit", "f8", (ANY, 3), "nearness beyond which nothing is drawn: coefficients of x, y and 1"),
     Field("view_width", "i4", (ANY,), "width, pixels"),

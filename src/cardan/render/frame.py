@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtGeom, mjtRndFlag
+from cardan.errors import FatalError
 from cardan.jit import StructMemory
 from cardan.render.assets import Assets
 from cardan.render.calls import call
-from cardan.render.camera import View, average_camera, mirrored, view_of
+from cardan.render.camera import View, mirrored, view_of
 from cardan.render.fields import FRAME
 from cardan.render.geometry import COLORS, transform_share
 from cardan.render.instances import MOST_PARTS, make_instances
@@ -21,7 +22,7 @@ from cardan.render.lights import light_columns, shadow_view
 from cardan.render.picture import draw_tile
 from cardan.render.shadows import SHADOW_PARTS, begin_map, draw_map
 from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, count_bins, fill_bins
-from cardan.visual import MjvScene
+from cardan.visual import MjvGLCamera, MjvScene
 
 GEOM_COLUMNS = (
     *("type", "dataid", "texid", "texuniform", "texcoord", "texrepeat", "size", "pos", "mat", "rgba"),
@@ -36,6 +37,11 @@ DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
 MESH, SDF = mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF
+
+NOT_DRAWN = [
+    mjtGeom.__members__[f"mjGEOM_{name}"].value
+    for name in ("ARROW", "ARROW1", "ARROW2", "LINE", "LINEBOX", "FLEX", "SKIN", "TRIANGLE")
+]
 
 
 def flag_of(scene: MjvScene, name: str) -> bool:
@@ -57,6 +63,29 @@ class Frame:
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.epoch = 0
+
+    def _picture(self, name: str, *inner: int) -> np.ndarray:
+        """A view of the last picture, the lowest row first."""
+        shape = (self.get("height"), self.get("width"), *inner)
+        return self.memory.arrays[name][: int(np.prod(shape))].reshape(shape)
+
+    def colors(self) -> np.ndarray:
+        """Colours, (height, width, 3) uint8; a view that the next picture overwrites."""
+        return self._picture("color", 3)
+
+    def depths(self) -> np.ndarray:
+        """Distances along the camera's axis, (height, width) float32, m."""
+        return self._picture("depth")
+
+    def segments(self) -> np.ndarray:
+        """Geoms of the scene, (height, width) int32; -1 where nothing is."""
+        return self._picture("segment")
+
+    def close(self) -> None:
+        """End the threads."""
+        if self.pool is not None:
+            self.pool.shutdown()
+            self.pool = None
 
     def room(self, name: str, length: int, *inner: int) -> np.ndarray:
         """An array of at least a length, kept or made anew."""
@@ -80,13 +109,13 @@ class Frame:
         """Run a stage."""
         return call(function, self.assets.memory, self.memory, i, j)
 
-    def draw(self, scene: MjvScene, width: int, height: int, nsample: int, mode: int) -> None:
-        """Draw a scene: into `color`, or into `depth` and `segment`."""
+    def draw(self, scene: MjvScene, width: int, height: int, nsample: int, mode: int, camera: MjvGLCamera) -> None:
+        """Draw what a camera of a scene sees: `colors`, or `depths` and `segments`."""
         self.epoch += 1
         self.set(width=width, height=height, nsample=nsample, mode=mode, nworker=self.threads, epoch=self.epoch)
         self._put_effects(scene)
         self._put_geoms(scene)
-        view = view_of(average_camera(scene), width, height)
+        view = view_of(camera, width, height)
         views = [view, *self._mirror_views(scene, view)]
         views += self._put_lights(scene, len(views))
         self._put_views(views)
@@ -161,11 +190,15 @@ class Frame:
         """Take over the geoms of a scene, those that are seen through last, the farthest first."""
         n = scene.ngeom
         self.set(ngeom=n)
+        blend = scene.geom_values["rgba"][:n, 3] < 1.0
+        scene.geom_values["transparent"][:n] = blend
         for name in GEOM_COLUMNS:
             values = scene.geom_values[name][:n]
             inner = (9,) if name == "mat" else values.shape[1:]
             self.room(f"geom_{name}", n, *inner)[:n] = values.reshape(n, *inner)
         kind = scene.geom_values["type"][:n]
+        if flag_of(scene, "WIREFRAME") or np.isin(kind, NOT_DRAWN).any():
+            raise FatalError("flexes, skins, arrows, lines and wireframes are not supported yet (rendering)")
         shape = self.room("geom_shape", n)
         shape[:n] = -1
         mesh = (kind == MESH.value) | (kind == SDF.value)
@@ -176,7 +209,6 @@ class Frame:
         if hfield.any():
             shape[:n][hfield] = self.assets.hfield_shape[scene.geom_values["dataid"][:n][hfield]]
         self.room("geom_mirror", n)[:n] = -1
-        blend = scene.geom_values["transparent"][:n] != 0
         offset = scene.geom_values["pos"][:n] - scene.camera_values["pos"].mean(0)
         distance = np.where(blend, -(offset**2).sum(1), -np.inf)
         self.room("geom_order", n)[:n] = np.argsort(distance, kind="stable")

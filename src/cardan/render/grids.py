@@ -1,7 +1,7 @@
-"""Colours of planes: those of the nodes of a grid, found when a pixel first needs them (spec: XML reference, geom/size).
+"""Colours of planes: those of the nodes of a grid, found when a pixel first needs them.
 
-A plane has grid lines at multiples of its cell size from its middle, and at its edges. A plane without bounds has forty
-thousand nodes, of which a picture shows few.
+A plane has grid lines at multiples of its cell size from its middle, and at its edges (spec: XML reference, geom/size).
+A plane without bounds has forty thousand nodes, of which a picture shows few.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def light_place(f: Any, view: int, inst: int, v: int, x: float, y: float) -> Non
 def cell_of(f: Any, inst: int, axis: int, x: float) -> Any:
     """Number of the cell of a coordinate, and the place in it from 0 to 1."""
     cells = f.inst_cells[inst, axis]
-    number = int(floor(x / f.inst_cell[inst, axis])) + cells
+    number = floor(x / f.inst_cell[inst, axis]) + cells
     number = min(max(number, 0), 2 * cells - 1)
     low = node_place(f, inst, axis, number)
     high = node_place(f, inst, axis, number + 1)
@@ -76,6 +76,4 @@ def grid_run(f: Any, view: int, inst: int, worker: int, run: int, count: int) ->
             wr, wu = 1.0 - v, 1.0 - u
         wc = 1.0 - wr - wu
         for c in range(ncolor):
-            f.run_layer[at + c] = (
-                wc * f.vert_color[corner, c] + wr * f.vert_color[right, c] + wu * f.vert_color[up, c]
-            )
+            f.run_layer[at + c] = wc * f.vert_color[corner, c] + wr * f.vert_color[right, c] + wu * f.vert_color[up, c]

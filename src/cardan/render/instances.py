@@ -85,9 +85,7 @@ def add_plane(a: Any, f: Any, geom: int) -> None:
         repeat = max(min(f.geom_texrepeat[geom, 0], f.geom_texrepeat[geom, 1]), 1e-3)
     reach = a.plane_reach + 2.0 / repeat
     sx, sy = f.geom_size[geom, 0], f.geom_size[geom, 1]
-    inst = add_instance(
-        a, f, geom, a.builtin[PLANE, 0], sx if sx > 0.0 else reach, sy if sy > 0.0 else reach, 1.0, 0.0
-    )
+    inst = add_instance(a, f, geom, a.builtin[PLANE, 0], sx if sx > 0.0 else reach, sy if sy > 0.0 else reach, 1.0, 0.0)
     f.inst_gridadr[inst] = f.nnode
     nodes = 1
     for axis in range(2):
@@ -96,7 +94,7 @@ def add_plane(a: Any, f: Any, geom: int) -> None:
         if f.geom_size[geom, axis] > 0.0:
             cell = max(cell, 2.0 * f.geom_size[geom, 2])
         f.inst_cell[inst, axis] = cell
-        f.inst_cells[inst, axis] = int(ceil(half / cell * (1.0 - 1e-6)))
+        f.inst_cells[inst, axis] = ceil(half / cell * (1.0 - 1e-6))
         nodes *= 2 * f.inst_cells[inst, axis] + 1
     f.nnode += nodes
 
@@ -110,7 +108,7 @@ def add_geom(a: Any, f: Any, geom: int) -> None:
         add_instance(a, f, geom, f.geom_shape[geom], 1.0, 1.0, 1.0, 0.0)
     elif kind == GEOM_PLANE:
         add_plane(a, f, geom)
-    elif kind == GEOM_SPHERE or kind == GEOM_ELLIPSOID:
+    elif kind in (GEOM_SPHERE, GEOM_ELLIPSOID):
         add_instance(a, f, geom, a.builtin[SPHERE, detail(a, f, geom, max(sx, sy, sz))], sx, sy, sz, 0.0)
     elif kind == GEOM_CAPSULE:
         add_instance(a, f, geom, a.builtin[CAPSULE, detail(a, f, geom, sx)], sx, sx, sx, sz)

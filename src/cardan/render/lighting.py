@@ -82,7 +82,11 @@ def light_vertex(f: Any, view: int, geom: int, v: int, p: Any, n: Any) -> None:
     for light in range(f.nlight):
         x, y, z, distance, along = to_light(f, light, p)
         share = strength(f, light, distance, along)
-        lr, lg, lb = f.light_ambient[light, 0] * red, f.light_ambient[light, 1] * green, f.light_ambient[light, 2] * blue
+        lr, lg, lb = (
+            f.light_ambient[light, 0] * red,
+            f.light_ambient[light, 1] * green,
+            f.light_ambient[light, 2] * blue,
+        )
         cosine = n[0] * x + n[1] * y + n[2] * z
         if cosine > 0.0 and share > 0.0:
             shine = specular * highlight(f, view, geom, p, n, (x, y, z)) if specular > 0.0 else 0.0

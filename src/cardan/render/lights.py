@@ -35,7 +35,8 @@ def shadow_view(
         light: number of the light.
         clip: half the width of what directional lights see, m.
         scale: share of the cone that other lights see.
-        near, far: distances of the planes, m.
+        near: distance of the near plane, m.
+        far: distance of the far plane, m.
         size: width and height of the shadow map, pixels.
     """
     values = scene.light_values[light]

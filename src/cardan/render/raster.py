@@ -28,7 +28,7 @@ def sample_y(s: int, nsample: int) -> float:
 
 @kernel
 def narrow(a: float, rest: float, b: float, lo: float, hi: float) -> Any:
-    """The part of a row from `lo` to `hi` where ``a x + rest >= 0``; on a level edge the lower side owns the samples."""
+    """The part of a row from `lo` to `hi` where ``a x + rest >= 0``; level edges own the samples above."""
     if a > 0.0:
         return (max(lo, -rest / a), hi)
     if a < 0.0:
@@ -48,7 +48,7 @@ def span(f: Any, tri: int, y: float, shift: float, x0: int, x1: int) -> Any:
         lo, hi = narrow(f.tri_edge[tri, 3 * k], rest, b, lo, hi)
     if lo >= hi:
         return (0, 0)
-    return (max(x0, int(ceil(lo - shift))), min(x1 + 1, int(ceil(hi - shift))))
+    return (max(x0, ceil(lo - shift)), min(x1 + 1, ceil(hi - shift)))
 
 
 @kernel

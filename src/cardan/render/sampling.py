@@ -41,7 +41,7 @@ def sample_level(a: Any, tex: int, level: int, s: float, t: float) -> Any:
     height = max(a.tex_height[tex] >> level, 1)
     x = (s - floor(s)) * width - 0.5
     y = (t - floor(t)) * height - 0.5
-    i, j = int(floor(x)), int(floor(y))
+    i, j = floor(x), floor(y)
     i0, i1 = wrapped(i + width, width), wrapped(i + 1, width)
     j0, j1 = wrapped(j + height, height), wrapped(j + 1, height)
     adr = a.tex_leveladr[tex, level]
@@ -61,7 +61,7 @@ def sample_side(a: Any, tex: int, side: int, level: int, s: float, t: float) -> 
     width = max(a.tex_width[tex] >> level, 1)
     x = s * width - 0.5
     y = t * width - 0.5
-    i, j = int(floor(x)), int(floor(y))
+    i, j = floor(x), floor(y)
     i0, i1, j0, j1 = held(i, width), held(i + 1, width), held(j, width), held(j + 1, width)
     adr = a.tex_leveladr[tex, level] + side * width * width
     return blend(

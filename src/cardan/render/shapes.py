@@ -1,7 +1,7 @@
 """Shapes as triangles: spheres, capsules, boxes, ... of unit size (spec: XML reference, visual/quality).
 
-A vertex has four numbers: x, y and z, which the size of a geom scales, and the end that it moves with: a capsule of half
-length h has its upper hemisphere moved by h, its lower one by -h.
+A vertex has four numbers: x, y and z, which the size of a geom scales, and the end that it moves with: a capsule of
+half length h has its upper hemisphere moved by h, its lower one by -h.
 """
 
 from __future__ import annotations

@@ -34,11 +34,11 @@ def place_of(f: Any, view: int, px: float, py: float, depth: float) -> Any:
 
 @kernel
 def haze_share(f: Any, view: int, px: float, py: float) -> float:
-    """How much of the haze is seen: it begins on the plane, is thickest where the sky meets it, and ends at the horizon.
+    """How much haze there is: it begins on the plane, is thickest where the sky meets it, and ends at the horizon.
 
-    The haze is a band of two rings about the camera. With the distance at which the sky meets the plane as unit of length
-    and the height of the camera as unit of height, its edges are at distances 1 - h², 1 and 1 + h and 1 + h, 1 and 0
-    below the camera, where h is the share that the user sets.
+    The haze is a band of two rings about the camera. With the distance at which the sky meets the plane as unit of
+    length and the height of the camera as unit of height, its edges are at distances 1 - h², 1 and 1 + h, and 1 + h, 1
+    and 0 below the camera, where h is the share that the user sets.
     """
     geom = f.haze_geom
     n = (f.geom_mat[geom, 2], f.geom_mat[geom, 5], f.geom_mat[geom, 8])

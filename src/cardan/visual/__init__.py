@@ -9,7 +9,6 @@
 
 from cardan.visual.scene import mjv_addGeoms, mjv_makeLights, mjv_updateCamera, mjv_updateScene
 from cardan.visual.structs import (
-    MjrContext,
     MjrRect,
     MjvCamera,
     MjvFigure,
@@ -22,7 +21,6 @@ from cardan.visual.structs import (
 )
 
 __all__ = [
-    "MjrContext",
     "MjrRect",
     "MjvCamera",
     "MjvFigure",

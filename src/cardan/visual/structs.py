@@ -205,29 +205,3 @@ def _face_room(model: MjModel, flex: int) -> int:
         layers = np.bincount(model.flex_elemlayer[first : first + elements], minlength=1)
         return max(shell, 4 * int(layers.max()))
     return 0
-
-
-class MjrContext(VisualRecord):
-    """State of a renderer: all zero without arguments, and as data only, since the renderer is not there yet.
-
-    Raises:
-        AttributeError: for a model and a font size; the message names the feature.
-    """
-
-    table = fields.CONTEXT
-
-    def __init__(self, model: MjModel | None = None, fontscale: int | None = None) -> None:
-        super().__init__()
-        if model is not None or fontscale is not None:
-            raise AttributeError(
-                "MjrContext(model, fontscale) is not supported yet (rendering); docs/status.md says more"
-            )
-        self.__dict__.update({name: np.zeros(0, np.uint32) for name in fields.CONTEXT_ARRAYS})
-
-    def names(self) -> Iterator[str]:
-        """Names of all members."""
-        yield from super().names()
-        yield from fields.CONTEXT_ARRAYS
-
-    def free(self) -> None:
-        """Give back what the context holds: nothing, as long as it can't draw."""

@@ -1,0 +1,284 @@
+"""The functions ``mjr_*`` of MuJoCo's interface (spec: API reference, OpenGL rendering), on buffers in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cardan.enums import mjtDepthMap, mjtFont, mjtGridPos
+from cardan.errors import FatalError
+from cardan.model.mjmodel import MjModel
+from cardan.render.canvas import Canvas
+from cardan.render.context import MjrContext, current_context
+from cardan.render.figure import draw_figure
+from cardan.render.labels import draw_labels
+from cardan.render.scene import draw_scene
+from cardan.visual import MjrRect, MjvFigure, MjvScene
+
+NO_ERROR = 0
+OVERLAY_RGBA = (0.0, 0.0, 0.0, 0.4)
+"""Colour behind overlays."""
+
+
+def _number(value: object) -> int:
+    """A number, or that of a member of an enumeration."""
+    return int(getattr(value, "value", value))  # type: ignore[call-overload]
+
+
+def mjr_render(viewport: MjrRect, scn: MjvScene, con: MjrContext) -> None:
+    """Draw a scene into a rectangle of the current buffer: colours, depths, and labels of geoms."""
+    canvas = con.canvas()
+    draw_scene(con.painter(), canvas, viewport, scn, int(con.offSamples))
+    draw_labels(canvas, viewport, scn, con)
+
+
+def _checked(name: str, array: np.ndarray | None, dtype: type, size: int) -> np.ndarray | None:
+    """An array that pixels are written to or read from, as a row of numbers.
+
+    Raises:
+        TypeError: another element type, or no array.
+        ValueError: another size, or not in one piece.
+    """
+    if array is None:
+        return None
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        raise TypeError(f"{name} should be an array of {dtype.__name__}, got {getattr(array, 'dtype', type(array))}")
+    if array.size != size or not array.flags.c_contiguous:
+        raise ValueError(f"{name} should have {size} numbers in C order, got shape {array.shape}")
+    return array.reshape(-1)
+
+
+def mjr_readPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: MjrRect, con: MjrContext) -> None:
+    """Copy pixels of the current buffer, the lowest row first.
+
+    Args:
+        rgb: (height, width, 3) uint8, or flat, written; None: no colours.
+        depth: (height, width) float32, or flat, written: 0 at the near and 1 at the far plane, or the other way round
+            if `con.readDepthMap` says so; None: no depths.
+        viewport: the rectangle, pixels; what lies outside of the buffer is left as it is.
+        con: the context.
+
+    Raises:
+        TypeError: another element type.
+        ValueError: another size.
+    """
+    width, height = viewport.width, viewport.height
+    colors = _checked("rgb", rgb, np.uint8, 3 * width * height)
+    depths = _checked("depth", depth, np.float32, width * height)
+    canvas = con.canvas()
+    here, inside = canvas.part(viewport.left, viewport.bottom, width, height)
+    if colors is not None:
+        colors.reshape(height, width, 3)[inside] = canvas.rgb[here]
+    if depths is not None:
+        nearest_is_one = con.readDepthMap == mjtDepthMap.mjDEPTH_ZEROFAR.value
+        depths.reshape(height, width)[inside] = 1.0 - canvas.depth[here] if nearest_is_one else canvas.depth[here]
+
+
+def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: MjrRect, con: MjrContext) -> None:
+    """Copy pixels into the current buffer, the lowest row first; arrays as of `mjr_readPixels`."""
+    width, height = viewport.width, viewport.height
+    colors = _checked("rgb", rgb, np.uint8, 3 * width * height)
+    depths = _checked("depth", depth, np.float32, width * height)
+    canvas = con.canvas()
+    here, inside = canvas.part(viewport.left, viewport.bottom, width, height)
+    if colors is not None:
+        canvas.rgb[here] = colors.reshape(height, width, 3)[inside]
+    if depths is not None:
+        canvas.depth[here] = depths.reshape(height, width)[inside]
+
+
+def mjr_setBuffer(framebuffer: int, con: MjrContext) -> None:
+    """Choose the buffer that is drawn into (mjtFramebuffer)."""
+    con.canvas_table()
+    con.set_buffer(_number(framebuffer))
+
+
+def mjr_restoreBuffer(con: MjrContext) -> None:
+    """Draw into `con.currentBuffer` again, after an auxiliary buffer."""
+    con.canvas_table()
+    con.restore()
+
+
+def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
+    """Change the size of the offscreen buffer, pixels."""
+    con.canvas_table()
+    if (width, height) != (con.offWidth, con.offHeight):
+        con.resize_offscreen(width, height)
+
+
+def mjr_addAux(index: int, width: int, height: int, samples: int, con: MjrContext) -> None:
+    """Make an auxiliary buffer, in the place of one that has this number."""
+    con.add_aux(index, width, height, samples)
+
+
+def mjr_setAux(index: int, con: MjrContext) -> None:
+    """Draw into an auxiliary buffer until `mjr_restoreBuffer`."""
+    con.__dict__["target"] = con.aux_canvas(index)
+
+
+def _copy(source: Canvas, src: MjrRect, target: Canvas, dst: MjrRect, color: bool, depth: bool) -> None:
+    """Copy a rectangle from a buffer to another, or to another place, stretched if the sizes differ."""
+    rows = src.bottom + (np.arange(dst.height) * src.height) // max(dst.height, 1)
+    columns = src.left + (np.arange(dst.width) * src.width) // max(dst.width, 1)
+    if rows.size == 0 or columns.size == 0:
+        return
+    pick = np.ix_(np.clip(rows, 0, source.height - 1), np.clip(columns, 0, source.width - 1))
+    here, inside = target.part(dst.left, dst.bottom, dst.width, dst.height)
+    if color:
+        target.rgb[here] = source.rgb[pick][inside]
+    if depth:
+        target.depth[here] = source.depth[pick][inside]
+
+
+def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, con: MjrContext) -> None:
+    """Copy a rectangle of the current buffer to one of the other buffer, window or offscreen."""
+    source = con.canvas()
+    other = con.canvases[1 - con.currentBuffer]
+    _copy(source, src, other, dst, bool(flg_color), bool(flg_depth))
+
+
+def mjr_blitAux(index: int, src: MjrRect, left: int, bottom: int, con: MjrContext) -> None:
+    """Copy a rectangle of an auxiliary buffer to a place of the current one."""
+    _copy(
+        con.aux_canvas(index),
+        src,
+        con.canvases[con.currentBuffer],
+        MjrRect(left, bottom, src.width, src.height),
+        True,
+        False,
+    )
+
+
+def mjr_maxViewport(con: MjrContext) -> MjrRect:
+    """The rectangle of the whole current buffer."""
+    canvas = con.canvases.get(con.currentBuffer)
+    return MjrRect(0, 0, canvas.width, canvas.height) if canvas is not None else MjrRect(0, 0, 0, 0)
+
+
+def mjr_rectangle(viewport: MjrRect, r: float, g: float, b: float, a: float) -> None:
+    """Draw a rectangle of one colour into the buffer that this thread chose last."""
+    current_context().canvas().fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
+
+
+def mjr_text(font: int, txt: str, con: MjrContext, x: float, y: float, r: float, g: float, b: float) -> None:
+    """Write text; x and y are shares of the width and height of the current buffer."""
+    canvas = con.canvas()
+    big = _number(font) == mjtFont.mjFONT_BIG.value
+    assert con.fonts is not None
+    con.fonts.draw(canvas, txt, round(x * canvas.width), round(y * canvas.height), (r, g, b), big)
+
+
+def mjr_label(
+    viewport: MjrRect,
+    font: int,
+    txt: str,
+    r: float,
+    g: float,
+    b: float,
+    a: float,
+    rt: float,
+    gt: float,
+    bt: float,
+    con: MjrContext,
+) -> None:
+    """Draw a rectangle with text in its middle: colour and opacity of the rectangle, colour of the text."""
+    canvas = con.canvas()
+    canvas.fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
+    big = _number(font) == mjtFont.mjFONT_BIG.value
+    assert con.fonts is not None
+    x = viewport.left + (viewport.width - con.fonts.width(txt, big)) // 2
+    y = viewport.bottom + (viewport.height - con.fonts.height(big)) // 2
+    con.fonts.draw(canvas, txt, x, y, (rt, gt, bt), big)
+
+
+def mjr_overlay(font: int, gridpos: int, viewport: MjrRect, overlay: str, overlay2: str, con: MjrContext) -> None:
+    """Write two columns of text on a dark pane in a corner or at an edge of a rectangle (mjtGridPos)."""
+    canvas = con.canvas()
+    big = _number(font) == mjtFont.mjFONT_BIG.value
+    fonts = con.fonts
+    assert fonts is not None
+    columns = [text for text in (overlay, overlay2) if text]
+    if not columns:
+        return
+    margin = fonts.height(big) // 2
+    widths = [fonts.width(text, big) for text in columns]
+    width = sum(widths) + margin * (len(columns) + 1)
+    height = max(text.count("\n") + 1 for text in columns) * fonts.height(big) + margin
+    place = mjtGridPos(_number(gridpos)).name
+    left, bottom = viewport.left, viewport.bottom
+    if "RIGHT" in place:
+        left += viewport.width - width
+    elif place in ("mjGRID_TOP", "mjGRID_BOTTOM"):
+        left += (viewport.width - width) // 2
+    if "TOP" in place:
+        bottom += viewport.height - height
+    elif place in ("mjGRID_LEFT", "mjGRID_RIGHT"):
+        bottom += (viewport.height - height) // 2
+    canvas.fill(left, bottom, width, height, OVERLAY_RGBA)
+    x = left + margin
+    for text, column in zip(columns, widths, strict=True):
+        fonts.draw(canvas, text, x, bottom + height - margin // 2 - fonts.height(big), (1.0, 1.0, 1.0), big)
+        x += column + margin
+
+
+def mjr_figure(viewport: MjrRect, fig: MjvFigure, con: MjrContext) -> None:
+    """Draw a figure of lines into a rectangle of the current buffer."""
+    assert con.fonts is not None
+    draw_figure(con.canvas(), viewport, fig, con.fonts)
+
+
+def mjr_changeFont(fontscale: int, con: MjrContext) -> None:
+    """Change the size of text (mjtFontScale)."""
+    con.change_font(_number(fontscale))
+
+
+def mjr_findRect(x: int, y: int, nrect: int, rect: MjrRect | Sequence[MjrRect]) -> int:
+    """Number of the first rectangle that holds a pixel, or -1."""
+    rectangles = [rect] if isinstance(rect, MjrRect) else list(rect)
+    for number, r in enumerate(rectangles[:nrect]):
+        if r.left <= x < r.left + r.width and r.bottom <= y < r.bottom + r.height:
+            return number
+    return -1
+
+
+def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
+    """Take over a texture of the model anew.
+
+    Raises:
+        FatalError: no such texture.
+    """
+    if not 0 <= texid < m.ntex:
+        raise FatalError(f"Invalid texture index {texid}")
+    con.painter().assets.upload_texture(m, texid)
+
+
+def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
+    """Take over a mesh of the model anew.
+
+    Raises:
+        FatalError: no such mesh.
+    """
+    if not 0 <= meshid < m.nmesh:
+        raise FatalError(f"Invalid mesh index {meshid}")
+    con.painter().assets.upload_mesh(m, meshid)
+
+
+def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
+    """Take over a height field of the model anew.
+
+    Raises:
+        FatalError: no such height field.
+    """
+    if not 0 <= hfieldid < m.nhfield:
+        raise FatalError(f"Invalid height field index {hfieldid}")
+    con.painter().assets.upload_hfield(m, hfieldid)
+
+
+def mjr_finish() -> None:
+    """Wait until everything is drawn, which it is."""
+
+
+def mjr_getError() -> int:
+    """The last error of OpenGL: none, as there is no OpenGL."""
+    return NO_ERROR

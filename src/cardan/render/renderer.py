@@ -1,0 +1,217 @@
+"""Renderer: pictures of a model's states, as MuJoCo's class of this name."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from cardan.api import mj_name2id
+from cardan.enums import mjtCamera, mjtCatBit, mjtObj, mjtRndFlag
+from cardan.model import MjData, MjModel
+from cardan.render.assets import Assets
+from cardan.render.camera import average_camera
+from cardan.render.frame import DEPTHS, Frame
+from cardan.render.geometry import COLORS
+from cardan.render.scene import samples_of, segment_colors
+from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_updateScene
+
+__all__ = ["Renderer"]
+
+SEGMENT, IDCOLOR = mjtRndFlag.mjRND_SEGMENT.value, mjtRndFlag.mjRND_IDCOLOR.value
+TOO_LARGE = """Image {what} {asked} > framebuffer {what} {most}. Either reduce the image
+{what} or specify a larger offscreen framebuffer in the model XML using the
+clause:
+<visual>
+  <global off{what}="my_{what}"/>
+</visual>"""
+
+
+class Renderer:
+    """Draws a model's states: colours, depths, or segments.
+
+    Everything is drawn by the processor: no OpenGL, window or graphics card is needed, and any number of renderers may
+    work at the same time, each in a thread of its own.
+
+    Args:
+        model: the model.
+        height, width: size of the pictures, pixels; at most `model.vis.global_.offheight` and `offwidth`.
+        max_geom: room for geoms in the scene.
+        threads: number of threads that draw a picture; None: as many as there are processors, at most 4.
+
+    Raises:
+        ValueError: the pictures are too large, or have no size.
+    """
+
+    def __init__(
+        self, model: MjModel, height: int = 240, width: int = 320, max_geom: int = 10000, *, threads: int | None = None
+    ) -> None:
+        buffer = model.vis.global_
+        for what, asked, most in (("width", width, buffer.offwidth), ("height", height, buffer.offheight)):
+            if asked > most:
+                raise ValueError(TOO_LARGE.format(what=what, asked=asked, most=most))
+            if asked < 1:
+                raise ValueError(f"Image {what} should be at least 1 pixel, got {asked}")
+        self._model, self._width, self._height = model, int(width), int(height)
+        self._scene = MjvScene(model, max_geom)
+        self._option = MjvOption()
+        self._perturb = MjvPerturb()
+        self._depth_rendering = False
+        self._segmentation_rendering = False
+        self._nsample = samples_of(int(model.vis.quality.offsamples))
+        if threads is None:
+            threads = min(os.cpu_count() or 1, 4)
+        self._frame: Frame | None = Frame(Assets(model), threads)
+
+    @property
+    def model(self) -> MjModel:
+        """The model."""
+        return self._model
+
+    @property
+    def scene(self) -> MjvScene:
+        """The scene that `update_scene` fills in and `render` draws."""
+        return self._scene
+
+    @property
+    def height(self) -> int:
+        """Height of the pictures, pixels."""
+        return self._height
+
+    @property
+    def width(self) -> int:
+        """Width of the pictures, pixels."""
+        return self._width
+
+    def enable_depth_rendering(self) -> None:
+        """Let `render` give depths."""
+        self._segmentation_rendering = False
+        self._depth_rendering = True
+
+    def disable_depth_rendering(self) -> None:
+        """Let `render` give colours again."""
+        self._depth_rendering = False
+
+    def enable_segmentation_rendering(self) -> None:
+        """Let `render` give segments."""
+        self._segmentation_rendering = True
+        self._depth_rendering = False
+
+    def disable_segmentation_rendering(self) -> None:
+        """Let `render` give colours again."""
+        self._segmentation_rendering = False
+
+    def render(self, *, out: np.ndarray | None = None) -> np.ndarray:
+        """Draw the scene.
+
+        Args:
+            out: where the picture goes, (height, width, 3) or, of depths, (height, width).
+
+        Returns:
+            `out` or a new array, the highest row first: colours (height, width, 3) uint8; depths along the camera's
+            axis (height, width) float32, m; or segments (height, width, 2) int32: id and type (mjtObj) of the object,
+            -1 where nothing is.
+
+        Raises:
+            RuntimeError: the renderer was closed.
+            ValueError: `out` has another shape.
+        """
+        if self._frame is None:
+            raise RuntimeError("render cannot be called after close.")
+        shape = (self._height, self._width) if self._depth_rendering else (self._height, self._width, 3)
+        if out is not None and out.shape != shape:
+            raise ValueError(
+                f"Expected `out.shape == {shape}`. Got `out.shape={out.shape}` instead. When using depth rendering, "
+                "the out array should be of shape `(width, height)` and otherwise (width, height, 3). Got "
+                f"`(self.height, self.width)={(self._height, self._width)}` and "
+                f"`self._depth_rendering={self._depth_rendering}`."
+            )
+        picture = self._draw(self._frame)
+        if out is None or self._segmentation_rendering:
+            return picture
+        out[...] = picture
+        return out
+
+    def _draw(self, frame: Frame) -> np.ndarray:
+        """The picture that is asked for, in an array of its own."""
+        scene = self._scene
+        flags = scene.flags
+        numbered = self._segmentation_rendering or bool(flags[SEGMENT])
+        mode = DEPTHS if self._depth_rendering or numbered else COLORS
+        frame.draw(scene, self._width, self._height, self._nsample, mode, average_camera(scene))
+        if self._depth_rendering:
+            return np.ascontiguousarray(frame.depths()[::-1])
+        if self._segmentation_rendering:
+            return self._segments(frame)
+        if numbered:
+            return np.ascontiguousarray(segment_colors(scene, frame.segments(), bool(flags[IDCOLOR]))[::-1])
+        return np.ascontiguousarray(frame.colors()[::-1])
+
+    def _segments(self, frame: Frame) -> np.ndarray:
+        """Id and type of the object of each pixel."""
+        geoms = self._scene.geom_values[: self._scene.ngeom]
+        table = np.full((len(geoms) + 1, 2), -1, np.int32)
+        drawn = np.flatnonzero(geoms["segid"] >= 0)
+        table[drawn, 0] = geoms["objid"][drawn]
+        table[drawn, 1] = geoms["objtype"][drawn]
+        return table[frame.segments()[::-1]]
+
+    def update_scene(
+        self, data: MjData, camera: int | str | MjvCamera = -1, scene_option: MjvOption | None = None
+    ) -> None:
+        """Fill in the scene with a state.
+
+        Args:
+            data: the state, after `mj_forward`.
+            camera: name or id of a camera of the model, -1 for the free camera, or a camera of a viewer.
+            scene_option: what is shown; as by default if None.
+
+        Raises:
+            ValueError: no such camera.
+        """
+        if not isinstance(camera, MjvCamera):
+            camera = self._camera(camera)
+        option = scene_option if scene_option is not None else self._option
+        mjv_updateScene(self._model, data, option, None, camera, mjtCatBit.mjCAT_ALL.value, self._scene)
+
+    def _camera(self, camera: int | str) -> MjvCamera:
+        """The camera of a name or id."""
+        number = camera
+        if isinstance(camera, str):
+            number = mj_name2id(self._model, mjtObj.mjOBJ_CAMERA.value, camera)
+            if number == -1:
+                raise ValueError(f'The camera "{camera}" does not exist.')
+        if not isinstance(number, int | np.integer) or number < -1 or number >= self._model.ncam:
+            raise ValueError(f"The camera id {camera} is out of range [-1, {self._model.ncam}).")
+        chosen = MjvCamera()
+        chosen.fixedcamid = number
+        if number == -1:
+            chosen.type = mjtCamera.mjCAMERA_FREE.value
+            _default_free_camera(self._model, chosen)
+        else:
+            chosen.type = mjtCamera.mjCAMERA_FIXED.value
+        return chosen
+
+    def close(self) -> None:
+        """Give back what the renderer holds; it can't draw any more."""
+        if self._frame is not None:
+            self._frame.close()
+            self._frame = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc_value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _default_free_camera(model: MjModel, camera: MjvCamera) -> None:
+    """Let a free camera look at the middle of a model, as its `visual/global` says."""
+    camera.lookat[:] = model.stat.center
+    camera.distance = 1.5 * float(model.stat.extent)
+    camera.azimuth = float(model.vis.global_.azimuth)
+    camera.elevation = float(model.vis.global_.elevation)

@@ -1,0 +1,76 @@
+"""Drawing scenes into buffers: colours or segments, depths, both eyes, frames."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cardan.enums import mjtStereo
+from cardan.render.camera import average_camera
+from cardan.render.canvas import Canvas, window_depth
+from cardan.render.frame import DEPTHS, Frame, flag_of
+from cardan.render.geometry import COLORS
+from cardan.visual import MjrRect, MjvGLCamera, MjvScene
+from cardan.visual.structs import NAMED_COLOURS
+
+FOUR = 4
+
+
+def samples_of(offsamples: int) -> int:
+    """Samples a pixel that are drawn for a number that is asked for: 1 or 4."""
+    return FOUR if offsamples > 1 else 1
+
+
+def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.ndarray:
+    """Colours of a picture of segments.
+
+    Args:
+        scene: the scene.
+        segment: geom of each pixel, or -1.
+        by_number: whether the colour is the geom's `segid` plus 1, red the lowest byte; else segments differ in colour.
+    """
+    segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1).astype(np.int64)
+    if by_number:
+        number = segid + 1
+        colors = np.stack([number & 255, number >> 8 & 255, number >> 16 & 255], 1)
+    else:
+        palette = np.array(NAMED_COLOURS)
+        shade = 0.4 + 0.6 * ((segid // len(palette)) % 5) / 4
+        colors = np.rint(255 * palette[segid % len(palette)] * shade[:, None])
+        colors[segid < 0] = 0
+    return colors.astype(np.uint8)[segment]
+
+
+def draw_view(
+    frame: Frame, canvas: Canvas, place: tuple[int, int, int, int], scene: MjvScene, camera: MjvGLCamera, nsample: int
+) -> None:
+    """Draw what a camera sees into a rectangle (left, bottom, width, height) of a buffer: colours and depths."""
+    left, bottom, width, height = place
+    if width <= 0 or height <= 0:
+        return
+    here, inside = canvas.part(left, bottom, width, height)
+    segments = flag_of(scene, "SEGMENT")
+    if not segments:
+        frame.draw(scene, width, height, nsample, COLORS, camera)
+        canvas.rgb[here] = frame.colors()[inside]
+    frame.draw(scene, width, height, nsample, DEPTHS, camera)
+    if segments:
+        canvas.rgb[here] = segment_colors(scene, frame.segments(), flag_of(scene, "IDCOLOR"))[inside]
+    near, far = camera.frustum_near, camera.frustum_far
+    canvas.depth[here] = window_depth(frame.depths()[inside].astype(float), near, far, True)
+
+
+def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene, offsamples: int) -> None:
+    """Draw a scene into a rectangle of a buffer, for one eye or side by side for two, within its frame."""
+    left, bottom, width, height = viewport.left, viewport.bottom, viewport.width, viewport.height
+    border = scene.framewidth
+    if border > 0:
+        r, g, b = (float(c) for c in scene.framergb)
+        canvas.fill(left, bottom, width, height, (r, g, b, 1.0))
+        left, bottom, width, height = left + border, bottom + border, width - 2 * border, height - 2 * border
+    nsample = samples_of(offsamples)
+    if scene.stereo == mjtStereo.mjSTEREO_SIDEBYSIDE.value:
+        half = width // 2
+        for k, camera in enumerate(scene.camera):
+            draw_view(frame, canvas, (left + k * half, bottom, half, height), scene, camera, nsample)
+    else:
+        draw_view(frame, canvas, (left, bottom, width, height), scene, average_camera(scene), nsample)

@@ -1,0 +1,75 @@
+"""Text in pictures, with the font that Pillow brings along."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan.render.canvas import Canvas
+
+NORMAL_SIZE, BIG_SIZE = 11.0, 22.0
+"""Sizes of the two fonts at a scale of 100 per cent, pixels."""
+FIRST, LAST = 32, 127
+
+
+@cache
+def _font(size: int) -> Any:
+    """Pillow's own font of a size, pixels."""
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
+@cache
+def _line(text: str, size: int) -> np.ndarray:
+    """Opacity from 0 to 1 of the pixels of a line of text, the lowest row first."""
+    from PIL import Image, ImageDraw
+
+    font = _font(size)
+    ascent, descent = font.getmetrics()
+    width = max(1, int(np.ceil(font.getlength(text))))
+    image = Image.new("L", (width, ascent + descent), 0)
+    ImageDraw.Draw(image).text((0, 0), text, fill=255, font=font)
+    return np.asarray(image, float)[::-1] / 255.0
+
+
+class Fonts:
+    """The fonts of a context.
+
+    Args:
+        scale: size, per cent.
+    """
+
+    def __init__(self, scale: int) -> None:
+        self.sizes = {False: max(1, round(NORMAL_SIZE * scale / 100)), True: max(1, round(BIG_SIZE * scale / 100))}
+
+    def height(self, big: bool) -> int:
+        """Height of a line, pixels."""
+        return sum(_font(self.sizes[big]).getmetrics())
+
+    def widths(self, big: bool) -> np.ndarray:
+        """Widths of the characters 0 to 126, pixels; 0 of those that can't be printed."""
+        font = _font(self.sizes[big])
+        widths = [round(font.getlength(chr(code))) if FIRST <= code < LAST else 0 for code in range(LAST)]
+        return np.array(widths, np.int32)
+
+    def width(self, text: str, big: bool) -> int:
+        """Width of the widest line of a text, pixels."""
+        return max((_line(line, self.sizes[big]).shape[1] for line in text.split("\n")), default=0)
+
+    def draw(
+        self, canvas: Canvas, text: str, x: int, y: int, rgb: tuple[float, float, float], big: bool = False
+    ) -> None:
+        """Write lines of text; (x, y) is the lower left corner of the first, the others stand below."""
+        for number, line in enumerate(text.split("\n")):
+            if not line:
+                continue
+            opacity = _line(line, self.sizes[big])
+            bottom = y - number * self.height(big)
+            here, inside = canvas.part(x, bottom, opacity.shape[1], opacity.shape[0])
+            share = opacity[inside][..., None]
+            old = canvas.rgb[here].astype(float)
+            new = 255.0 * np.clip(np.array(rgb, float), 0.0, 1.0)
+            canvas.rgb[here] = np.rint(old + share * (new - old)).astype(np.uint8)

@@ -1,0 +1,107 @@
+"""The class Renderer: pictures whose pixels are known, depths, segments, errors."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.enums import mjtObj, mjtRndFlag
+
+WALL = """<mujoco><visual><headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/><map znear="0.1" zfar="20"/>
+<quality offsamples="{samples}" numslices="8" numstacks="6"/></visual><statistic extent="1"/><worldbody>
+<camera name="front" pos="0 0 3" fovy="90"/>
+<geom name="wall" type="box" size="1.5 1.5 .5" pos="0 0 .5" rgba=".2 .4 .6 1"/>
+<body pos="0 0 1.5"><geom name="ball" type="sphere" size=".5" rgba="1 .8 0 {alpha}"/></body></worldbody></mujoco>"""
+
+
+def scene(samples=0, alpha=1.0):
+    model = cardan.MjModel.from_xml_string(WALL.format(samples=samples, alpha=alpha))
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    return model, data
+
+
+def picture(samples=0, alpha=1.0, threads=1, kind="color", flags=()):
+    model, data = scene(samples, alpha)
+    with cardan.Renderer(model, 24, 32, threads=threads) as renderer:
+        if kind != "color":
+            getattr(renderer, f"enable_{kind}_rendering")()
+        renderer.update_scene(data, "front")
+        for flag in flags:
+            renderer.scene.flags[mjtRndFlag.__members__[f"mjRND_{flag}"].value] = 1
+        return renderer.render()
+
+
+@pytest.mark.parametrize("samples", [0, 4])
+def test_colours(samples):
+    pixels = picture(samples)
+    assert pixels.shape == (24, 32, 3) and pixels.dtype == np.uint8
+    np.testing.assert_array_equal(pixels[12, 16], (255, 204, 0))  # the ball
+    np.testing.assert_array_equal(pixels[4, 8], (51, 102, 153))  # the wall: 1.5 m wide at 2 m
+    np.testing.assert_array_equal(pixels[12, 1], (0, 0, 0))  # nothing
+
+
+def test_edges_are_smooth_with_samples():
+    assert len(np.unique(picture(0).reshape(-1, 3), axis=0)) == 3
+    assert len(np.unique(picture(4).reshape(-1, 3), axis=0)) > 3
+
+
+def test_transparent():
+    pixels = picture(alpha=0.5)
+    np.testing.assert_allclose(pixels[12, 16], (153, 153, 76), atol=1)
+
+
+def test_depth():
+    depth = picture(kind="depth")
+    assert depth.dtype == np.float32
+    assert depth[4, 8] == pytest.approx(2.0, rel=1e-6)
+    assert depth[12, 1] == pytest.approx(20.0, rel=1e-4)
+    assert depth[12, 16] == pytest.approx(1.0, abs=0.05)
+
+
+def test_segments():
+    segments = picture(kind="segmentation")
+    assert segments.dtype == np.int32
+    geom = mjtObj.mjOBJ_GEOM.value
+    np.testing.assert_array_equal(segments[12, 16], (1, geom))
+    np.testing.assert_array_equal(segments[4, 8], (0, geom))
+    np.testing.assert_array_equal(segments[12, 1], (-1, -1))
+
+
+def test_number_of_threads_changes_nothing():
+    for kind in ("color", "depth", "segmentation"):
+        np.testing.assert_array_equal(picture(4, 0.5, 1, kind), picture(4, 0.5, 3, kind))
+
+
+def test_segments_as_colours():
+    pixels = picture(flags=("SEGMENT", "IDCOLOR"))
+    np.testing.assert_array_equal(pixels[12, 16], (2, 0, 0))
+    np.testing.assert_array_equal(pixels[4, 8], (1, 0, 0))
+
+
+def test_out():
+    model, data = scene()
+    with cardan.Renderer(model, 24, 32) as renderer:
+        renderer.update_scene(data, "front")
+        out = np.zeros((24, 32, 3), np.uint8)
+        assert renderer.render(out=out) is out
+        np.testing.assert_array_equal(out, renderer.render())
+        with pytest.raises(ValueError, match="Expected"):
+            renderer.render(out=np.zeros((32, 24, 3), np.uint8))
+
+
+def test_errors():
+    model, data = scene()
+    with pytest.raises(ValueError, match="Image width 641 > framebuffer width 640"):
+        cardan.Renderer(model, 24, 641)
+    with pytest.raises(ValueError, match="at least 1 pixel"):
+        cardan.Renderer(model, 0, 32)
+    renderer = cardan.Renderer(model, 24, 32)
+    with pytest.raises(ValueError, match='camera "back" does not exist'):
+        renderer.update_scene(data, "back")
+    for camera in (-2, 1, 0.5):
+        with pytest.raises(ValueError, match="out of range"):
+            renderer.update_scene(data, camera)
+    renderer.close()
+    renderer.close()
+    with pytest.raises(RuntimeError, match="after close"):
+        renderer.render()
