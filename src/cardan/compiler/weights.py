@@ -43,9 +43,12 @@ class Inertia:
     def __init__(self, m: MjModel, d: MjData) -> None:
         self.nv = m.nv
         self.diagonal = np.asarray(d.qM)[m.dof_Madr] if m.nv else np.zeros(0)
-        self.blocks: list[tuple[int, int, DenseFactor | SparseFactor]] = []
+        self.blocks: list[tuple[int, int, DenseFactor | SparseFactor | DiagonalFactor]] = []
         packed, adr, column = np.asarray(d.qM), inertia_rowadr(m), inertia_colind(m)
-        for first, last in _tree_ranges(m):
+        for first, last, diagonal in _tree_ranges(m, packed):
+            if diagonal:
+                self.blocks.append((first, last, DiagonalFactor(self.diagonal[first:last])))
+                continue
             if _is_bushy(last - first, int(adr[last] - adr[first])):
                 self.blocks.append((first, last, SparseFactor(m, d, adr, first, last)))
                 continue
@@ -60,14 +63,15 @@ class Inertia:
         """M^-1 times the columns (nv, n)."""
         result = np.zeros(columns.shape)
         for first, last, factor in self.blocks:
-            result[first:last] = factor.matrix.T @ (factor.matrix @ columns[first:last])
+            half = factor.times(columns[first:last])
+            result[first:last] = factor.transposed_times(half)
         return result
 
     def weights(self, rows: FloatArray) -> FloatArray:
         """J M^-1 J' for each row J (n, nv) alone."""
         result = np.zeros(len(rows))
         for first, last, factor in self.blocks:
-            result += np.sum((factor.matrix @ rows[:, first:last].T) ** 2, axis=0)
+            result += np.sum(factor.times(rows[:, first:last].T) ** 2, axis=0)
         return result
 
     def dof_invweight(self, m: MjModel) -> FloatArray:
@@ -87,26 +91,28 @@ class Inertia:
         """Mean translational and rotational inverse weight of each body at its centre of mass (nbody, 2)."""
         weight = np.zeros((m.nbody, 2))
         xipos, com, root = np.asarray(d.xipos), np.asarray(d.subtree_com), m.body_rootid
+        sliding = m.body_simple == _ONLY_SLIDES
+        weight[sliding, 0] = 1.0 / m.body_mass[sliding]
         for body, half in self._half_motions(m, d):
-            if m.body_simple[body] == _ONLY_SLIDES:
-                weight[body, 0] = 1.0 / m.body_mass[body]
-                continue
             translation = half[:, 3:] + np.cross(half[:, :3], xipos[body] - com[root[body]])
             weight[body, 0] = np.sum(translation**2) / 3.0
             weight[body, 1] = np.sum(half[:, :3] ** 2) / 3.0
         return weight
 
     def _half_motions(self, m: MjModel, d: MjData) -> Iterator[tuple[int, FloatArray]]:
-        """Each body that can move, with F J', J its motion (spatial, at the centre of mass of its tree; 6, dofs).
+        """Each body that can move, but for those that only slide, with F J', J its motion.
 
-        A body's J is its parent's and the axes of its own dofs, so that all of them together take O(nv^2).
+        The motion is spatial, at the centre of mass of the tree; F J' has the shape (dofs of the tree, 6). A body's J
+        is its parent's and the axes of its own dofs, so that all of them together take O(nv^2).
         """
         cdof = np.asarray(d.cdof)
         unborn = np.bincount(m.body_parentid[1:], minlength=m.nbody)
         halves: dict[int, FloatArray] = {}
         block_of = {dof: block for block in self.blocks for dof in range(*block[:2])}
-        for body in range(1, m.nbody):
-            parent, start = int(m.body_parentid[body]), int(m.body_dofadr[body])
+        rows = zip(m.body_parentid.tolist(), m.body_dofadr.tolist(), m.body_simple.tolist(), strict=True)
+        for body, (parent, start, simple) in enumerate(rows):
+            if body == 0 or simple == _ONLY_SLIDES:
+                continue
             unborn[parent] -= 1
             # the last child takes over the parent's memory
             half = halves.pop(parent, None) if unborn[parent] == 0 else copy(halves.get(parent))
@@ -122,11 +128,46 @@ class Inertia:
                 yield body, half
 
 
-class DenseFactor:
+class DiagonalFactor:
+    """F of bodies that slide, each along its own axes: one number a dof."""
+
+    def __init__(self, diagonal: FloatArray) -> None:
+        self._scale = 1.0 / np.sqrt(np.maximum(diagonal, mjMINVAL))
+
+    def times(self, columns: FloatArray) -> FloatArray:
+        """F times the columns (n, any)."""
+        return self._scale[:, None] * columns
+
+    transposed_times = times
+
+    def squares(self) -> FloatArray:
+        """Sum of the squares in each column."""
+        return self._scale**2
+
+    def column(self, dof: int) -> tuple[Any, FloatArray]:
+        """Places and values of one column."""
+        return slice(dof, dof + 1), self._scale[dof : dof + 1]
+
+
+class _MatrixFactor:
+    """F as a matrix."""
+
+    matrix: Any
+
+    def times(self, columns: FloatArray) -> FloatArray:
+        """F times the columns (n, any)."""
+        return self.matrix @ columns
+
+    def transposed_times(self, columns: FloatArray) -> FloatArray:
+        """F' times the columns (n, any)."""
+        return self.matrix.T @ columns
+
+
+class DenseFactor(_MatrixFactor):
     """F of a tree, as a full matrix; it is upper triangular."""
 
     def __init__(self, block: FloatArray) -> None:
-        self.matrix: Any = _inverse_factor(block)
+        self.matrix = _inverse_factor(block)
 
     def squares(self) -> FloatArray:
         """Sum of the squares in each column."""
@@ -137,7 +178,7 @@ class DenseFactor:
         return slice(0, dof + 1), self.matrix[: dof + 1, dof]
 
 
-class SparseFactor:
+class SparseFactor(_MatrixFactor):
     """F of a tree in which few dofs are above each dof: D^-1/2 L'^-1 with M = L' D L, from the engine's own factor.
 
     Column i of L'^-1 has entries for dof i and those above it: e_i minus the columns of these, weighted by row i of L.
@@ -168,7 +209,7 @@ class SparseFactor:
         self._starts, self._places = starts, np.concatenate(places)
         self._values = _finite(np.concatenate(values))
         size = last - first
-        self.matrix: Any = csc_array((self._values, self._places, starts), shape=(size, size))
+        self.matrix = csc_array((self._values, self._places, starts), shape=(size, size))
 
     def squares(self) -> FloatArray:
         """Sum of the squares in each column."""
@@ -239,8 +280,20 @@ def _inverse_of_unit_lower(lower: FloatArray) -> FloatArray:
     return inverse
 
 
-def _tree_ranges(m: MjModel) -> list[tuple[int, int]]:
-    """First and last (excluded) dof of each kinematic tree."""
-    trees = m.dof_treeid.tolist()
-    starts = [dof for dof in range(m.nv) if dof == 0 or trees[dof] != trees[dof - 1]]
-    return list(pairwise([*starts, m.nv]))
+def _tree_ranges(m: MjModel, packed: FloatArray) -> list[tuple[int, int, bool]]:
+    """First and last (excluded) dof of each kinematic tree.
+
+    Neighbouring trees of one body that slides, and has a diagonal inertia, are one range; the third entry tells which.
+    """
+    if not m.nv:
+        return []
+    beside = packed.copy()
+    beside[m.dof_Madr] = 0.0
+    sliding = m.body_simple[m.dof_bodyid] == _ONLY_SLIDES
+    diagonal = sliding & (np.add.reduceat(np.abs(beside), m.dof_Madr) == 0.0)
+    # a tree is diagonal if all its rows are
+    starts = np.flatnonzero(np.append(True, np.diff(m.dof_treeid) != 0))
+    alike = np.logical_and.reduceat(diagonal, starts)
+    begins = np.append(True, ~(alike[1:] & alike[:-1]))
+    bounds = [*starts[begins].tolist(), m.nv]
+    return [(*pair, kind) for pair, kind in zip(pairwise(bounds), alike[begins].tolist(), strict=True)]

@@ -38,24 +38,28 @@ def referred_kind(element: Element, row: Attribute) -> str:
 def check_references(tree: ModelTree) -> None:
     """Check names and references of a whole tree. Raises MjcfError for a repeated name or an unknown one."""
     tree.names("body")
+    discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
     for element in tree.root.descendants():
         if element.row.references and not (element.parent and element.parent.tag in _NOT_CHECKED):
-            _check_element(element)
+            _check_element(element, discarded)
 
 
-def _check_element(element: Element) -> None:
-    """Check the references of one element: default classes first, since other values come from them."""
-    inherited = _inherited(element) if element.row.entry else {}
-    discarded = _DISCARDED if element.tree.section("compiler")["discardvisual"] else ()
+def _check_element(element: Element, discarded: tuple[str, ...]) -> None:
+    """Check the references of one element, but for those to kinds of objects that are ``discarded``."""
+    inherited: dict[str, str] | None = None
     for row in element.row.references:
-        if row.kind in discarded:
-            continue
         name = element.attributes.get(row.name)
         if row.kind == "default":
             if name is not None and name not in element.tree.defaults:
                 known = element.tree.defaults.names()
                 raise element.error(f"unknown default class '{name}'" + suggestion(name, known), row.name)
-        elif name or (name is not None and (row.required or element.row.kind == "sensor")):
+            continue
+        if inherited is None:
+            # default classes first, since other values come from them
+            inherited = _inherited(element) if element.row.entry else {}
+        if row.kind in discarded:
+            continue
+        if name or (name is not None and (row.required or element.row.kind == "sensor")):
             _check_name(element, row, name)
         elif name is None and inherited.get(row.name):
             _check_name(element, row, inherited[row.name], f" (from default class '{element.default_class.name}')")

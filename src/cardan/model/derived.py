@@ -74,8 +74,9 @@ def attach_derived(m: MjModel) -> None:
     """
     _check_parents(m, "body_parentid")
     _check_parents(m, "dof_parentid")
-    for name, derive in DERIVATIONS.items():
-        m._memory.attach(name, derive(m))
+    with sparsity.derivation():
+        for name, derive in DERIVATIONS.items():
+            m._memory.attach(name, derive(m))
 
 
 # addresses of functions, and what belongs to the plugins that a model uses: each model finds its own

@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.enums import mjtJoint
 from cardan.model.pairing import link_tree
-from cardan.model.sparsity import as_table, body_lastdof, inertia_colind, inertia_rowadr
+from cardan.model.sparsity import as_table, body_lastdof, inertia_colind, inertia_rowadr, once
 
 SLIDE = int(mjtJoint.mjJNT_SLIDE)
 FIRST, SECOND, BOTH = 0, 1, 2
@@ -23,6 +23,7 @@ def _edge_vertices(m: Any) -> np.ndarray:
     return m.flex_edge + np.repeat(m.flex_vertadr, m.flex_edgenum)[:, None]
 
 
+@once
 def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
     last = body_lastdof(m)[m.flex_vertbodyid[_edge_vertices(m)]]

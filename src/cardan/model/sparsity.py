@@ -6,7 +6,11 @@ have ascending columns unless said otherwise.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +22,36 @@ DOFS_OF_JOINT = {
     int(mjtJoint.mjJNT_SLIDE): 1,
     int(mjtJoint.mjJNT_HINGE): 1,
 }
+
+
+T = TypeVar("T")
+_KNOWN: ContextVar[dict[Any, Any] | None] = ContextVar("_KNOWN", default=None)
+
+
+@contextmanager
+def derivation() -> Iterator[None]:
+    """While tables of one model are derived: what several of them rest on is computed `once`."""
+    token = _KNOWN.set({})
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
+
+
+def once(function: Callable[..., T]) -> Callable[..., T]:
+    """Keep the results of a function of a model, and perhaps more arguments, for the rest of a `derivation`."""
+
+    @wraps(function)
+    def remembered(m: Any, *arguments: Any) -> T:
+        known = _KNOWN.get()
+        if known is None:
+            return function(m, *arguments)
+        key = (function, arguments)
+        if key not in known:
+            known[key] = function(m, *arguments)
+        return known[key]
+
+    return remembered
 
 
 def as_table(values: object) -> np.ndarray:
@@ -44,11 +78,13 @@ def dof_chain(m: Any, dof: int) -> list[int]:
     return chain
 
 
+@once
 def inertia_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of `qM` (nv + 1,): `dof_Madr`, then nM."""
     return as_table(np.append(m.dof_Madr, m.nM))
 
 
+@once
 def inertia_colind(m: Any) -> np.ndarray:
     """Column of each entry of `qM` (nM,): for each row the dof itself, then its ancestors towards the root."""
     adr = inertia_rowadr(m).tolist()
@@ -60,15 +96,17 @@ def inertia_colind(m: Any) -> np.ndarray:
     return column
 
 
+@once
 def body_lastdof(m: Any) -> np.ndarray:
     """The last dof that moves each body (nbody,): the end of the body's dof chain, or -1."""
-    last = np.full(m.nbody, -1, np.int32)
-    for body in range(1, m.nbody):
-        number = m.body_dofnum[body]
-        last[body] = m.body_dofadr[body] + number - 1 if number else last[m.body_parentid[body]]
-    return last
+    last = [-1] * m.nbody
+    rows = zip(m.body_dofadr.tolist(), m.body_dofnum.tolist(), m.body_parentid.tolist(), strict=True)
+    for body, (start, number, parent) in enumerate(rows):
+        last[body] = start + number - 1 if number else last[parent]
+    return as_table(last)
 
 
+@once
 def _inertia_rows(m: Any) -> np.ndarray:
     """Row of each entry of `qM` (nM,)."""
     return np.repeat(np.arange(m.nv), np.diff(inertia_rowadr(m)))
@@ -83,6 +121,7 @@ def _subtree_sizes(parents: np.ndarray) -> np.ndarray:
     return np.array(sizes, int)
 
 
+@once
 def derivative_rowadr(m: Any) -> np.ndarray:
     """Start and end of each row of `qDeriv` (nv + 1,)."""
     lengths = np.diff(inertia_rowadr(m)) + _subtree_sizes(m.dof_parentid) - 1
@@ -109,16 +148,21 @@ def inertia_to_derivative_t(m: Any) -> np.ndarray:
     return as_table(derivative_rowadr(m)[column] + depth[column] + row - column)
 
 
+@once
 def _body_rows(m: Any) -> list[np.ndarray]:
     """For each body, the dofs above it in the tree and its own, then those below it."""
     adr, column, last = inertia_rowadr(m), inertia_colind(m), body_lastdof(m)
     before = np.append(0, np.cumsum(m.body_dofnum))
     below = _subtree_sizes(m.body_parentid)
     rows = []
-    for body in range(m.nbody):
-        start, end = int(before[body]), int(before[body + below[body]])
-        chain = column[adr[last[body]] : adr[last[body] + 1]][::-1] if last[body] >= 0 else column[:0]
-        rows.append(np.concatenate([chain[chain < start], np.arange(start, end)]))
+    end = before[np.arange(m.nbody) + below].tolist()
+    parent = last[m.body_parentid].tolist()
+    for body, start in enumerate(before[:-1].tolist()):
+        # the chain above the body's own dofs; a body without any has the parent's
+        above = parent[body] if body else -1
+        chain = column[adr[above] : adr[above + 1]][::-1] if above >= 0 else column[:0]
+        own = np.arange(start, end[body])
+        rows.append(np.concatenate([chain, own]) if above >= 0 else own)
     return rows
 
 

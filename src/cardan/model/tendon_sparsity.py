@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtTrn, mjtWrap
-from cardan.model.sparsity import DOFS_OF_JOINT, body_lastdof, columns, dof_chain, row_addresses
+from cardan.model.sparsity import DOFS_OF_JOINT, body_lastdof, columns, dof_chain, once, row_addresses
 
 JOINT = int(mjtWrap.mjWRAP_JOINT)
 PULLEY = int(mjtWrap.mjWRAP_PULLEY)
@@ -22,6 +22,7 @@ SITE = int(mjtWrap.mjWRAP_SITE)
 Chains = Callable[[int], frozenset[int]]
 
 
+@once
 def _chains(m: Any) -> Chains:
     """What tells the dofs that move a body."""
     last = body_lastdof(m)
@@ -50,6 +51,7 @@ def _joint_dofs(m: Any, path: range) -> list[int]:
     return sorted({int(m.jnt_dofadr[m.wrap_objid[wrap]]) for wrap in path})
 
 
+@once
 def _tendon_rows(m: Any, shared: bool = False) -> list[list[int]]:
     """Dofs of each tendon. `shared`: also those that move both bodies of a segment, and so don't change its length."""
     rows, chains = [], _chains(m)
@@ -76,12 +78,12 @@ def tendon_colind(m: Any) -> np.ndarray:
 
 def stored_rowadr(m: Any) -> np.ndarray:
     """Start and end of each tendon's row of `stored_colind` (ntendon + 1,)."""
-    return row_addresses(_tendon_rows(m, shared=True))
+    return row_addresses(_tendon_rows(m, True))
 
 
 def stored_colind(m: Any) -> np.ndarray:
     """The dofs for which compressed rows of `ten_J` may have an entry: also those that move a whole segment."""
-    return columns(_tendon_rows(m, shared=True))
+    return columns(_tendon_rows(m, True))
 
 
 def wrap_entry(m: Any) -> np.ndarray:
@@ -106,6 +108,7 @@ def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
     return sorted(dofs ^ chains(int(m.site_bodyid[other])) if other >= 0 else dofs)
 
 
+@once
 def _moment_rows(m: Any) -> list[list[int]]:
     tendons, chains = _tendon_rows(m), _chains(m)
     rows = []

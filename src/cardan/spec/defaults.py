@@ -71,6 +71,11 @@ class DefaultClass:
             base = self._bases[row] = {**row.defaults, **self.entries.get(row.entry or "", {})}
         return base
 
+    def changes(self, row: ElementRow) -> list[str]:
+        """Attributes of an element of this class that have other values than the language's when it sets none."""
+        own = self.entries.get(row.entry or "", {})
+        return [name for name, value in own.items() if value != row.defaults.get(name)]
+
 
 class Defaults:
     """All default classes of a model: ``main`` (under whatever name the user gave it) and those inside it."""

@@ -37,10 +37,10 @@ def _child(parent: Element, row: ElementRow, origin: Element, given: Mapping[str
 def _cover_class(element: Element, cls: DefaultClass) -> None:
     """Give the element the language's value of each attribute that the default class in force sets otherwise."""
     row = element.row
-    plain = overlay(row.defaults, element.attributes, row.partial)
-    for name, value in cls.base(row).items():
-        if value != row.defaults.get(name):
-            element.attributes[name] = plain[name]
+    changed = cls.changes(row)
+    if changed:
+        plain = overlay(row.defaults, element.attributes, row.partial)
+        element.attributes.update({name: plain[name] for name in changed})
 
 
 class Builder:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cardan.spec.composite.builder import add_plain
@@ -57,9 +58,9 @@ def add_skin(
     given: dict[str, Any] = {"name": composite.build.name("Skin"), "rgba": (1.0, 1.0, 1.0, 1.0), **skin.values}
     given.pop("subgrid", None)
     if given.pop("texcoord", False) and texcoords:
-        given["texcoord"] = tuple(number for pair in texcoords for number in pair)
+        given["texcoord"] = tuple(chain.from_iterable(texcoords))
     given["vertex"] = tuple(vertices) or (0.0,) * (3 * size)
-    given["face"] = tuple(vertex for face in faces for vertex in face)
+    given["face"] = tuple(chain.from_iterable(faces))
     element = composite.build.relation("deformable", "skin", skin.origin, **given)
     for bone, influence in bones:
         values = {
@@ -159,15 +160,27 @@ def _sheet_influences(rows: int, columns: int, parts: int) -> list[Influence]:
     fine_columns = (columns - 1) * parts + 1
     back = ((rows - 1) * parts + 1) * fine_columns
     step = 1.0 / parts
-    hermite = {(i, j): _hermite(i * step, j * step) for i in range(parts + 1) for j in range(parts + 1)}
+    shares = {(i, j): _hermite(i * step, j * step) for i in range(parts + 1) for j in range(parts + 1)}
+    # cells alike have the same weights, of bones at the same distances
+    patterns: dict[tuple[Any, ...], list[tuple[int, float]]] = {}
     for row, column, fine_row, fine_column in _fine_vertices(rows, columns, parts):
+        first = row * columns + column
+        place = fine_row - row * parts, fine_column - column * parts
+        alike = _ends(row, rows), _ends(column, columns), place
+        if alike not in patterns:
+            weights = _cell_weights(row, column, rows, columns, shares[place])
+            patterns[alike] = [(bone - first, weight) for bone, weight in weights.items() if weight != 0.0]
         vertex = fine_row * fine_columns + fine_column
-        shares = hermite[fine_row - row * parts, fine_column - column * parts]
-        for bone, weight in _cell_weights(row, column, rows, columns, shares).items():
-            if weight != 0.0:
-                influences[bone].vertices += [vertex, vertex + back]
-                influences[bone].weights += [weight] * 2
+        for distance, weight in patterns[alike]:
+            influence = influences[first + distance]
+            influence.vertices += (vertex, vertex + back)
+            influence.weights += (weight, weight)
     return influences
+
+
+def _ends(at: int, count: int) -> tuple[bool, bool, bool]:
+    """Which of two neighbouring points of a line, from ``at`` on, are ends: all that the slopes there depend on."""
+    return at == 0, at == count - 1, at == count - 2
 
 
 def _fine_vertices(rows: int, columns: int, parts: int) -> Iterator[tuple[int, int, int, int]]:
