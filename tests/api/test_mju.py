@@ -1,5 +1,7 @@
 """Every `mju_*` function against the reference, on random arguments; wrong arguments are refused likewise."""
 
+import inspect
+
 import mujoco
 import numpy as np
 import pytest
@@ -53,7 +55,7 @@ def test_results_need_a_fitting_array(bad):
 def test_names_of_arguments_are_those_of_the_reference():
     for name, function in MJU.items():
         line = getattr(mujoco, name).__doc__.split("\n")[0]
-        for argument in function.__code__.co_varnames[: function.__code__.co_argcount]:
+        for argument in inspect.signature(function).parameters:
             assert f"{argument}: " in line, (name, argument)
 
 

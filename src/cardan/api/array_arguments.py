@@ -51,12 +51,9 @@ def target_vector(name: str, array: Any, dtype: type = np.float64) -> np.ndarray
     return array.reshape(-1)
 
 
-def target_of(name: str, array: Any, size: int, what: str = "") -> np.ndarray:
+def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
     """A vector of `size` numbers to write results to; `what` names the size in the error."""
-    # the usual case first: these functions are called in inner loops
-    if type(array) is np.ndarray and array.dtype is _FLOAT64 and array.shape == (size,) and array.flags.carray:
-        return array
-    flat = target_vector(name, array)
+    flat = target_vector(name, array, dtype)
     if flat.size != size:
         raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(array)}")
     return flat
@@ -72,8 +69,6 @@ def target_matrix(name: str, array: Any) -> np.ndarray:
 
 def target_shape(name: str, array: Any, shape: tuple[int, int], what: str) -> np.ndarray:
     """A matrix of a shape to write results to; `what` names the shape in the error."""
-    if type(array) is np.ndarray and array.dtype is _FLOAT64 and array.shape == shape and array.flags.carray:
-        return array
     if np.shape(array) != shape:
         raise TypeError(f"{name} should be of shape {what}, got {np.shape(array)}")
     return target_matrix(name, array)
@@ -90,11 +85,11 @@ def vector(name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
     return array.reshape(-1)
 
 
-def vector_of(name: str, value: Any, size: int, what: str = "") -> np.ndarray:
+def vector_of(name: str, value: Any, size: int, what: str = "", dtype: type = np.float64) -> np.ndarray:
     """A vector of `size` numbers that is only read; `what` names the size in the error."""
-    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,):
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (size,) and dtype is np.float64:
         return value
-    array = vector(name, value)
+    array = vector(name, value, dtype)
     if array.size != size:
         raise TypeError(f"{name} should be of size {what or size}, got shape {np.shape(value)}")
     return array

@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
-from functools import cache
+from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import writable_vector
 from cardan.api.array_arguments import valid_id
+from cardan.api.native_call import native_by
 from cardan.collision.distance import geom_distance
 from cardan.enums import mjtGeom
-from cardan.jit import OK, Program, stage
+from cardan.jit import kernel
+from cardan.jit.arguments import Number, element, target
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
+HFIELD, SDF = int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_SDF)
+
 __all__ = ["mj_geomDistance"]
 
 
-@stage
-def distance_of_geoms(m: Model, d: Data) -> int:
-    """Distance of the geoms `arg_id[0]` and `arg_id[1]`, at most `arg_point[0]`, into `arg_point[0]`."""
-    d.work.arg_point[0] = geom_distance(m, d, d.work.arg_id[0], d.work.arg_id[1], d.work.arg_point[0])
-    return OK
+NOT_CONVEX = -1e300
+"""Result that stands for shapes that have no distance."""
 
 
-@cache
-def _program() -> Program:
-    return Program([distance_of_geoms])
+@kernel
+def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float, fromto: Any) -> float:
+    """Of `mj_geomDistance`; `NOT_CONVEX` if one of the shapes is not convex."""
+    if not (_is_convex(m, geom1) and _is_convex(m, geom2)):
+        return NOT_CONVEX
+    dist = geom_distance(m, d, geom1, geom2, distmax)
+    for row in range(len(fromto)):
+        for k in range(3):
+            fromto[row, k] = d.work.witness[0, k]
+            fromto[row, 3 + k] = d.work.witness[1, k]
+    return dist
 
 
+@kernel
+def _is_convex(m: Model, geom: int) -> bool:
+    return m.geom_type[geom] != HFIELD and m.geom_type[geom] != SDF
+
+
+@native_by(
+    distance_of_geoms,
+    failure=(NOT_CONVEX, "a geom is not convex"),
+    releases=True,
+    geom1=element("geom", "ngeom"),
+    geom2=element("geom", "ngeom"),
+    distmax=Number(),
+    fromto=target(6, optional=True),
+)
 def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: float, fromto: np.ndarray | None) -> float:
     """Smallest signed distance of two geoms, at their present poses.
 
@@ -53,12 +75,4 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
     for geom in (valid_id("geom", geom1, m.ngeom), valid_id("geom", geom2, m.ngeom)):
         if m.geom_type[geom] in (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SDF):
             raise ValueError(f"mj_geomDistance: geom {geom} is a height field or signed-distance shape, not convex")
-    if fromto is not None:
-        writable_vector("mj_geomDistance", "fromto", fromto, 6, "6")
-    work = d._memory.arrays
-    work["work.arg_id"][:2] = geom1, geom2
-    work["work.arg_point"][0] = distmax
-    _program().run(m, d)
-    if fromto is not None:
-        fromto.reshape(6)[:] = work["work.witness"].reshape(6)
-    return float(work["work.arg_point"][0])
+    ...

@@ -1,6 +1,6 @@
 """The `mju_*` functions of quaternions, poses and rotations (spec: programming, utility functions).
 
-Results go into the first arguments; see `arguments`. Quaternions are (w, x, y, z), matrices nine numbers row by row.
+Results go into the first arguments. Quaternions are (w, x, y, z), matrices nine numbers row by row.
 """
 
 from __future__ import annotations
@@ -10,60 +10,77 @@ from typing import Any
 import numpy as np
 
 from cardan.api.array_arguments import numbers, target_of
+from cardan.api.native_call import native
 from cardan.errors import FatalError
+from cardan.jit.arguments import Integer, Number, source, target
 from cardan.maths import quaternion as q
-from cardan.maths.pose import IDENTITY, compose, euler2quat, mat2quat, z2quat
+from cardan.maths.pose import IDENTITY, euler2quat, mat2quat, z2quat
+from cardan.maths.spatial import set6
 from cardan.maths.vector import (
     MINVAL,
     add3,
     cross,
+    get3,
+    get4,
+    get9,
     mul_mat_t_vec3,
     mul_mat_vec3,
     norm3,
     normalize3,
     scale3,
+    set3,
+    set4,
+    set9,
     sub3,
 )
 
 
+@native(res=target(3), vec=source(3), quat=source(4))
 def mju_rotVecQuat(res: np.ndarray, vec: Any, quat: Any) -> None:
     """Rotate a vector by a quaternion."""
-    target_of("res", res, 3)[:] = q.rot_vec_quat(numbers("vec", vec, 3), numbers("quat", quat, 4))
+    set3(res, 0, q.rot_vec_quat(get3(vec, 0), get4(quat, 0)))
 
 
+@native(res=target(4), quat=source(4))
 def mju_negQuat(res: np.ndarray, quat: Any) -> None:
     """Conjugate: the inverse rotation."""
-    target_of("res", res, 4)[:] = q.neg_quat(numbers("quat", quat, 4))
+    set4(res, 0, q.neg_quat(get4(quat, 0)))
 
 
+@native(res=target(4), quat1=source(4), quat2=source(4))
 def mju_mulQuat(res: np.ndarray, quat1: Any, quat2: Any) -> None:
     """Product of quaternions: rotate by `quat2`, then by `quat1`."""
-    target_of("res", res, 4)[:] = q.mul_quat(numbers("quat1", quat1, 4), numbers("quat2", quat2, 4))
+    set4(res, 0, q.mul_quat(get4(quat1, 0), get4(quat2, 0)))
 
 
+@native(res=target(4), quat=source(4), axis=source(3))
 def mju_mulQuatAxis(res: np.ndarray, quat: Any, axis: Any) -> None:
     """Product of a quaternion and the pure quaternion (0, axis)."""
-    target_of("res", res, 4)[:] = q.mul_quat(numbers("quat", quat, 4), (0.0, *numbers("axis", axis, 3)))
+    set4(res, 0, q.mul_quat(get4(quat, 0), (0.0, axis[0, 0], axis[0, 1], axis[0, 2])))
 
 
+@native(res=target(4), axis=source(3), angle=Number())
 def mju_axisAngle2Quat(res: np.ndarray, axis: Any, angle: float) -> None:
     """Quaternion of the rotation by `angle` (rad) around a unit axis."""
-    target_of("res", res, 4)[:] = q.axis_angle2quat(numbers("axis", axis, 3), angle)
+    set4(res, 0, q.axis_angle2quat(get3(axis, 0), angle))
 
 
+@native(res=target(3), quat=source(4), dt=Number())
 def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
     """Angular velocity that turns by `quat` in the time `dt`."""
-    target_of("res", res, 3)[:] = q.quat2vel(numbers("quat", quat, 4), dt)
+    set3(res, 0, q.quat2vel(get4(quat, 0), dt))
 
 
+@native(res=target(3), qa=source(4), qb=source(4))
 def mju_subQuat(res: np.ndarray, qa: Any, qb: Any) -> None:
     """Rotation vector, in the frame of `qb`, that takes `qb` to `qa`."""
-    target_of("res", res, 3)[:] = q.sub_quat(numbers("qa", qa, 4), numbers("qb", qb, 4))
+    set3(res, 0, q.sub_quat(get4(qa, 0), get4(qb, 0)))
 
 
+@native(res=target(9), quat=source(4))
 def mju_quat2Mat(res: np.ndarray, quat: Any) -> None:
     """Rotation matrix of a quaternion."""
-    target_of("res", res, 9)[:] = q.quat2mat(numbers("quat", quat, 4))
+    set9(res, 0, q.quat2mat(get4(quat, 0)))
 
 
 def mju_mat2Quat(quat: np.ndarray, mat: Any) -> None:
@@ -72,16 +89,17 @@ def mju_mat2Quat(quat: np.ndarray, mat: Any) -> None:
     target_of("quat", quat, 4)[:] = mat2quat(values[0::3], values[1::3], values[2::3])
 
 
+@native(res=target(4), quat=source(4), vel=source(3))
 def mju_derivQuat(res: np.ndarray, quat: Any, vel: Any) -> None:
     """Time derivative of a quaternion for an angular velocity in the world frame."""
-    product = q.mul_quat((0.0, *numbers("vel", vel, 3)), numbers("quat", quat, 4))
-    target_of("res", res, 4)[:] = [0.5 * x for x in product]
+    product = q.mul_quat((0.0, vel[0, 0], vel[0, 1], vel[0, 2]), get4(quat, 0))
+    set4(res, 0, (0.5 * product[0], 0.5 * product[1], 0.5 * product[2], 0.5 * product[3]))
 
 
+@native(quat=target(4), vel=source(3), scale=Number())
 def mju_quatIntegrate(quat: np.ndarray, vel: Any, scale: float) -> None:
     """Turn a quaternion in place for the time `scale` with the body-frame angular velocity `vel`."""
-    out = target_of("quat", quat, 4)
-    out[:] = q.integrate_quat(tuple(out.tolist()), numbers("vel", vel, 3), scale)
+    set4(quat, 0, q.integrate_quat(get4(quat, 0), get3(vel, 0), scale))
 
 
 def mju_quatZ2Vec(quat: np.ndarray, vec: Any) -> None:
@@ -107,36 +125,42 @@ def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:
     target_of("quat", quat, 4)[:] = euler2quat(numbers("euler", euler, 3), seq)
 
 
+@native(posres=target(3), quatres=target(4), pos1=source(3), quat1=source(4), pos2=source(3), quat2=source(4))
 def mju_mulPose(posres: np.ndarray, quatres: np.ndarray, pos1: Any, quat1: Any, pos2: Any, quat2: Any) -> None:
     """Product of poses: the second, given in the frame of the first."""
-    p1, q1 = numbers("pos1", pos1, 3), numbers("quat1", quat1, 4)
-    p2, q2 = numbers("pos2", pos2, 3), numbers("quat2", quat2, 4)
-    target_of("posres", posres, 3)[:], target_of("quatres", quatres, 4)[:] = compose((p1, q1), (p2, q2))
+    rotation = get4(quat1, 0)
+    pos = add3(get3(pos1, 0), q.rot_vec_quat(get3(pos2, 0), rotation))
+    set4(quatres, 0, q.normalize4(q.mul_quat(rotation, get4(quat2, 0))))
+    set3(posres, 0, pos)
 
 
+@native(posres=target(3), quatres=target(4), pos=source(3), quat=source(4))
 def mju_negPose(posres: np.ndarray, quatres: np.ndarray, pos: Any, quat: Any) -> None:
     """Inverse of a pose."""
-    p, inverse = numbers("pos", pos, 3), q.neg_quat(numbers("quat", quat, 4))
-    target_of("posres", posres, 3)[:] = scale3(q.rot_vec_quat(p, inverse), -1.0)
-    target_of("quatres", quatres, 4)[:] = inverse
+    point, inverse = get3(pos, 0), q.neg_quat(get4(quat, 0))
+    set3(posres, 0, scale3(q.rot_vec_quat(point, inverse), -1.0))
+    set4(quatres, 0, inverse)
 
 
+@native(res=target(3), pos=source(3), quat=source(4), vec=source(3))
 def mju_trnVecPose(res: np.ndarray, pos: Any, quat: Any, vec: Any) -> None:
     """Point `vec` of the frame with a pose, in the outer frame."""
-    rotated = q.rot_vec_quat(numbers("vec", vec, 3), numbers("quat", quat, 4))
-    target_of("res", res, 3)[:] = add3(rotated, numbers("pos", pos, 3))
+    set3(res, 0, add3(q.rot_vec_quat(get3(vec, 0), get4(quat, 0)), get3(pos, 0)))
 
 
+@native(res=target(3), vec=source(3), mat=source(9))
 def mju_rotVecMat(res: np.ndarray, vec: Any, mat: Any) -> None:
     """Res = mat vec."""
-    target_of("res", res, 3)[:] = mul_mat_vec3(numbers("mat", mat, 9), numbers("vec", vec, 3))
+    set3(res, 0, mul_mat_vec3(get9(mat, 0), get3(vec, 0)))
 
 
+@native(res=target(3), vec=source(3), mat=source(9))
 def mju_rotVecMatT(res: np.ndarray, vec: Any, mat: Any) -> None:
     """Res = mat' vec."""
-    target_of("res", res, 3)[:] = mul_mat_t_vec3(numbers("mat", mat, 9), numbers("vec", vec, 3))
+    set3(res, 0, mul_mat_t_vec3(get9(mat, 0), get3(vec, 0)))
 
 
+@native(res=target(6), vec=source(6), flg_force=Integer(), newpos=source(3), oldpos=source(3), rotnew2old=source(9))
 def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any, oldpos: Any, rotnew2old: Any) -> None:
     """A spatial motion or force vector (rotation, translation) seen from another point and orientation.
 
@@ -148,16 +172,15 @@ def mju_transformSpatial(res: np.ndarray, vec: Any, flg_force: int, newpos: Any,
         oldpos: the old point (3,).
         rotnew2old: rotation from the new to the old orientation (9,).
     """
-    values = numbers("vec", vec, 6)
-    rotational, linear = values[:3], values[3:]
-    shift = sub3(numbers("newpos", newpos, 3), numbers("oldpos", oldpos, 3))
+    rotational, linear = (vec[0, 0], vec[0, 1], vec[0, 2]), (vec[0, 3], vec[0, 4], vec[0, 5])
+    shift = sub3(get3(newpos, 0), get3(oldpos, 0))
     if flg_force:
         rotational = sub3(rotational, cross(shift, linear))
     else:
         linear = sub3(linear, cross(shift, rotational))
-    turn = numbers("rotnew2old", rotnew2old, 9)
+    turn = get9(rotnew2old, 0)
     rotational, linear = mul_mat_t_vec3(turn, rotational), mul_mat_t_vec3(turn, linear)
-    target_of("res", res, 6)[:] = (*rotational, *linear)
+    set6(res, 0, (rotational[0], rotational[1], rotational[2], linear[0], linear[1], linear[2]))
 
 
 __all__ = [

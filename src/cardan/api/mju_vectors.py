@@ -1,220 +1,286 @@
-"""The `mju_*` functions of vectors (spec: programming, utility functions). Results go into `res`; see `arguments`."""
+"""The `mju_*` functions of vectors (spec: programming, utility functions). Results go into `res`."""
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import same_size, target_of, target_vector, vector, vector_of
+from cardan.api.array_arguments import same_size, target_vector, vector
+from cardan.api.native_call import native
 from cardan.constants import mjMINVAL
+from cardan.jit import kernel
+from cardan.jit.arguments import ANY, Number, source, target
+from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 
 
+@native(res=target(3))
 def mju_zero3(res: np.ndarray) -> None:
     """Res = 0 (3 numbers)."""
-    target_of("res", res, 3)[:] = 0
+    set3(res, 0, (0.0, 0.0, 0.0))
 
 
+@native(res=target(3), data=source(3))
 def mju_copy3(res: np.ndarray, data: Any) -> None:
     """Res = data (3 numbers)."""
-    target_of("res", res, 3)[:] = vector_of("data", data, 3)
+    set3(res, 0, get3(data, 0))
 
 
+@native(res=target(3), vec=source(3), scl=Number())
 def mju_scl3(res: np.ndarray, vec: Any, scl: float) -> None:
     """Res = scl vec (3 numbers)."""
-    target_of("res", res, 3)[:] = vector_of("vec", vec, 3) * scl
+    set3(res, 0, scale3(get3(vec, 0), scl))
 
 
+@native(res=target(3), vec1=source(3), vec2=source(3))
 def mju_add3(res: np.ndarray, vec1: Any, vec2: Any) -> None:
     """Res = vec1 + vec2 (3 numbers)."""
-    target_of("res", res, 3)[:] = vector_of("vec1", vec1, 3) + vector_of("vec2", vec2, 3)
+    set3(res, 0, add3(get3(vec1, 0), get3(vec2, 0)))
 
 
+@native(res=target(3), vec1=source(3), vec2=source(3))
 def mju_sub3(res: np.ndarray, vec1: Any, vec2: Any) -> None:
     """Res = vec1 - vec2 (3 numbers)."""
-    target_of("res", res, 3)[:] = vector_of("vec1", vec1, 3) - vector_of("vec2", vec2, 3)
+    set3(res, 0, sub3(get3(vec1, 0), get3(vec2, 0)))
 
 
+@native(res=target(3), vec=source(3))
 def mju_addTo3(res: np.ndarray, vec: Any) -> None:
     """Res += vec (3 numbers)."""
-    target_of("res", res, 3)[:] += vector_of("vec", vec, 3)
+    set3(res, 0, add3(get3(res, 0), get3(vec, 0)))
 
 
+@native(res=target(3), vec=source(3))
 def mju_subFrom3(res: np.ndarray, vec: Any) -> None:
     """Res -= vec (3 numbers)."""
-    target_of("res", res, 3)[:] -= vector_of("vec", vec, 3)
+    set3(res, 0, sub3(get3(res, 0), get3(vec, 0)))
 
 
+@native(res=target(3), vec=source(3), scl=Number())
 def mju_addToScl3(res: np.ndarray, vec: Any, scl: float) -> None:
     """Res += scl vec (3 numbers)."""
-    target_of("res", res, 3)[:] += vector_of("vec", vec, 3) * scl
+    set3(res, 0, add_scaled3(get3(res, 0), get3(vec, 0), scl))
 
 
+@native(res=target(3), vec1=source(3), vec2=source(3), scl=Number())
 def mju_addScl3(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
     """Res = vec1 + scl vec2 (3 numbers)."""
-    target_of("res", res, 3)[:] = vector_of("vec1", vec1, 3) + vector_of("vec2", vec2, 3) * scl
+    set3(res, 0, add_scaled3(get3(vec1, 0), get3(vec2, 0), scl))
 
 
-def _normalized(vec: np.ndarray, slack: float = 0) -> float:
+@kernel
+def _normalize(vec: Any, n: int, slack: float) -> float:
     """Scale a vector to length 1 in place, or set it to (1, 0, ...) if it is too short; returns the old length.
 
     Lengths that differ from 1 by no more than `slack` count as 1.
     """
-    length = float(np.sqrt(vec @ vec))
+    length = _length(vec, n)
     if length < mjMINVAL:
-        vec[:] = 0
-        vec[:1] = 1
-    elif abs(length - 1) > slack:
-        vec /= length
+        for k in range(n):
+            vec[k] = 1.0 if k == 0 else 0.0
+    elif abs(length - 1.0) > slack:
+        for k in range(n):
+            vec[k] /= length
     return length
 
 
+@kernel
+def _length(vec: Any, n: int) -> float:
+    total = 0.0
+    for k in range(n):
+        total += vec[k] * vec[k]
+    return sqrt(total)
+
+
+@kernel
+def _normalize_row(vec: Any, n: int, slack: float) -> float:
+    """The same with the first row of a table."""
+    total = 0.0
+    for k in range(n):
+        total += vec[0, k] * vec[0, k]
+    length = sqrt(total)
+    for k in range(n):
+        if length < mjMINVAL:
+            vec[0, k] = 1.0 if k == 0 else 0.0
+        elif abs(length - 1.0) > slack:
+            vec[0, k] /= length
+    return length
+
+
+@native(vec=target(3))
 def mju_normalize3(vec: np.ndarray) -> float:
     """Normalise 3 numbers in place ((1, 0, 0) if too short); returns the length before."""
-    return _normalized(target_of("vec", vec, 3))
+    return _normalize_row(vec, 3, 0.0)
 
 
+@native(vec=target(4))
 def mju_normalize4(vec: np.ndarray) -> float:
     """Normalise 4 numbers in place ((1, 0, 0, 0) if too short); returns the length before."""
-    return _normalized(target_of("vec", vec, 4), mjMINVAL)
+    return _normalize_row(vec, 4, mjMINVAL)
 
 
+@native(res=target(ANY))
 def mju_normalize(res: np.ndarray) -> float:
     """Normalise a vector in place ((1, 0, ...) if too short); returns the length before."""
-    return _normalized(target_vector("res", res))
+    return _normalize(res, len(res), 0.0)
 
 
+@native(vec=source(3))
 def mju_norm3(vec: Any) -> float:
     """Euclidean length of 3 numbers."""
-    return float(np.linalg.norm(vector_of("vec", vec, 3)))
+    return norm3(get3(vec, 0))
 
 
+@native(res=source(ANY))
 def mju_norm(res: Any) -> float:
     """Euclidean length of a vector."""
-    return float(np.linalg.norm(vector("res", res)))
+    return _length(res, len(res))
 
 
+@native(vec1=source(3), vec2=source(3))
 def mju_dot3(vec1: Any, vec2: Any) -> float:
     """Scalar product of 3 numbers."""
-    return float(vector_of("vec1", vec1, 3) @ vector_of("vec2", vec2, 3))
+    return dot3(get3(vec1, 0), get3(vec2, 0))
 
 
+@native(pos1=source(3), pos2=source(3))
 def mju_dist3(pos1: Any, pos2: Any) -> float:
     """Distance of two points."""
-    return float(np.linalg.norm(vector_of("pos1", pos1, 3) - vector_of("pos2", pos2, 3)))
+    return norm3(sub3(get3(pos1, 0), get3(pos2, 0)))
 
 
+@native(res=target(3), a=source(3), b=source(3))
 def mju_cross(res: np.ndarray, a: Any, b: Any) -> None:
     """Res = a x b."""
-    target_of("res", res, 3)[:] = np.cross(vector_of("a", a, 3), vector_of("b", b, 3))
+    set3(res, 0, cross(get3(a, 0), get3(b, 0)))
 
 
+@native(res=target(4))
 def mju_zero4(res: np.ndarray) -> None:
     """Res = 0 (4 numbers)."""
-    target_of("res", res, 4)[:] = 0
+    for k in range(4):
+        res[0, k] = 0.0
 
 
+@native(res=target(4))
 def mju_unit4(res: np.ndarray) -> None:
     """Res = (1, 0, 0, 0)."""
-    target_of("res", res, 4)[:] = (1, 0, 0, 0)
+    for k in range(4):
+        res[0, k] = 1.0 if k == 0 else 0.0
 
 
+@native(res=target(4), data=source(4))
 def mju_copy4(res: np.ndarray, data: Any) -> None:
     """Res = data (4 numbers)."""
-    target_of("res", res, 4)[:] = vector_of("data", data, 4)
+    for k in range(4):
+        res[0, k] = data[0, k]
 
 
+@native(res=target(ANY))
 def mju_zero(res: np.ndarray) -> None:
     """Res = 0."""
-    target_vector("res", res)[:] = 0
+    for k in range(len(res)):
+        res[k] = 0.0
 
 
+@native(res=target(ANY), val=Number())
 def mju_fill(res: np.ndarray, val: float) -> None:
     """All elements = val."""
-    target_vector("res", res)[:] = val
+    for k in range(len(res)):
+        res[k] = val
 
 
-def _two(res: Any, name: str, vec: Any) -> tuple[np.ndarray, np.ndarray]:
-    out, a = target_vector("res", res), vector(name, vec)
-    same_size("res", out, name, a)
-    return out, a
-
-
-def _three(res: Any, vec1: Any, vec2: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    out, a = _two(res, "vec1", vec1)
-    b = vector("vec2", vec2)
-    same_size("res", out, "vec2", b)
-    return out, a, b
-
-
+@native(res=target(ANY), vec=source("res"))
 def mju_copy(res: np.ndarray, vec: Any) -> None:
     """Res = vec."""
-    out, a = _two(res, "vec", vec)
-    out[:] = a
+    for k in range(len(res)):
+        res[k] = vec[k]
 
 
+@native(vec=target(ANY))
 def mju_sum(vec: np.ndarray) -> float:
     """Sum of the elements."""
-    return float(target_vector("vec", vec).sum())
+    total = 0.0
+    for k in range(len(vec)):
+        total += vec[k]
+    return total
 
 
+@native(vec=target(ANY))
 def mju_L1(vec: np.ndarray) -> float:
     """Sum of the absolute values."""
-    return float(np.abs(target_vector("vec", vec)).sum())
+    total = 0.0
+    for k in range(len(vec)):
+        total += abs(vec[k])
+    return total
 
 
+@native(res=target(ANY), vec=source("res"), scl=Number())
 def mju_scl(res: np.ndarray, vec: Any, scl: float) -> None:
     """Res = scl vec."""
-    out, a = _two(res, "vec", vec)
-    out[:] = a * scl
+    for k in range(len(res)):
+        res[k] = vec[k] * scl
 
 
+@native(res=target(ANY), vec1=source("res"), vec2=source("res"))
 def mju_add(res: np.ndarray, vec1: Any, vec2: Any) -> None:
     """Res = vec1 + vec2."""
-    out, a, b = _three(res, vec1, vec2)
-    out[:] = a + b
+    for k in range(len(res)):
+        res[k] = vec1[k] + vec2[k]
 
 
+@native(res=target(ANY), vec1=source("res"), vec2=source("res"))
 def mju_sub(res: np.ndarray, vec1: Any, vec2: Any) -> None:
     """Res = vec1 - vec2."""
-    out, a, b = _three(res, vec1, vec2)
-    out[:] = a - b
+    for k in range(len(res)):
+        res[k] = vec1[k] - vec2[k]
 
 
+@native(res=target(ANY), vec=source("res"))
 def mju_addTo(res: np.ndarray, vec: Any) -> None:
     """Res += vec."""
-    out, a = _two(res, "vec", vec)
-    out += a
+    for k in range(len(res)):
+        res[k] += vec[k]
 
 
+@native(res=target(ANY), vec=source("res"))
 def mju_subFrom(res: np.ndarray, vec: Any) -> None:
     """Res -= vec."""
-    out, a = _two(res, "vec", vec)
-    out -= a
+    for k in range(len(res)):
+        res[k] -= vec[k]
 
 
+@native(res=target(ANY), vec=source("res"), scl=Number())
 def mju_addToScl(res: np.ndarray, vec: Any, scl: float) -> None:
     """Res += scl vec."""
-    out, a = _two(res, "vec", vec)
-    out += a * scl
+    for k in range(len(res)):
+        res[k] += vec[k] * scl
 
 
+@native(res=target(ANY), vec1=source("res"), vec2=source("res"), scl=Number())
 def mju_addScl(res: np.ndarray, vec1: Any, vec2: Any, scl: float) -> None:
     """Res = vec1 + scl vec2."""
-    out, a, b = _three(res, vec1, vec2)
-    out[:] = a + b * scl
+    for k in range(len(res)):
+        res[k] = vec1[k] + vec2[k] * scl
 
 
+@native(vec1=source(ANY), vec2=source("vec1"))
 def mju_dot(vec1: Any, vec2: Any) -> float:
     """Scalar product."""
-    a, b = vector("vec1", vec1), vector("vec2", vec2)
-    same_size("vec1", a, "vec2", b)
-    return float(a @ b)
+    total = 0.0
+    for k in range(len(vec1)):
+        total += vec1[k] * vec2[k]
+    return total
 
 
+@native(vec=target(ANY))
 def mju_isZero(vec: np.ndarray) -> int:
     """1 if all elements are 0, else 0."""
-    return int(not target_vector("vec", vec).any())
+    for k in range(len(vec)):
+        if vec[k] != 0.0:
+            return 0
+    return 1
 
 
 def mju_insertionSort(list: np.ndarray) -> None:

@@ -10,53 +10,46 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.array_arguments import numbers, require, target_vector, vector_of
-from cardan.api.single import run_stage
-from cardan.collision.ray import MISS, is_primitive, ray_in_frame, ray_primitive
+from cardan.api.array_arguments import numbers, require, target_of, vector_of
+from cardan.api.native_call import native_by
+from cardan.collision.ray import MISS, is_primitive
 from cardan.collision.ray_mesh import ray_triangle
-from cardan.collision.ray_scene import NGROUP, TOO_SHORT, cast_at_geom, cast_ray, cast_rays
+from cardan.collision.ray_scene import (
+    NGROUP,
+    TOO_SHORT,
+    cast_at_hfield,
+    cast_at_mesh,
+    cast_at_shape,
+    cast_ray,
+    cast_rays,
+)
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.errors import FatalError
+from cardan.jit.arguments import Integer, Number, source, target
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.soft.rays import EDGES, FACES_SEEN, SKIN, VERTICES, cast_at_flex
+from cardan.soft.rays import cast_at_flex
 
 __all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayFlex", "mju_rayGeom", "mju_raySkin"]
 
 
-def _put3(name: str, line: np.ndarray, start: int, value: Any) -> None:
-    """Store three numbers; arrays of the right shape, which are the rule, go the short way."""
-    if value.__class__ is not np.ndarray or value.shape != (3,):
-        value = vector_of(name, value, 3)
-    line[start : start + 3] = value
+SHORT = (TOO_SHORT, "vector length is too small")
+GROUPS = source(NGROUP, dtype="u1", optional=True)
+ONE_ID = target(1, dtype="i4")
 
 
-def _put_line(work: dict[str, np.ndarray], pnt: Any, vec: Any) -> None:
-    """Store point and direction of a ray."""
-    line = work["work.ray_line"]
-    _put3("pnt", line, 0, pnt)
-    _put3("vec", line, 3, vec)
-
-
-def _put_options(work: dict[str, np.ndarray], geomgroup: Any, flg_static: int, bodyexclude: int) -> None:
-    """Store which geoms the rays see."""
-    option = work["work.ray_option"]
-    option[0] = geomgroup is not None
-    option[1] = flg_static
-    option[2] = bodyexclude
-    if geomgroup is not None:
-        work["work.ray_group"][:] = vector_of("geomgroup", geomgroup, NGROUP)
-
-
-def _distance(name: str, work: dict[str, np.ndarray]) -> float:
-    """The distance that a stage has found; raises FatalError if it found the direction too short."""
-    dist = work["work.ray_dist"].item()
-    if dist == TOO_SHORT:
-        raise FatalError(f"{name}: vector length is too small")
-    return dist
-
-
+@native_by(
+    cast_ray,
+    failure=SHORT,
+    releases=True,
+    pnt=source(3),
+    vec=source(3),
+    geomgroup=GROUPS,
+    flg_static=Integer(),
+    bodyexclude=Integer(),
+    geomid=ONE_ID,
+)
 def mj_ray(
     m: MjModel, d: MjData, pnt: Any, vec: Any, geomgroup: Any, flg_static: int, bodyexclude: int, geomid: np.ndarray
 ) -> float:
@@ -79,23 +72,23 @@ def mj_ray(
         FatalError: `vec` is 0.
         TypeError: an array has a wrong size or type.
     """
-    work = d._memory.arrays
-    if (
-        geomid.__class__ is not np.ndarray
-        or geomid.dtype != np.int32
-        or geomid.shape != (1,)
-        or not geomid.flags.writeable
-    ):
-        geomid = target_vector("geomid", geomid, np.int32)
-        require(geomid.size == 1, f"geomid should be of size 1, got size {geomid.size}")
-    _put_line(work, pnt, vec)
-    _put_options(work, geomgroup, flg_static, bodyexclude)
-    run_stage(cast_ray, m, d)
-    dist = _distance("mj_ray", work)
-    geomid[0] = work["work.ray_option"][3]
-    return dist
+    ...
 
 
+@native_by(
+    cast_rays,
+    refuses=True,
+    releases=True,
+    pnt=source(3),
+    vec=source("3*nray"),
+    geomgroup=GROUPS,
+    flg_static=Integer(),
+    bodyexclude=Integer(),
+    geomid=target("nray", dtype="i4"),
+    dist=target("nray"),
+    nray=Integer(),
+    cutoff=Number(),
+)
 def mj_multiRay(
     m: MjModel,
     d: MjData,
@@ -128,52 +121,51 @@ def mj_multiRay(
         FatalError: a direction is 0.
         TypeError: an array has a wrong size or type.
     """
-    distances = target_vector("dist", dist)
-    ids = target_vector("geomid", geomid, np.int32)
-    require(distances.size == ids.size == nray, f"dist and geomid should be of size nray ({nray})")
+    require(np.size(dist) == np.size(geomid) == nray, f"dist and geomid should be of size nray ({nray})")
     directions = vector_of("vec", vec, 3 * nray, "3*nray")
     lengths = np.linalg.norm(directions.reshape(-1, 3), axis=1)
     if (lengths < mjMINVAL).any():
         raise FatalError(f"mj_multiRay: direction {int(np.argmin(lengths))} is too short")
-    memory = d._memory
-    _put3("pnt", memory.arrays["work.ray_line"], 0, pnt)
-    _put_options(memory.arrays, geomgroup, flg_static, bodyexclude)
-    memory.scalars["work.ray_cutoff"][0] = cutoff
-    for name, array in (("vec", directions), ("dists", distances), ("geoms", ids)):
-        memory.attach(f"work.ray_{name}", array)
-    d.__dict__.pop("_view", None)
-    run_stage(cast_rays, m, d)
 
 
-def _ray_at(name: str, kind: mjtGeom, m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
-    """Distance along a ray to one geom of the type `kind`."""
+def _check_kind(name: str, kind: mjtGeom, m: MjModel, geomid: int) -> None:
+    """Check that a geom is of the type `kind`."""
     if not 0 <= geomid < m.ngeom or m.geom_type[geomid] != kind:
         raise FatalError(f"{name}: geom with {kind.name[7:].lower()} type expected, geom {geomid} is none")
-    work = d._memory.arrays
-    _put_line(work, pnt, vec)
-    work["work.ray_option"][3] = geomid
-    run_stage(cast_at_geom, m, d)
-    return _distance(name, work)
 
 
+@native_by(cast_at_mesh, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3))
 def mj_rayMesh(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
     """Distance along a ray to the faces of a mesh geom, or -1; point and direction (3,) in the global frame.
 
     Raises:
         FatalError: the geom is no mesh, or `vec` is 0.
     """
-    return _ray_at("mj_rayMesh", mjtGeom.mjGEOM_MESH, m, d, geomid, pnt, vec)
+    _check_kind("mj_rayMesh", mjtGeom.mjGEOM_MESH, m, geomid)
+    ...
 
 
+@native_by(cast_at_hfield, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3))
 def mj_rayHfield(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
     """Distance along a ray to a height field geom, or -1; point and direction (3,) in the global frame.
 
     Raises:
         FatalError: the geom is no height field, or `vec` is 0.
     """
-    return _ray_at("mj_rayHfield", mjtGeom.mjGEOM_HFIELD, m, d, geomid, pnt, vec)
+    _check_kind("mj_rayHfield", mjtGeom.mjGEOM_HFIELD, m, geomid)
+    ...
 
 
+@native_by(
+    cast_at_shape,
+    failure=SHORT,
+    pos=source(3),
+    mat=source(9),
+    size=source(3),
+    pnt=source(3),
+    vec=source(3),
+    geomtype=Integer(),
+)
 def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int) -> float:
     """Distance along a ray to a primitive shape, or -1.
 
@@ -190,17 +182,23 @@ def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int
     """
     if not is_primitive(int(geomtype)):
         raise FatalError(f"mju_rayGeom: unexpected geom type {int(geomtype)}")
-    p, v = ray_in_frame(numbers("pos", pos, 3), numbers("mat", mat, 9), numbers("pnt", pnt, 3), numbers("vec", vec, 3))
-    return float(ray_primitive(int(geomtype), numbers("size", size, 3), p, v))
+    ...
 
 
-def _one_id(name: str, target: np.ndarray) -> np.ndarray:
-    """An int32 array of size 1 that gets an id."""
-    ids = target_vector(name, target, np.int32)
-    require(ids.size == 1, f"{name} should be of size 1, got size {ids.size}")
-    return ids
-
-
+@native_by(
+    cast_at_flex,
+    failure=SHORT,
+    releases=True,
+    flex_layer=Integer(),
+    flg_vert=Integer(),
+    flg_edge=Integer(),
+    flg_face=Integer(),
+    flg_skin=Integer(),
+    flexid=Integer(),
+    pnt=source(3),
+    vec=source(3),
+    vertid=ONE_ID,
+)
 def mju_rayFlex(
     m: MjModel,
     d: MjData,
@@ -235,14 +233,7 @@ def mju_rayFlex(
     """
     if not 0 <= flexid < m.nflex:
         raise FatalError(f"mju_rayFlex: there is no flex {flexid}; the model has {m.nflex}")
-    ids, work = _one_id("vertid", vertid), d._memory.arrays
-    _put_line(work, pnt, vec)
-    flags = ((flg_vert, VERTICES), (flg_edge, EDGES), (flg_face, FACES_SEEN), (flg_skin, SKIN))
-    work["work.arg_id"][:3] = flexid, flex_layer, sum(bit for flag, bit in flags if flag)
-    run_stage(cast_at_flex, m, d)
-    if work["work.arg_id"][3] >= 0:
-        ids[0] = work["work.arg_id"][3]
-    return float(work["work.ray_dist"][0])
+    ...
 
 
 def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any, vertid: np.ndarray) -> float:
@@ -260,7 +251,7 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
     Raises:
         TypeError: an array has a wrong size or type, or a triangle has a vertex that does not exist.
     """
-    ids = _one_id("vertid", vertid)
+    ids = target_of("vertid", vertid, 1, dtype=np.int32)
     faces = vector_of("face", face, 3 * nface, "3*nface").astype(int).reshape(-1, 3)
     points = vector_of("vert", vert, 3 * nvert, "3*nvert").reshape(-1, 3)
     require(not faces.size or (faces.min() >= 0 and faces.max() < nvert), "face should hold ids from 0 to nvert - 1")

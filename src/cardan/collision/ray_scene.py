@@ -11,15 +11,15 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.ray import MINVAL, MISS, PLANE, is_primitive, nearer, ray_in_geom, ray_primitive
+from cardan.collision.ray import MINVAL, MISS, PLANE, is_primitive, nearer, ray_in_frame, ray_in_geom, ray_primitive
 from cardan.collision.ray_hfield import ray_hfield
 from cardan.collision.ray_mesh import ray_mesh
 from cardan.enums import mjtGeom
-from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import add_scaled3, dot3, get3, norm3, sub3
+from cardan.jit import OK, kernel
+from cardan.maths.vector import add_scaled3, dot3, get3, get9, norm3, sub3
 from cardan.model.kernel_views import Data, Model
 
-HFIELD = int(mjtGeom.mjGEOM_HFIELD)
+HFIELD, MESH = int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_MESH)
 NGROUP = 6
 ROUND = 1.0 + 1e-9
 """By how much bounding spheres are enlarged against rounding."""
@@ -129,56 +129,91 @@ def ray_scene(m: Model, d: Data, point: Any, vec: Any, by_group: bool, static: b
 
 
 @kernel
-def line3(d: Data, k: int) -> Any:
-    """Three numbers of ``d.work.ray_line``."""
-    return (d.work.ray_line[k], d.work.ray_line[k + 1], d.work.ray_line[k + 2])
+def show_groups(d: Data, geomgroup: Any) -> bool:
+    """Keep the groups that rays see (6,) in ``d.work.ray_group``; returns whether there are such, and not all."""
+    for row in range(len(geomgroup)):
+        for k in range(NGROUP):
+            d.work.ray_group[k] = geomgroup[row, k]
+    return len(geomgroup) > 0
 
 
-@stage
-def cast_ray(m: Model, d: Data) -> int:
-    """The ray in ``d.work.ray_line`` against the scene: distance and geom into ``ray_dist`` and ``ray_option[3]``."""
-    point, vec = line3(d, 0), line3(d, 3)
-    if norm3(vec) < MINVAL:
-        d.work.ray_dist[0] = TOO_SHORT
-        return OK
-    by_group, static = d.work.ray_option[0] != 0, d.work.ray_option[1] != 0
-    dist, geom = ray_scene(m, d, point, vec, by_group, static, d.work.ray_option[2])
-    d.work.ray_dist[0] = dist
-    d.work.ray_option[3] = geom
+@kernel
+def cast_ray(
+    m: Model, d: Data, pnt: Any, vec: Any, geomgroup: Any, flg_static: int, bodyexclude: int, geomid: Any
+) -> float:
+    """Distance to the nearest geom, whose id goes into `geomid`, or `TOO_SHORT`: see `cardan.api.rays.mj_ray`."""
+    direction = get3(vec, 0)
+    if norm3(direction) < MINVAL:
+        return TOO_SHORT
+    by_group = show_groups(d, geomgroup)
+    dist, geom = ray_scene(m, d, get3(pnt, 0), direction, by_group, flg_static != 0, bodyexclude)
+    geomid[0, 0] = geom
+    return dist
+
+
+@kernel
+def cast_rays_at(m: Model, d: Data, geom: int, point: Any, vec: Any, geomid: Any, dist: Any) -> None:
+    """Several rays against one geom: distances and ids where it is nearer than what they met before."""
+    for i in range(len(dist)):
+        x = nearer_geom(m, d, geom, point, (vec[3 * i], vec[3 * i + 1], vec[3 * i + 2]), dist[i])
+        if x != dist[i]:
+            dist[i] = x
+            geomid[i] = geom
+
+
+@kernel
+def cast_rays(
+    m: Model,
+    d: Data,
+    pnt: Any,
+    vec: Any,
+    geomgroup: Any,
+    flg_static: int,
+    bodyexclude: int,
+    geomid: Any,
+    dist: Any,
+    nray: int,
+    cutoff: float,
+) -> int:
+    """Several rays from one point: see `cardan.api.rays.mj_multiRay`; returns 1 if a direction is too short."""
+    for i in range(nray):
+        if norm3((vec[3 * i], vec[3 * i + 1], vec[3 * i + 2])) < MINVAL:
+            return 1
+    by_group, point = show_groups(d, geomgroup), get3(pnt, 0)
+    for i in range(nray):
+        dist[i] = MISS
+        geomid[i] = NO_GEOM
+    for geom in range(m.ngeom):
+        if is_seen(m, d, geom, by_group, flg_static != 0, bodyexclude):
+            if not beyond_cutoff(m, d, geom, point, cutoff):
+                cast_rays_at(m, d, geom, point, vec, geomid, dist)
     return OK
 
 
 @kernel
-def cast_rays_at(m: Model, d: Data, geom: int, point: Any) -> None:
-    """All rays of ``d.work.ray_vec`` against one geom."""
-    for i in range(len(d.work.ray_dists)):
-        vec = (d.work.ray_vec[3 * i], d.work.ray_vec[3 * i + 1], d.work.ray_vec[3 * i + 2])
-        x = nearer_geom(m, d, geom, point, vec, d.work.ray_dists[i])
-        if x != d.work.ray_dists[i]:
-            d.work.ray_dists[i] = x
-            d.work.ray_geoms[i] = geom
+def cast_at_geom(m: Model, d: Data, geomid: int, pnt: Any, vec: Any, kind: int) -> float:
+    """Distance to one geom of a type, or `TOO_SHORT`, also if it is of another type."""
+    if geomid < 0 or geomid >= m.ngeom or norm3(get3(vec, 0)) < MINVAL:
+        return TOO_SHORT
+    return ray_geom(m, d, geomid, get3(pnt, 0), get3(vec, 0)) if m.geom_type[geomid] == kind else TOO_SHORT
 
 
-@stage
-def cast_rays(m: Model, d: Data) -> int:
-    """Rays from the point in ``d.work.ray_line`` along all of ``ray_vec``, into ``ray_dists`` and ``ray_geoms``."""
-    point = line3(d, 0)
-    by_group, static = d.work.ray_option[0] != 0, d.work.ray_option[1] != 0
-    for i in range(len(d.work.ray_dists)):
-        d.work.ray_dists[i] = MISS
-        d.work.ray_geoms[i] = NO_GEOM
-    for geom in range(m.ngeom):
-        if is_seen(m, d, geom, by_group, static, d.work.ray_option[2]):
-            if not beyond_cutoff(m, d, geom, point, d.work.ray_cutoff):
-                cast_rays_at(m, d, geom, point)
-    return OK
+@kernel
+def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
+    """Distance to a mesh geom, or `TOO_SHORT`, also if the geom is none."""
+    return cast_at_geom(m, d, geomid, pnt, vec, MESH)
 
 
-@stage
-def cast_at_geom(m: Model, d: Data) -> int:
-    """The ray in ``d.work.ray_line`` against the geom ``ray_option[3]``, into ``ray_dist``."""
-    if norm3(line3(d, 3)) < MINVAL:
-        d.work.ray_dist[0] = TOO_SHORT
-    else:
-        d.work.ray_dist[0] = ray_geom(m, d, d.work.ray_option[3], line3(d, 0), line3(d, 3))
-    return OK
+@kernel
+def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
+    """Distance to a height field geom, or `TOO_SHORT`, also if the geom is none."""
+    return cast_at_geom(m, d, geomid, pnt, vec, HFIELD)
+
+
+@kernel
+def cast_at_shape(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int) -> float:
+    """Distance to a primitive shape, or `TOO_SHORT` if it is none: see `cardan.api.rays.mju_rayGeom`."""
+    if not is_primitive(geomtype):
+        return TOO_SHORT
+    p, v = ray_in_frame(get3(pos, 0), get9(mat, 0), get3(pnt, 0), get3(vec, 0))
+    return ray_primitive(geomtype, get3(size, 0), p, v)

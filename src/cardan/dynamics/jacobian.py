@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan.enums import mjtJacobian
 from cardan.jit import kernel
-from cardan.maths.vector import add3, cross, dot3, get3, sub3
+from cardan.maths.vector import add3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
 from cardan.model.kernel_views import AnyModel, Data, Model
 
 SPARSE = int(mjtJacobian.mjJAC_SPARSE)
@@ -51,20 +51,105 @@ def dof_rate(d: Data, dof: int, force: Any, torque: Any) -> float:
 
 
 @kernel
-def jac(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
-    """Add the Jacobians of a point (world frame) fixed to a body to `jacp` and `jacr` (3 * nv,), row by row.
+def _clear(m: Model, jacobian: Any) -> None:
+    for k in range(len(jacobian)):
+        for dof in range(m.nv):
+            jacobian[k, dof] = 0.0
 
-    Only the columns of the body's chain are written, so the arrays must be zero at first.
-    """
+
+@kernel
+def set_column3(matrix: Any, column: int, v: Any) -> None:
+    """Store three numbers in a column of a matrix (3, n)."""
+    matrix[0, column] = v[0]
+    matrix[1, column] = v[1]
+    matrix[2, column] = v[2]
+
+
+@kernel
+def jac(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
+    """Jacobians of a point (world frame) fixed to a body: `jacp`, `jacr` (3, nv), or without rows if not wanted."""
+    _clear(m, jacp)
+    _clear(m, jacr)
     arm = arm_of(m, d, point, body)
     dof = m.aux.body_lastdof[body]
     while dof >= 0:
         linear = point_column(d, dof, arm)
         angular = rotation_column(d, dof)
-        for k in range(3):
-            jacp[k * m.nv + dof] += linear[k]
-            jacr[k * m.nv + dof] += angular[k]
+        if len(jacp) > 0:
+            set_column3(jacp, dof, linear)
+        if len(jacr) > 0:
+            set_column3(jacr, dof, angular)
         dof = m.dof_parentid[dof]
+
+
+@kernel
+def jac_point_axis(m: Model, d: Data, jac_point: Any, jac_axis: Any, point: Any, axis: Any, body: int) -> None:
+    """Jacobians of a point and of an axis (world frame) that are fixed to a body; (3, nv), or without rows."""
+    _clear(m, jac_point)
+    _clear(m, jac_axis)
+    arm = arm_of(m, d, point, body)
+    dof = m.aux.body_lastdof[body]
+    while dof >= 0:
+        linear = point_column(d, dof, arm)
+        turning = cross(rotation_column(d, dof), axis)
+        if len(jac_point) > 0:
+            set_column3(jac_point, dof, linear)
+        if len(jac_axis) > 0:
+            set_column3(jac_axis, dof, turning)
+        dof = m.dof_parentid[dof]
+
+
+@kernel
+def in_subtree(m: Any, body: int, root: int) -> bool:
+    """Whether a body belongs to the subtree of another (parents have smaller ids)."""
+    while body > root:
+        body = m.body_parentid[body]
+    return body == root
+
+
+@kernel
+def _add_com_jacobian(m: Model, d: Data, jacp: Any, body: int, weight: float) -> None:
+    arm = arm_of(m, d, get3(d.xipos, body), body)
+    dof = m.aux.body_lastdof[body]
+    while dof >= 0:
+        column = point_column(d, dof, arm)
+        for k in range(3):
+            jacp[k, dof] += weight * column[k]
+        dof = m.dof_parentid[dof]
+
+
+@kernel
+def jac_subtree_com(m: Model, d: Data, jacp: Any, root: int) -> None:
+    """Jacobian (3, nv) of the centre of mass of the subtree of a body."""
+    _clear(m, jacp)
+    for body in range(root, m.nbody):
+        if m.body_mass[body] > 0.0 and in_subtree(m, body, root):
+            _add_com_jacobian(m, d, jacp, body, m.body_mass[body] / m.body_subtreemass[root])
+
+
+@kernel
+def _add_angular_momentum(m: Model, d: Data, mat: Any, body: int, root: int) -> None:
+    """Add the angular momentum of one body about the centre of mass of a subtree, per unit of each dof's velocity."""
+    arm = arm_of(m, d, get3(d.xipos, body), body)
+    lever = scale3(sub3(get3(d.xipos, body), get3(d.subtree_com, root)), m.body_mass[body])
+    frame, inertia = get9(d.ximat, body), get3(m.body_inertia, body)
+    dof = m.aux.body_lastdof[body]
+    while dof >= 0:
+        local = mul_mat_t_vec3(frame, rotation_column(d, dof))
+        spin = mul_mat_vec3(frame, (inertia[0] * local[0], inertia[1] * local[1], inertia[2] * local[2]))
+        column = add3(spin, cross(lever, point_column(d, dof, arm)))
+        for k in range(3):
+            mat[k, dof] += column[k]
+        dof = m.dof_parentid[dof]
+
+
+@kernel
+def angular_momentum_matrix(m: Model, d: Data, mat: Any, root: int) -> None:
+    """Matrix (3, nv) that takes qvel to the angular momentum of a body's subtree about its centre of mass."""
+    _clear(m, mat)
+    for body in range(root, m.nbody):
+        if in_subtree(m, body, root):
+            _add_angular_momentum(m, d, mat, body, root)
 
 
 @kernel

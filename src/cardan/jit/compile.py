@@ -6,7 +6,7 @@ outside but the mathematical library), and emitted as an object file that `carda
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -14,6 +14,8 @@ from weakref import WeakSet
 
 import llvmlite.binding as llvm
 
+from cardan.jit.arguments import RESULT, CallAbi
+from cardan.jit.glue import CALL, TABLE_NAME, glue_of
 from cardan.jit.loader import target_machine
 from cardan.jit.stage import Abi, Entry, kernel_options, rounding
 from cardan.jit.struct import Struct
@@ -26,6 +28,10 @@ MATH_LIBRARY = frozenset(
         *("fma", "ldexp", "memset", "memcpy", "memmove"),
     )
 )
+
+
+FRAMED = Abi(extra=("i8",))
+"""How the kernel of a function of the interface is called natively: with the address of a frame."""
 
 
 class KernelError(RuntimeError):
@@ -53,6 +59,28 @@ def _wrapper(entry: Entry, abi: Abi) -> Any:
     return (with_0, with_1, with_2)[len(abi.extra)]
 
 
+def _framed(entry: Entry, abi: CallAbi) -> Any:
+    """A function of three addresses, of model, data and frame, around the kernel of a function of the interface."""
+    from cardan.jit import native
+
+    frame = Struct(f"Frame of {entry.name}", abi.fields(), readonly=False, registered=False)
+    parts = ["as_model(m)" if p == "m" else "as_data(d)" if p == "d" else f"frame.{p}" for p in abi.parameters]
+    call = f"kernel({', '.join(parts)})"
+    lines = [f"return {call}"] if abi.refuses else [call, "return 0"]
+    if abi.result:
+        failed = f"return 1 if frame.{RESULT} == {abi.failure!r} else 0" if abi.failure is not None else "return 0"
+        lines = [f"frame.{RESULT} = {call}", failed]
+    source = "\n    ".join(["def framed(m, d, address):", "frame = as_frame(address)", *lines])
+    scope = {
+        "kernel": entry.function,
+        "as_model": native.as_struct(Struct.registry["Model"]),
+        "as_data": native.as_struct(Struct.registry["Data"]),
+        "as_frame": native.as_struct(frame),
+    }
+    exec(source, scope)
+    return scope["framed"]
+
+
 def _linked(library: Any) -> Any:
     """A new module with the code of a library and of every library that it needs, each once."""
     found = {library: None}
@@ -68,10 +96,10 @@ def _linked(library: Any) -> Any:
     return module
 
 
-def _optimised(symbol: str, module: Any) -> Any:
-    """Make `symbol` the only visible name of a linked module, drop what it doesn't use, and optimise the rest."""
+def _optimised(symbols: Collection[str], module: Any) -> Any:
+    """Make `symbols` the only visible names of a linked module, drop what they don't use, and optimise the rest."""
     for item in (*module.functions, *module.global_variables):
-        if item.name != symbol and not item.is_declaration:
+        if item.name not in symbols and not item.is_declaration:
             item.linkage = "internal"
     machine = target_machine()
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
@@ -172,16 +200,21 @@ def compile_entry(entry: Entry) -> tuple[str, bytes]:
 
     from cardan.jit import native
 
-    result = native.NUMBA_DTYPES[entry.abi.result]
-    arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in entry.abi.extra))
-    callback: Any = CFunc(_wrapper(entry, entry.abi), (arguments, result), {}, kernel_options(entry.exact))
+    abi = entry.abi if isinstance(entry.abi, Abi) else FRAMED
+    function = _framed(entry, entry.abi) if isinstance(entry.abi, CallAbi) else _wrapper(entry, abi)
+    result = native.NUMBA_DTYPES[abi.result]
+    arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in abi.extra))
+    callback: Any = CFunc(function, (arguments, result), {}, kernel_options(entry.exact))
     with _link_later(), rounding(entry.exact):
         try:
             compiled = callback._compile_uncached()
         except NumbaError as error:
             raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
         symbol = compiled.fndesc.llvm_cfunc_wrapper_name
-        module = _optimised(symbol, _linked(compiled.library))
+        module = _linked(compiled.library)
+        if isinstance(entry.abi, CallAbi):
+            module.link_in(llvm.parse_assembly(glue_of(symbol, entry.abi)))
+        _optimised((symbol, symbol + CALL, symbol + TABLE_NAME), module)
     undefined = _undefined_symbols(module)
     if undefined:
         raise KernelError(

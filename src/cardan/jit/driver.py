@@ -123,6 +123,21 @@ def _compile_cold(entries: Sequence[Entry]) -> None:
             _ADDRESSES[entry.function] = load_object(*compile_into_cache(entry))
 
 
+def stored_object(entry: Entry) -> tuple[str, bytes]:
+    """Symbol and object code of an entry, from the cache or compiled now."""
+    from cardan.jit.fingerprint import fingerprint
+
+    with _LOCK:
+        stored = disk.read(entry.name, fingerprint(entry))
+        if stored is None:
+            from cardan.jit.helper import compile_into_cache
+
+            with CompileProgress(1) as progress:
+                progress.compiling(entry.name)
+                stored = compile_into_cache(entry)
+    return stored
+
+
 def addresses(functions: Iterable[Callable[..., Any]]) -> list[int]:
     """Addresses of stages or colliders, loading or compiling those that aren't there yet."""
     functions = list(functions)

@@ -14,7 +14,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -24,11 +24,14 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from cardan.enums.base import MjEnum
+from cardan.jit.arguments import Array, CallAbi, Integer
 from cardan.jit.processor import processor
 from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, Entry
 from cardan.jit.struct import Struct
 
 COMPILER_SOURCES = ("compile.py", "native.py", "pointers.py", "stage.py", "struct.py")
+CALL_SOURCES = ("arguments.py", "glue.py", "layout.py")
+"""What the code of functions of the interface depends on besides."""
 
 # packages whose members the compiler has its own versions of: their names and the compiler's version tell all
 _OF_THE_COMPILER = frozenset(("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba"))
@@ -229,10 +232,22 @@ def _field_texts(names: set[str]) -> Iterator[str]:
 def environment() -> str:
     """Everything outside the sources that compiled code depends on: versions and the processor."""
     options = (KERNEL_OPTIONS["error_model"], sorted(FASTMATH))
-    folder = Path(__file__).parent
-    sources = hashlib.sha256(b"".join((folder / name).read_bytes() for name in COMPILER_SOURCES)).hexdigest()
     versions = (version("numba"), llvm.llvm_version_info, sys.version_info[:2])
-    return repr((sources, *versions, *processor(), options))
+    return repr((_sources(COMPILER_SOURCES), *versions, *processor(), options))
+
+
+@cache
+def _sources(names: tuple[str, ...]) -> str:
+    """Hash of some files of this package."""
+    folder = Path(__file__).parent
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).hexdigest()
+
+
+def _sizes(abi: CallAbi) -> set[str]:
+    """Names of the scalars that the sizes of the arguments of a function mention."""
+    texts = [size for _, a in abi.arguments if isinstance(a, Array) for size in a.shape if isinstance(size, str)]
+    texts += [a.below for _, a in abi.arguments if isinstance(a, Integer)]
+    return {factor for text in texts for factor in text.split("*")}
 
 
 def fingerprint(entry: Entry) -> str:
@@ -243,6 +258,9 @@ def fingerprint(entry: Entry) -> str:
     """
     digest = hashlib.sha256(_ENVIRONMENT.encode())
     digest.update(repr((entry.name, entry.abi, entry.exact)).encode())
+    if isinstance(entry.abi, CallAbi):
+        digest.update(_sources(CALL_SOURCES).encode())
+        digest.update("".join(_field_texts(_sizes(entry.abi))).encode())
     names: set[str] = set()
     outermost: Any = entry.function  # type checkers take it for a method of the entry
     for function in _reachable(outermost):

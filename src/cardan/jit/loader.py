@@ -45,6 +45,14 @@ def load_object(symbol: str, code: bytes) -> Address:
     return Address(engine.get_function_address(symbol), engine)
 
 
+def load_symbols(code: bytes, *symbols: str) -> tuple[Any, list[int]]:
+    """Load an object file; returns what keeps it loaded, and the addresses of functions and variables in it."""
+    engine = _engine()
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine, [engine.get_global_value_address(symbol) for symbol in symbols]
+
+
 def load_assembly(symbol: str, assembly: str) -> Address:
     """Compile a few lines of LLVM assembly; returns the address of `symbol`."""
     module = llvm.parse_assembly(assembly)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeVar
 
+from cardan.jit.arguments import CallAbi
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -51,7 +53,7 @@ class Entry:
 
     name: str
     function: FunctionType
-    abi: Abi
+    abi: Abi | CallAbi
     exact: bool = False
 
 
@@ -84,11 +86,20 @@ def collider(function: F) -> F:
 def entry(function: F, abi: Abi) -> F:
     """Mark a function as one that is compiled to a native function of its own, called as `abi` says."""
     kernel(function)
-    qualified = f"{function.__module__.removeprefix('cardan.')}.{function.__qualname__}"  # type: ignore[attr-defined]
     function.__dict__["__cardan_entry__"] = Entry(  # type: ignore[arg-type]
-        qualified, function, abi, "__cardan_exact__" in function.__dict__
+        _qualified(function), function, abi, "__cardan_exact__" in function.__dict__
     )
     return function
+
+
+def call_entry(public: Callable[..., Any], function: Callable[..., Any], abi: CallAbi) -> Entry:
+    """The entry of a function of the interface, named after the public one, that is compiled from a kernel."""
+    kernel(function)
+    return Entry(_qualified(public), function, abi)  # type: ignore[arg-type]
+
+
+def _qualified(function: Callable[..., Any]) -> str:
+    return f"{function.__module__.removeprefix('cardan.')}.{function.__qualname__}"
 
 
 def entry_of(function: Callable[..., Any]) -> Entry:

@@ -31,11 +31,12 @@ class Struct:
         name: name of the structure (``Model`` or ``Data``); known to the compiler of stages.
         fields: rows in slot order. New rows go to the end, so that compiled stages stay valid.
         readonly: whether stages may only read the structure.
+        registered: whether it is one of the structures that kernels know by name.
     """
 
     registry: ClassVar[dict[str, Struct]] = {}
 
-    def __init__(self, name: str, fields: Iterable[Field], *, readonly: bool) -> None:
+    def __init__(self, name: str, fields: Iterable[Field], *, readonly: bool, registered: bool = True) -> None:
         self.name = name
         self.fields: tuple[Field, ...] = tuple(fields)
         self.readonly = readonly
@@ -50,7 +51,8 @@ class Struct:
                 prefixes[".".join(parts[:depth]) + "."] = None
         self.prefixes: tuple[str, ...] = tuple(prefixes)
         self._members: dict[str, list[Field]] = {}
-        Struct.registry[name] = self
+        if registered:
+            Struct.registry[name] = self
 
     def members(self, prefix: str) -> list[Field]:
         """Fields directly in the group `prefix` (``"opt."``; ``""`` is the top level)."""

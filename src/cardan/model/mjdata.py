@@ -13,6 +13,7 @@ from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.enums.data import mjtTimer
 from cardan.errors import FatalError
 from cardan.jit.driver import Program
+from cardan.jit.layout import CALL_IDENTITY, Native
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, Record, RecordList, scalar_property, set_array
@@ -126,7 +127,7 @@ class _StackIsFull:
         )
 
 
-class MjData(DataNames):
+class MjData(Native, DataNames):
     """State, inputs and results of one simulation (names and shapes as in MuJoCo's mjData).
 
     Array attributes are views of the data's memory. Contacts and constraint rows live in an arena that grows by itself;
@@ -145,7 +146,6 @@ class MjData(DataNames):
     _memory: StructMemory
     _plugin_data: list[Any]  # data of the plugin instances, as their plugins made them
     _resume: np.ndarray  # where a stopped program goes on: position in its list, steps done
-    _jacobians: list[np.ndarray]  # what the functions of Jacobians find: of positions and of rotations (3, nv)
     _arena_held: bool = False
     _resume_address = _StackIsFull()
 
@@ -174,12 +174,12 @@ class MjData(DataNames):
         attributes["_views"] = {}
         attributes["_plugin_data"] = []
         attributes["address"] = memory.address
-        call = np.array([0, 0, model.address, memory.address], np.int64)  # what a program is run with
+        call = np.array([0, 0, model.address, memory.address, id(model)], np.int64)
+        self._native = call  # what a program is run with
         attributes["_resume"] = call[:2]
         attributes["_resume_address"] = call.ctypes.data
         self._show_memory()
         ncon = memory.scalars["ncon"]
-        attributes["_jacobians"] = [memory.arrays["work.arg_jac" + part].reshape(3, model.nv) for part in "pr"]
         attributes["contact"] = MjContactList(memory, "contact.", ncon.item)
         attributes["warning"] = MjWarningStatList(memory, "warning.", lambda: None)
         attributes["timer"] = MjTimerStatList(memory, "timer.", lambda: None)
@@ -249,8 +249,10 @@ class MjData(DataNames):
         """A scalar was set. A stack that is full up to the end of the arena stops the next program, as in MuJoCo."""
         if name == "pstack":
             self.__dict__.pop("_resume_address", None)
+            self._native[CALL_IDENTITY] = 0
             if self.pstack < self.narena:
                 self.__dict__["_resume_address"] = self._resume.ctypes.data
+                self._native[CALL_IDENTITY] = id(self.model)
 
     def __getattr__(self, name: str) -> np.ndarray:
         """An array that is asked for the first time."""

@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
+from cardan.jit.layout import MODEL_ADDRESS, Native
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, group_class, scalar_property, set_array, standalone_memory
@@ -79,7 +82,7 @@ def register_reader(kind: str, reader: Callable[..., Any]) -> None:
     _READERS[kind] = reader
 
 
-class MjModel(ModelNames):
+class MjModel(Native, ModelNames):
     """A compiled model: sizes, options, and one array a field (names and shapes as in MuJoCo's mjModel).
 
     Array attributes are views of the model's memory: writing to them changes the model; assigning to one copies the
@@ -94,7 +97,6 @@ class MjModel(ModelNames):
     _views: dict[tuple[type, str | int], Any]  # of named access
     _texts: dict[str, bytes]  # names and the like, which don't change
     _programs: dict[Any, Any]
-    _desks: list[Any]  # memory for functions that get no data, where nobody works now
     _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
@@ -118,12 +120,12 @@ class MjModel(ModelNames):
         attributes["_texts"] = {}
         attributes["_programs"] = {}
         attributes["_native_code"] = {}
-        attributes["_desks"] = []
         attributes["_finalized"] = False
         attributes["_source"] = None
         attributes["_mesh_poses"] = {}
         attributes["_plugins"] = ()
         attributes["address"] = memory.address
+        self._native = np.zeros(1, np.int64)
 
     def name_plugins(self, names: Iterable[str]) -> None:
         """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""
@@ -133,7 +135,11 @@ class MjModel(ModelNames):
     def finalize(self) -> None:
         """Attach the index tables that are derived from the finished arrays."""
         attach_derived(self)
+        self._finish()
+
+    def _finish(self) -> None:
         self._finalized = True
+        self._native[MODEL_ADDRESS] = self.address
 
     @property
     def _address(self) -> int:
@@ -170,7 +176,7 @@ class MjModel(ModelNames):
         elif name in SIZE_NAMES:
             raise AttributeError(f"MjModel.{name} is a size and can't be set")
         elif name.startswith("_"):
-            self.__dict__[name] = value
+            object.__setattr__(self, name, value)
         else:
             raise AttributeError(f"MjModel has no attribute {name!r} that can be set")
 
@@ -223,7 +229,7 @@ class MjModel(ModelNames):
         new._mesh_poses = self._mesh_poses
         new._plugins = self._plugins
         copy_derived(new, self)
-        new._finalized = True
+        new._finish()
         return new
 
     def __getstate__(self) -> dict[str, Any]:

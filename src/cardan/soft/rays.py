@@ -11,8 +11,8 @@ from typing import Any
 from cardan.collision.near import default_tangent
 from cardan.collision.ray import MISS, ray_capsule, ray_sphere
 from cardan.collision.ray_mesh import ray_triangle
-from cardan.collision.ray_scene import line3
-from cardan.jit import OK, kernel, stage
+from cardan.collision.ray_scene import TOO_SHORT
+from cardan.jit import kernel
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_vertex
@@ -131,14 +131,28 @@ def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Any, v: Any
     return hit
 
 
-@stage
-def cast_at_flex(m: Model, d: Data) -> int:
-    """The ray in ``ray_line`` against the flex ``arg_id[0]``, with layer ``arg_id[1]`` and what it sees ``arg_id[2]``.
-
-    Distance and vertex, numbered in its flex, go to ``ray_dist`` and ``arg_id[3]``.
-    """
-    flex = d.work.arg_id[0]
-    dist, vertex = ray_flex(m, d, flex, d.work.arg_id[1], d.work.arg_id[2], line3(d, 0), line3(d, 3))
-    d.work.ray_dist[0] = dist
-    d.work.arg_id[3] = vertex - m.flex_vertadr[flex] if vertex >= 0 else NO_VERTEX
-    return OK
+@kernel
+def cast_at_flex(
+    m: Model,
+    d: Data,
+    flex_layer: int,
+    flg_vert: int,
+    flg_edge: int,
+    flg_face: int,
+    flg_skin: int,
+    flexid: int,
+    pnt: Any,
+    vec: Any,
+    vertid: Any,
+) -> float:
+    """Distance to a flex, or `TOO_SHORT` if there is none: see `cardan.api.rays.mju_rayFlex`."""
+    if flexid < 0 or flexid >= m.nflex:
+        return TOO_SHORT
+    seen = VERTICES if flg_vert != 0 else 0
+    seen |= EDGES if flg_edge != 0 else 0
+    seen |= FACES_SEEN if flg_face != 0 else 0
+    seen |= SKIN if flg_skin != 0 else 0
+    dist, vertex = ray_flex(m, d, flexid, flex_layer, seen, get3(pnt, 0), get3(vec, 0))
+    if vertex >= 0:
+        vertid[0, 0] = vertex - m.flex_vertadr[flexid]
+    return dist

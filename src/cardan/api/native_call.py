@@ -1,0 +1,212 @@
+"""Functions of the interface that are native code from the first argument on, each declared by a table of arguments.
+
+    @native(res=target(4), quat1=source(4), quat2=source(4))
+    def mju_mulQuat(res, quat1, quat2): ...            # the body is the kernel
+
+    @native_by(body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=element("body", "nbody"))
+    def mj_jacBody(m, d, jacp, jacr, body): ...        # the body only declares; `body_jacobian` is the kernel
+
+What becomes of them is a function of CPython's own kind (`cardan.jit.binding`). Arguments that fit go straight to the
+kernel; all others come here, are checked and converted with the rules and errors of `cardan.api.array_arguments`, and
+go to the same kernel.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cardan.api.arguments import check_model, check_pair, integer
+from cardan.api.array_arguments import (
+    matrix,
+    require,
+    target_matrix,
+    target_of,
+    target_shape,
+    target_vector,
+    valid_id,
+    vector,
+    vector_of,
+)
+from cardan.errors import FatalError
+from cardan.jit.arguments import ANY, Argument, Array, CallAbi, Integer
+from cardan.jit.binding import Binding
+from cardan.jit.fields import DTYPES
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+RESULTS = {"None": "", "float": "f8", "int": "i8"}
+"""Kinds of results by annotation."""
+
+Binding.types.update(Model=MjModel, Data=MjData)
+
+
+def native(*, failure: float | None = None, **arguments: Argument) -> Callable[[F], F]:
+    """Make a function, whose body is a kernel, native; arguments as in `native_by`."""
+
+    def declare(function: F) -> F:
+        return NativeCall(function, function, _abi(function, arguments, failure=failure)).builtin  # type: ignore[arg-type]
+
+    return declare
+
+
+def native_by(
+    kernel: Callable[..., Any],
+    *,
+    failure: tuple[float, str] | None = None,
+    refuses: bool = False,
+    releases: bool = False,
+    **arguments: Argument,
+) -> Callable[[F], F]:
+    """Make a function native that a kernel of the same parameters computes.
+
+    Args:
+        kernel: what computes.
+        failure: a result that says that an argument is wrong after all, and the message of the FatalError.
+        refuses: whether the kernel returns a status instead, not 0 if an argument is wrong: the body of the function,
+            which runs before the kernel on the careful way, must raise then.
+        releases: whether the GIL is released meanwhile.
+        arguments: descriptions of all parameters but ``m`` and ``d``.
+    """
+
+    def declare(function: F) -> F:
+        abi = _abi(function, arguments, failure and failure[0], refuses, releases)
+        call = NativeCall(function, kernel, abi)  # type: ignore[arg-type]
+        call.message = failure[1] if failure else ""
+        return call.builtin
+
+    return declare
+
+
+def _abi(
+    function: Any,
+    arguments: dict[str, Argument],
+    failure: float | None = None,
+    refuses: bool = False,
+    releases: bool = False,
+) -> CallAbi:
+    code = function.__code__
+    parameters = code.co_varnames[: code.co_argcount]
+    described = tuple((name, arguments[name]) for name in parameters if name not in ("m", "d"))
+    if len(described) != len(arguments):
+        raise TypeError(f"{function.__name__}: arguments are described that it does not have")
+    result = RESULTS[function.__annotations__["return"]]
+    return CallAbi(function.__name__, parameters, described, result, failure, refuses, releases)
+
+
+class NativeCall(Binding):
+    """A function of the interface; see `Binding`."""
+
+    message = ""
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    def careful(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Check and convert all arguments, with good errors, and run the kernel on them."""
+        name = self.function.__name__
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}(): {error}") from None
+        bound.apply_defaults()
+        given = bound.arguments
+        self._check_objects(name, given)
+        if self.kernel is not self.function:
+            self.function(**given)  # it may have checks of its own
+        values = self._converted(name, given)
+        data = given.get("d")
+        status, result = self.run_kernel(given.get("m", data and data.model), data, values)
+        if status:
+            raise FatalError(f"{name}: {self.message or f'the arguments were refused with status {status}'}")
+        return result
+
+    def _check_objects(self, name: str, given: dict[str, Any]) -> None:
+        if "d" in given:
+            if "m" not in given and isinstance(given["d"], MjData):
+                return
+            check_pair(name, given.get("m"), given["d"])
+        elif "m" in given:
+            check_model(name, given["m"])
+
+    def _converted(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        """All arguments that aren't model or data, as the kernel wants them."""
+        values: dict[str, Any] = {}
+        for key, argument in sorted(self.abi.arguments, key=lambda row: not isinstance(row[1], Integer)):
+            value = given[key]
+            if isinstance(argument, Array):
+                absent = argument.optional and value is None
+                values[key] = None if absent else self._array(key, value, argument, given, values)
+            elif isinstance(argument, Integer):
+                number = integer(name, key, value)
+                values[key] = number
+                if argument.below:
+                    valid_id(argument.what, number, _size(argument.below, given, values))
+            else:
+                values[key] = _number(name, key, value)
+        self._separate(values)
+        return values
+
+    def _array(self, key: str, value: Any, argument: Array, given: dict[str, Any], values: dict[str, Any]) -> Any:
+        sizes = tuple(n if n == ANY else _size(n, given, values) for n in argument.shape)
+        what = str(argument.shape[0]) if len(sizes) == 1 else f"({', '.join(map(str, argument.shape))})"
+        dtype = DTYPES[argument.dtype].type
+        if len(sizes) == 2:
+            if argument.written and ANY not in sizes:
+                return target_shape(key, value, sizes, what)
+            array = target_matrix(key, value) if argument.written else matrix(key, value)
+            fits = all(n in (ANY, size) for n, size in zip(sizes, array.shape, strict=True))
+            require(fits, f"{key} should be of shape {what}, got {array.shape}")
+            return np.ascontiguousarray(array)
+        if sizes[0] == ANY:
+            return (
+                target_vector(key, value, dtype)
+                if argument.written
+                else np.ascontiguousarray(vector(key, value, dtype))
+            )
+        if argument.written:
+            return target_of(key, value, sizes[0], what, dtype)
+        return np.ascontiguousarray(vector_of(key, value, sizes[0], what, dtype))
+
+    def _separate(self, values: dict[str, Any]) -> None:
+        """Copy arrays that are read where a kernel needs targets apart from them."""
+        for target, argument in self.abi.arguments:
+            if isinstance(argument, Array) and argument.apart:
+                for key, other in self.abi.arguments:
+                    shared = isinstance(other, Array) and not other.written and values[key] is not None
+                    if shared and np.may_share_memory(values[key], values[target]):
+                        values[key] = values[key].copy()
+
+
+def _number(function: str, name: str, value: Any) -> float:
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{function}: {name} must be a number, not {type(value).__name__}") from None
+
+
+def _size(size: int | str, given: dict[str, Any], values: dict[str, Any]) -> int:
+    """The size that a shape mentions (see `cardan.jit.arguments.Array`)."""
+    if isinstance(size, int):
+        return size
+    product = 1
+    for factor in size.split("*"):
+        product *= int(factor) if factor.isdigit() else _factor(factor, given, values)
+    return product
+
+
+def _factor(name: str, given: dict[str, Any], values: dict[str, Any]) -> int:
+    if name in values:
+        return len(values[name]) if isinstance(values[name], np.ndarray) else values[name]
+    data = given.get("d")
+    owner = given.get("m", data and data.model) if hasattr(MjModel, name) else data
+    return int(getattr(owner, name))

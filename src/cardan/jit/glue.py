@@ -1,0 +1,353 @@
+"""Native code between Python objects and a kernel: what unpacks the arguments of a call, and packs its result.
+
+For each function of the interface a few dozen instructions are made from its table of arguments: a function with
+CPython's calling convention for fast calls with keywords. It looks at each object: is it exactly a model, a data of
+that model, an array of the right element type, shape and order, a number? Then it fills a frame (see
+`cardan.jit.arguments`) and calls the kernel. Whatever does not fit in the least it hands to the *careful* way, a Python
+function that gets the same arguments, converts what can be converted, and has an error for the rest. So nothing here
+raises, converts or guesses.
+
+All that differs from process to process, addresses of types and of functions of CPython among it, stands in a table of
+words that `cardan.jit.binding` fills when the code is loaded: object code refers to no symbol outside itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from cardan.jit import layout
+from cardan.jit.arguments import ANY, Argument, Array, CallAbi, Integer
+from cardan.jit.fields import DTYPES
+from cardan.jit.layout import CALL, TABLE, TABLE_NAME
+from cardan.jit.struct import WORDS, Struct
+
+WORD = ir.IntType(64)
+BIT = ir.IntType(1)
+DOUBLE = ir.DoubleType()
+
+
+def glue_of(symbol: str, abi: CallAbi) -> str:
+    """LLVM assembly of the function ``symbol + CALL`` around the kernel `symbol`."""
+    module = ir.Module(symbol)
+    module.triple = ""
+    return str(_Glue(module, symbol, abi).module)
+
+
+class _Glue:
+    """The function that is being written.
+
+    Args:
+        module: where it goes.
+        symbol: the kernel's symbol.
+        abi: the function's arguments.
+    """
+
+    def __init__(self, module: ir.Module, symbol: str, abi: CallAbi) -> None:
+        self.module, self.abi = module, abi
+        count = len(TABLE) + len(abi.parameters)
+        self.table = ir.GlobalVariable(module, ir.ArrayType(WORD, count), symbol + TABLE_NAME)
+        self.table.initializer = ir.Constant(self.table.value_type, None)
+        self.kernel = ir.Function(module, ir.FunctionType(WORD, [WORD] * 3), symbol)
+        self.kernel.attributes.add("noinline")
+        function = ir.Function(module, ir.FunctionType(WORD, [WORD] * 4), symbol + CALL)
+        _, self.given, self.count, self.keywords = function.args
+        self.builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
+        self.careful = function.append_basic_block("careful")
+        self.function = function
+        self.frame = self.builder.alloca(ir.ArrayType(WORD, WORDS * (1 + len(abi.arguments))))
+        self.scratch = self.builder.alloca(WORD)
+        self.gathered = self.builder.alloca(ir.ArrayType(WORD, max(1, len(abi.parameters))))
+        self.addresses: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+        self._write()
+
+    # small pieces ------------------------------------------------------------
+
+    def constant(self, value: int) -> Any:
+        """A word."""
+        return ir.Constant(WORD, value)
+
+    def load(self, address: Any, offset: int = 0, kind: Any = WORD) -> Any:
+        """What stands in memory at a number of bytes behind an address."""
+        at = self.builder.add(address, self.constant(offset)) if offset else address
+        return self.builder.load(self.builder.inttoptr(at, kind.as_pointer()))
+
+    def word(self, name: str) -> Any:
+        """A word of the table."""
+        return self._entry(TABLE.index(name))
+
+    def _entry(self, index: int) -> Any:
+        zero = ir.Constant(ir.IntType(32), 0)
+        return self.builder.load(self.builder.gep(self.table, [zero, ir.Constant(ir.IntType(32), index)]))
+
+    def api(self, name: str, *arguments: Any, result: Any = WORD) -> Any:
+        """A call of a function of CPython."""
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        return self.builder.call(self.builder.inttoptr(self.word(name), kind.as_pointer()), arguments)
+
+    def require(self, condition: Any) -> None:
+        """Go the careful way unless a condition holds."""
+        after = self.function.append_basic_block()
+        self.builder.cbranch(condition, after, self.careful)
+        self.builder.position_at_end(after)
+
+    def equal(self, a: Any, b: Any) -> Any:
+        """Whether two words are equal."""
+        return self.builder.icmp_signed("==", a, b)
+
+    def has_type(self, thing: Any, *names: str) -> Any:
+        """Whether the type of an object is exactly one of those of these names."""
+        kind = self.load(thing, layout.TYPE)
+        found = ir.Constant(BIT, 0)
+        for name in names:
+            found = self.builder.or_(found, self.equal(kind, self.word(name)))
+        return found
+
+    def store(self, slot: int, *words: Any) -> None:
+        """Set the words of a slot of the frame."""
+        for k, value in enumerate(words):
+            at = self._frame_address(WORDS * slot + k)
+            self.builder.store(value, self.builder.inttoptr(at, value.type.as_pointer()))
+
+    def _frame_address(self, index: int = 0) -> Any:
+        return self.builder.add(self.builder.ptrtoint(self.frame, WORD), self.constant(8 * index))
+
+    # the function ------------------------------------------------------------
+
+    def _write(self) -> None:
+        things = self._gather()
+        self._objects(things)
+        written = [(name, a) for name, a in self.abi.arguments if isinstance(a, Array) and a.apart]
+        slots = {name: k for k, (name, _) in enumerate(self.abi.arguments, start=1)}
+        integers_first = sorted(self.abi.arguments, key=lambda row: not isinstance(row[1], Integer))
+        for name, argument in integers_first:  # sizes may mention them
+            thing = things[self.abi.parameters.index(name)]
+            self._argument(slots[name], name, thing, argument)
+        for name, _ in written:
+            self._require_apart(name)
+        self._call()
+        self.builder.position_at_end(self.careful)
+        result = self.api("PyObject_Vectorcall", self.word("careful"), self.given, self.count, self.keywords)
+        self.builder.ret(result)
+
+    def _gather(self) -> list[Any]:
+        """All arguments in the order of the parameters: as they come, or, with keywords, sorted into an array."""
+        n = len(self.abi.parameters)
+        before = self.builder.block
+        sorting, ready = self.function.append_basic_block("sort"), self.function.append_basic_block("ready")
+        plain = self.builder.and_(self.equal(self.keywords, self.constant(0)), self.equal(self.count, self.constant(n)))
+        self.builder.cbranch(plain, ready, sorting)
+        self.builder.position_at_end(sorting)
+        self.require(self.builder.icmp_signed("!=", self.keywords, self.constant(0)))
+        named = self.api("PyTuple_Size", self.keywords)
+        self.require(self.equal(self.builder.add(self.count, named), self.constant(n)))
+        target = self.builder.ptrtoint(self.gathered, WORD)
+        for k in range(n):
+            self._sort(k, target, named)
+        after = self.builder.block
+        self.builder.branch(ready)
+        self.builder.position_at_end(ready)
+        things = self.builder.phi(WORD)
+        things.add_incoming(self.given, before)
+        things.add_incoming(target, after)
+        return [self.load(things, 8 * k) for k in range(n)]
+
+    def _sort(self, k: int, target: Any, named: Any) -> None:
+        """Find the argument of the parameter `k`, by position or by its name, which is compared by identity."""
+        builder = self.builder
+        place = builder.inttoptr(builder.add(target, self.constant(8 * k)), WORD.as_pointer())
+        by_place, by_name, found = (self.function.append_basic_block() for _ in range(3))
+        builder.cbranch(builder.icmp_signed(">", self.count, self.constant(k)), by_place, by_name)
+        builder.position_at_end(by_place)
+        builder.store(self.load(self.given, 8 * k), place)
+        builder.branch(found)
+        builder.position_at_end(by_name)
+        builder.store(self.constant(0), self.scratch)
+        test, match, following = (self.function.append_basic_block() for _ in range(3))
+        builder.branch(test)
+        builder.position_at_end(test)
+        i = builder.load(self.scratch)
+        self.require(builder.icmp_signed("<", i, named))
+        name = self.api("PyTuple_GetItem", self.keywords, i)
+        builder.cbranch(self.equal(name, self._entry(len(TABLE) + k)), match, following)
+        builder.position_at_end(following)
+        builder.store(builder.add(i, self.constant(1)), self.scratch)
+        builder.branch(test)
+        builder.position_at_end(match)
+        at = builder.add(self.given, builder.mul(builder.add(self.count, i), self.constant(8)))
+        builder.store(self.load(at), place)
+        builder.branch(found)
+        builder.position_at_end(found)
+
+    def _objects(self, things: list[Any]) -> None:
+        """Addresses of the model and of the data, from their slots."""
+        by_name = dict(zip(self.abi.parameters, things, strict=True))
+        self.addresses = {"Model": self.constant(0), "Data": self.constant(0)}
+        if "m" in by_name:
+            self.require(self.has_type(by_name["m"], "Model"))
+        if "d" in by_name:
+            self.require(self.has_type(by_name["d"], "Data"))
+            words = self._slot(by_name["d"])
+            if "m" in by_name:
+                self.require(self.equal(self.load(words, 8 * layout.CALL_IDENTITY), by_name["m"]))
+            self.addresses["Model"] = self.load(words, 8 * layout.CALL_MODEL)
+            self.addresses["Data"] = self.load(words, 8 * layout.CALL_DATA)
+        elif "m" in by_name:
+            self.addresses["Model"] = self.load(self._slot(by_name["m"]), 8 * layout.MODEL_ADDRESS)
+            self.require(self.builder.icmp_signed("!=", self.addresses["Model"], self.constant(0)))
+
+    def _slot(self, thing: Any) -> Any:
+        """Address of the words that a model or data keeps for native code."""
+        array = self.load(self.builder.add(thing, self.word("slot")))
+        self.require(self.builder.icmp_signed("!=", array, self.constant(0)))
+        self.require(self.has_type(array, "ndarray"))
+        return self.load(array, layout.DATA)
+
+    def _argument(self, slot: int, name: str, thing: Any, argument: Argument) -> None:
+        if isinstance(argument, Array):
+            if argument.optional:
+                self._unless_none(slot, thing, lambda: self._array(slot, name, thing, argument))
+            else:
+                self._array(slot, name, thing, argument)
+        elif isinstance(argument, Integer):
+            value = self._integer(thing)
+            if argument.below:
+                self.require(self.builder.icmp_unsigned("<", value, self._size(argument.below)))
+            self.values[name] = value
+            self.store(slot, value)
+        else:
+            self.store(slot, self._number(thing))
+
+    def _unless_none(self, slot: int, thing: Any, write: Callable[[], None]) -> None:
+        absent, present, after = (self.function.append_basic_block() for _ in range(3))
+        self.builder.cbranch(self.equal(thing, self.word("None")), absent, present)
+        self.builder.position_at_end(absent)
+        self.store(slot, *(self.constant(0),) * WORDS)
+        self.builder.branch(after)
+        self.builder.position_at_end(present)
+        write()
+        self.builder.branch(after)
+        self.builder.position_at_end(after)
+
+    def _array(self, slot: int, name: str, thing: Any, argument: Array) -> None:
+        self.require(self.has_type(thing, "ndarray"))
+        self.require(self.equal(self.load(thing, layout.DESCR), self.word(argument.dtype)))
+        half = ir.IntType(32)
+        wanted = ir.Constant(half, layout.C_CONTIGUOUS | layout.ALIGNED | (layout.WRITEABLE if argument.written else 0))
+        flags = self.builder.and_(self.load(thing, layout.FLAGS, half), wanted)
+        self.require(self.builder.icmp_signed("==", flags, wanted))
+        dimensions = self.load(thing, layout.NDIM, half)
+        self.require(self.builder.icmp_signed("==", dimensions, ir.Constant(half, len(argument.shape))))
+        sizes = self.load(thing, layout.DIMENSIONS)
+        shape = [self.load(sizes, 8 * k) for k in range(len(argument.shape))]
+        for size, expected in zip(shape, argument.shape, strict=True):
+            if expected != ANY:
+                self.require(self.equal(size, self._size(expected)))
+        self.values[name] = shape[0]
+        rows = [self.constant(1), *shape] if argument.is_row else [*shape, self.constant(1)]
+        self.store(slot, self.load(thing, layout.DATA), *rows[:2])
+
+    def _integer(self, thing: Any) -> Any:
+        """The value of an int, of an instance of a subclass of it, or of an integer of NumPy."""
+        flags = self.api("PyType_GetFlags", self.load(thing, layout.TYPE))
+        is_long = self.builder.icmp_signed(
+            "!=", self.builder.and_(flags, self.constant(layout.LONG_SUBCLASS)), self.constant(0)
+        )
+        long, other, after = (self.function.append_basic_block() for _ in range(3))
+        self.builder.cbranch(is_long, long, other)
+        self.builder.position_at_end(long)
+        exact = self._exact_integer(thing)
+        long_end = self.builder.block
+        self.builder.branch(after)
+        self.builder.position_at_end(other)
+        self.require(self.has_type(thing, "int32", "int64"))
+        numpy = self.api("PyNumber_AsSsize_t", thing, self.constant(0))
+        other_end = self.builder.block
+        self.builder.branch(after)
+        self.builder.position_at_end(after)
+        value = self.builder.phi(WORD)
+        value.add_incoming(exact, long_end)
+        value.add_incoming(numpy, other_end)
+        return value
+
+    def _exact_integer(self, thing: Any) -> Any:
+        overflow = self.builder.bitcast(self.scratch, ir.IntType(32).as_pointer())
+        value = self.api("PyLong_AsLongLongAndOverflow", thing, self.builder.ptrtoint(overflow, WORD))
+        self.require(self.builder.icmp_signed("==", self.builder.load(overflow), ir.Constant(ir.IntType(32), 0)))
+        return value
+
+    def _number(self, thing: Any) -> Any:
+        """The value of a float, of NumPy's, or of an int."""
+        floating, other, after = (self.function.append_basic_block() for _ in range(3))
+        self.builder.cbranch(self.has_type(thing, "float", "float64"), floating, other)
+        self.builder.position_at_end(floating)
+        direct = self.api("PyFloat_AsDouble", thing, result=DOUBLE)
+        self.builder.branch(after)
+        self.builder.position_at_end(other)
+        self.require(self.has_type(thing, "int"))
+        converted = self.builder.sitofp(self._exact_integer(thing), DOUBLE)
+        other_end = self.builder.block
+        self.builder.branch(after)
+        self.builder.position_at_end(after)
+        value = self.builder.phi(DOUBLE)
+        value.add_incoming(direct, floating)
+        value.add_incoming(converted, other_end)
+        return value
+
+    def _size(self, size: int | str) -> Any:
+        """A size: a number, or a product of numbers, other arguments and scalars of the model and the data."""
+        if isinstance(size, int):
+            return self.constant(size)
+        product = self.constant(1)
+        for factor in size.split("*"):
+            product = self.builder.mul(product, self._factor(factor))
+        return product
+
+    def _factor(self, name: str) -> Any:
+        if name.isdigit():
+            return self.constant(int(name))
+        if name in self.values:
+            return self.values[name]
+        for owner in ("Model", "Data"):
+            struct = Struct.registry[owner]
+            if name in struct.slot and struct.by_name[name].is_scalar:
+                kind = ir.IntType(8 * struct.by_name[name].numpy_dtype.itemsize)
+                value = self.load(self.addresses[owner], 8 * WORDS * struct.slot[name], kind)
+                return value if kind is WORD else self.builder.sext(value, WORD)
+        raise KeyError(name)
+
+    def _require_apart(self, name: str) -> None:
+        """Require that an array shares no memory with the others."""
+        slots = {n: (k, a) for k, (n, a) in enumerate(self.abi.arguments, start=1) if isinstance(a, Array)}
+        low, high = self._extent(*slots[name])
+        for other, place in slots.items():
+            if other != name:
+                start, stop = self._extent(*place)
+                before = self.builder.icmp_unsigned("<=", high, start)
+                behind = self.builder.icmp_unsigned("<=", stop, low)
+                self.require(self.builder.or_(before, behind))
+
+    def _extent(self, slot: int, array: Array) -> tuple[Any, Any]:
+        words = [self.load(self._frame_address(WORDS * slot + k)) for k in range(WORDS)]
+        count = self.builder.mul(words[1], words[2])
+        nbytes = self.builder.mul(count, self.constant(DTYPES[array.dtype].itemsize))
+        return words[0], self.builder.add(words[0], nbytes)
+
+    def _call(self) -> None:
+        """Run the kernel and return its result; a status other than 0 says that the arguments are wrong after all."""
+        thread = self.api("PyEval_SaveThread") if self.abi.releases else None
+        words = [self.addresses["Model"], self.addresses["Data"], self._frame_address()]
+        status = self.builder.call(self.kernel, words)
+        if thread is not None:
+            self.api("PyEval_RestoreThread", thread, result=ir.VoidType())
+        self.require(self.equal(status, self.constant(0)))
+        if self.abi.result == "f8":
+            value = self.load(self._frame_address(), kind=DOUBLE)
+            self.builder.ret(self.api("PyFloat_FromDouble", value))
+        elif self.abi.result:
+            self.builder.ret(self.api("PyLong_FromLongLong", self.load(self._frame_address())))
+        else:
+            self.builder.ret(self.api("Py_NewRef", self.word("None")))

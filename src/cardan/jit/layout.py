@@ -1,0 +1,79 @@
+"""How objects lie in memory, as native code reads them, and what it must be told in each process.
+
+Only documented layouts are used: the head of an object, the fields of `PyArrayObject` (NumPy C API), and the one slot
+of the class `Native`. `layout_is_known` looks whether they hold.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sysconfig
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan.jit.fields import DTYPES
+
+API = (
+    *("PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_NewRef", "PyFloat_FromDouble"),
+    *("PyFloat_AsDouble", "PyLong_FromLongLong", "PyLong_AsLongLongAndOverflow", "PyNumber_AsSsize_t"),
+    *("PyType_GetFlags", "PyTuple_Size", "PyTuple_GetItem"),
+)
+"""Functions of CPython that the code calls."""
+
+OBJECTS = ("careful", "None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", *DTYPES)
+"""Objects that it compares with, or calls."""
+
+TABLE = (*API, *OBJECTS, "slot")
+"""Words of the table, before the names of the parameters; `slot` is the offset of the slot of `Native`."""
+
+CALL, TABLE_NAME = ".call", ".table"
+"""What follows the name of a kernel's symbol: its function for Python, and the table of that function."""
+
+# layouts: byte offsets (Python/C API, "Common Object Structures"; NumPy C API, "PyArrayObject")
+TYPE = 8
+DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 16, 24, 32, 56, 64
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+LONG_SUBCLASS = 1 << 24
+
+# words of the arrays in the slots of models and data (`cardan.jit.binding.Native`)
+MODEL_ADDRESS = 0
+CALL_MODEL, CALL_DATA, CALL_IDENTITY = 2, 3, 4
+
+
+class Native:
+    """Base of the classes whose instances native code looks into: models and data.
+
+    Its slot, the first thing behind the head of an object, holds an array of words (int64). A model's: the address of
+    its slot table, or 0 before it is finished. A data's: two words of a running program (`cardan.jit.driver`), the
+    addresses of the slot tables of its model and of itself, and the identity of its model, or 0 while it can't be used.
+    """
+
+    __slots__ = ("_native",)
+
+    _native: np.ndarray
+
+
+@cache
+def layout_is_known() -> bool:
+    """Whether objects are laid out in memory as the native code reads them; looked at, not believed."""
+    probe, mark = Native(), np.zeros((2, 3))
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    if object.__basicsize__ != TYPE + 8 or Native.__basicsize__ != object.__basicsize__ + 8:
+        return False
+
+    def word(thing: Any, offset: int) -> int:
+        return ctypes.c_int64.from_address(id(thing) + offset).value
+
+    probe._native = mark
+    return (
+        word(probe, TYPE) == id(Native)
+        and word(probe, object.__basicsize__) == id(mark)
+        and word(mark, DATA) == mark.ctypes.data
+        and word(mark, NDIM) & 0xFFFFFFFF == mark.ndim
+        and tuple((ctypes.c_int64 * 2).from_address(word(mark, DIMENSIONS))) == mark.shape
+        and word(mark, DESCR) == id(DTYPES["f8"]) == id(mark.dtype)
+        and word(mark, FLAGS) & 0xFFFFFFFF == mark.flags.num
+    )
