@@ -43,8 +43,15 @@ def _is_convex(m: Model, geom: int) -> bool:
     return m.geom_type[geom] != HFIELD and m.geom_type[geom] != SDF
 
 
+def _check_convex(m: MjModel, geom1: int, geom2: int, **_: Any) -> None:
+    for geom in (valid_id("geom", geom1, m.ngeom), valid_id("geom", geom2, m.ngeom)):
+        if m.geom_type[geom] in (HFIELD, SDF):
+            raise ValueError(f"mj_geomDistance: geom {geom} is a height field or signed-distance shape, not convex")
+
+
 @native_by(
     distance_of_geoms,
+    check=_check_convex,
     failure=(NOT_CONVEX, "a geom is not convex"),
     releases=True,
     geom1=element("geom", "ngeom"),
@@ -72,7 +79,4 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
         TypeError: `fromto` is not a writeable array of 6 numbers.
         ValueError: one of the geoms is a height field or a signed-distance shape, which are not convex.
     """
-    for geom in (valid_id("geom", geom1, m.ngeom), valid_id("geom", geom2, m.ngeom)):
-        if m.geom_type[geom] in (mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SDF):
-            raise ValueError(f"mj_geomDistance: geom {geom} is a height field or signed-distance shape, not convex")
     ...

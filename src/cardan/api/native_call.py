@@ -4,7 +4,7 @@
     def mju_mulQuat(res, quat1, quat2): ...            # the body is the kernel
 
     @native_by(body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=element("body", "nbody"))
-    def mj_jacBody(m, d, jacp, jacr, body): ...        # the body only declares; `body_jacobian` is the kernel
+    def mj_jacBody(m, d, jacp, jacr, body): ...        # only declared here; `body_jacobian` is the kernel
 
 What becomes of them is a function of CPython's own kind (`cardan.jit.binding`). Arguments that fit go straight to the
 kernel; all others come here, are checked and converted with the rules and errors of `cardan.api.array_arguments`, and
@@ -34,7 +34,7 @@ from cardan.api.array_arguments import (
 )
 from cardan.errors import FatalError
 from cardan.jit.arguments import ANY, Argument, Array, CallAbi, Integer
-from cardan.jit.binding import Binding
+from cardan.jit.binding import Binding, KernelBinding
 from cardan.jit.fields import DTYPES
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -59,6 +59,7 @@ def native(*, failure: float | None = None, **arguments: Argument) -> Callable[[
 def native_by(
     kernel: Callable[..., Any],
     *,
+    check: Callable[..., None] | None = None,
     failure: tuple[float, str] | None = None,
     refuses: bool = False,
     releases: bool = False,
@@ -68,9 +69,9 @@ def native_by(
 
     Args:
         kernel: what computes.
+        check: gets all arguments by name before they are converted, and raises if some don't go together.
         failure: a result that says that an argument is wrong after all, and the message of the FatalError.
-        refuses: whether the kernel returns a status instead, not 0 if an argument is wrong: the body of the function,
-            which runs before the kernel on the careful way, must raise then.
+        refuses: whether the kernel returns a status instead, not 0 if an argument is wrong; `check` must raise then.
         releases: whether the GIL is released meanwhile.
         arguments: descriptions of all parameters but ``m`` and ``d``.
     """
@@ -79,6 +80,7 @@ def native_by(
         abi = _abi(function, arguments, failure and failure[0], refuses, releases)
         call = NativeCall(function, kernel, abi)  # type: ignore[arg-type]
         call.message = failure[1] if failure else ""
+        call.check = check
         return call.builtin
 
     return declare
@@ -100,10 +102,11 @@ def _abi(
     return CallAbi(function.__name__, parameters, described, result, failure, refuses, releases)
 
 
-class NativeCall(Binding):
-    """A function of the interface; see `Binding`."""
+class NativeCall(KernelBinding):
+    """A function of the interface that a kernel computes; see `Binding`."""
 
     message = ""
+    check: Callable[..., None] | None = None
 
     @cached_property
     def _signature(self) -> inspect.Signature:
@@ -119,8 +122,8 @@ class NativeCall(Binding):
         bound.apply_defaults()
         given = bound.arguments
         self._check_objects(name, given)
-        if self.kernel is not self.function:
-            self.function(**given)  # it may have checks of its own
+        if self.check is not None:
+            self.check(**given)
         values = self._converted(name, given)
         data = given.get("d")
         status, result = self.run_kernel(given.get("m", data and data.model), data, values)
@@ -155,25 +158,19 @@ class NativeCall(Binding):
         return values
 
     def _array(self, key: str, value: Any, argument: Array, given: dict[str, Any], values: dict[str, Any]) -> Any:
-        sizes = tuple(n if n == ANY else _size(n, given, values) for n in argument.shape)
+        sizes = tuple(None if n == ANY else _size(n, given, values) for n in argument.shape)
         what = str(argument.shape[0]) if len(sizes) == 1 else f"({', '.join(map(str, argument.shape))})"
         dtype = DTYPES[argument.dtype].type
         if len(sizes) == 2:
-            if argument.written and ANY not in sizes:
-                return target_shape(key, value, sizes, what)
-            array = target_matrix(key, value) if argument.written else matrix(key, value)
-            fits = all(n in (ANY, size) for n, size in zip(sizes, array.shape, strict=True))
-            require(fits, f"{key} should be of shape {what}, got {array.shape}")
-            return np.ascontiguousarray(array)
-        if sizes[0] == ANY:
-            return (
-                target_vector(key, value, dtype)
-                if argument.written
-                else np.ascontiguousarray(vector(key, value, dtype))
-            )
-        if argument.written:
-            return target_of(key, value, sizes[0], what, dtype)
-        return np.ascontiguousarray(vector_of(key, value, sizes[0], what, dtype))
+            return _matrix(key, value, argument, sizes, what)
+        size = sizes[0]
+        if size is None:
+            array = target_vector(key, value, dtype) if argument.written else vector(key, value, dtype)
+        elif argument.written:
+            array = target_of(key, value, size, what, dtype)
+        else:
+            array = vector_of(key, value, size, what, dtype)
+        return np.ascontiguousarray(array)
 
     def _separate(self, values: dict[str, Any]) -> None:
         """Copy arrays that are read where a kernel needs targets apart from them."""
@@ -183,6 +180,16 @@ class NativeCall(Binding):
                     shared = isinstance(other, Array) and not other.written and values[key] is not None
                     if shared and np.may_share_memory(values[key], values[target]):
                         values[key] = values[key].copy()
+
+
+def _matrix(key: str, value: Any, argument: Array, sizes: tuple[int | None, ...], what: str) -> np.ndarray:
+    rows, columns = sizes
+    if argument.written and rows is not None and columns is not None:
+        return target_shape(key, value, (rows, columns), what)
+    array = target_matrix(key, value) if argument.written else matrix(key, value)
+    fits = rows in (None, array.shape[0]) and columns in (None, array.shape[1])
+    require(fits, f"{key} should be of shape {what}, got {array.shape}")
+    return np.ascontiguousarray(array)
 
 
 def _number(function: str, name: str, value: Any) -> float:

@@ -8,6 +8,7 @@ model asks for something that Cardan doesn't have yet, and whatever a Python cal
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,13 +17,16 @@ from cardan.dynamics.bias import newton_euler
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
 from cardan.jit import OK, jit_enabled, stage
+from cardan.jit.binding import Binding, ProgramBinding
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
 from cardan.step import pipeline
 from cardan.step.hooks import hooks
-from cardan.step.run import run, settle
+from cardan.step.run import StepProgram, run, settle
+
+F = TypeVar("F", bound=Callable[..., None])
 
 RUNGE_KUTTA_ORDER = 4
 
@@ -31,48 +35,42 @@ _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", 
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
-    """Run the program of a public function, after all checks."""
+    """Run the program of a public function, after all checks, and let native code find it from now on."""
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
     version = hooks.version
     program = pipeline.program(m, name)
-    if jit_enabled and not program.needs_objects:
-        m._programs[name] = version, program.once, program.block_address, program
+    binding = Binding.all.get(name)
+    if jit_enabled and not program.needs_objects and isinstance(binding, ProgramBinding):
+        m._programs.make_ready(binding.index, name, program, version)
     run(program, m, d, repeat)
 
 
-def _execute_once(name: str, m: MjModel, d: MjData) -> None:
-    """Run the program of a public function once: the path of every step, kept short.
+def _settle(program: StepProgram, m: MjModel, d: MjData, status: int, repeat: int) -> None:
+    """Answer what a stage of a program asked for that native code ran, and go on."""
+    settle(status, program, m, d, repeat)
 
-    What `_execute` left behind is good for the data of that very model, until a callback or an option is set.
-    """
-    if m.__class__ is MjModel and d.__class__ is MjData and d.model is m:
-        ready = m._programs.get(name)
-        if ready is not None and ready[0] == hooks.version:
-            status = ready[1](ready[2], d._resume_address)
-            if status:
-                settle(status, ready[3], m, d, 1)
-            return
-    _execute(name, m, d)
+
+def _runs_program(function: F) -> F:
+    """Make a function of (m, d) that calls `_execute` native: without a line of Python from its second call on."""
+    return ProgramBinding(function, _settle, hooks.version_address).builtin  # type: ignore[arg-type]
 
 
 def _function(name: str, doc: str) -> Callable[[MjModel, MjData], None]:
     """A public function of (m, d) for a program."""
 
     def call(m: MjModel, d: MjData) -> None:
-        _execute_once(name, m, d)
+        _execute(name, m, d)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = doc
-    return call
+    return _runs_program(call)
 
 
+@_runs_program
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
     """Advance the simulation, controls from `d.ctrl` and the control callback. Optionally, repeat nstep times."""
-    if nstep.__class__ is int and nstep == 1:
-        _execute_once("mj_step", m, d)
-    else:
-        _execute("mj_step", m, d, integer("mj_step", "nstep", nstep))
+    _execute("mj_step", m, d, integer("mj_step", "nstep", nstep))
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:

@@ -6,6 +6,7 @@ in units of `vec`, or -1. Rays that start inside a geom meet the surface where t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,17 @@ def mj_ray(
     ...
 
 
+def _check_rays(vec: Any, geomid: Any, dist: Any, nray: int, **_: Any) -> None:
+    require(np.size(dist) == np.size(geomid) == nray, f"dist and geomid should be of size nray ({nray})")
+    directions = vector_of("vec", vec, 3 * nray, "3*nray")
+    lengths = np.linalg.norm(directions.reshape(-1, 3), axis=1)
+    if (lengths < mjMINVAL).any():
+        raise FatalError(f"mj_multiRay: direction {int(np.argmin(lengths))} is too short")
+
+
 @native_by(
     cast_rays,
+    check=_check_rays,
     refuses=True,
     releases=True,
     pnt=source(3),
@@ -121,43 +131,53 @@ def mj_multiRay(
         FatalError: a direction is 0.
         TypeError: an array has a wrong size or type.
     """
-    require(np.size(dist) == np.size(geomid) == nray, f"dist and geomid should be of size nray ({nray})")
-    directions = vector_of("vec", vec, 3 * nray, "3*nray")
-    lengths = np.linalg.norm(directions.reshape(-1, 3), axis=1)
-    if (lengths < mjMINVAL).any():
-        raise FatalError(f"mj_multiRay: direction {int(np.argmin(lengths))} is too short")
+    ...
 
 
-def _check_kind(name: str, kind: mjtGeom, m: MjModel, geomid: int) -> None:
-    """Check that a geom is of the type `kind`."""
-    if not 0 <= geomid < m.ngeom or m.geom_type[geomid] != kind:
-        raise FatalError(f"{name}: geom with {kind.name[7:].lower()} type expected, geom {geomid} is none")
+def _is_of(name: str, kind: mjtGeom) -> Callable[..., None]:
+    """A check that the geom that a function is given is of the type `kind`."""
+
+    def check(m: MjModel, geomid: int, **_: Any) -> None:
+        if not 0 <= geomid < m.ngeom or m.geom_type[geomid] != kind:
+            raise FatalError(f"{name}: geom with {kind.name[7:].lower()} type expected, geom {geomid} is none")
+
+    return check
 
 
-@native_by(cast_at_mesh, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3))
+MESH_RAY = _is_of("mj_rayMesh", mjtGeom.mjGEOM_MESH)
+HFIELD_RAY = _is_of("mj_rayHfield", mjtGeom.mjGEOM_HFIELD)
+
+
+@native_by(cast_at_mesh, check=MESH_RAY, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3))
 def mj_rayMesh(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
     """Distance along a ray to the faces of a mesh geom, or -1; point and direction (3,) in the global frame.
 
     Raises:
         FatalError: the geom is no mesh, or `vec` is 0.
     """
-    _check_kind("mj_rayMesh", mjtGeom.mjGEOM_MESH, m, geomid)
     ...
 
 
-@native_by(cast_at_hfield, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3))
+@native_by(
+    cast_at_hfield, check=HFIELD_RAY, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3)
+)
 def mj_rayHfield(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
     """Distance along a ray to a height field geom, or -1; point and direction (3,) in the global frame.
 
     Raises:
         FatalError: the geom is no height field, or `vec` is 0.
     """
-    _check_kind("mj_rayHfield", mjtGeom.mjGEOM_HFIELD, m, geomid)
     ...
+
+
+def _check_primitive(geomtype: int, **_: Any) -> None:
+    if not is_primitive(int(geomtype)):
+        raise FatalError(f"mju_rayGeom: unexpected geom type {int(geomtype)}")
 
 
 @native_by(
     cast_at_shape,
+    check=_check_primitive,
     failure=SHORT,
     pos=source(3),
     mat=source(9),
@@ -180,13 +200,17 @@ def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int
     Raises:
         FatalError: there is no primitive of this type.
     """
-    if not is_primitive(int(geomtype)):
-        raise FatalError(f"mju_rayGeom: unexpected geom type {int(geomtype)}")
     ...
+
+
+def _check_flex(m: MjModel, flexid: int, **_: Any) -> None:
+    if not 0 <= flexid < m.nflex:
+        raise FatalError(f"mju_rayFlex: there is no flex {flexid}; the model has {m.nflex}")
 
 
 @native_by(
     cast_at_flex,
+    check=_check_flex,
     failure=SHORT,
     releases=True,
     flex_layer=Integer(),
@@ -231,8 +255,6 @@ def mju_rayFlex(
         FatalError: there is no such flex.
         TypeError: an array has a wrong size or type.
     """
-    if not 0 <= flexid < m.nflex:
-        raise FatalError(f"mju_rayFlex: there is no flex {flexid}; the model has {m.nflex}")
     ...
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from cardan.api.arguments import check_model, check_pair, integer, writable_vector
+from cardan.api.native_call import native_by
 from cardan.errors import FatalError
+from cardan.jit.arguments import ANY, Integer, target
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.state import NSTATE, get_state, set_state, state_size
@@ -30,20 +35,23 @@ def mj_stateSize(m: MjModel, spec: int) -> int:
     return state_size(m, _spec("mj_stateSize", spec))
 
 
+def _fits(function: str) -> Callable[..., None]:
+    """A check that a state that a function is given has the size that `spec` asks for."""
+
+    def check(m: MjModel, state: np.ndarray, spec: int, **_: Any) -> None:
+        writable_vector(function, "state", state, state_size(m, _spec(function, spec)), "mj_stateSize(m, spec)")
+
+    return check
+
+
+@native_by(get_state, check=_fits("mj_getState"), refuses=True, state=target(ANY), spec=Integer())
 def mj_getState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy the parts of `d` that `spec` (bits of `mjtState`) describes into `state` (mj_stateSize,)."""
-    check_pair("mj_getState", m, d)
-    spec = _spec("mj_getState", spec)
-    writable_vector("mj_getState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
-    get_state(d, state.reshape(-1), spec)
 
 
+@native_by(set_state, check=_fits("mj_setState"), refuses=True, state=target(ANY), spec=Integer())
 def mj_setState(m: MjModel, d: MjData, state: np.ndarray, spec: int) -> None:
     """Copy `state` (mj_stateSize,) into the parts of `d` that `spec` (bits of `mjtState`) describes."""
-    check_pair("mj_setState", m, d)
-    spec = _spec("mj_setState", spec)
-    writable_vector("mj_setState", "state", state, state_size(m, spec), "mj_stateSize(m, spec)")
-    set_state(d, state.reshape(-1), spec)
 
 
 def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:

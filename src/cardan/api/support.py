@@ -6,6 +6,7 @@ caller (see `array_arguments`). Ids that don't exist raise IndexError.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,14 +83,25 @@ def mj_angmomMat(m: MjModel, d: MjData, mat: np.ndarray, body: int) -> None:
     """Matrix (3, nv) that takes qvel to the angular momentum of a body's subtree about its centre of mass."""
 
 
-def _check_moving_object(function: str, m: MjModel, objtype: int, objid: int) -> None:
-    if int(objtype) not in _COUNT:
-        raise FatalError(f"{function}: invalid object type {int(objtype)}")
-    valid_id("object", objid, getattr(m, _COUNT[int(objtype)]))
+def _moves(function: str) -> Callable[..., None]:
+    """A check that an object that a function is given moves, and exists."""
+
+    def check(m: MjModel, objtype: int, objid: int, **_: Any) -> None:
+        if int(objtype) not in _COUNT:
+            raise FatalError(f"{function}: invalid object type {int(objtype)}")
+        valid_id("object", objid, getattr(m, _COUNT[int(objtype)]))
+
+    return check
 
 
 @native_by(
-    kernels.velocity_of_object, refuses=True, objtype=Integer(), objid=Integer(), res=target(6), flg_local=Integer()
+    kernels.velocity_of_object,
+    check=_moves("mj_objectVelocity"),
+    refuses=True,
+    objtype=Integer(),
+    objid=Integer(),
+    res=target(6),
+    flg_local=Integer(),
 )
 def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int) -> None:
     """Velocity of an object at its centre: (angular, linear), in the world's or (`flg_local`) the object's orientation.
@@ -105,15 +117,19 @@ def mj_objectVelocity(m: MjModel, d: MjData, objtype: int, objid: int, res: np.n
     Raises:
         FatalError: objects of this type don't move.
     """
-    _check_moving_object("mj_objectVelocity", m, objtype, objid)
 
 
 @native_by(
-    kernels.acceleration_of_object, refuses=True, objtype=Integer(), objid=Integer(), res=target(6), flg_local=Integer()
+    kernels.acceleration_of_object,
+    check=_moves("mj_objectAcceleration"),
+    refuses=True,
+    objtype=Integer(),
+    objid=Integer(),
+    res=target(6),
+    flg_local=Integer(),
 )
 def mj_objectAcceleration(m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int) -> None:
     """Acceleration of an object less gravity, after `mj_rnePostConstraint`; arguments as in `mj_objectVelocity`."""
-    _check_moving_object("mj_objectAcceleration", m, objtype, objid)
 
 
 @native_by(kernels.contact_wrench, id=Integer(), result=target(6))
@@ -121,8 +137,14 @@ def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
     """Force and torque (6,) of a contact in the contact's frame; 0 if there is no such contact, or it is not active."""
 
 
+def _check_body(m: MjModel, body: int, **_: Any) -> None:
+    if not 0 <= body < m.nbody:
+        raise FatalError(f"mj_applyFT: invalid body {body}")
+
+
 @native_by(
     kernels.external_force,
+    check=_check_body,
     refuses=True,
     force=source(3),
     torque=source(3),
@@ -145,8 +167,6 @@ def mj_applyFT(m: MjModel, d: MjData, force: Any, torque: Any, point: Any, body:
     Raises:
         FatalError: there is no such body.
     """
-    if not 0 <= body < m.nbody:
-        raise FatalError(f"mj_applyFT: invalid body {body}")
 
 
 @native_by(kernels.inertia_times, res=target("nv", apart=True), vec=source("nv"))
@@ -166,22 +186,20 @@ def mj_mulM2(m: MjModel, d: MjData, res: np.ndarray, vec: Any) -> None:
     """Res = D^1/2 L vec (nv,), where M = L' D L: |res|^2 = vec' M vec."""
 
 
-def _check_sides(m: MjModel, x: Any, y: Any) -> None:
+def _check_sides(m: MjModel, x: Any, y: Any, **_: Any) -> None:
     require(np.shape(x)[-1:] == (m.nv,) and np.ndim(x) == 2, "the last dimension of x should be of size nv")
     require(np.shape(y)[-1:] == (m.nv,) and np.ndim(y) == 2, "the last dimension of y should be of size nv")
     require(len(x) == len(y), "the first dimension of x and y should be of the same size")
 
 
-@native_by(kernels.inertia_solve, x=target(ANY, "nv"), y=source("x", "nv"))
+@native_by(kernels.inertia_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
 def mj_solveM(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
     """X = M^-1 y, for n right-hand sides in rows (n, nv)."""
-    _check_sides(m, x, y)
 
 
-@native_by(kernels.inertia_half_solve, x=target(ANY, "nv"), y=source("x", "nv"))
+@native_by(kernels.inertia_half_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
 def mj_solveM2(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
     """X = D^-1/2 L'^-1 y, for n right-hand sides in rows (n, nv), where M = L' D L: |x|^2 = y' M^-1 y."""
-    _check_sides(m, x, y)
 
 
 @native_by(kernels.dense_inertia, dst=target("nv", "nv", apart=True), M=source("nM"))

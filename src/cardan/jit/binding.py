@@ -13,17 +13,29 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType, MappingProxyType, ModuleType
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cardan.jit.arguments import Array, CallAbi, Number
 from cardan.jit.fields import DTYPES
-from cardan.jit.layout import API, CALL, TABLE, TABLE_NAME, layout_is_known
+from cardan.jit.layout import (
+    API,
+    CALL,
+    FIRST_PROGRAM,
+    MOST_PROGRAMS,
+    PROGRAM,
+    PROGRAM_WORDS,
+    RUNNING,
+    TABLE,
+    TABLE_NAME,
+    layout_is_known,
+)
 from cardan.jit.mode import jit_enabled
 from cardan.jit.stage import Entry, call_entry
 from cardan.jit.struct import WORDS
@@ -74,62 +86,91 @@ class Binding(ModuleType):
 
     Args:
         function: the Python function: name, arguments, docstring.
-        kernel: what computes.
-        abi: its arguments.
+        words: numbers that the native code reads.
     """
 
-    all: dict[str, Binding] = {}  # noqa: RUF012 (of the class: every binding by the name of its function)
-    types: dict[str, type] = {}  # noqa: RUF012 (of the class: those of models and data, `Model` and `Data`)
-    _lock = threading.RLock()
+    __slots__ = ("words",)
 
-    def __init__(self, function: FunctionType, kernel: Callable[..., Any], abi: CallAbi) -> None:
+    all: ClassVar[dict[str, Binding]] = {}
+    """Every binding by the name of its function."""
+    types: ClassVar[dict[str, type]] = {}
+    """The types of models and data, under the names `Model` and `Data`."""
+    _lock: ClassVar[Any] = threading.RLock()
+
+    def __init__(self, function: FunctionType, words: Iterable[int] = ()) -> None:
         super().__init__(function.__module__, function.__doc__)
         self.function = function
-        self.kernel = kernel
-        self.abi = abi
-        self.entry: Entry = call_entry(function, kernel, abi)
-        self.run: Callable[..., int] | None = None  # native function of the addresses of model, data and frame
-        self._code: Any = None
+        self.words = np.array([*words], np.int64)
+        self.loaded = False
         head = f"{function.__name__}({_parameters(function)})\n--\n\n"
         text = (head + inspect.cleandoc(function.__doc__ or "")).encode()
-        self.method = _MethodDef(
-            function.__name__.encode(), _address_of("PyObject_Vectorcall"), FAST_WITH_KEYWORDS, text
-        )
+        # the calling convention of PyObject_Vectorcall is that of such functions, the object behind it the callable
+        forward = _address_of("PyObject_Vectorcall")
+        self.method = _MethodDef(function.__name__.encode(), forward, FAST_WITH_KEYWORDS, text)
         self.builtin: Any = _maker()(ctypes.byref(self.method), self, "cardan")
         Binding.all[function.__name__] = self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The careful way, and the place where native code is loaded."""
-        if self.run is None and jit_enabled:
-            self.load()
+        if jit_enabled and not self.loaded:
+            with Binding._lock:
+                self.load()
+                self.loaded = True
         return self.careful(args, kwargs)
 
     def careful(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Check and convert all arguments, with good errors, and run the kernel on them."""
-        raise NotImplementedError
+        """Check and convert all arguments, with good errors, and run the native code on them."""
+        return self.function(*args, **kwargs)
+
+    def load(self) -> None:
+        """Load the native code, compiled now if need be, and let the function use it."""
+        raise TypeError(f"{type(self).__name__} has no native code")
+
+    def _use(self, call: int, table: int, words: list[int]) -> None:
+        """Let the function use native code, whose table gets its words."""
+        if layout_is_known() and self._word(ModuleType.__basicsize__) == id(self.words):
+            (ctypes.c_int64 * len(words)).from_address(table)[:] = words
+            self.method.address = call
+
+    def _word(self, offset: int) -> int:
+        return ctypes.c_int64.from_address(id(self) + offset).value
+
+
+def table_words(running: Mapping[str, int] = MappingProxyType({})) -> list[int]:
+    """The words of a table (`cardan.jit.layout.TABLE`); those of `RUNNING` are 0 if not given."""
+    known = _objects() | {name: id(kind) for name, kind in Binding.types.items()}
+    known |= dict.fromkeys(RUNNING, 0) | dict(running) | {"words": ModuleType.__basicsize__}
+    return [_address_of(name) if name in API else known[name] for name in TABLE]
+
+
+class KernelBinding(Binding):
+    """What stands behind a function that a kernel computes.
+
+    Args:
+        function: the Python function: name, arguments, docstring.
+        kernel: what computes.
+        abi: its arguments.
+    """
+
+    def __init__(self, function: FunctionType, kernel: Callable[..., Any], abi: CallAbi) -> None:
+        super().__init__(function)
+        self.kernel = kernel
+        self.abi = abi
+        self.entry: Entry = call_entry(function, kernel, abi)
+        self.run: Callable[..., int] | None = None  # native function of the addresses of model, data and frame
+        self._code: Any = None
 
     def load(self) -> None:
         """Load the native code, compiled now if need be, and let the function use it."""
         from cardan.jit.driver import stored_object
         from cardan.jit.loader import load_symbols
 
-        with Binding._lock:
-            if self.run is not None:
-                return
-            symbol, code = stored_object(self.entry)
-            self._code, (kernel, call, table) = load_symbols(code, symbol, symbol + CALL, symbol + TABLE_NAME)
-            word = ctypes.c_void_p
-            run = ctypes.CFUNCTYPE(ctypes.c_int64, word, word, word)(kernel)
-            if layout_is_known():
-                words = self._words()
-                (ctypes.c_int64 * len(words)).from_address(table)[:] = words
-                self.method.address = call
-            self.run = run
-
-    def _words(self) -> list[int]:
-        known = _objects() | {name: id(kind) for name, kind in Binding.types.items()} | {"careful": id(self)}
-        names = [id(name) for name in self.function.__code__.co_varnames[: len(self.abi.parameters)]]
-        return [_address_of(name) if name in API else known[name] for name in TABLE] + names
+        symbol, code = stored_object(self.entry)
+        self._code, (kernel, call, table) = load_symbols(code, symbol, symbol + CALL, symbol + TABLE_NAME)
+        word = ctypes.c_void_p
+        self.run = ctypes.CFUNCTYPE(ctypes.c_int64, word, word, word)(kernel)
+        names = self.function.__code__.co_varnames[: len(self.abi.parameters)]
+        self._use(call, table, table_words() + [id(name) for name in names])
 
     def run_kernel(self, m: Any, d: Any, values: dict[str, Any]) -> tuple[int, Any]:
         """Run the kernel on arguments that fit; returns its status and its result.
@@ -167,6 +208,56 @@ class Binding(ModuleType):
         if self.abi.refuses:
             return result, None
         return int(self.abi.failure is not None and result == self.abi.failure), result
+
+
+class ProgramBinding(Binding):
+    """What stands behind a function that runs a program of the model: ``(m, d)``, and maybe a number of repetitions.
+
+    The Python function does everything on the first call; it leaves the program where native code finds it
+    (`cardan.jit.layout.Programs`, under the number `index`).
+
+    Args:
+        function: the Python function.
+        settle: what answers the requests of stages: (program, m, d, status, repeat), the same for all functions.
+        version: address of the version of the callbacks.
+    """
+
+    _count: ClassVar[int] = 0
+
+    def __init__(self, function: FunctionType, settle: Callable[..., None], version: int) -> None:
+        self.index = ProgramBinding._count
+        if self.index >= MOST_PROGRAMS:
+            raise ValueError(f"{function.__name__}: there are more programs than the {MOST_PROGRAMS} that models keep")
+        ProgramBinding._count += 1
+        place = 8 * (FIRST_PROGRAM + PROGRAM_WORDS * self.index)
+        super().__init__(function, (place, "nstep" in function.__annotations__))
+        self._running = {"settle": id(settle), "version": version, "nstep": id(sys.intern("nstep"))}
+        self._settle = settle  # native code refers to it
+
+    def load(self) -> None:
+        """Let the function use the native code, which is the same for all."""
+        from cardan.jit.driver import block_driver
+
+        _, (call, table) = _program_code()
+        self._use(call, table, table_words(self._running | {"run_block": block_driver()}))
+
+
+@cache
+def _program_code() -> Any:
+    """The native code that runs programs, from the cache or made now: what keeps it, its address and its table's."""
+    from cardan.jit import cache as disk
+    from cardan.jit.fingerprint import glue_fingerprint
+    from cardan.jit.loader import load_symbols
+
+    key = glue_fingerprint()
+    stored = disk.read(PROGRAM, key)
+    if stored is None:
+        from cardan.jit.glue import program_glue
+        from cardan.jit.loader import assemble
+
+        stored = PROGRAM, assemble(program_glue())
+        disk.write(PROGRAM, key, *stored)
+    return load_symbols(stored[1], PROGRAM + CALL, PROGRAM + TABLE_NAME)
 
 
 def _checked(name: str, argument: Array, value: np.ndarray | None) -> CheckedArray:

@@ -64,7 +64,7 @@ finished:
   ret i64 0
 }
 
-define i64 @run_once(i64* %program, i64* %call) {
+define i64 @run_block(i64* %program, i64* %call, i64 %repeat) {
   %table_word = load i64, i64* %program
   %table = inttoptr i64 %table_word to i64*
   %count_at = getelementptr i64, i64* %program, i64 1
@@ -76,7 +76,7 @@ define i64 @run_once(i64* %program, i64* %call) {
   %repeat_at = getelementptr i64, i64* %call, i64 1
   store i64 0, i64* %call
   store i64 0, i64* %repeat_at
-  %status = call i64 @run_program(i64* %table, i64 %count, i64 1, i64 %m, i64 %d, i64* %call)
+  %status = call i64 @run_program(i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %call)
   ret i64 %status
 }
 """
@@ -91,11 +91,11 @@ def _native_driver() -> Any:
 
 
 @cache
-def _native_once() -> Any:
-    """The short way for one run: two addresses, which ctypes converts in a third of the time of six words."""
-    from cardan.jit.loader import ctypes_function, load_assembly
+def block_driver() -> Any:
+    """Address of the driver for native callers: (block of a program, words of a data, repetitions) -> status."""
+    from cardan.jit.loader import load_assembly
 
-    return ctypes_function(load_assembly("run_once", _DRIVER), ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+    return load_assembly("run_block", _DRIVER)
 
 
 def _native_addresses(entries: Sequence[Entry]) -> None:
@@ -167,9 +167,6 @@ class Program:
         self._count = len(table)
         self._block = np.array([self._address, self._count], np.int64)
         self.block_address = self._block.ctypes.data
-        self.once = (
-            _native_once() if jit_enabled else None
-        )  # native function of (`block_address`, `_resume_address` of data)
 
     def run(self, m: Any, d: Any, repeat: int = 1) -> int:
         """Run all stages `repeat` times; returns 0, or the status of the stage that stopped.
@@ -177,18 +174,12 @@ class Program:
         Args:
             m: model: an object with `address` (JIT on) and `view` (JIT off).
             d: data, likewise; its `_resume` keeps the stage and the repetition that stopped, for `resume`. In memory,
-                the addresses of its model and of itself follow (for `run_once`).
+                the addresses of its model and of itself follow (for `block_driver`).
             repeat: number of repetitions in all.
         """
         d._resume[0] = 0
         d._resume[1] = 0
         return self.resume(m, d, repeat)
-
-    def run_once(self, d: Any) -> int:
-        """Run all stages once on data and the model that it was made for; returns as `run`."""
-        if self.once is None:
-            return self.run(d.model, d)
-        return self.once(self.block_address, d._resume_address)
 
     def resume(self, m: Any, d: Any, repeat: int = 1) -> int:
         """Go on at the stage and the repetition that `run` stopped at."""

@@ -236,6 +236,11 @@ def environment() -> str:
     return repr((_sources(COMPILER_SOURCES), *versions, *processor(), options))
 
 
+def glue_fingerprint() -> str:
+    """Hash of what the native code around programs depends on."""
+    return hashlib.sha256((_ENVIRONMENT + _sources(CALL_SOURCES)).encode()).hexdigest()[:32]
+
+
 @cache
 def _sources(names: tuple[str, ...]) -> str:
     """Hash of some files of this package."""

@@ -21,7 +21,7 @@ from llvmlite import ir
 from cardan.jit import layout
 from cardan.jit.arguments import ANY, Argument, Array, CallAbi, Integer
 from cardan.jit.fields import DTYPES
-from cardan.jit.layout import CALL, TABLE, TABLE_NAME
+from cardan.jit.layout import CALL, PROGRAM, TABLE, TABLE_NAME
 from cardan.jit.struct import WORDS, Struct
 
 WORD = ir.IntType(64)
@@ -31,38 +31,39 @@ DOUBLE = ir.DoubleType()
 
 def glue_of(symbol: str, abi: CallAbi) -> str:
     """LLVM assembly of the function ``symbol + CALL`` around the kernel `symbol`."""
-    module = ir.Module(symbol)
-    module.triple = ""
-    return str(_Glue(module, symbol, abi).module)
+    return str(_KernelGlue(symbol, abi).module)
+
+
+def program_glue() -> str:
+    """LLVM assembly of the function ``PROGRAM + CALL`` that runs a program: (m, d), and the number of repetitions."""
+    return str(_ProgramGlue().module)
 
 
 class _Glue:
-    """The function that is being written.
+    """A function that is being written, and its table.
 
     Args:
-        module: where it goes.
-        symbol: the kernel's symbol.
-        abi: the function's arguments.
+        symbol: what its name begins with.
+        names: number of words in its table behind those of `TABLE`.
     """
 
-    def __init__(self, module: ir.Module, symbol: str, abi: CallAbi) -> None:
-        self.module, self.abi = module, abi
-        count = len(TABLE) + len(abi.parameters)
-        self.table = ir.GlobalVariable(module, ir.ArrayType(WORD, count), symbol + TABLE_NAME)
+    def __init__(self, symbol: str, names: int) -> None:
+        self.module = ir.Module(symbol)
+        self.module.triple = ""
+        self.table: Any = ir.GlobalVariable(self.module, ir.ArrayType(WORD, len(TABLE) + names), symbol + TABLE_NAME)
         self.table.initializer = ir.Constant(self.table.value_type, None)
-        self.kernel = ir.Function(module, ir.FunctionType(WORD, [WORD] * 3), symbol)
-        self.kernel.attributes.add("noinline")
-        function = ir.Function(module, ir.FunctionType(WORD, [WORD] * 4), symbol + CALL)
-        _, self.given, self.count, self.keywords = function.args
+        function = ir.Function(self.module, ir.FunctionType(WORD, [WORD] * 4), symbol + CALL)
+        self.binding, self.given, self.count, self.keywords = function.args
         self.builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
         self.careful = function.append_basic_block("careful")
         self.function = function
-        self.frame = self.builder.alloca(ir.ArrayType(WORD, WORDS * (1 + len(abi.arguments))))
         self.scratch = self.builder.alloca(WORD)
-        self.gathered = self.builder.alloca(ir.ArrayType(WORD, max(1, len(abi.parameters))))
-        self.addresses: dict[str, Any] = {}
-        self.values: dict[str, Any] = {}
-        self._write()
+
+    def _finish(self) -> None:
+        """Write the careful way."""
+        self.builder.position_at_end(self.careful)
+        result = self.api("PyObject_Vectorcall", self.binding, self.given, self.count, self.keywords)
+        self.builder.ret(result)
 
     # small pieces ------------------------------------------------------------
 
@@ -77,9 +78,10 @@ class _Glue:
 
     def word(self, name: str) -> Any:
         """A word of the table."""
-        return self._entry(TABLE.index(name))
+        return self.entry(TABLE.index(name))
 
-    def _entry(self, index: int) -> Any:
+    def entry(self, index: int) -> Any:
+        """A word of the table by its place."""
         zero = ir.Constant(ir.IntType(32), 0)
         return self.builder.load(self.builder.gep(self.table, [zero, ir.Constant(ir.IntType(32), index)]))
 
@@ -106,6 +108,62 @@ class _Glue:
             found = self.builder.or_(found, self.equal(kind, self.word(name)))
         return found
 
+    def words_of(self, thing: Any) -> Any:
+        """Address of the words that a model or data keeps for native code."""
+        array = self.load(self.builder.add(thing, self.word("slot")))
+        self.require(self.builder.icmp_signed("!=", array, self.constant(0)))
+        self.require(self.has_type(array, "ndarray"))
+        return self.load(array, layout.DATA)
+
+    def integer(self, thing: Any) -> Any:
+        """The value of an int, of an instance of a subclass of it, or of an integer of NumPy."""
+        flags = self.api("PyType_GetFlags", self.load(thing, layout.TYPE))
+        is_long = self.builder.icmp_signed(
+            "!=", self.builder.and_(flags, self.constant(layout.LONG_SUBCLASS)), self.constant(0)
+        )
+        long, other, after = (self.function.append_basic_block() for _ in range(3))
+        self.builder.cbranch(is_long, long, other)
+        self.builder.position_at_end(long)
+        exact = self.exact_integer(thing)
+        long_end = self.builder.block
+        self.builder.branch(after)
+        self.builder.position_at_end(other)
+        self.require(self.has_type(thing, "int32", "int64"))
+        numpy = self.api("PyNumber_AsSsize_t", thing, self.constant(0))
+        other_end = self.builder.block
+        self.builder.branch(after)
+        self.builder.position_at_end(after)
+        value = self.builder.phi(WORD)
+        value.add_incoming(exact, long_end)
+        value.add_incoming(numpy, other_end)
+        return value
+
+    def exact_integer(self, thing: Any) -> Any:
+        overflow = self.builder.bitcast(self.scratch, ir.IntType(32).as_pointer())
+        value = self.api("PyLong_AsLongLongAndOverflow", thing, self.builder.ptrtoint(overflow, WORD))
+        self.require(self.builder.icmp_signed("==", self.builder.load(overflow), ir.Constant(ir.IntType(32), 0)))
+        return value
+
+
+class _KernelGlue(_Glue):
+    """The function around a kernel.
+
+    Args:
+        symbol: the kernel's symbol.
+        abi: its arguments.
+    """
+
+    def __init__(self, symbol: str, abi: CallAbi) -> None:
+        super().__init__(symbol, len(abi.parameters))
+        self.abi = abi
+        self.kernel = ir.Function(self.module, ir.FunctionType(WORD, [WORD] * 3), symbol)
+        self.kernel.attributes.add("noinline")
+        self.frame = self.builder.alloca(ir.ArrayType(WORD, WORDS * (1 + len(abi.arguments))))
+        self.gathered = self.builder.alloca(ir.ArrayType(WORD, max(1, len(abi.parameters))))
+        self.addresses: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+        self._write()
+
     def store(self, slot: int, *words: Any) -> None:
         """Set the words of a slot of the frame."""
         for k, value in enumerate(words):
@@ -114,8 +172,6 @@ class _Glue:
 
     def _frame_address(self, index: int = 0) -> Any:
         return self.builder.add(self.builder.ptrtoint(self.frame, WORD), self.constant(8 * index))
-
-    # the function ------------------------------------------------------------
 
     def _write(self) -> None:
         things = self._gather()
@@ -129,9 +185,7 @@ class _Glue:
         for name, _ in written:
             self._require_apart(name)
         self._call()
-        self.builder.position_at_end(self.careful)
-        result = self.api("PyObject_Vectorcall", self.word("careful"), self.given, self.count, self.keywords)
-        self.builder.ret(result)
+        self._finish()
 
     def _gather(self) -> list[Any]:
         """All arguments in the order of the parameters: as they come, or, with keywords, sorted into an array."""
@@ -172,7 +226,7 @@ class _Glue:
         i = builder.load(self.scratch)
         self.require(builder.icmp_signed("<", i, named))
         name = self.api("PyTuple_GetItem", self.keywords, i)
-        builder.cbranch(self.equal(name, self._entry(len(TABLE) + k)), match, following)
+        builder.cbranch(self.equal(name, self.entry(len(TABLE) + k)), match, following)
         builder.position_at_end(following)
         builder.store(builder.add(i, self.constant(1)), self.scratch)
         builder.branch(test)
@@ -190,21 +244,14 @@ class _Glue:
             self.require(self.has_type(by_name["m"], "Model"))
         if "d" in by_name:
             self.require(self.has_type(by_name["d"], "Data"))
-            words = self._slot(by_name["d"])
+            words = self.words_of(by_name["d"])
             if "m" in by_name:
                 self.require(self.equal(self.load(words, 8 * layout.CALL_IDENTITY), by_name["m"]))
             self.addresses["Model"] = self.load(words, 8 * layout.CALL_MODEL)
             self.addresses["Data"] = self.load(words, 8 * layout.CALL_DATA)
         elif "m" in by_name:
-            self.addresses["Model"] = self.load(self._slot(by_name["m"]), 8 * layout.MODEL_ADDRESS)
+            self.addresses["Model"] = self.load(self.words_of(by_name["m"]), 8 * layout.MODEL_ADDRESS)
             self.require(self.builder.icmp_signed("!=", self.addresses["Model"], self.constant(0)))
-
-    def _slot(self, thing: Any) -> Any:
-        """Address of the words that a model or data keeps for native code."""
-        array = self.load(self.builder.add(thing, self.word("slot")))
-        self.require(self.builder.icmp_signed("!=", array, self.constant(0)))
-        self.require(self.has_type(array, "ndarray"))
-        return self.load(array, layout.DATA)
 
     def _argument(self, slot: int, name: str, thing: Any, argument: Argument) -> None:
         if isinstance(argument, Array):
@@ -213,7 +260,7 @@ class _Glue:
             else:
                 self._array(slot, name, thing, argument)
         elif isinstance(argument, Integer):
-            value = self._integer(thing)
+            value = self.integer(thing)
             if argument.below:
                 self.require(self.builder.icmp_unsigned("<", value, self._size(argument.below)))
             self.values[name] = value
@@ -250,35 +297,6 @@ class _Glue:
         rows = [self.constant(1), *shape] if argument.is_row else [*shape, self.constant(1)]
         self.store(slot, self.load(thing, layout.DATA), *rows[:2])
 
-    def _integer(self, thing: Any) -> Any:
-        """The value of an int, of an instance of a subclass of it, or of an integer of NumPy."""
-        flags = self.api("PyType_GetFlags", self.load(thing, layout.TYPE))
-        is_long = self.builder.icmp_signed(
-            "!=", self.builder.and_(flags, self.constant(layout.LONG_SUBCLASS)), self.constant(0)
-        )
-        long, other, after = (self.function.append_basic_block() for _ in range(3))
-        self.builder.cbranch(is_long, long, other)
-        self.builder.position_at_end(long)
-        exact = self._exact_integer(thing)
-        long_end = self.builder.block
-        self.builder.branch(after)
-        self.builder.position_at_end(other)
-        self.require(self.has_type(thing, "int32", "int64"))
-        numpy = self.api("PyNumber_AsSsize_t", thing, self.constant(0))
-        other_end = self.builder.block
-        self.builder.branch(after)
-        self.builder.position_at_end(after)
-        value = self.builder.phi(WORD)
-        value.add_incoming(exact, long_end)
-        value.add_incoming(numpy, other_end)
-        return value
-
-    def _exact_integer(self, thing: Any) -> Any:
-        overflow = self.builder.bitcast(self.scratch, ir.IntType(32).as_pointer())
-        value = self.api("PyLong_AsLongLongAndOverflow", thing, self.builder.ptrtoint(overflow, WORD))
-        self.require(self.builder.icmp_signed("==", self.builder.load(overflow), ir.Constant(ir.IntType(32), 0)))
-        return value
-
     def _number(self, thing: Any) -> Any:
         """The value of a float, of NumPy's, or of an int."""
         floating, other, after = (self.function.append_basic_block() for _ in range(3))
@@ -288,7 +306,7 @@ class _Glue:
         self.builder.branch(after)
         self.builder.position_at_end(other)
         self.require(self.has_type(thing, "int"))
-        converted = self.builder.sitofp(self._exact_integer(thing), DOUBLE)
+        converted = self.builder.sitofp(self.exact_integer(thing), DOUBLE)
         other_end = self.builder.block
         self.builder.branch(after)
         self.builder.position_at_end(after)
@@ -351,3 +369,78 @@ class _Glue:
             self.builder.ret(self.api("PyLong_FromLongLong", self.load(self._frame_address())))
         else:
             self.builder.ret(self.api("Py_NewRef", self.word("None")))
+
+
+class _ProgramGlue(_Glue):
+    """The function that runs the program of a function of the interface, the one that its binding numbers.
+
+    The model has it ready, or else the careful way makes it so. It may be dropped while it runs, by a thread that sets
+    an option, so it is held. A stage that stopped asks for something: that is settled in Python.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(PROGRAM, 0)
+        self.call = self.builder.alloca(ir.ArrayType(WORD, 5))
+        own = self.load(self.load(self.builder.add(self.binding, self.word("words"))), layout.DATA)
+        repeat = self._repeat(self.load(own, 8))
+        m, d = self.load(self.given), self.load(self.given, 8)
+        self.require(self.has_type(m, "Model"))
+        self.require(self.has_type(d, "Data"))
+        data = self.words_of(d)
+        self.require(self.equal(self.load(data, 8 * layout.CALL_IDENTITY), m))
+        ready = self.builder.add(self.words_of(m), self.load(own))
+        block = self.load(ready)
+        self.require(self.builder.icmp_signed("!=", block, self.constant(0)))
+        self.require(self.equal(self.load(ready, 8), self.load(self.word("version"))))
+        self._run(self.load(ready, 16), block, data, repeat, (m, d))
+        self._finish()
+
+    def _repeat(self, takes_number: Any) -> Any:
+        """How often: once, or what a third argument says, by position or by name, of functions that take one."""
+        counted, named, by_name, third, after = (self.function.append_basic_block() for _ in range(5))
+        builder = self.builder
+        plain = builder.and_(self.equal(self.keywords, self.constant(0)), self.equal(self.count, self.constant(2)))
+        before = builder.block
+        builder.cbranch(plain, after, counted)
+        builder.position_at_end(counted)
+        self.require(builder.icmp_signed("!=", takes_number, self.constant(0)))
+        builder.cbranch(self.equal(self.keywords, self.constant(0)), third, named)
+        builder.position_at_end(named)
+        self.require(self.equal(self.api("PyTuple_Size", self.keywords), self.constant(1)))
+        name = self.api("PyTuple_GetItem", self.keywords, self.constant(0))
+        self.require(self.equal(name, self.word("nstep")))
+        builder.cbranch(self.equal(self.count, self.constant(2)), by_name, self.careful)
+        builder.position_at_end(third)
+        self.require(self.equal(self.count, self.constant(3)))
+        builder.branch(by_name)
+        builder.position_at_end(by_name)
+        number = self.integer(self.load(self.given, 16))
+        by_name = builder.block
+        builder.branch(after)
+        builder.position_at_end(after)
+        repeat = builder.phi(WORD)
+        repeat.add_incoming(self.constant(1), before)
+        repeat.add_incoming(number, by_name)
+        return repeat
+
+    def _run(self, program: Any, block: Any, data: Any, repeat: Any, pair: tuple[Any, Any]) -> None:
+        none = ir.VoidType()
+        self.api("Py_IncRef", program, result=none)
+        thread = self.api("PyEval_SaveThread")
+        status = self.api("run_block", block, data, repeat)
+        self.api("PyEval_RestoreThread", thread, result=none)
+        done, stopped = (self.function.append_basic_block() for _ in range(2))
+        self.builder.cbranch(self.equal(status, self.constant(0)), done, stopped)
+        self.builder.position_at_end(stopped)
+        numbers = [self.api("PyLong_FromLongLong", number) for number in (status, repeat)]
+        address = self.builder.ptrtoint(self.call, WORD)
+        for k, thing in enumerate((program, *pair, *numbers)):
+            at = self.builder.add(address, self.constant(8 * k))
+            self.builder.store(thing, self.builder.inttoptr(at, WORD.as_pointer()))
+        result = self.api("PyObject_Vectorcall", self.word("settle"), address, self.constant(5), self.constant(0))
+        for thing in (*numbers, program):
+            self.api("Py_DecRef", thing, result=none)
+        self.builder.ret(result)
+        self.builder.position_at_end(done)
+        self.api("Py_DecRef", program, result=none)
+        self.builder.ret(self.api("Py_NewRef", self.word("None")))

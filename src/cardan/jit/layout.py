@@ -18,18 +18,24 @@ from cardan.jit.fields import DTYPES
 API = (
     *("PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_NewRef", "PyFloat_FromDouble"),
     *("PyFloat_AsDouble", "PyLong_FromLongLong", "PyLong_AsLongLongAndOverflow", "PyNumber_AsSsize_t"),
-    *("PyType_GetFlags", "PyTuple_Size", "PyTuple_GetItem"),
+    *("PyType_GetFlags", "PyTuple_Size", "PyTuple_GetItem", "Py_IncRef", "Py_DecRef"),
 )
 """Functions of CPython that the code calls."""
 
-OBJECTS = ("careful", "None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", *DTYPES)
-"""Objects that it compares with, or calls."""
+OBJECTS = ("None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", *DTYPES)
+"""Objects that it compares with."""
 
-TABLE = (*API, *OBJECTS, "slot")
-"""Words of the table, before the names of the parameters; `slot` is the offset of the slot of `Native`."""
+RUNNING = ("settle", "nstep", "run_block", "version")
+"""Of programs: what settles requests, a name, the address of the driver, and that of the version of the callbacks."""
+
+TABLE = (*API, *OBJECTS, *RUNNING, "slot", "words")
+"""Words of the table, before the names of the parameters: last the offsets of the slots of `Native` and `Binding`."""
 
 CALL, TABLE_NAME = ".call", ".table"
 """What follows the name of a kernel's symbol: its function for Python, and the table of that function."""
+
+PROGRAM = "program"
+"""What the symbols of the function that runs programs begin with."""
 
 # layouts: byte offsets (Python/C API, "Common Object Structures"; NumPy C API, "PyArrayObject")
 TYPE = 8
@@ -38,16 +44,42 @@ C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 LONG_SUBCLASS = 1 << 24
 
 # words of the arrays in the slots of models and data (`cardan.jit.binding.Native`)
-MODEL_ADDRESS = 0
+MODEL_ADDRESS, FIRST_PROGRAM = 0, 1
+PROGRAM_WORDS = 3  # of a program that is ready: address of its block, version of the callbacks, identity
+MOST_PROGRAMS = 64
 CALL_MODEL, CALL_DATA, CALL_IDENTITY = 2, 3, 4
+
+
+class Programs(dict[Any, Any]):
+    """The programs that a model keeps; some are ready for native code, in the words behind its address.
+
+    Args:
+        words: the words in the slot of the model.
+    """
+
+    def __init__(self, words: np.ndarray) -> None:
+        super().__init__()
+        self.words = words
+
+    def clear(self) -> None:
+        """Forget all programs."""
+        self.words[FIRST_PROGRAM:] = 0
+        super().clear()
+
+    def make_ready(self, index: int, name: str, program: Any, version: int) -> None:
+        """Let native code find a program, as long as the callbacks have this version."""
+        self[name] = program
+        start = FIRST_PROGRAM + PROGRAM_WORDS * index
+        self.words[start : start + PROGRAM_WORDS] = program.block_address, version, id(program)
 
 
 class Native:
     """Base of the classes whose instances native code looks into: models and data.
 
     Its slot, the first thing behind the head of an object, holds an array of words (int64). A model's: the address of
-    its slot table, or 0 before it is finished. A data's: two words of a running program (`cardan.jit.driver`), the
-    addresses of the slot tables of its model and of itself, and the identity of its model, or 0 while it can't be used.
+    its slot table, or 0 before it is finished, then three words for each program (`PROGRAM_WORDS`). A data's: two words
+    of a running program (`cardan.jit.driver`), the addresses of the slot tables of its model and of itself, and the
+    identity of its model, or 0 while it can't be used.
     """
 
     __slots__ = ("_native",)

@@ -53,6 +53,15 @@ def load_symbols(code: bytes, *symbols: str) -> tuple[Any, list[int]]:
     return engine, [engine.get_global_value_address(symbol) for symbol in symbols]
 
 
+def assemble(assembly: str) -> bytes:
+    """Object code of a few lines of LLVM assembly, optimised."""
+    module, machine = llvm.parse_assembly(assembly), target_machine()
+    module.verify()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
+    return machine.emit_object(module)
+
+
 def load_assembly(symbol: str, assembly: str) -> Address:
     """Compile a few lines of LLVM assembly; returns the address of `symbol`."""
     module = llvm.parse_assembly(assembly)

@@ -14,7 +14,7 @@ from cardan.enums.data import mjtTimer
 from cardan.errors import FatalError
 from cardan.jit.driver import Program
 from cardan.jit.layout import CALL_IDENTITY, Native
-from cardan.jit.struct import StructMemory
+from cardan.jit.struct import StructMemory, layout_of
 from cardan.jit.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, Record, RecordList, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
@@ -236,7 +236,16 @@ class MjData(Native, DataNames):
         arena, now = self._memory.arena, self._memory.sizes[capacity]
         others = sum(arena[name].nbytes for name in LIMITED if name != capacity)
         room = (self.model.narena - others) * now // arena[capacity].nbytes
-        return size if size <= room else min(room, now + now // 2 + 1)
+        size = size if size <= room else min(room, now + now // 2 + 1)
+        while size > now and others + self._nbytes(capacity, size) > self.model.narena:  # arrays are padded
+            size -= 1
+        return size
+
+    def _nbytes(self, capacity: str, size: int) -> int:
+        """Bytes of the arrays of a capacity, were it of this size."""
+        memory = self._memory
+        sizes = memory.sizes | {capacity: size}
+        return layout_of(memory.struct, memory.growable, capacity, tuple(sizes.items())).nbytes
 
     def _show_memory(self) -> None:
         """Write the sizes of the memory to the public fields `nbuffer`, `narena` and `maxuse_arena`, in bytes."""

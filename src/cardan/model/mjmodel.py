@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.layout import MODEL_ADDRESS, Native
+from cardan.jit.layout import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, group_class, scalar_property, set_array, standalone_memory
@@ -96,7 +96,7 @@ class MjModel(Native, ModelNames):
     _memory: StructMemory
     _views: dict[tuple[type, str | int], Any]  # of named access
     _texts: dict[str, bytes]  # names and the like, which don't change
-    _programs: dict[Any, Any]
+    _programs: Programs
     _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
@@ -118,14 +118,14 @@ class MjModel(Native, ModelNames):
         attributes["_memory"] = memory
         attributes["_views"] = {}
         attributes["_texts"] = {}
-        attributes["_programs"] = {}
+        self._native = np.zeros(FIRST_PROGRAM + PROGRAM_WORDS * MOST_PROGRAMS, np.int64)
+        attributes["_programs"] = Programs(self._native)
         attributes["_native_code"] = {}
         attributes["_finalized"] = False
         attributes["_source"] = None
         attributes["_mesh_poses"] = {}
         attributes["_plugins"] = ()
         attributes["address"] = memory.address
-        self._native = np.zeros(1, np.int64)
 
     def name_plugins(self, names: Iterable[str]) -> None:
         """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from cardan.jit import CALLBACK_FAILED, OK, addresses, collider, jit_enabled, stage
 from cardan.jit.loader import Address
 from cardan.jit.pointers import register_function
@@ -90,7 +92,17 @@ class Hooks:
     def __init__(self) -> None:
         self.installed: dict[str, Hook] = {}
         self.colliders: dict[tuple[int, int], Hook] = {}
-        self.version = 0  # programs made for an older version don't hold any more
+        self._version = np.zeros(1, np.int64)  # where native code finds it, too
+        self.version_address = self._version.ctypes.data
+
+    @property
+    def version(self) -> int:
+        """A number that grows: programs made for an older version don't hold any more."""
+        return self._version.item()
+
+    @version.setter
+    def version(self, value: int) -> None:
+        self._version[0] = value
 
     def set(self, place: str, function: Callable[..., Any] | None) -> None:
         """Install a callback, or remove it with None.

@@ -523,7 +523,7 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
     now = hooks.version
     found = m._programs.get((key, now))
     if found is None:
-        for old in [known for known in m._programs if known[1] != now]:
+        for old in [known for known in m._programs if isinstance(known, tuple) and known[1] != now]:
             m._programs.pop(old, None)
         found = m._programs[key, now] = make_program(m, items, **answers)
     return found

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from cardan.enums.data import mjtState
+from cardan.jit import OK, kernel
+from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
-    from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
 STATE_FIELDS: tuple[tuple[mjtState, str], ...] = (
@@ -30,6 +29,9 @@ STATE_FIELDS: tuple[tuple[mjtState, str], ...] = (
 )
 
 NSTATE = len(STATE_FIELDS)
+_BITS = tuple(int(bit) for bit, _ in STATE_FIELDS)
+TIME, QPOS, QVEL, ACT, WARMSTART, CTRL = _BITS[:6]
+QFRC_APPLIED, XFRC_APPLIED, EQ_ACTIVE, MOCAP_POS, MOCAP_QUAT, USERDATA, PLUGIN = _BITS[6:]
 
 
 @cache
@@ -69,27 +71,89 @@ def state_size(m: MjModel, spec: int) -> int:
     return sum(sizes[name] for name in state_fields(spec))
 
 
-def _parts(d: MjData, spec: int) -> tuple[np.ndarray, ...]:
-    """The parts of `spec` in the memory of `d`, each as a vector; found once a data and `spec`."""
-    known = d.__dict__.setdefault("_state_parts", {})
-    if spec not in known:
-        memory = d._memory
-        arrays = (memory.scalars[name] if name == "time" else memory.arrays[name] for name in state_fields(spec))
-        known[spec] = tuple(array.reshape(-1) for array in arrays if array.size)
-    return known[spec]
+# the same natively -----------------------------------------------------------
 
 
-def get_state(d: MjData, state: np.ndarray, spec: int) -> None:
-    """Copy the parts of `spec` from `d` into `state` (state_size,)."""
+@kernel
+def _vector(part: Any, n: int, state: Any, at: int, out: bool) -> int:
+    """Copy a part of `n` numbers out to `state` or in from there; returns the place behind it."""
+    for k in range(n):
+        if out:
+            state[at + k] = part[k]
+        else:
+            part[k] = state[at + k]
+    return at + n
+
+
+@kernel
+def _rows(part: Any, n: int, width: int, state: Any, at: int, out: bool) -> int:
+    """The same for `n` rows of numbers."""
+    for i in range(n):
+        for k in range(width):
+            if out:
+                state[at + width * i + k] = part[i, k]
+            else:
+                part[i, k] = state[at + width * i + k]
+    return at + width * n
+
+
+@kernel
+def _exchange(m: Model, d: Data, state: Any, spec: int, out: bool) -> None:
+    """Copy the parts of a state out to `state`, or in from there."""
     at = 0
-    for part in _parts(d, spec):
-        state[at : at + part.size] = part
-        at += part.size
+    if spec & TIME:
+        if out:
+            state[at] = d.time
+        else:
+            d.time = state[at]
+        at += 1
+    at = _vector(d.qpos, m.nq if spec & QPOS else 0, state, at, out)
+    at = _vector(d.qvel, m.nv if spec & QVEL else 0, state, at, out)
+    at = _vector(d.act, m.na if spec & ACT else 0, state, at, out)
+    at = _vector(d.qacc_warmstart, m.nv if spec & WARMSTART else 0, state, at, out)
+    at = _vector(d.ctrl, m.nu if spec & CTRL else 0, state, at, out)
+    at = _vector(d.qfrc_applied, m.nv if spec & QFRC_APPLIED else 0, state, at, out)
+    at = _rows(d.xfrc_applied, m.nbody if spec & XFRC_APPLIED else 0, 6, state, at, out)
+    at = _vector(d.eq_active, m.neq if spec & EQ_ACTIVE else 0, state, at, out)
+    at = _rows(d.mocap_pos, m.nmocap if spec & MOCAP_POS else 0, 3, state, at, out)
+    at = _rows(d.mocap_quat, m.nmocap if spec & MOCAP_QUAT else 0, 4, state, at, out)
+    at = _vector(d.userdata, m.nuserdata if spec & USERDATA else 0, state, at, out)
+    at = _vector(d.plugin_state, m.npluginstate if spec & PLUGIN else 0, state, at, out)
 
 
-def set_state(d: MjData, state: np.ndarray, spec: int) -> None:
-    """Copy `state` (state_size,) into the parts of `spec` of `d`."""
-    at = 0
-    for part in _parts(d, spec):
-        part[:] = state[at : at + part.size]
-        at += part.size
+@kernel
+def _size(m: Model, spec: int) -> int:
+    size = 1 if spec & TIME else 0
+    size += m.nq if spec & QPOS else 0
+    size += m.nv * ((1 if spec & QVEL else 0) + (1 if spec & WARMSTART else 0) + (1 if spec & QFRC_APPLIED else 0))
+    size += m.na if spec & ACT else 0
+    size += m.nu if spec & CTRL else 0
+    size += 6 * m.nbody if spec & XFRC_APPLIED else 0
+    size += m.neq if spec & EQ_ACTIVE else 0
+    size += m.nmocap * ((3 if spec & MOCAP_POS else 0) + (4 if spec & MOCAP_QUAT else 0))
+    size += m.nuserdata if spec & USERDATA else 0
+    size += m.npluginstate if spec & PLUGIN else 0
+    return size
+
+
+@kernel
+def _fits(m: Model, state: Any, spec: int) -> bool:
+    return 0 <= spec < (1 << NSTATE) and len(state) == _size(m, spec)
+
+
+@kernel
+def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
+    """Copy the parts of `spec` from `d` into `state` (state_size,); returns 1 if that has another size."""
+    if not _fits(m, state, spec):
+        return 1
+    _exchange(m, d, state, spec, True)
+    return OK
+
+
+@kernel
+def set_state(m: Model, d: Data, state: Any, spec: int) -> int:
+    """Copy `state` (state_size,) into the parts of `spec` of `d`; returns 1 if that has another size."""
+    if not _fits(m, state, spec):
+        return 1
+    _exchange(m, d, state, spec, False)
+    return OK
