@@ -120,7 +120,9 @@ def _add_com_jacobian(m: Model, d: Data, jacp: Any, body: int, weight: float) ->
 
 @kernel
 def jac_subtree_com(m: Model, d: Data, jacp: Any, root: int) -> None:
-    """Jacobian (3, nv) of the centre of mass of the subtree of a body."""
+    """Jacobian (3, nv) of the centre of mass of the subtree of a body; nothing without rows."""
+    if len(jacp) == 0:
+        return
     _clear(m, jacp)
     for body in range(root, m.nbody):
         if m.body_mass[body] > 0.0 and in_subtree(m, body, root):

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cardan.enums.base import MjEnumType
 from cardan.jit.arguments import Array, CallAbi, Number
 from cardan.jit.fields import DTYPES
 from cardan.jit.layout import (
@@ -72,8 +73,8 @@ def _maker() -> Any:
 @cache
 def _objects() -> dict[str, int]:
     """Identities of the objects that native code compares with, but models and data."""
-    things = (None, np.ndarray, float, np.float64, int, np.int32, np.int64)
-    names = ("None", "ndarray", "float", "float64", "int", "int32", "int64")
+    things = (None, np.ndarray, float, np.float64, int, np.int32, np.int64, MjEnumType)
+    names = ("None", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration")
     same = dict(zip(names, map(id, things), strict=True))
     return same | {name: id(dtype) for name, dtype in DTYPES.items()} | {"slot": object.__basicsize__}
 

@@ -116,7 +116,22 @@ class _Glue:
         return self.load(array, layout.DATA)
 
     def integer(self, thing: Any) -> Any:
-        """The value of an int, of an instance of a subclass of it, or of an integer of NumPy."""
+        """The value of a member of an enumeration, an int (or of a subclass), or an integer of NumPy."""
+        before = self.builder.block
+        member, number = (self.function.append_basic_block() for _ in range(2))
+        self.builder.cbranch(self.has_type(self.load(thing, layout.TYPE), "enumeration"), member, number)
+        self.builder.position_at_end(member)
+        value = self.load(thing, layout.MEMBER_VALUE)
+        self.require(self.builder.icmp_signed("!=", value, self.constant(0)))
+        inside = self.builder.block
+        self.builder.branch(number)
+        self.builder.position_at_end(number)
+        chosen = self.builder.phi(WORD)
+        chosen.add_incoming(thing, before)
+        chosen.add_incoming(value, inside)
+        return self._plain_integer(chosen)
+
+    def _plain_integer(self, thing: Any) -> Any:
         flags = self.api("PyType_GetFlags", self.load(thing, layout.TYPE))
         is_long = self.builder.icmp_signed(
             "!=", self.builder.and_(flags, self.constant(layout.LONG_SUBCLASS)), self.constant(0)

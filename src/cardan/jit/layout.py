@@ -1,7 +1,7 @@
 """How objects lie in memory, as native code reads them, and what it must be told in each process.
 
-Only documented layouts are used: the head of an object, the fields of `PyArrayObject` (NumPy C API), and the one slot
-of the class `Native`. `layout_is_known` looks whether they hold.
+Only documented layouts are used: the head of an object, the fields of `PyArrayObject` (NumPy C API), and the
+first slots of the classes `Native` and `MjEnum`. `layout_is_known` looks whether they hold.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.enums import mjtObj
 from cardan.jit.fields import DTYPES
 
 API = (
@@ -22,7 +23,7 @@ API = (
 )
 """Functions of CPython that the code calls."""
 
-OBJECTS = ("None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", *DTYPES)
+OBJECTS = ("None", "Model", "Data", "ndarray", "float", "float64", "int", "int32", "int64", "enumeration", *DTYPES)
 """Objects that it compares with."""
 
 RUNNING = ("settle", "nstep", "run_block", "version")
@@ -40,6 +41,7 @@ PROGRAM = "program"
 # layouts: byte offsets (Python/C API, "Common Object Structures"; NumPy C API, "PyArrayObject")
 TYPE = 8
 DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 16, 24, 32, 56, 64
+MEMBER_VALUE = 16  # of a member of an enumeration
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 LONG_SUBCLASS = 1 << 24
 
@@ -90,7 +92,7 @@ class Native:
 @cache
 def layout_is_known() -> bool:
     """Whether objects are laid out in memory as the native code reads them; looked at, not believed."""
-    probe, mark = Native(), np.zeros((2, 3))
+    probe, mark, member = Native(), np.zeros((2, 3)), mjtObj.mjOBJ_BODY
     if ctypes.sizeof(ctypes.c_void_p) != 8 or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return False
     if object.__basicsize__ != TYPE + 8 or Native.__basicsize__ != object.__basicsize__ + 8:
@@ -103,6 +105,7 @@ def layout_is_known() -> bool:
     return (
         word(probe, TYPE) == id(Native)
         and word(probe, object.__basicsize__) == id(mark)
+        and word(member, MEMBER_VALUE) == id(member._value)
         and word(mark, DATA) == mark.ctypes.data
         and word(mark, NDIM) & 0xFFFFFFFF == mark.ndim
         and tuple((ctypes.c_int64 * 2).from_address(word(mark, DIMENSIONS))) == mark.shape
