@@ -148,6 +148,7 @@ def test_both_ways_give_the_same(pair):
                 np.testing.assert_array_equal(value, other, name)
 
 
+@pytest.mark.skipif(not jit_enabled, reason="about native code")
 def test_references_are_balanced(pair):
     m, d = pair
     target, source = np.zeros((3, m.nv)), np.ones(3)
@@ -164,6 +165,13 @@ def test_references_are_balanced(pair):
     gc.collect()
     after = [sys.getrefcount(thing) for thing in things]
     assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True)), (before, after)
+
+
+def test_arrays_at_odd_addresses():
+    target, quat = (np.zeros(33, np.uint8)[1:].view(np.float64) for _ in range(2))
+    quat[:] = 0.5, 0.5, 0.5, 0.5
+    cardan.mju_negQuat(target, quat)
+    assert target.tolist() == [0.5, -0.5, -0.5, -0.5]
 
 
 def test_functions_look_like_functions():

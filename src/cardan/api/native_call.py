@@ -126,7 +126,11 @@ class NativeCall(KernelBinding):
             self.check(**given)
         values = self._converted(name, given)
         data = given.get("d")
+        unaligned = _aligned(values)
         status, result = self.run_kernel(given.get("m", data and data.model), data, values)
+        for key, original in unaligned.items():
+            if original.flags.writeable:
+                original[...] = values[key]
         if status:
             raise FatalError(f"{name}: {self.message or f'the arguments were refused with status {status}'}")
         return result
@@ -180,6 +184,13 @@ class NativeCall(KernelBinding):
                     shared = isinstance(other, Array) and not other.written and values[key] is not None
                     if shared and np.may_share_memory(values[key], values[target]):
                         values[key] = values[key].copy()
+
+
+def _aligned(values: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Put copies in place of arrays whose numbers stand at odd addresses; returns those arrays."""
+    odd = {k: a for k, a in values.items() if isinstance(a, np.ndarray) and not a.flags.aligned}
+    values.update({key: array.copy() for key, array in odd.items()})
+    return odd
 
 
 def _matrix(key: str, value: Any, argument: Array, sizes: tuple[int | None, ...], what: str) -> np.ndarray:

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from cardan.jit.binding import Binding
+
 TYPES = {
     "MjModel": "mujoco._structs.MjModel",
     "MjData": "mujoco._structs.MjData",
@@ -18,10 +20,16 @@ TYPES = {
 def document(functions: Iterable[Callable[..., Any]]) -> None:
     """Put the signature at the head of the docstring of each function."""
     for function in functions:
+        binding = getattr(function, "__self__", None)
+        native = isinstance(binding, Binding)
         text = (function.__doc__ or "").rstrip()
-        head = f"{function.__name__}{_signature(function)}"
+        head = f"{function.__name__}{_signature(binding.function if native else function)}"
         if not text.startswith(head):
-            function.__doc__ = f"{head}\n\n{inspect.cleandoc(text)}\n"
+            text = f"{head}\n\n{inspect.cleandoc(text)}\n"
+            if native:
+                binding.document(text)
+            else:
+                function.__doc__ = text
 
 
 def _signature(function: Callable[..., Any]) -> str:

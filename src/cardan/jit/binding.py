@@ -119,6 +119,10 @@ class Binding(ModuleType):
                 self.loaded = True
         return self.careful(args, kwargs)
 
+    def document(self, text: str) -> None:
+        """Change the docstring of the function."""
+        self.method.doc = text.encode()
+
     def careful(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Check and convert all arguments, with good errors, and run the native code on them."""
         return self.function(*args, **kwargs)

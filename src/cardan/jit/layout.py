@@ -105,7 +105,7 @@ def layout_is_known() -> bool:
     return (
         word(probe, TYPE) == id(Native)
         and word(probe, object.__basicsize__) == id(mark)
-        and word(member, MEMBER_VALUE) == id(member._value)
+        and word(member, MEMBER_VALUE) == id(member.value)
         and word(mark, DATA) == mark.ctypes.data
         and word(mark, NDIM) & 0xFFFFFFFF == mark.ndim
         and tuple((ctypes.c_int64 * 2).from_address(word(mark, DIMENSIONS))) == mark.shape
