@@ -44,7 +44,7 @@ class Build:
         mesh_poses: pose of each geom with a mesh before that of the mesh was added, and the latter.
         declared: names of the plugins in the section ``extension``.
         instances: named plugin instances.
-        own_instances: instances of actuators and sensors.
+        own_instances: instances of actuators, sensors, bodies and geoms, by the element that asks for them.
         plugin_names: name of the plugin of each instance.
         plugin_elements: element that each instance comes from.
         fuses: whether bodies without joints become frames of their parents.

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 
+_BEARERS = {"worldbody": "passive", "body": "passive", "geom": "sdf"}
+"""Elements of the world that may have an instance, and what its plugin must be able to do."""
+
+
 class Instance(NamedTuple):
     """A plugin instance: its id, its plugin, its configuration."""
 
@@ -39,19 +43,26 @@ class Instance(NamedTuple):
 
 
 def add_plugins(build: Build) -> None:
-    """Enter the named instances of the section ``extension``, in the user's order."""
+    """Enter the named instances of the section ``extension``, in the user's order, without those of macros."""
     for plugin in build.tree.section("extension").all("plugin"):
         found = _registered(plugin)
         build.declared.add(found.name)
         for element in plugin.all("instance"):
-            build.instances[element.name or ""] = _enter(build, element, found)
+            if element.name not in build.tree.macro_instances:
+                build.instances[element.name or ""] = _enter(build, element, found)
 
 
 def add_own_instances(build: Build) -> None:
-    """Find or enter the instances of actuators and sensors: before those of bodies, as the reference does."""
+    """Find or enter the instances of actuators and sensors, then those of bodies and geoms in the order of the text."""
     for section in ("actuator", "sensor"):
         for element in build.tree.section(section).all("plugin"):
             build.own_instances[element] = own_instance(build, element, section)
+    world = build.tree.worldbody
+    for element in world.descendants():
+        around = element.parent
+        if element.tag == "plugin" and around is not None and around.tag in _BEARERS:
+            if around.child("plugin") is element and not build.dropped(around):
+                build.own_instances[element] = own_instance(build, element, _BEARERS[around.tag])
 
 
 def instance_of(build: Build, element: Element, capability: str) -> Instance | None:
@@ -66,7 +77,9 @@ def instance_of(build: Build, element: Element, capability: str) -> Instance | N
         MjcfError: there is no such instance or plugin, or it has another capability.
     """
     plugin = element.child("plugin")
-    return None if plugin is None else own_instance(build, plugin, capability)
+    if plugin is None:
+        return None
+    return build.own_instances.get(plugin) or own_instance(build, plugin, capability)
 
 
 def own_instance(build: Build, element: Element, capability: str) -> Instance:
@@ -89,7 +102,7 @@ def _wanted(build: Build, element: Element) -> Instance:
     """The named instance, or a new one."""
     name, plugin = element["instance"], element["plugin"]
     if name:
-        found = build.instances[name]
+        found = build.instances.get(name) or _enter_macro(build, name)
         if plugin and plugin != found.plugin.name:
             raise element.error(f"instance '{name}' is one of {found.plugin.name}", "plugin")
         return found
@@ -99,6 +112,14 @@ def _wanted(build: Build, element: Element) -> Instance:
     if registered.name not in build.declared:
         raise element.error(f"'{plugin}' is not declared: add <plugin plugin=\"{plugin}\"/> to <extension>", "plugin")
     return _enter(build, element, registered)
+
+
+def _enter_macro(build: Build, name: str) -> Instance:
+    """Enter the instance that a composite or flexcomp made, when the first of its bodies asks for it."""
+    element = build.tree.names("plugin")[name]
+    assert element.parent is not None
+    build.instances[name] = _enter(build, element, _registered(element.parent))
+    return build.instances[name]
 
 
 def _registered(element: Element) -> Plugin:

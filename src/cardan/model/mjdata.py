@@ -168,6 +168,7 @@ class MjData(Native, DataNames):
             memory.attach("work." + name, np.zeros(size))  # resets leave them alone
         for name in ("number", "index", "start", "handle"):
             memory.attach("work.plugin_" + name, np.zeros(0))
+        memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
         attributes = self.__dict__
         attributes["model"] = model
         attributes["_memory"] = memory
@@ -321,7 +322,8 @@ class MjData(Native, DataNames):
         self._adopt(state["model"])
         memory = self._memory
         begin_instances(self.model, self)
-        state["arrays"]["plugin_data"] = memory.arrays["plugin_data"].copy()
+        for name in ("plugin", "plugin_data"):  # those of the running process
+            state["arrays"][name] = memory.arrays[name].copy()
         for name, size in state["capacities"].items():
             if size > memory.sizes[name]:
                 memory.grow(name, size)

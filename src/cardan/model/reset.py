@@ -49,6 +49,8 @@ def _set_defaults(m: Model, d: Data) -> None:
                 d.mocap_pos[mocap, k] = m.body_pos[body, k]
             for k in range(4):
                 d.mocap_quat[mocap, k] = m.body_quat[body, k]
+    for i in range(m.nplugin):
+        d.plugin[i] = m.plugin[i]
     for i in range(len(d.work.plugin_handle)):
         d.plugin_data[i] = d.work.plugin_handle[i]
     _set_patterns(m, d)

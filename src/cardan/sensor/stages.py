@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Stage = Callable[[Any, Any], int]
 
 DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
-USER = int(mjtSensor.mjSENS_USER)
+OPEN_ENDED = (int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))  # nobody knows what these read
 STAGE_VEL, STAGE_ACC = int(mjtStage.mjSTAGE_VEL), int(mjtStage.mjSTAGE_ACC)
 
 
@@ -63,14 +63,14 @@ def all_sensor_stages() -> list[Stage]:
 
 def _uses(m: MjModel, need: str, when: int) -> bool:
     own = np.isin(m.sensor_type, [kind.type for kind in SENSORS if kind.needs == need])
-    users = (m.sensor_type == USER) & (m.sensor_needstage == when)
+    users = np.isin(m.sensor_type, OPEN_ENDED) & (m.sensor_needstage == when)
     return bool((own | users).any())
 
 
 def needs_rne_post(m: MjModel) -> bool:
     """Whether a sensor of the model may need body accelerations and forces (`rne_post_constraint` before the sensors).
 
-    User sensors may need whatever there is at their stage.
+    User sensors and those of plugins may need whatever there is at their stage.
     """
     return _uses(m, RNE_POST, STAGE_ACC)
 

@@ -22,6 +22,10 @@ class ModelTree:
         source: name of the main file for messages.
         folder: folder of the main file, None when the model comes from a string.
         assets: file contents by name, which are looked up before the disk.
+
+    Attributes:
+        macro_instances: names of the plugin instances that composites and flexcomps made. In the model they stand where
+            their bodies do, not where the section ``extension`` has them.
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class ModelTree:
         self.include_folders: dict[str, Path] = {}  # folder of an included file, by the source of its elements
         self.root = Element(SCHEMA, self)
         self.defaults = Defaults()
+        self.macro_instances: set[str] = set()
         self._sections: dict[str, Element] = {}
         self._names: dict[str, dict[str, Element]] | None = None
         for tag, row in SCHEMA.children.items():

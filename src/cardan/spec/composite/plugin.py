@@ -58,6 +58,7 @@ def _new_instance(composite: Composite, plugin: Element, elements: Sequence[int]
         raise plugin.error(f"'{word}' is not declared: add <plugin plugin=\"{word}\"/> to <extension>", "plugin")
     name = f"composite{composite.build.prefix}"
     instance = add_plain(add_plain(extension, "plugin", plugin, {"plugin": word}), "instance", plugin, {"name": name})
+    composite.macro.tree.macro_instances.add(name)
     if elements:
         add_plain(instance, "config", plugin, {"key": FACE, "value": " ".join(map(str, elements))})
     for config in plugin.all("config"):

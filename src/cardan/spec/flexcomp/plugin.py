@@ -70,8 +70,9 @@ def _new_instance(macro: Element, plugin: Element) -> Element:
         raise plugin.error("plugin or instance must be given", "plugin")
     if word not in {declared["plugin"] for declared in extension.all("plugin")}:
         raise plugin.error(f"'{word}' is not declared: add <plugin plugin=\"{word}\"/> to <extension>", "plugin")
-    instance = _append(_append(extension, "plugin", {"plugin": word}, plugin), "instance",
-                       {"name": f"{_PREFIX}{macro.name or ''}"}, plugin)  # fmt: skip
+    name = f"{_PREFIX}{macro.name or ''}"
+    instance = _append(_append(extension, "plugin", {"plugin": word}, plugin), "instance", {"name": name}, plugin)
+    macro.tree.macro_instances.add(name)
     for config in plugin.all("config"):
         _append(instance, "config", dict(config.attributes), config)
     macro.tree.changed()

@@ -22,6 +22,7 @@ def copied_tree(tree: ModelTree) -> ModelTree:
     """A copy of a model tree that shares no element with it."""
     made = ModelTree(tree.source, tree.folder, tree.assets)
     made.include_folders = dict(tree.include_folders)
+    made.macro_instances = set(tree.macro_instances)
     copy_into(tree.root, made.root)
     made.adopt_sections()
     _copy_defaults(tree, made)
