@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("accuracy", "parity", "stepping", "settings", "soft", "growth", "derivatives")
+NAMES = ("accuracy", "parity", "soft_parity", "long_runs", "stepping", "settings", "soft", "growth", "derivatives")
 NAMES += ("newest", "rollout", "compiling", "startup", "memory", "midphase", "reading", "unconverged", "calls")
 
 

@@ -45,6 +45,10 @@ GROWTH: Columns = {
 }
 MILLISECONDS: Columns = RATIO | {"ms": number("ours", ".2f", 1e3), "reference": number("reference", ".2f", 1e3)}
 PARITY_CELLS = tuple(f"{solver}, {cone}" for solver in ("PGS", "CG", "Newton") for cone in ("pyramidal", "elliptic"))
+PARITY: Columns = {cell: number(cell, ".0e") for cell in PARITY_CELLS} | {
+    "share": lambda row: f"{row['share']:.2%} of {row['states']}",
+    "beyond": number("beyond", ".0f"),
+}
 
 COLUMNS: dict[str, Columns] = {
     "accuracy": {
@@ -59,6 +63,14 @@ COLUMNS: dict[str, Columns] = {
     "growth_chains": GROWTH,
     "growth_cloths": GROWTH,
     "growth_piles": GROWTH,
+    "long_runs": {
+        "drift": number("drift", ".2e"),
+        "reference": number("drift_reference", ".2e"),
+        "apart, m": number("apart", ".0e"),
+        "reference from itself": number("apart_moved", ".0e"),
+        "speed": number("speed", ".0e"),
+        "reference's": number("speed_reference", ".0e"),
+    },
     "memory": {
         "÷ reference": number("ratio", ".2f"),
         "kB": number("ours", ".0f", 1e-3),
@@ -66,8 +78,8 @@ COLUMNS: dict[str, Columns] = {
     },
     "midphase": {"with ÷ without": number("ratio", ".2f"), "single pairs": low_to_high},
     "newest": RATIO,
-    "parity": {cell: number(cell, ".0e") for cell in PARITY_CELLS}
-    | {"share": lambda row: f"{row['share']:.2%} of {row['states']}", "beyond": number("beyond", ".0f")},
+    "parity": PARITY,
+    "soft_parity": PARITY | {"left out": number("left out", ".0f")},
     "reading": {"longest, s": number("longest", ".2f"), "cases": number("cases", ".0f")},
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
     "settings": STEP,

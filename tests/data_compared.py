@@ -29,7 +29,7 @@ AFTER_CONTACTS = ("contact.", "efc_", "ncon", "nefc", "nnzJ")
 # reference puts the id of the equality constraint (docs/differences.md)
 NOT_COMPARED = (
     *("work.", "solver", "timer.", "island_", "maxuse_", "threadpool", "nbuffer", "narena", "parena"),
-    *("pstack", "nplugin", "efc_JT", "nisland", "dof_island", "efc_island", "signature"),
+    *("pstack", "nplugin", "plugin_data", "efc_JT", "nisland", "dof_island", "efc_island", "signature"),
     *("bvh_active", "tendon_efcadr"),
 )
 
@@ -111,17 +111,24 @@ def rows_in_order(d: Any, contacts: np.ndarray) -> np.ndarray:
     return rows
 
 
+def sides_of(d: Any) -> np.ndarray:
+    """What is on the two sides of each contact: geoms, flexes, elements and vertices (ncon, 8), -1 where none is."""
+    names = ("geom", "flex", "elem", "vert")
+    return np.hstack([np.asarray(getattr(d.contact, name)[: d.ncon]).reshape(-1, 2) for name in names])
+
+
 def order_of(expected: Any, found: Any) -> Order:
     """The order in which contacts of the same geoms are nearest to each other.
 
     Contacts of boxes that are exactly aligned may come in another order: which of equal sides is first depends on the
     last bit.
     """
-    pairs = [np.asarray(d.contact.geom[: d.ncon]).reshape(-1, 2) for d in (expected, found)]
+    pairs = [sides_of(d) for d in (expected, found)]
     places = [np.asarray(d.contact.pos[: d.ncon]).reshape(-1, 3) for d in (expected, found)]
     contacts = np.arange(found.ncon)
     if np.array_equal(*pairs) and np.max(np.abs(places[0] - places[1]), initial=0) > SMOOTH:
-        for pair in np.unique(pairs[0], axis=0):
+        off = np.abs(places[0] - places[1]).max(axis=1) > SMOOTH
+        for pair in np.unique(pairs[0][off], axis=0):
             same = np.flatnonzero(np.all(pairs[0] == pair, axis=1))
             apart = np.abs(places[0][same][:, None] - places[1][same][None]).max(axis=2)
             nearest = apart.argmin(axis=1)
@@ -190,8 +197,8 @@ def undecided(d: Any) -> np.ndarray:
 
 
 def contact_difference(expected: Any, found: Any) -> float:
-    """Largest difference of the contacts, infinite when their geoms differ: other pairs, or other numbers."""
-    pairs = [np.asarray(d.contact.geom[: d.ncon]).reshape(-1, 2) for d in (expected, found)]
+    """Largest difference of the contacts, infinite when their sides differ: other pairs, or other numbers."""
+    pairs = [sides_of(d) for d in (expected, found)]
     if not np.array_equal(*pairs):
         return np.inf
     order = order_of(expected, found)
@@ -216,10 +223,18 @@ def is_iterative(first: int, second: int) -> bool:
 
 def types_in_contact(m: Any, d: Any) -> set[tuple[int, int]]:
     """Types of the geoms of all contacts, each pair ascending."""
-    types = np.sort(m.geom_type[np.asarray(d.contact.geom[: d.ncon]).reshape(-1, 2)], axis=1)
+    geoms = np.asarray(d.contact.geom[: d.ncon]).reshape(-1, 2)
+    types = np.sort(m.geom_type[geoms[np.all(geoms >= 0, axis=1)]], axis=1)
     return {(int(first), int(second)) for first, second in types}
+
+
+def has_surface_contacts(m: Any, d: Any) -> bool:
+    """Whether a triangle or tetrahedron of a flex is in contact."""
+    sides = sides_of(d)
+    flexes, elements = sides[:, 2:4], sides[:, 4:6]
+    return bool(np.any(m.flex_dim[flexes[elements >= 0]] > 1))
 
 
 def has_iterative_contacts(m: Any, d: Any) -> bool:
     """Whether a contact comes from an iterative search, so that it has the tolerance of that search."""
-    return any(is_iterative(*pair) for pair in types_in_contact(m, d))
+    return has_surface_contacts(m, d) or any(is_iterative(*pair) for pair in types_in_contact(m, d))

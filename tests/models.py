@@ -21,6 +21,33 @@ STEPPED = {
 }
 
 
+PLUGINS = SHARED_MODELS / "mujoco/plugin"
+COMPOSITES = SHARED_MODELS / "mujoco/composite"
+# what is soft: flexes, composites, elastic plugins, and the other plugins
+SOFT = {
+    "hammock": SHARED_MODELS / "mujoco/hammock/hammock.xml",
+    "balloons": SHARED_MODELS / "mujoco/balloons/balloons.xml",
+    "rope": SUITE / "mujoco-warp/mujoco_warp/test_data/flex/rope.xml",
+    **{
+        name: COMPOSITES / f"{name}.xml"
+        for name in ("grid2pin", "particle", "particle_free", "particle_free2d", "softbox")
+    },
+    **{
+        name: PLUGINS / f"elasticity/{name}.xml"
+        for name in (
+            *("belt", "cable", "coil", "flag", "flag_flex", "floppy", "floppy_flex", "jelly", "jelly_flex"),
+            *("pancake_flex", "plate", "plate_flex", "poncho", "poncho_flex", "press", "press_flex", "trampoline_flex"),
+        )
+    },
+}
+ELASTIC = tuple(SOFT)  # made of springs, constraints or elastic elements
+SOFT |= {
+    "pid": PLUGINS / "actuator/pid.xml",
+    "touch_grid": PLUGINS / "sensor/touch_grid.xml",
+    **{name: PLUGINS / f"sdf/{name}.xml" for name in ("bowl", "cow", "gear", "mug", "nutbolt", "primitives", "torus")},
+}
+
+
 @cache
 def shared_model_files() -> tuple[Path, ...]:
     """All model files, MJCF and URDF, ascending; none when the folder is not there."""

@@ -48,11 +48,10 @@ def flexcomp(rng: Random, name: str) -> str:
     edge = one_of(rng, "", '<edge damping="0.05"/>', '<edge equality="true"/>') if dim == 2 else ""
     selfcollide = one_of(rng, "none", "narrow", "bvh", "sap", "auto")
     elastic = material(rng, "solid" if dim == 3 else one_of(rng, "membrane", "shell"))
-    comp = (
-        f'<flexcomp name="{name}" type="{kind}" dim="{dim}" count="{count}" spacing=".07 .06 .08" mass="{one_of(rng, 1, 2)}"'
-        f' radius=".006" pos="0 0 {rng.uniform(0.1, 0.3):.3g}" euler="{one_of(rng, "0 0 0", "20 -10 40")}">'
-        f'{pins}{edge}<contact selfcollide="{selfcollide}" internal="{one_of(rng, "true", "false")}"/>{elastic}</flexcomp>'
-    )
+    shape = f'type="{kind}" dim="{dim}" count="{count}" spacing=".07 .06 .08" mass="{one_of(rng, 1, 2)}" radius=".006"'
+    place = f'pos="0 0 {rng.uniform(0.1, 0.3):.3g}" euler="{one_of(rng, "0 0 0", "20 -10 40")}"'
+    contact = f'<contact selfcollide="{selfcollide}" internal="{one_of(rng, "true", "false")}"/>'
+    comp = f'<flexcomp name="{name}" {shape} {place}>{pins}{edge}{contact}{elastic}</flexcomp>'
     if closed:
         comp = f'<body name="{name}-b" pos="0 0 .3"><freejoint/><geom size=".02" mass="1"/>{comp}</body>'
     return comp
@@ -75,15 +74,17 @@ def composite(rng: Random) -> str:
 
 def devices(rng: Random) -> tuple[str, str, str]:
     """A body with a touch grid, driven by PID actuators: bodies, actuators, sensors."""
-    body = """<body name="finger" pos=".1 .1 .12"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide"/>
-      <joint name="r" damping=".1"/><geom type="ellipsoid" size=".1 .12 .06"/><site name="pad" pos="0 0 .05"/></body>"""
+    inside = """<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide"/><joint name="r" damping=".1"/>
+      <geom type="ellipsoid" size=".1 .12 .06"/><site name="pad" pos="0 0 .05"/>"""
     gains = {"kp": one_of(rng, 20, 40), "ki": one_of(rng, 0, 20), "kd": one_of(rng, 0, 2)}
     if rng.random() < 0.5:
         gains |= {"slewmax": 3, "imax": 1}
     dynamics = one_of(rng, "", 'dyntype="filter" dynprm=".05"', 'dyntype="integrator" actrange="-1 1"')
-    servo = f'<plugin joint="z" plugin="mujoco.pid" ctrlrange="-1 1" {dynamics}>{plugin("pid", **gains)[28:-9]}</plugin>'
-    grid = plugin("sensor.touch_grid", size="5 4", fov="60 45", gamma=one_of(rng, 0, 0.5), nchannel=one_of(rng, 1, 3, 6))
+    servo = plugin("pid", **gains).replace("<plugin ", f'<plugin joint="z" ctrlrange="-1 1" {dynamics} ', 1)
+    gamma, channels = one_of(rng, 0, 0.5), one_of(rng, 1, 3, 6)
+    grid = plugin("sensor.touch_grid", size="5 4", fov="60 45", gamma=gamma, nchannel=channels)
     sensor = grid.replace("<plugin ", '<plugin name="touch" objtype="site" objname="pad" ', 1)
+    body = f'<body name="finger" pos=".1 .1 .12">{inside}</body>'
     return body, servo, sensor
 
 
@@ -98,7 +99,8 @@ def plugin_model(seed: int) -> str:
     world += flexcomp(rng, "f") if seed % 3 else composite(rng)
     if seed % 5 == 0:
         torus = plugin("sdf.torus", radius1="0.1", radius2="0.04")
-        world += f'<body pos="-.5 -.5 .06"><freejoint/><geom type="sdf" size=".1" mass="1" mesh="torus">{torus}</geom></body>'
+        geom = f'<geom type="sdf" size=".1" mass="1" mesh="torus">{torus}</geom>'
+        world += f'<body pos="-.5 -.5 .06"><freejoint/>{geom}</body>'
         world += '<body pos="-.4 -.5 .25"><freejoint/><geom size=".05"/></body>'
         asset = f'<asset><mesh name="torus">{torus}</mesh></asset>'
     else:

@@ -8,10 +8,14 @@ import mujoco
 import numpy as np
 import pytest
 from reference import model_from_reference
+from scipy.optimize import minimize
 from soft.comparison import compare
 from soft.flex_models import grid
 
 import cardan
+from cardan import mjtGeom
+
+SPHERE = int(mjtGeom.mjGEOM_SPHERE)
 
 MODEL = """<mujoco><option gravity="0 0 -9.81" {option}/>
 <asset><mesh name="tetrahedron" vertex="-.1 -.1 -.1 .1 -.1 -.1 0 .1 -.1 0 0 .1"/>
@@ -95,3 +99,71 @@ def test_forces_on_vertices_are_weighted_by_distance() -> None:
         spread[vertices] += np.outer(inverse / np.linalg.norm(inverse), frame.T @ force[:3])
     assert d.ncon > 0
     np.testing.assert_allclose(d.qfrc_constraint.reshape(-1, 3), spread, atol=1e-9)
+
+
+@pytest.fixture
+def beside_a_flex() -> Iterator[cardan.MjModel]:
+    """Two spheres that overlap, beside a flex."""
+    flexcomp = '<flexcomp name="f" type="grid" dim="1" count="3 1 1" spacing=".1 .1 .1" pos="3 3 3" radius=".01"/>'
+    balls = '<body><freejoint/><geom size=".1"/></body><body pos=".15 0 0"><freejoint/><geom size=".1"/></body>'
+    yield cardan.MjModel.from_xml_string(f"<mujoco><worldbody>{balls}{flexcomp}</worldbody></mujoco>")
+    cardan.set_mjcb_contactfilter(None)
+    cardan.set_collider(SPHERE, SPHERE, None)
+
+
+def number_of_contacts(m: cardan.MjModel) -> int:
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    return d.ncon
+
+
+def test_contact_filters_hold_beside_flexes(beside_a_flex: cardan.MjModel) -> None:
+    assert number_of_contacts(beside_a_flex) == 1
+    cardan.set_mjcb_contactfilter(lambda m, d, geom1, geom2: 1)
+    assert number_of_contacts(beside_a_flex) == 0
+
+
+def test_own_colliders_hold_beside_flexes(beside_a_flex: cardan.MjModel) -> None:
+    cardan.set_collider(SPHERE, SPHERE, lambda m, d, geom1, geom2: 0)
+    assert number_of_contacts(beside_a_flex) == 0
+
+
+def test_shapes_collide_beside_flexes() -> None:
+    torus = '<plugin plugin="mujoco.sdf.torus"><config key="radius1" value="0.1"/></plugin>'
+    text = f"""<mujoco><extension><plugin plugin="mujoco.sdf.torus"/></extension>
+      <asset><mesh name="torus">{torus}</mesh></asset><worldbody>
+      <body><freejoint/><geom type="sdf" size=".1" mass="1" mesh="torus">{torus}</geom></body>
+      <body pos=".1 0 .06"><freejoint/><geom size=".05"/></body>%s</worldbody></mujoco>"""
+    flexcomp = '<flexcomp name="f" type="grid" dim="1" count="3 1 1" spacing=".1 .1 .1" pos="3 3 3" radius=".01"/>'
+    alone, beside = (cardan.MjModel.from_xml_string(text % part) for part in ("", flexcomp))
+    assert number_of_contacts(alone) == number_of_contacts(beside) > 0
+
+
+def triangle(name: str, corners: str) -> str:
+    return f'''<flexcomp name="{name}" type="direct" dim="2" point="{corners}" element="0 1 2" radius=".01" mass="1">
+      <contact internal="false" selfcollide="none"/></flexcomp>'''
+
+
+def distance(first: np.ndarray, second: np.ndarray) -> float:
+    """Least distance of two triangles (3, 3), by quadratic programming over their barycentric coordinates."""
+    sums = [{"type": "eq", "fun": lambda z, k=k: z[k : k + 3].sum() - 1} for k in (0, 3)]
+    found = minimize(
+        lambda z: np.sum((z[:3] @ first - z[3:] @ second) ** 2),
+        np.full(6, 1 / 3),
+        bounds=[(0, 1)] * 6,
+        constraints=sums,
+        options={"ftol": 1e-15, "maxiter": 200},
+    )
+    return float(np.sqrt(found.fun))
+
+
+def test_triangles_that_are_apart_do_not_touch() -> None:
+    # the reference starts its search at the centre of the triangle's box, which is not in the triangle
+    corners = ("-.1 .3 -.2 -.3 -.2 .1 .3 -.3 -.3", ".2 0 -.2 .2 -.2 0 -.2 .2 0")
+    text = f"<mujoco><worldbody>{triangle('a', corners[0])}{triangle('b', corners[1])}</worldbody></mujoco>"
+    rm, m = mujoco.MjModel.from_xml_string(text), cardan.MjModel.from_xml_string(text)
+    rd = mujoco.MjData(rm)
+    mujoco.mj_forward(rm, rd)
+    assert distance(*(np.array(part.split(), float).reshape(3, 3) for part in corners)) > 0.08 > 2 * 0.01
+    assert rd.contact.dist[0] < -0.5
+    assert number_of_contacts(m) == 0

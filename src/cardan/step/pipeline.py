@@ -7,7 +7,7 @@ with the model until one of its options is set, or a callback is installed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -483,11 +483,16 @@ def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
     """
     stages = list(with_counters(_resolve(m, items), RESETTING))
     check_support(m, stages)
-    if collision in stages:
+    if _detects_contacts(stages):
         attach_filter(m, filter_of(m))
         attach_colliders(m, colliders_of(m))
         attach_shapes(m)
     return stages
+
+
+def _detects_contacts(stages: Sequence[Any]) -> bool:
+    """Whether contacts are detected among the stages, with flexes or without."""
+    return collision in stages or soft_collision in stages
 
 
 def _collides_in_python(m: MjModel) -> bool:
@@ -501,7 +506,7 @@ def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProg
     forward = program(m, "mj_forward") if check_acc in stages else None
     all_stages = (*stages, *(forward.stages if forward else ()))
     needs_objects = any(isinstance(stage, int) for stage in all_stages)
-    needs_objects |= collision in all_stages and _collides_in_python(m)
+    needs_objects |= _detects_contacts(all_stages) and _collides_in_python(m)
     needs_objects |= calls_python(m)
     reset = StepProgram([plugin_reset], calls_python(m)) if has_resetting_plugins(m) else None
     return StepProgram((*stages, report_warnings), needs_objects, forward, dict(m._native_code), reset, **answers)
