@@ -124,7 +124,7 @@ def test_contact_filters_hold_beside_flexes(beside_a_flex: cardan.MjModel) -> No
 
 
 def test_own_colliders_hold_beside_flexes(beside_a_flex: cardan.MjModel) -> None:
-    cardan.set_collider(SPHERE, SPHERE, lambda m, d, geom1, geom2: 0)
+    cardan.set_collider(SPHERE, SPHERE, lambda m, d, geom1, geom2, margin: ())
     assert number_of_contacts(beside_a_flex) == 0
 
 
