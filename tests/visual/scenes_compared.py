@@ -51,6 +51,8 @@ class Pair:
                 setattr(self.d, name, value)
         mujoco.mj_forward(self.rm, self.rd)
         cardan.mj_forward(self.m, self.d)
+        if self.rd.nefc == self.d.nefc:
+            self.d.efc_force[:] = self.rd.efc_force  # those of one solver: the scene shows them, it doesn't find them
 
     def scenes(self, **settings: Any) -> tuple[mujoco.MjvScene, cardan.MjvScene]:
         """The scene of both, with the settings of `scene`."""
@@ -98,32 +100,64 @@ def scene(
     return scn
 
 
-def _differ(left: Any, right: Any, rtol: float, atol: float) -> bool:
-    if isinstance(left, str):
-        return left != right
-    return not np.allclose(left, right, rtol=rtol, atol=atol)
+def _columns(records: Any, count: int, names: list[str]) -> dict[str, np.ndarray]:
+    """Members of the first structures of a tuple, side by side."""
+    return {name: np.array([getattr(records[i], name) for i in range(count)]) for name in names}
 
 
-def _members(title: str, left: Any, right: Any, names: list[str], rtol: float, atol: float) -> Iterator[str]:
-    """Members of two structures that differ."""
+def _columns_differ(
+    kind: str, expected: Any, found: Any, count: int, names: list[str], rtol: float, atol: float
+) -> Iterator[str]:
+    """Members of two tuples of structures that differ; positions far away are compared by their size."""
+    left, right = _columns(expected, count, names), _columns(found, count, names)
     for name in names:
-        a, b = getattr(left, name), getattr(right, name)
-        if _differ(a, b, rtol, atol):
-            yield f"{title} {name}: {a} {b}"
+        a, b = left[name], right[name]
+        if a.dtype.kind in "iuU":
+            wrong = a != b
+        else:
+            size = np.abs(a).max(axis=tuple(range(1, a.ndim)), keepdims=True) if a.size else 0.0
+            wrong = ~(np.abs(a - b) <= atol + rtol * np.maximum(1.0, size))
+        for i in np.flatnonzero(wrong.reshape(count, -1).any(axis=1) if count else []):
+            yield f"{kind} {i} {name}: {a[i]} {b[i]} ({_object(expected[i])})"
+
+
+def _object(record: Any) -> str:
+    """What a geom shows."""
+    return f"type {record.type}, object {record.objtype}, {record.objid}" if hasattr(record, "objid") else ""
+
+
+ARRAYS = ("flexvert", "skinvert", "skinnormal", "flexedge", "flexvertadr", "flexfaceadr", "flexfacenum", "flexfaceused")
+FACE_ARRAYS = ("flexface", "flexnormal")
+
+
+def _meshes_differ(expected: Any, found: Any) -> Iterator[str]:
+    """Vertices and faces of flexes and skins that differ; only the faces in use count."""
+    shown = {"flex": expected.flexskinopt or expected.flexfaceopt or expected.flexvertopt or expected.flexedgeopt}
+    for name in ARRAYS:
+        a, b = getattr(expected, name), getattr(found, name)
+        if name in ("flexvert", "flexfaceused") and not shown["flex"]:
+            continue
+        if a.shape != b.shape or not np.allclose(a, b, rtol=1e-4, atol=1e-5):
+            yield name
+    for flex in range(expected.nflex if shown["flex"] else 0):
+        first = 9 * expected.flexfaceadr[flex]
+        stop = first + 9 * expected.flexfaceused[flex]
+        for name in FACE_ARRAYS:
+            a, b = getattr(expected, name)[first:stop], getattr(found, name)[first:stop]
+            if not np.allclose(a, b, rtol=1e-4, atol=5e-5):
+                yield f"{name} of flex {flex}"
 
 
 def differences(expected: Any, found: Any, rtol: float = 1e-5, atol: float = 2e-6) -> list[str]:
-    """Where two scenes differ: geoms in order with every member, lights, cameras; numbers up to a tolerance."""
+    """Where two scenes differ: geoms in order with every member, lights, cameras, flexes, skins; up to a tolerance."""
     lines = [
         f"{name}: {getattr(expected, name)} {getattr(found, name)}"
         for name in ("ngeom", "nlight", "flexvertopt", "flexedgeopt", "flexfaceopt", "flexskinopt", "enabletransform")
         if getattr(expected, name) != getattr(found, name)
     ]
-    for i, (left, right) in enumerate(zip(expected.geoms[: expected.ngeom], found.geoms[: found.ngeom], strict=False)):
-        title = f"geom {i} (type {left.type}, object {left.objtype}, {left.objid})"
-        lines += _members(title, left, right, GEOM, rtol, atol)
-    for i, (left, right) in enumerate(zip(expected.lights[: expected.nlight], found.lights, strict=False)):
-        lines += _members(f"light {i}", left, right, LIGHT, rtol, atol)
-    for i in range(2):
-        lines += _members(f"camera {i}", expected.camera[i], found.camera[i], CAMERA, rtol, atol)
-    return lines
+    count = min(expected.ngeom, found.ngeom)
+    lines += _columns_differ("geom", expected.geoms, found.geoms, count, GEOM, rtol, atol)
+    count = min(expected.nlight, found.nlight)
+    lines += _columns_differ("light", expected.lights, found.lights, count, LIGHT, rtol, atol)
+    lines += _columns_differ("camera", expected.camera, found.camera, 2, CAMERA, rtol, atol)
+    return [*lines, *_meshes_differ(expected, found)]

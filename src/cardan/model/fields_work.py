@@ -335,6 +335,7 @@ WORK: tuple[Field, ...] = (
     Field("work.scn_flexface", "f4", ("any",), "visual: corners of the faces of flexes"),
     Field("work.scn_flexnormal", "f4", ("any",), "visual: normals there"),
     Field("work.scn_flextexcoord", "f4", ("any",), "visual: texture coordinates there"),
+    Field("work.scn_vertnormal", "f8", ("any",), "visual: normals at the vertices of flexes"),
     Field("work.scn_skinvert", "f4", ("any",), "visual: vertices of skins"),
     Field("work.scn_skinnormal", "f4", ("any",), "visual: normals there"),
 )

@@ -20,11 +20,17 @@ UNKNOWN = 0
 VGEOMFULL = int(mjtWarning.mjWARN_VGEOMFULL)
 TRANSPARENT = FLAGS + int(mjtVisFlag.mjVIS_TRANSPARENT)
 TEXTURE = FLAGS + int(mjtVisFlag.mjVIS_TEXTURE)
-GEOM_LINE = int(mjtGeom.mjGEOM_LINE)
-GEOM_CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
-GEOM_CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
+GEOM_SPHERE, GEOM_CAPSULE, GEOM_ELLIPSOID, GEOM_CYLINDER, GEOM_BOX, GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2 = (
+    int(getattr(mjtGeom, f"mjGEOM_{name}"))
+    for name in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "ARROW", "ARROW1", "ARROW2")
+)
+GEOM_LINE, GEOM_LINEBOX, GEOM_TRIANGLE = (
+    int(getattr(mjtGeom, f"mjGEOM_{name}")) for name in ("LINE", "LINEBOX", "TRIANGLE")
+)
 EYE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 DEFAULT_RGBA = 0.5
+GRAY = (0.5, 0.5, 0.5, 1.0)
+DEFAULT_SIZE = (0.1, 0.1, 0.1)
 
 TYPE, DATAID, OBJTYPE, OBJID, CATEGORY = (GEOM[k] for k in ("type", "dataid", "objtype", "objid", "category"))
 TEXID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "texuniform", "texcoord", "segid"))
@@ -113,8 +119,10 @@ def put(d: Data, g: int, kind: int, size: Any, pos: Any, mat: Any) -> None:
     """Shape (mjtGeom), size (3), position (3), orientation (9) of a geom."""
     d.work.scn_geom_i[g, TYPE] = kind
     reals = d.work.scn_geom_f
+    reals[g, SIZE] = size[0]
+    reals[g, SIZE + 1] = size[1]
+    reals[g, SIZE + 2] = size[2]
     for k in range(3):
-        reals[g, SIZE + k] = size[k]
         reals[g, POS + k] = pos[k]
     for k in range(9):
         reals[g, MAT + k] = mat[k]
@@ -123,8 +131,11 @@ def put(d: Data, g: int, kind: int, size: Any, pos: Any, mat: Any) -> None:
 @kernel
 def put_rgba(d: Data, g: int, rgba: Any) -> None:
     """Colour of a geom."""
-    for k in range(4):
-        d.work.scn_geom_f[g, RGBA + k] = rgba[k]
+    reals = d.work.scn_geom_f
+    reals[g, RGBA] = rgba[0]
+    reals[g, RGBA + 1] = rgba[1]
+    reals[g, RGBA + 2] = rgba[2]
+    reals[g, RGBA + 3] = rgba[3]
 
 
 @kernel

@@ -62,8 +62,8 @@ def _symmetric(fovy: float) -> Any:
 
 
 @kernel
-def _intrinsic(m: Model, cam: int) -> Any:
-    """The frustum of a camera that is described by its sensor, focal length and principal point."""
+def intrinsic_frustum(m: Model, cam: int) -> Any:
+    """Centre, half width, bottom and top at a distance of 1 of what a camera with a sensor sees."""
     fx, fy, cx, cy = get4(m.cam_intrinsic, cam)
     width, height = m.cam_sensorsize[cam, 0], m.cam_sensorsize[cam, 1]
     return (cx / fx, 0.5 * width / fx, (cy - 0.5 * height) / fy, (cy + 0.5 * height) / fy)
@@ -103,6 +103,6 @@ def _fixed(m: Model, d: Data, cam: int) -> None:
     right, up, back = (mat[0], mat[3], mat[6]), (mat[1], mat[4], mat[7]), (mat[2], mat[5], mat[8])
     _put_eyes(d, get3(d.cam_xpos, cam), scale3(back, -1.0), up, right, m.cam_ipd[cam])
     if m.cam_sensorsize[cam, 0] != 0.0 and m.cam_sensorsize[cam, 1] != 0.0:
-        _put_frustum(m, d, _intrinsic(m, cam))
+        _put_frustum(m, d, intrinsic_frustum(m, cam))
     else:
         _put_frustum(m, d, _symmetric(m.cam_fovy[cam]))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.enums import mjtGeom, mjtLabel, mjtObj, mjtVisFlag
+from cardan.enums import mjtFrame, mjtGeom, mjtLabel, mjtObj, mjtVisFlag
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get3, get4, get9
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     DATAID,
+    DECOR,
     DYNAMIC,
+    EMISSION,
     MODELRBOUND,
     STATIC,
     TEXCOORD,
@@ -22,12 +24,16 @@ from cardan.visual.append import (
     shows,
     wants,
 )
-from cardan.visual.memory import FLAGS, GEOMGROUP, SITEGROUP
+from cardan.visual.axes import frame_axes
+from cardan.visual.islands import island_rgba
+from cardan.visual.memory import FLAGS, FRAME, GEOMGROUP, SELECT, SITEGROUP
 
 OBJ_GEOM, OBJ_SITE = int(mjtObj.mjOBJ_GEOM), int(mjtObj.mjOBJ_SITE)
 LABEL_GEOM, LABEL_SITE = int(mjtLabel.mjLABEL_GEOM), int(mjtLabel.mjLABEL_SITE)
+GEOM_FRAME, SITE_FRAME = int(mjtFrame.mjFRAME_GEOM), int(mjtFrame.mjFRAME_SITE)
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 SHOW_STATIC = FLAGS + int(mjtVisFlag.mjVIS_STATIC)
+BY_ISLAND = FLAGS + int(mjtVisFlag.mjVIS_ISLAND)
 SHOW_HULL = FLAGS + int(mjtVisFlag.mjVIS_CONVEXHULL)
 assert (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_SDF)) == (PLANE, SDF)
 
@@ -67,6 +73,23 @@ def _mesh(m: Model, d: Data, g: int, geom: int) -> None:
         d.work.scn_geom_i[g, TEXCOORD] = m.mesh_texcoordadr[mesh] >= 0
 
 
+@kernel
+def body_island(m: Model, d: Data, body: int) -> int:
+    """The island of a body, if geoms are to be coloured by islands and it is in one; else -1."""
+    if shows(d, BY_ISLAND) and d.nisland > 0:
+        moving = m.body_weldid[body]
+        if m.body_dofnum[moving] > 0:
+            return d.dof_island[m.body_dofadr[moving]]
+    return -1
+
+
+@kernel
+def glow(m: Model, d: Data, g: int, body: int) -> None:
+    """Let a geom that shows something of the selected body glow."""
+    if body > 0 and d.work.scn_state[SELECT] == body:
+        d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
+
+
 @stage
 def add_geoms(m: Model, d: Data) -> int:
     """The geoms of the model whose groups are shown and that aren't fully transparent."""
@@ -84,7 +107,12 @@ def add_geoms(m: Model, d: Data) -> int:
         if g < 0:
             return OK
         put(d, g, kind, drawn_size(kind, get3(m.geom_size, geom)), get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
-        colour(m, d, g, m.geom_matid[geom], get4(m.geom_rgba, geom))
+        island = body_island(m, d, body)
+        if island >= 0:
+            colour(m, d, g, -1, island_rgba(d, island))
+        else:
+            colour(m, d, g, m.geom_matid[geom], get4(m.geom_rgba, geom))
+        glow(m, d, g, body)
         d.work.scn_geom_f[g, MODELRBOUND] = m.geom_rbound[geom]
         if kind == PLANE:
             d.work.scn_geom_i[g, DATAID] = plane
@@ -93,6 +121,8 @@ def add_geoms(m: Model, d: Data) -> int:
         elif kind in (MESH, SDF):
             _mesh(m, d, g, geom)
         name_it(d, g, LABEL_GEOM, geom)
+        if d.work.scn_state[FRAME] == GEOM_FRAME and wants(d, DECOR):
+            frame_axes(m, d, geom, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), 1.0)
     return OK
 
 
@@ -115,5 +145,8 @@ def add_sites(m: Model, d: Data) -> int:
         kind = m.site_type[site]
         put(d, g, kind, drawn_size(kind, get3(m.site_size, site)), get3(d.site_xpos, site), get9(d.site_xmat, site))
         colour(m, d, g, m.site_matid[site], get4(m.site_rgba, site))
+        glow(m, d, g, body)
         name_it(d, g, LABEL_SITE, site)
+        if d.work.scn_state[FRAME] == SITE_FRAME and wants(d, DECOR):
+            frame_axes(m, d, site, get3(d.site_xpos, site), get9(d.site_xmat, site), 1.0)
     return OK

@@ -87,6 +87,7 @@ class SceneMemory:
             "state": self.state,
             "pose": self.pose,
             "label": self.labels,
+            "vertnormal": np.zeros(len(arrays["flexvert"])),
             "geom_i": _words(geoms, np.int32),
             "geom_f": _words(geoms, np.float32),
             "light_i": _words(lights, np.int32),
@@ -125,6 +126,11 @@ class SceneMemory:
         values = perturb.values
         self.state[SELECT : ACTIVE2 + 1] = _part(values, _offset(_PERTURB, "select"), 5, np.int32)
         self.pose[REFPOS:NPOSE] = _part(values, _offset(_PERTURB, "refpos"), NPOSE - REFPOS, np.float64)
+
+    @property
+    def selected_point(self) -> np.ndarray:
+        """The selected point, frame of the selected body, m."""
+        return self.pose[LOCALPOS:LOCALMASS]
 
     def put_camera(self, camera: Any) -> None:
         """Copy the members of an MjvCamera."""

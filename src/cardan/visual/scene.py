@@ -6,7 +6,7 @@ into the memory of the scene (`cardan.visual.memory`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,8 +17,10 @@ from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.report import report
-from cardan.visual import cameras, geoms, lights
+from cardan.visual import cameras, lights
+from cardan.visual.labels import write_labels
 from cardan.visual.memory import CATMASK, FULL, MAXGEOM, NGEOM, NLIGHT
+from cardan.visual.parts import stages_of
 from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
 
 Stage = Callable[..., Any]
@@ -60,14 +62,6 @@ def _check_camera(m: MjModel, cam: MjvCamera) -> None:
         raise FatalError(f"mjv_updateCamera: fixed camera id {fixed} is outside valid range 0 to {m.ncam - 1}")
 
 
-def _geom_stages(m: MjModel, opt: MjvOption) -> Iterator[Stage]:
-    """The stages that add geoms, in the order of the scene."""
-    if m.ngeom:
-        yield geoms.add_geoms
-    if m.nsite:
-        yield geoms.add_sites
-
-
 def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
     """Copy what kernels need into the scene's memory."""
     memory = scn.memory
@@ -78,12 +72,15 @@ def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, s
     memory.attach(d)
 
 
-def _finish(d: MjData, opt: MjvOption, scn: MjvScene) -> None:
+def _finish(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
     """Take over what the stages left in the scene's memory."""
     state, values = scn.memory.state, scn.values
     for kind in ("vert", "edge", "face", "skin"):
         values[f"flex{kind}opt"] = opt.flags[VIS_FLEX[kind]]
+    first = values["ngeom"].item()
     values["ngeom"] = state[NGEOM]
+    if opt.label:
+        write_labels(m, d, first, scn)
     if state[FULL]:
         report(d)
 
@@ -117,11 +114,11 @@ def mjv_updateScene(
     memory.put_camera(cam)
     scn.values["ngeom"] = 0
     _prepare(d, opt, pert, integer("mjv_updateScene", "catmask", catmask), scn)
-    stages = (cameras.update_camera, lights.make_lights, *_geom_stages(m, opt))
+    stages = (cameras.update_camera, lights.make_lights, *stages_of(m, opt, pert, catmask))
     _program(stages).run(m, d)
     memory.get_camera(cam)
     scn.values["nlight"] = memory.state[NLIGHT]
-    _finish(d, opt, scn)
+    _finish(m, d, opt, scn)
 
 
 def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
@@ -132,8 +129,8 @@ def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None,
     """
     _check("mjv_addGeoms", m, d, opt=(opt, MjvOption), scn=(scn, MjvScene), pert=(pert, MjvPerturb | None))
     _prepare(d, opt, pert, integer("mjv_addGeoms", "catmask", catmask), scn)
-    _program(tuple(_geom_stages(m, opt))).run(m, d)
-    _finish(d, opt, scn)
+    _program(stages_of(m, opt, pert, catmask)).run(m, d)
+    _finish(m, d, opt, scn)
 
 
 def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:

@@ -1,0 +1,217 @@
+"""Flexes in the scene (stages): vertices, faces with normals, and their geoms.
+
+The smooth skin of a surface has two sides, a radius above and below its middle, and strips along its border; that of a
+solid is its shell, a radius outwards. Without the skin, faces of elements are flat, a radius outwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.enums import mjtGeom, mjtLabel, mjtObj, mjtVisFlag
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import add_scaled3, cross, get3, get4, normalize3, scale3, sub3
+from cardan.model.kernel_views import Data, Model
+from cardan.visual.append import (
+    DYNAMIC,
+    EMISSION,
+    EYE,
+    TEXCOORD,
+    colour,
+    name_it,
+    new_geom,
+    put,
+    shown_group,
+    shows,
+)
+from cardan.visual.memory import FLAGS, FLEX_LAYER, FLEXGROUP, FLEXSELECT
+
+OBJ_FLEX, LABEL_FLEX, GEOM_FLEX = int(mjtObj.mjOBJ_FLEX), int(mjtLabel.mjLABEL_FLEX), int(mjtGeom.mjGEOM_FLEX)
+SHOW_FACE, SHOW_SKIN = FLAGS + int(mjtVisFlag.mjVIS_FLEXFACE), FLAGS + int(mjtVisFlag.mjVIS_FLEXSKIN)
+SURFACE, SOLID = 2, 3
+
+
+@kernel
+def _corner(m: Model, adr: int, k: int) -> int:
+    """Vertex `k` of an element whose vertices begin at `adr`, within its flex."""
+    return m.flex_elem[adr + k]
+
+
+@kernel
+def _vertex(d: Data, vertex: int) -> Any:
+    return get3(d.flexvert_xpos, vertex)
+
+
+@kernel
+def _normal(d: Data, vertex: int) -> Any:
+    n = d.work.scn_vertnormal
+    return (n[3 * vertex], n[3 * vertex + 1], n[3 * vertex + 2])
+
+
+@kernel
+def flat_normal(a: Any, b: Any, c: Any) -> Any:
+    """Unit normal of a triangle."""
+    return normalize3(cross(sub3(b, a), sub3(c, a)))
+
+
+@kernel
+def _add_to(d: Data, vertex: int, v: Any) -> None:
+    for k in range(3):
+        d.work.scn_vertnormal[3 * vertex + k] += v[k]
+
+
+@kernel
+def _vertex_normals(m: Model, d: Data, flex: int) -> None:
+    """Unit normals at the vertices: sums of those of adjacent triangles (elements of a surface, shell of a solid)."""
+    first, count = m.flex_vertadr[flex], m.flex_vertnum[flex]
+    for k in range(3 * first, 3 * (first + count)):
+        d.work.scn_vertnormal[k] = 0.0
+    surface = m.flex_dim[flex] == SURFACE
+    triangles = m.flex_elemnum[flex] if surface else m.flex_shellnum[flex]
+    for t in range(triangles):
+        if surface:
+            adr = m.flex_elemdataadr[flex] + 3 * t
+            i, j, k = first + m.flex_elem[adr], first + m.flex_elem[adr + 1], first + m.flex_elem[adr + 2]
+        else:
+            adr = m.flex_shelldataadr[flex] + 3 * t
+            i, j, k = first + m.flex_shell[adr], first + m.flex_shell[adr + 1], first + m.flex_shell[adr + 2]
+        n = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
+        _add_to(d, i, n)
+        _add_to(d, j, n)
+        _add_to(d, k, n)
+    for vertex in range(first, first + count):
+        n = normalize3(_normal(d, vertex))
+        for k in range(3):
+            d.work.scn_vertnormal[3 * vertex + k] = n[k]
+
+
+@kernel
+def _new_face(d: Data, flex: int) -> int:
+    """Number of the next face of a flex."""
+    face = d.work.scn_flexfaceadr[flex] + d.work.scn_flexfaceused[flex]
+    d.work.scn_flexfaceused[flex] += 1
+    return face
+
+
+@kernel
+def _put_corner(m: Model, d: Data, flex: int, face: int, k: int, vertex: int, pos: Any, normal: Any) -> None:
+    """Corner `k` of a face: position, normal, texture coordinates of a vertex of the flex."""
+    for c in range(3):
+        d.work.scn_flexface[9 * face + 3 * k + c] = pos[c]
+        d.work.scn_flexnormal[9 * face + 3 * k + c] = normal[c]
+    if m.flex_texcoordadr[flex] >= 0:
+        adr = m.flex_texcoordadr[flex] + vertex - m.flex_vertadr[flex]
+        for c in range(2):
+            d.work.scn_flextexcoord[6 * face + 2 * k + c] = m.flex_texcoord[adr, c]
+
+
+@kernel
+def _flat_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, radius: float) -> None:
+    """A triangle of three vertices, moved outwards by the radius."""
+    n = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
+    face = _new_face(d, flex)
+    _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), n, radius), n)
+    _put_corner(m, d, flex, face, 1, j, add_scaled3(_vertex(d, j), n, radius), n)
+    _put_corner(m, d, flex, face, 2, k, add_scaled3(_vertex(d, k), n, radius), n)
+
+
+@kernel
+def _flat_faces(m: Model, d: Data, flex: int) -> None:
+    """Both sides of the elements of a surface; all sides of those of a solid that are in the layer that is shown."""
+    first, dim, radius = m.flex_vertadr[flex], m.flex_dim[flex], m.flex_radius[flex]
+    for element in range(m.flex_elemnum[flex]):
+        adr = m.flex_elemdataadr[flex] + (dim + 1) * element
+        i, j, k = first + m.flex_elem[adr], first + m.flex_elem[adr + 1], first + m.flex_elem[adr + 2]
+        if dim == SURFACE:
+            _flat_face(m, d, flex, i, j, k, radius)
+            _flat_face(m, d, flex, i, k, j, radius)
+        elif m.flex_elemlayer[m.flex_elemadr[flex] + element] == d.work.scn_state[FLEX_LAYER]:
+            top = first + m.flex_elem[adr + 3]
+            _flat_face(m, d, flex, i, j, k, radius)
+            _flat_face(m, d, flex, i, k, top, radius)
+            _flat_face(m, d, flex, i, top, j, radius)
+            _flat_face(m, d, flex, j, top, k, radius)
+
+
+@kernel
+def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: float) -> None:
+    """A triangle of the skin: its vertices moved along their normals; flat skins keep the normal of the triangle."""
+    face = _new_face(d, flex)
+    sign = 1.0 if offset >= 0.0 else -1.0
+    flat = m.flex_flatskin[flex] != 0
+    plane = scale3(flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k)), sign)
+    a, b, c = _normal(d, i), _normal(d, j), _normal(d, k)
+    na = plane if flat else scale3(a, sign)
+    nb = plane if flat else scale3(b, sign)
+    nc = plane if flat else scale3(c, sign)
+    _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), a, offset), na)
+    _put_corner(m, d, flex, face, 1, j, add_scaled3(_vertex(d, j), b, offset), nb)
+    _put_corner(m, d, flex, face, 2, k, add_scaled3(_vertex(d, k), c, offset), nc)
+
+
+@kernel
+def _strip(m: Model, d: Data, flex: int, i: int, j: int, radius: float) -> None:
+    """A triangle of the border of a surface: one vertex on one side, two of the other vertex on both sides."""
+    face = _new_face(d, flex)
+    n = normalize3(scale3(cross(sub3(_vertex(d, j), _vertex(d, i)), _normal(d, j)), 1.0 if radius >= 0.0 else -1.0))
+    _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), _normal(d, i), radius), n)
+    _put_corner(m, d, flex, face, 1, j, add_scaled3(_vertex(d, j), _normal(d, j), -radius), n)
+    _put_corner(m, d, flex, face, 2, j, add_scaled3(_vertex(d, j), _normal(d, j), radius), n)
+
+
+@kernel
+def _skin(m: Model, d: Data, flex: int) -> None:
+    """The smooth skin."""
+    _vertex_normals(m, d, flex)
+    first, radius = m.flex_vertadr[flex], m.flex_radius[flex]
+    if m.flex_dim[flex] == SURFACE:
+        for element in range(m.flex_elemnum[flex]):
+            adr = m.flex_elemdataadr[flex] + 3 * element
+            i, j, k = first + m.flex_elem[adr], first + m.flex_elem[adr + 1], first + m.flex_elem[adr + 2]
+            _smooth_face(m, d, flex, i, j, k, radius)
+            _smooth_face(m, d, flex, i, k, j, -radius)
+        for fragment in range(m.flex_shellnum[flex]):
+            adr = m.flex_shelldataadr[flex] + 2 * fragment
+            i, j = first + m.flex_shell[adr], first + m.flex_shell[adr + 1]
+            _strip(m, d, flex, i, j, radius)
+            _strip(m, d, flex, j, i, -radius)
+        return
+    for fragment in range(m.flex_shellnum[flex]):
+        adr = m.flex_shelldataadr[flex] + 3 * fragment
+        i, j, k = first + m.flex_shell[adr], first + m.flex_shell[adr + 1], first + m.flex_shell[adr + 2]
+        _smooth_face(m, d, flex, i, j, k, radius)
+
+
+@stage
+def update_flexes(m: Model, d: Data) -> int:
+    """Vertices and faces of all flexes."""
+    for vertex in range(m.nflexvert):
+        for k in range(3):
+            d.work.scn_flexvert[3 * vertex + k] = d.flexvert_xpos[vertex, k]
+    for flex in range(m.nflex):
+        d.work.scn_flexfaceused[flex] = 0
+        if m.flex_dim[flex] < SURFACE:
+            continue
+        if shows(d, SHOW_SKIN):
+            _skin(m, d, flex)
+        elif shows(d, SHOW_FACE):
+            _flat_faces(m, d, flex)
+    return OK
+
+
+@stage
+def add_flexes(m: Model, d: Data) -> int:
+    """A geom for each flex whose group is shown."""
+    for flex in range(m.nflex):
+        if not shown_group(d, FLEXGROUP, m.flex_group[flex]):
+            continue
+        g = new_geom(d, DYNAMIC, OBJ_FLEX, flex)
+        if g < 0:
+            return OK
+        put(d, g, GEOM_FLEX, (m.flex_radius[flex], 0.1, 0.1), _vertex(d, m.flex_vertadr[flex]), EYE)
+        colour(m, d, g, m.flex_matid[flex], get4(m.flex_rgba, flex))
+        d.work.scn_geom_i[g, TEXCOORD] = m.flex_texcoordadr[flex] >= 0
+        if d.work.scn_state[FLEXSELECT] == flex:
+            d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
+        name_it(d, g, LABEL_FLEX, flex)
+    return OK

@@ -1,0 +1,175 @@
+"""Tendons, slider-cranks and range finders in the scene (stages)."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.constants import mjMINVAL
+from cardan.enums import mjtDisableBit, mjtLabel, mjtObj, mjtSensor, mjtTrn, mjtVisFlag
+from cardan.jit import OK, kernel, stage
+from cardan.maths.vector import add_scaled3, column3, dot3, get3, get4, get9, norm3, sub3
+from cardan.model.kernel_views import Data, Model
+from cardan.visual.append import (
+    DECOR,
+    DYNAMIC,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    GEOM_LINE,
+    colour,
+    connect,
+    name_it,
+    new_geom,
+    put_rgba,
+    rgba_of,
+    shown_group,
+    shows,
+)
+from cardan.visual.catenary import cord_length, hang, point_of
+from cardan.visual.islands import island_rgba
+from cardan.visual.memory import ACTUATORGROUP, FLAGS, TENDONGROUP
+
+OBJ_TENDON, OBJ_ACTUATOR, OBJ_SENSOR = (
+    int(k) for k in (mjtObj.mjOBJ_TENDON, mjtObj.mjOBJ_ACTUATOR, mjtObj.mjOBJ_SENSOR)
+)
+LABEL_TENDON, LABEL_ACTUATOR = int(mjtLabel.mjLABEL_TENDON), int(mjtLabel.mjLABEL_ACTUATOR)
+TRN_SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
+SENS_RANGEFINDER = int(mjtSensor.mjSENS_RANGEFINDER)
+NO_GRAVITY = int(mjtDisableBit.mjDSBL_GRAVITY)
+BY_ISLAND = FLAGS + int(mjtVisFlag.mjVIS_ISLAND)
+PULLEY = -2
+LINE_WIDTH = 3.0
+
+
+@kernel
+def _segment(m: Model, d: Data, tendon: int, objtype: int, objid: int, width: float, a: Any, b: Any, rgba: Any) -> int:
+    """A piece of a tendon, or of an actuator on it; returns the number of the geom or -1."""
+    own = objtype == OBJ_TENDON
+    g = new_geom(d, DYNAMIC if own else DECOR, objtype, objid)
+    if g >= 0:
+        connect(d, g, GEOM_CAPSULE, width, a, b)
+        material = m.tendon_matid[tendon] if own else -1
+        if own and shows(d, BY_ISLAND) and d.nisland > 0 and d.tendon_efcadr[tendon] >= 0:
+            island = d.efc_island[d.tendon_efcadr[tendon]]
+            if island >= 0:
+                material = -1
+                rgba = island_rgba(d, island)
+        colour(m, d, g, material, rgba)
+    return g
+
+
+@kernel
+def _hangs(m: Model, d: Data, tendon: int) -> float:
+    """Length of the cord that a tendon of two sites is drawn as, or 0."""
+    if m.tendon_num[tendon] != 2 or d.ten_wrapnum[tendon] != 2:
+        return 0.0
+    if m.opt.disableflags & NO_GRAVITY or norm3((m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])) < mjMINVAL:
+        return 0.0
+    return cord_length(m, tendon, d.ten_length[tendon])
+
+
+@kernel
+def _path_point(d: Data, k: int) -> Any:
+    """Point `k` of the paths of tendons, two of which stand in a row of `wrap_xpos`."""
+    row, column = k // 2, 3 * (k % 2)
+    return (d.wrap_xpos[row, column], d.wrap_xpos[row, column + 1], d.wrap_xpos[row, column + 2])
+
+
+@kernel
+def _is_pulley(d: Data, k: int) -> bool:
+    return d.wrap_obj[k // 2, k % 2] == PULLEY
+
+
+@kernel
+def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Any) -> None:
+    """The path of a spatial tendon as capsules: a hanging cord, or straight pieces between its points.
+
+    Args:
+        m: model.
+        d: data.
+        tendon: id of the tendon.
+        objtype: what it shows: the tendon, or an actuator.
+        objid: id of that object.
+        label: kind of label that it may get.
+        width: radius of the capsules, m.
+        rgba: colour.
+    """
+    length = _hangs(m, d, tendon)
+    first = d.ten_wrapadr[tendon]
+    if length > 0.0:
+        start, stop = _path_point(d, first), _path_point(d, first + 1)
+        cord = hang(start, stop, (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2]), length)
+        here = start
+        for k in range(1, cord[0]):
+            there = point_of(start, stop, cord, k)
+            name_it(d, _segment(m, d, tendon, objtype, objid, width, here, there, rgba), label, objid)
+            here = there
+        return
+    for k in range(first, first + d.ten_wrapnum[tendon] - 1):
+        if _is_pulley(d, k) or _is_pulley(d, k + 1):
+            continue
+        g = _segment(m, d, tendon, objtype, objid, width, _path_point(d, k), _path_point(d, k + 1), rgba)
+        if k == first:
+            name_it(d, g, label, objid)
+
+
+@stage
+def add_tendons(m: Model, d: Data) -> int:
+    """The tendons whose groups are shown."""
+    for tendon in range(m.ntendon):
+        if shown_group(d, TENDONGROUP, m.tendon_group[tendon]):
+            width, rgba = m.tendon_width[tendon], get4(m.tendon_rgba, tendon)
+            tendon_path(m, d, tendon, OBJ_TENDON, tendon, LABEL_TENDON, width, rgba)
+    return OK
+
+
+@kernel
+def _rod(m: Model, d: Data, actuator: int, kind: int, width: float, a: Any, b: Any, rgba: Any) -> int:
+    g = new_geom(d, DYNAMIC, OBJ_ACTUATOR, actuator)
+    if g >= 0:
+        connect(d, g, kind, width, a, b)
+        put_rgba(d, g, rgba)
+    return g
+
+
+@stage
+def add_slider_cranks(m: Model, d: Data) -> int:
+    """The slider as a cylinder, and the crank as a capsule: in another colour where it can't reach the slider."""
+    width = m.vis.scale.slidercrank * m.stat.meansize
+    for actuator in range(m.nu):
+        if m.actuator_trntype[actuator] != TRN_SLIDERCRANK:
+            continue
+        if not shown_group(d, ACTUATORGROUP, m.actuator_group[actuator]):
+            continue
+        crank, slider = m.actuator_trnid[actuator, 0], m.actuator_trnid[actuator, 1]
+        axis = column3(get9(d.site_xmat, slider), 2)
+        base, pin = get3(d.site_xpos, slider), get3(d.site_xpos, crank)
+        line = sub3(pin, base)
+        rod = m.actuator_cranklength[actuator]
+        along = dot3(line, axis)
+        square = along * along + rod * rod - dot3(line, line)
+        rgba = rgba_of(m.vis.rgba.slidercrank) if square >= 0.0 else rgba_of(m.vis.rgba.crankbroken)
+        end = add_scaled3(base, axis, along - sqrt(max(0.0, square)))
+        name_it(d, _rod(m, d, actuator, GEOM_CYLINDER, width, base, end, rgba), LABEL_ACTUATOR, actuator)
+        _rod(m, d, actuator, GEOM_CAPSULE, 0.5 * width, end, pin, rgba)
+    return OK
+
+
+@stage
+def add_rangefinders(m: Model, d: Data) -> int:
+    """Lines from the range finders that meet something to where they do."""
+    for sensor in range(m.nsensor):
+        if m.sensor_type[sensor] != SENS_RANGEFINDER:
+            continue
+        distance = d.sensordata[m.sensor_adr[sensor]]
+        if distance < 0.0:
+            continue
+        site = m.sensor_objid[sensor]
+        start = get3(d.site_xpos, site)
+        g = new_geom(d, DECOR, OBJ_SENSOR, sensor)
+        if g < 0:
+            return OK
+        stop = add_scaled3(start, column3(get9(d.site_xmat, site), 2), distance)
+        connect(d, g, GEOM_LINE, LINE_WIDTH, start, stop)
+        put_rgba(d, g, rgba_of(m.vis.rgba.rangefinder))
+    return OK
