@@ -89,7 +89,6 @@ Use = tuple[str, Callable[[], object], str]
 
 REFUSED: list[Use] = [
     ("`cardan view`", command("view"), "No such command 'view'"),
-    ("abstract visualiser", name("mjv_select"), "rendering"),
 ]
 WITHOUT_A_NAME = ("many worlds on CUDA", "several machines")
 

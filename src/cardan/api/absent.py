@@ -10,7 +10,7 @@ import re
 
 ABSENT: tuple[tuple[str, str], ...] = (
     (
-        r"mjv_(?!addGeoms|makeLights|updateCamera|updateScene)\w+|viewer",
+        r"viewer",
         "rendering",
     ),
     (r"HEADERS_DIR", "the headers of the C library"),

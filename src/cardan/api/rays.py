@@ -258,6 +258,20 @@ def mju_rayFlex(
     ...
 
 
+def _faces_near_line(corners: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Numbers of the triangles (n, 3, 3) that a line may meet: not all corners are on one side of a plane along it."""
+    size = float(np.linalg.norm(v))
+    if size == 0.0:
+        return np.arange(len(corners))
+    across = np.cross(v, np.eye(3)[np.abs(v).argmin()])
+    keep = np.ones(len(corners), bool)
+    for normal in (across, np.cross(v, across)):
+        side = (corners - p) @ normal
+        slack = 1e-9 * float(np.linalg.norm(normal)) * (1.0 + float(np.abs(side).max(initial=0.0)))
+        keep &= (side.min(axis=1) <= slack) & (side.max(axis=1) >= -slack)
+    return np.flatnonzero(keep)
+
+
 def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any, vertid: np.ndarray) -> float:
     """Distance along a ray to the triangles of a skin, or -1.
 
@@ -279,10 +293,11 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
     require(not faces.size or (faces.min() >= 0 and faces.max() < nvert), "face should hold ids from 0 to nvert - 1")
     p, v = numbers("pnt", pnt, 3), numbers("vec", vec, 3)
     best, hit = MISS, -1
-    for k, corners in enumerate(points[faces].tolist()):
+    for k in _faces_near_line(points[faces], np.asarray(p), np.asarray(v)):
+        corners = points[faces[k]].tolist()
         x = ray_triangle(corners[0], corners[1], corners[2], p, v)
         if x >= 0.0 and (hit < 0 or x < best):
-            best, hit = x, k
+            best, hit = x, int(k)
     if hit >= 0:
         point = np.asarray(p) + best * np.asarray(v)
         ids[0] = faces[hit][np.argmin(np.linalg.norm(points[faces[hit]] - point, axis=1))]

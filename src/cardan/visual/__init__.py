@@ -1,13 +1,37 @@
-"""The abstract scene: what a renderer draws, as data.
+"""The abstract scene: what a renderer draws, and what the mouse does to it (spec: programming, visualization).
 
-- ``members``: how the table of a structure is written; ``fields``: the tables of all structures.
-- ``record``: a class made from a table.
-- ``structs``: the classes of MuJoCo's interface (``MjvCamera``, ``MjvScene``, ...).
-- ``scene``: `mjv_updateScene` and its parts. ``memory``: how kernels see a scene; ``append``: geoms that they add.
-- ``geoms``, ``lights``, ``cameras``: stages, a file a topic.
+- ``members``: how the table of a structure is written; ``fields``: the tables of all structures; ``record``: a class
+  made from a table; ``structs``: the classes of MuJoCo's interface (``MjvCamera``, ``MjvScene``, ...).
+- ``scene``: `mjv_updateScene` and its parts; ``parts``: the table of what a scene consists of; ``memory``: how kernels
+  see a scene; ``append``: geoms that they add; ``labels``: texts.
+- ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``skins``, ``volumes``, ``lights``,
+  ``cameras``, ...: stages, a file a topic.
+- ``defaults``, ``rooms``, ``mouse``, ``perturbation``, ``selection``: functions that need no stages.
 """
 
-from cardan.visual.scene import mjv_addGeoms, mjv_makeLights, mjv_updateCamera, mjv_updateScene
+from cardan.visual.defaults import (
+    mjv_connector,
+    mjv_defaultCamera,
+    mjv_defaultFigure,
+    mjv_defaultFreeCamera,
+    mjv_defaultOption,
+    mjv_defaultPerturb,
+    mjv_initGeom,
+    mjv_makeConnector,
+)
+from cardan.visual.mouse import mjv_moveCamera, mjv_moveModel, mjv_movePerturb
+from cardan.visual.perturbation import mjv_applyPerturbForce, mjv_applyPerturbPose, mjv_initPerturb
+from cardan.visual.rooms import (
+    mjv_alignToCamera,
+    mjv_averageCamera,
+    mjv_cameraInModel,
+    mjv_cameraInRoom,
+    mjv_frustumHeight,
+    mjv_model2room,
+    mjv_room2model,
+)
+from cardan.visual.scene import mjv_addGeoms, mjv_makeLights, mjv_updateCamera, mjv_updateScene, mjv_updateSkin
+from cardan.visual.selection import mjv_select
 from cardan.visual.structs import (
     MjrRect,
     MjvCamera,
@@ -31,7 +55,30 @@ __all__ = [
     "MjvPerturb",
     "MjvScene",
     "mjv_addGeoms",
+    "mjv_alignToCamera",
+    "mjv_applyPerturbForce",
+    "mjv_applyPerturbPose",
+    "mjv_averageCamera",
+    "mjv_cameraInModel",
+    "mjv_cameraInRoom",
+    "mjv_connector",
+    "mjv_defaultCamera",
+    "mjv_defaultFigure",
+    "mjv_defaultFreeCamera",
+    "mjv_defaultOption",
+    "mjv_defaultPerturb",
+    "mjv_frustumHeight",
+    "mjv_initGeom",
+    "mjv_initPerturb",
+    "mjv_makeConnector",
     "mjv_makeLights",
+    "mjv_model2room",
+    "mjv_moveCamera",
+    "mjv_moveModel",
+    "mjv_movePerturb",
+    "mjv_room2model",
+    "mjv_select",
     "mjv_updateCamera",
     "mjv_updateScene",
+    "mjv_updateSkin",
 ]

@@ -95,9 +95,9 @@ def _point(m: Model, d: Data, k: int) -> None:
 
 
 @kernel
-def _is_static(m: Model, geom: int) -> bool:
-    """Whether a side of a contact is a geom that is welded to the world."""
-    return geom >= 0 and m.body_weldid[m.geom_bodyid[geom]] == 0
+def _body(m: Model, geom: int) -> int:
+    """The body of a side of a contact; flexes, which have many, come after all bodies."""
+    return m.geom_bodyid[geom] if geom >= 0 else m.nbody
 
 
 @kernel
@@ -117,15 +117,16 @@ def _arrow(m: Model, d: Data, k: int, kind: int, force: Any, rgba: Any) -> int:
 def _forces(m: Model, d: Data, k: int) -> None:
     """The force of a contact: one arrow, or one for the normal force and, with friction, one for the friction force.
 
-    They act on the side that can move. If both can, the single arrow points both ways. Torques aren't drawn.
+    They act on the body of the larger id. If neither side is of the world, the single arrow points both ways. Torques
+    aren't drawn.
     """
     wrench = contact_force(m, d, k)
     frame = get9(d.contact.frame, k)
-    one, other = _is_static(m, d.contact.geom[k, 0]), _is_static(m, d.contact.geom[k, 1])
-    sign = -1.0 if other and not one else 1.0
+    one, other = _body(m, d.contact.geom[k, 0]), _body(m, d.contact.geom[k, 1])
+    sign = -1.0 if one > other else 1.0
     fx, fy, fz = sign * wrench[0], sign * wrench[1], sign * wrench[2]
     if not shows(d, SPLIT) or d.contact.dim[k] == 1:
-        kind = GEOM_ARROW2 if not one and not other else GEOM_ARROW
+        kind = GEOM_ARROW2 if one > 0 and other > 0 else GEOM_ARROW
         g = _arrow(m, d, k, kind, mul_mat_t_vec3(frame, (fx, fy, fz)), rgba_of(m.vis.rgba.contactforce))
         name_it(d, g, LABEL_CONTACTFORCE, k)
         return

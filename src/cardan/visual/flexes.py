@@ -139,7 +139,10 @@ def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: f
     face = _new_face(d, flex)
     sign = 1.0 if offset >= 0.0 else -1.0
     flat = m.flex_flatskin[flex] != 0
-    plane = scale3(flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k)), sign)
+    plane = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
+    if m.flex_dim[flex] == SOLID:  # as in the reference, whose flat skins of solids have normals inwards
+        plane = scale3(plane, -1.0)
+    plane = scale3(plane, sign)
     a, b, c = _normal(d, i), _normal(d, j), _normal(d, k)
     na = plane if flat else scale3(a, sign)
     nb = plane if flat else scale3(b, sign)

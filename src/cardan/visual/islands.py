@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.collision.sdf.descent import halton
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data
 
-BASES = (2, 3, 5)
 DARKEST, SPREAD = 0.1, 0.8
-
-
-@kernel
-def halton(index: int, base: int) -> float:
-    """Element `index` of the Halton sequence with a prime base: its digits mirrored at the point."""
-    value, place = 0.0, 1.0 / base
-    while index > 0:
-        value += place * (index % base)
-        index //= base
-        place /= base
-    return value
 
 
 @kernel

@@ -17,7 +17,7 @@ from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.report import report
-from cardan.visual import cameras, lights
+from cardan.visual import cameras, lights, skins
 from cardan.visual.labels import write_labels
 from cardan.visual.memory import CATMASK, FULL, MAXGEOM, NGEOM, NLIGHT
 from cardan.visual.parts import stages_of
@@ -162,4 +162,11 @@ def mjv_updateCamera(m: MjModel, d: MjData, cam: MjvCamera, scn: MjvScene) -> No
     scn.memory.get_camera(cam)
 
 
-__all__ = ["mjv_addGeoms", "mjv_makeLights", "mjv_updateCamera", "mjv_updateScene"]
+def mjv_updateSkin(m: MjModel, d: MjData, scn: MjvScene) -> None:
+    """Update skins: vertices and normals of all skins of the scene, from the poses of their bones."""
+    _check("mjv_updateSkin", m, d, scn=(scn, MjvScene))
+    scn.memory.attach(d)
+    _program((skins.update_skins,)).run(m, d)
+
+
+__all__ = ["mjv_addGeoms", "mjv_makeLights", "mjv_updateCamera", "mjv_updateScene", "mjv_updateSkin"]

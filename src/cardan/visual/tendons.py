@@ -76,13 +76,19 @@ def _path_point(d: Data, k: int) -> Any:
 
 
 @kernel
+def _around(d: Data, k: int) -> int:
+    """The geom that a path touches at point `k`, or a negative number."""
+    return d.wrap_obj[k // 2, k % 2]
+
+
+@kernel
 def _is_pulley(d: Data, k: int) -> bool:
-    return d.wrap_obj[k // 2, k % 2] == PULLEY
+    return _around(d, k) == PULLEY
 
 
 @kernel
 def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Any) -> None:
-    """The path of a spatial tendon as capsules: a hanging cord, or straight pieces between its points.
+    """The path of a spatial tendon as capsules: a hanging cord, or straight pieces between its points (thin within geoms).
 
     Args:
         m: model.
@@ -108,7 +114,9 @@ def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label:
     for k in range(first, first + d.ten_wrapnum[tendon] - 1):
         if _is_pulley(d, k) or _is_pulley(d, k + 1):
             continue
-        g = _segment(m, d, tendon, objtype, objid, width, _path_point(d, k), _path_point(d, k + 1), rgba)
+        wrapped = _around(d, k) >= 0 and _around(d, k) == _around(d, k + 1)
+        radius = 0.5 * width if wrapped else width
+        g = _segment(m, d, tendon, objtype, objid, radius, _path_point(d, k), _path_point(d, k + 1), rgba)
         if k == first:
             name_it(d, g, label, objid)
 
@@ -148,9 +156,10 @@ def add_slider_cranks(m: Model, d: Data) -> int:
         rod = m.actuator_cranklength[actuator]
         along = dot3(line, axis)
         square = along * along + rod * rod - dot3(line, line)
-        rgba = rgba_of(m.vis.rgba.slidercrank) if square >= 0.0 else rgba_of(m.vis.rgba.crankbroken)
+        whole = rgba_of(m.vis.rgba.slidercrank)
+        rgba = whole if square >= 0.0 else rgba_of(m.vis.rgba.crankbroken)
         end = add_scaled3(base, axis, along - sqrt(max(0.0, square)))
-        name_it(d, _rod(m, d, actuator, GEOM_CYLINDER, width, base, end, rgba), LABEL_ACTUATOR, actuator)
+        name_it(d, _rod(m, d, actuator, GEOM_CYLINDER, width, base, end, whole), LABEL_ACTUATOR, actuator)
         _rod(m, d, actuator, GEOM_CAPSULE, 0.5 * width, end, pin, rgba)
     return OK
 

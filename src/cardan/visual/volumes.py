@@ -8,7 +8,7 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import add3, get3, get9, mul_mat_vec3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import EYE, GEOM_LINEBOX, UNKNOWN, decorate, rgba_of, shown_group
-from cardan.visual.geoms import MESH
+from cardan.visual.geoms import MESH, SDF
 from cardan.visual.memory import BVH_DEPTH, FLEXGROUP
 
 
@@ -64,7 +64,7 @@ def add_mesh_volumes(m: Model, d: Data) -> int:
     """Boxes of the trees over the faces of meshes."""
     for geom in range(m.ngeom):
         mesh = m.geom_dataid[geom]
-        if m.geom_type[geom] != MESH or mesh < 0:
+        if (m.geom_type[geom] != MESH and m.geom_type[geom] != SDF) or mesh < 0:
             continue
         for node in range(m.mesh_bvhadr[mesh], m.mesh_bvhadr[mesh] + m.mesh_bvhnum[mesh]):
             if _is_drawn(m, d, node):

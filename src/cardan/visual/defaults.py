@@ -1,0 +1,145 @@
+"""Default values, and geoms that programs make themselves (spec: programming, API reference, "Visualization")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.api.arguments import integer
+from cardan.api.array_arguments import vector_of
+from cardan.enums import mjtGeom
+from cardan.errors import FatalError
+from cardan.model.mjmodel import MjModel
+from cardan.visual.append import z_to
+from cardan.visual.geoms import drawn_size
+from cardan.visual.record import VisualRecord
+from cardan.visual.structs import MjvCamera, MjvFigure, MjvGeom, MjvOption, MjvPerturb
+
+FREE_DISTANCE = 1.5
+"""Distance of a free camera, in extents of the model."""
+HALF_WAY = (int(mjtGeom.mjGEOM_CAPSULE), int(mjtGeom.mjGEOM_CYLINDER))
+FROM_START = tuple(int(getattr(mjtGeom, f"mjGEOM_{k}")) for k in ("ARROW", "ARROW1", "ARROW2", "LINE"))
+# members of a geom that mjv_initGeom leaves as they are
+KEPT = ("objtype", "objid", "category", "segid", "camdist", "transparent")
+
+
+def require_record(name: str, argument: str, value: Any, kind: type) -> None:
+    """Raise TypeError unless an argument is a structure of a class."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: {argument} must be an {kind.__name__}, not {type(value).__name__}")
+
+
+def _reset(name: str, argument: str, record: Any, kind: type[VisualRecord]) -> None:
+    require_record(name, argument, record, kind)
+    record.values[...] = kind().values
+
+
+def mjv_defaultCamera(cam: MjvCamera) -> None:
+    """Set default camera."""
+    _reset("mjv_defaultCamera", "cam", cam, MjvCamera)
+
+
+def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
+    """Set default free camera.
+
+    It looks at the centre of the model from the distance, azimuth and elevation that the model asks for
+    (``stat.center``, ``stat.extent``, ``vis.global_``).
+    """
+    _reset("mjv_defaultFreeCamera", "cam", cam, MjvCamera)
+    cam.lookat, cam.distance = m.stat.center, FREE_DISTANCE * m.stat.extent
+    cam.azimuth, cam.elevation = m.vis.global_.azimuth, m.vis.global_.elevation
+
+
+def mjv_defaultPerturb(pert: MjvPerturb) -> None:
+    """Set default perturbation."""
+    _reset("mjv_defaultPerturb", "pert", pert, MjvPerturb)
+
+
+def mjv_defaultOption(opt: MjvOption) -> None:
+    """Set default visualization options."""
+    _reset("mjv_defaultOption", "opt", opt, MjvOption)
+
+
+def mjv_defaultFigure(fig: MjvFigure) -> None:
+    """Set default figure."""
+    _reset("mjv_defaultFigure", "fig", fig, MjvFigure)
+
+
+def mjv_initGeom(geom: MjvGeom, type: int, size: Any, pos: Any, mat: Any, rgba: Any) -> None:
+    """Initialize given geom fields when not NULL, set the rest to their default values.
+
+    What the geom shows (`objtype`, `objid`, `category`, `segid`) stays.
+
+    Args:
+        geom: geom, written.
+        type: shape (mjtGeom).
+        size: size (3,), as ``geom_size`` of the model.
+        pos: position (3,).
+        mat: orientation (9,).
+        rgba: colour (4,).
+    """
+    require_record("mjv_initGeom", "geom", geom, MjvGeom)
+    kind = integer("mjv_initGeom", "type", type)
+    values = [vector_of(*argument) for argument in (("size", size, 3), ("pos", pos, 3), ("mat", mat, 9))]
+    colour = vector_of("rgba", rgba, 4)
+    kept = {name: geom.values[name].item() for name in KEPT}
+    geom.values[...] = MjvGeom.default
+    for name, value in kept.items():
+        geom.values[name] = value
+    geom.values["type"] = kind
+    geom.values["size"] = drawn_size(kind, tuple(values[0]))
+    geom.values["pos"], geom.values["mat"], geom.values["rgba"] = values[1], values[2].reshape(3, 3), colour
+
+
+def _connect(name: str, geom: MjvGeom, type: int, width: float, start: np.ndarray, stop: np.ndarray) -> None:
+    require_record(name, "geom", geom, MjvGeom)
+    kind = integer(name, "type", type)
+    if kind not in HALF_WAY + FROM_START:
+        raise FatalError(f"{name}: invalid geom type {kind} for connector")
+    line = stop - start
+    length = float(np.linalg.norm(line))
+    half = kind in HALF_WAY
+    geom.values["type"] = kind
+    geom.values["size"] = (width, width, 0.5 * length if half else length)
+    geom.values["pos"] = 0.5 * (start + stop) if half else start
+    geom.values["mat"] = np.reshape(z_to(tuple(line.tolist())), (3, 3))
+
+
+def mjv_makeConnector(
+    geom: MjvGeom, type: int, width: float, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float
+) -> None:
+    """Set (type, size, pos, mat) for connector-type geom between given points.
+
+    Assume that mjv_initGeom was already called to set all other properties. Width of mjGEOM_LINE is denominated in
+    pixels. Deprecated: use mjv_connector.
+
+    Raises:
+        FatalError: the shape connects nothing; capsules, cylinders, arrows and lines do.
+    """
+    start, stop = vector_of("a", (a0, a1, a2), 3), vector_of("b", (b0, b1, b2), 3)
+    _connect("mjv_makeConnector", geom, type, width, start, stop)
+
+
+def mjv_connector(geom: MjvGeom, type: int, width: float, from_: Any, to: Any) -> None:
+    """Set (type, size, pos, mat) for connector-type geom between given points.
+
+    Assume that mjv_initGeom was already called to set all other properties. Width of mjGEOM_LINE is denominated in
+    pixels.
+
+    Raises:
+        FatalError: the shape connects nothing; capsules, cylinders, arrows and lines do.
+    """
+    _connect("mjv_connector", geom, type, width, vector_of("from_", from_, 3), vector_of("to", to, 3))
+
+
+__all__ = [
+    "mjv_connector",
+    "mjv_defaultCamera",
+    "mjv_defaultFigure",
+    "mjv_defaultFreeCamera",
+    "mjv_defaultOption",
+    "mjv_defaultPerturb",
+    "mjv_initGeom",
+    "mjv_makeConnector",
+]

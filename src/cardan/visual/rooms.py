@@ -1,0 +1,181 @@
+"""Where cameras are: in the room, and in the model, which may be moved, turned and scaled in the room.
+
+With the scene's translation t, rotation R and scale s, a point p of the model is at t + s R p in the room (spec:
+programming, visualization, "Virtual reality").
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.api.array_arguments import numbers, target_of, vector_of
+from cardan.constants import mjMINVAL
+from cardan.errors import FatalError
+from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat
+from cardan.visual.defaults import require_record
+from cardan.visual.structs import MjvGLCamera, MjvScene
+
+Quat = tuple[float, float, float, float]
+
+
+def _checked(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
+    """Translation, rotation (a unit quaternion) and scale of a scene; FatalError if the scale is too small."""
+    require_record(name, "scn", scn, MjvScene)
+    if scn.scale < mjMINVAL:
+        raise FatalError(f"{name}: mjvScene scale {scn.scale} too small")
+    q = scn.rotate.astype(float)
+    norm = float(np.linalg.norm(q))
+    w, x, y, z = (q / norm).tolist() if norm > mjMINVAL else (1.0, 0.0, 0.0, 0.0)
+    return scn.translate.astype(float), (w, x, y, z), float(scn.scale)
+
+
+def _matrix(quat: Quat) -> np.ndarray:
+    return np.reshape(quat2mat(quat), (3, 3))
+
+
+def mjv_room2model(modelpos: np.ndarray, modelquat: np.ndarray, roompos: Any, roomquat: Any, scn: MjvScene) -> None:
+    """Transform pose from room to model space.
+
+    Args:
+        modelpos: position (3,), written.
+        modelquat: orientation (4,), written.
+        roompos: position in the room (3,).
+        roomquat: orientation in the room (4,).
+        scn: scene.
+
+    Raises:
+        FatalError: the scale of the scene is too small.
+    """
+    out, turn = target_of("modelpos", modelpos, 3), target_of("modelquat", modelquat, 4)
+    point, quat = vector_of("roompos", roompos, 3), numbers("roomquat", roomquat, 4)
+    translate, rotate, scale = _checked("mjv_room2model", scn)
+    out[:] = _matrix(rotate).T @ (point - translate) / scale
+    turn[:] = mul_quat(neg_quat(rotate), quat)
+
+
+def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, modelquat: Any, scn: MjvScene) -> None:
+    """Transform pose from model to room space: the inverse of `mjv_room2model`, with the roles of arguments exchanged.
+
+    Raises:
+        FatalError: the scale of the scene is too small.
+    """
+    out, turn = target_of("roompos", roompos, 3), target_of("roomquat", roomquat, 4)
+    point, quat = vector_of("modelpos", modelpos, 3), numbers("modelquat", modelquat, 4)
+    translate, rotate, scale = _checked("mjv_model2room", scn)
+    out[:] = translate + scale * (_matrix(rotate) @ point)
+    turn[:] = mul_quat(rotate, quat)
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
+
+
+def _upright(forward: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vector along `forward`, and the one nearest to `up` that is perpendicular to it."""
+    forward = _unit(forward)
+    return forward, _unit(up - forward * (forward @ up))
+
+
+def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
+    """Return the average of two OpenGL cameras."""
+    for argument, cam in (("cam1", cam1), ("cam2", cam2)):
+        require_record("mjv_averageCamera", argument, cam, MjvGLCamera)
+    mean = MjvGLCamera()
+    for row in MjvGLCamera.table:
+        mean.values[row.name] = 0.5 * (cam1.values[row.name] + cam2.values[row.name])
+    if np.any(mean.forward) and np.any(mean.up):
+        mean.values["forward"], mean.values["up"] = _upright(mean.forward.astype(float), mean.up.astype(float))
+    return mean
+
+
+def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Position, forward and up of the average camera of a scene, in the room.
+
+    Raises:
+        FatalError: the cameras of the scene were never set.
+    """
+    require_record(name, "scn", scn, MjvScene)
+    one, other = (camera.values for camera in scn.camera)
+    if one["frustum_near"] < mjMINVAL or other["frustum_near"] < mjMINVAL:
+        raise FatalError(f"{name}: mjvScene frustum_near too small")
+    pos, forward, up = (0.5 * (one[k].astype(float) + other[k].astype(float)) for k in ("pos", "forward", "up"))
+    forward, up = _upright(forward, up)
+    return pos, forward, up
+
+
+def model_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same in the model, which may be moved in the room."""
+    pos, forward, up = room_camera(name, scn)
+    if not scn.enabletransform:
+        return pos, forward, up
+    translate, rotate, scale = _checked(name, scn)
+    back = _matrix(rotate).T
+    return back @ (pos - translate) / scale, back @ forward, back @ up
+
+
+def mjv_cameraInModel(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, scn: MjvScene) -> None:
+    """Get camera info in model space; average left and right OpenGL cameras.
+
+    Args:
+        headpos: position between the eyes (3,), written.
+        forward: unit vector of the view (3,), written.
+        up: unit vector upwards (3,), written.
+        scn: scene.
+
+    Raises:
+        FatalError: the cameras of the scene were never set, or its scale is too small.
+    """
+    targets = target_of("headpos", headpos, 3), target_of("forward", forward, 3), target_of("up", up, 3)
+    for target, value in zip(targets, model_camera("mjv_cameraInModel", scn), strict=True):
+        target[:] = value
+
+
+def mjv_cameraInRoom(headpos: np.ndarray, forward: np.ndarray, up: np.ndarray, scn: MjvScene) -> None:
+    """Get camera info in room space; average left and right OpenGL cameras. Arguments as in `mjv_cameraInModel`."""
+    targets = target_of("headpos", headpos, 3), target_of("forward", forward, 3), target_of("up", up, 3)
+    for target, value in zip(targets, room_camera("mjv_cameraInRoom", scn), strict=True):
+        target[:] = value
+
+
+def mjv_frustumHeight(scn: MjvScene) -> float:
+    """Get frustum height at unit distance from camera; average left and right OpenGL cameras.
+
+    Raises:
+        FatalError: the cameras of the scene were never set.
+    """
+    room_camera("mjv_frustumHeight", scn)
+    heights = [float(c.frustum_top - c.frustum_bottom) / float(c.frustum_near) for c in scn.camera]
+    return 0.5 * (heights[0] + heights[1])
+
+
+def mjv_alignToCamera(res: np.ndarray, vec: Any, forward: Any) -> None:
+    """Rotate 3D vec in horizontal plane by angle between (0,1) and (forward_x,forward_y).
+
+    Args:
+        res: result (3,), written.
+        vec: vector (3,).
+        forward: direction of the view (3,).
+    """
+    out = target_of("res", res, 3)
+    out[:] = aligned(vector_of("vec", vec, 3), vector_of("forward", forward, 3))
+
+
+def aligned(vec: np.ndarray, forward: np.ndarray) -> np.ndarray:
+    """The vector with its y axis turned into the horizontal direction of `forward`."""
+    x, y = float(forward[0]), float(forward[1])
+    norm = float(np.hypot(x, y))
+    x, y = (x / norm, y / norm) if norm > mjMINVAL else (1.0, 0.0)
+    return np.array([vec[0] * y + vec[1] * x, vec[1] * y - vec[0] * x, vec[2]])
+
+
+__all__ = [
+    "mjv_alignToCamera",
+    "mjv_averageCamera",
+    "mjv_cameraInModel",
+    "mjv_cameraInRoom",
+    "mjv_frustumHeight",
+    "mjv_model2room",
+    "mjv_room2model",
+]
