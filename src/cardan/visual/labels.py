@@ -59,7 +59,10 @@ def _force(m: Any, d: Any, point: np.ndarray, k: int) -> str:
 
 
 TEXTS: dict[int, Text] = {
-    **{int(mjtLabel[f"mjLABEL_{k}"]): _name(mjtObj[f"mjOBJ_{o}"], word) for k, (o, word) in OBJECTS.items()},
+    **{
+        int(getattr(mjtLabel, f"mjLABEL_{k}")): _name(getattr(mjtObj, f"mjOBJ_{o}"), word)
+        for k, (o, word) in OBJECTS.items()
+    },
     int(mjtLabel.mjLABEL_SELPNT): _selected_point,
     int(mjtLabel.mjLABEL_CONTACTPOINT): _contact,
     int(mjtLabel.mjLABEL_CONTACTFORCE): _force,

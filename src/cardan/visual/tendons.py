@@ -88,7 +88,7 @@ def _is_pulley(d: Data, k: int) -> bool:
 
 @kernel
 def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label: int, width: float, rgba: Any) -> None:
-    """The path of a spatial tendon as capsules: a hanging cord, or straight pieces between its points (thin within geoms).
+    """The path of a spatial tendon as capsules: a hanging cord, or straight pieces between its points (thin on geoms).
 
     Args:
         m: model.
