@@ -16,10 +16,11 @@ from cardan.jit.driver import Program
 from cardan.jit.layout import CALL_IDENTITY, Native
 from cardan.jit.struct import StructMemory, layout_of
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import ArrayAttribute, Record, RecordList, scalar_property, set_array
+from cardan.model.attributes import ArrayAttribute, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.plugin_life import begin_instances, copy_instances
+from cardan.model.records import Record, RecordList
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
 
@@ -39,21 +40,25 @@ class MjContact(Record):
     ``MjContact()`` is all zero, and belongs to no data.
     """
 
+    __slots__ = ()
+
     _struct, _prefix = DATA, "contact."
 
     @property
     def geom1(self) -> int:
         """Id of the first geom."""
-        return int(self._owner.geom[self._index, 0])
+        return self._columns["contact.geom"].item(self._row, 0)
 
     @property
     def geom2(self) -> int:
         """Id of the second geom."""
-        return int(self._owner.geom[self._index, 1])
+        return self._columns["contact.geom"].item(self._row, 1)
 
 
 class MjWarningStat(Record):
     """How often a warning was raised, and its last information."""
+
+    __slots__ = ()
 
     _struct, _prefix = DATA, "warning."
 
@@ -61,11 +66,15 @@ class MjWarningStat(Record):
 class MjTimerStat(Record):
     """Cumulative duration and number of calls of a timed part."""
 
+    __slots__ = ()
+
     _struct, _prefix = DATA, "timer."
 
 
 class MjSolverStat(Record):
     """Statistics of one solver iteration."""
+
+    __slots__ = ()
 
     _struct, _prefix = DATA, "solver."
 
@@ -181,10 +190,10 @@ class MjData(Native, DataNames):
         attributes["_resume_address"] = call.ctypes.data
         self._show_memory()
         ncon = memory.scalars["ncon"]
-        attributes["contact"] = MjContactList(memory, "contact.", ncon.item)
-        attributes["warning"] = MjWarningStatList(memory, "warning.", lambda: None)
-        attributes["timer"] = MjTimerStatList(memory, "timer.", lambda: None)
-        attributes["solver"] = MjSolverStatList(memory, "solver.", lambda: None)
+        attributes["contact"] = MjContactList(memory, ncon.item)
+        attributes["warning"] = MjWarningStatList(memory)
+        attributes["timer"] = MjTimerStatList(memory)
+        attributes["solver"] = MjSolverStatList(memory)
 
     @property
     def _address(self) -> int:
@@ -362,12 +371,15 @@ ARENA_FIELDS = frozenset(
 ARRAYS = frozenset(f.name for f in DATA.members("") if not f.is_scalar) - ARENA_FIELDS
 """Arrays that stay where they are."""
 
+WATCHED = ("pstack",)
+"""Scalars on which something depends; see `MjData._changed`."""
+
 SCALAR_SETTERS: dict[str, Any] = {}
 """What sets a scalar field, by its name."""
 
 for _field in DATA.members(""):
     if _field.is_scalar:
-        _property = scalar_property(_field.name, _field.doc)
+        _property = scalar_property(_field, watched=_field.name in WATCHED)
         setattr(MjData, _field.name, _property)
         SCALAR_SETTERS[_field.name] = _property.fset
     elif _field.name in ARENA_FIELDS:

@@ -273,7 +273,7 @@ def _text_property(name: str, doc: str) -> property:
 
 for _field in MODEL.members(""):
     if _field.is_scalar:
-        setattr(MjModel, _field.name, scalar_property(_field.name, _field.doc))
+        setattr(MjModel, _field.name, scalar_property(_field))
     elif _field.name in TEXT_FIELDS:
         setattr(MjModel, _field.name, _text_property(_field.name, _field.doc))
     else:

@@ -1,0 +1,215 @@
+"""Lists of records kept as one array a member: ``d.contact[0].dist`` and ``d.contact.dist[0]`` are the same number."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from cardan.jit.fields import Field, dimension
+from cardan.jit.struct import Struct, StructMemory
+from cardan.model.attributes import number_of
+
+Columns = dict[str, np.ndarray]
+"""Arrays of the members, by the names of their fields (``contact.dist``)."""
+
+
+def _own_properties(instance: Record | RecordList) -> list[str]:
+    """Attributes that a class of records has beside the fields."""
+    return [n for n, value in vars(type(instance)).items() if isinstance(value, property) and n not in instance.fields]
+
+
+class Record:
+    """One element of a list of records.
+
+    Without arguments it is all zero and belongs to no list. A class of records names its structure and the prefix of
+    its fields.
+
+    Args:
+        columns: the arrays of its list.
+        row: its place in them.
+    """
+
+    __slots__ = ("_columns", "_row")
+
+    _struct: ClassVar[Struct]
+    _prefix: ClassVar[str]
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    _columns: Columns
+    _row: int
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init_subclass__(cls) -> None:
+        """Give a class of records a property for each member."""
+        if "_struct" in cls.__dict__:
+            members = cls._struct.members(cls._prefix)
+            cls.fields = tuple(f.name.removeprefix(cls._prefix) for f in members)
+            for name, field in zip(cls.fields, members, strict=True):
+                setattr(cls, name, _member(name, field))
+
+    def __init__(self, columns: Columns | None = None, row: int = 0) -> None:
+        if columns is None:
+            columns = _blank_columns(self._struct, self._prefix)
+        elif not isinstance(columns, dict):
+            raise TypeError(f"{type(self).__name__}() takes no arguments")
+        self._columns = columns
+        self._row = row
+
+    def __copy__(self) -> Self:
+        """A record that belongs to no list: the simulation no longer changes it."""
+        names = [self._prefix + name for name in self.fields]
+        return type(self)({name: np.array([self._columns[name][self._row]]) for name in names})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.__copy__()._columns,)
+
+    def __dir__(self) -> list[str]:
+        return [*self.fields, *_own_properties(self)]
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {getattr(self, name)!r}" for name in self.fields]
+        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.fields)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _member(name: str, field: Field) -> property:
+    """The property of a record that reads and writes one member."""
+    full, kind = field.name, field.numpy_dtype.kind
+
+    def number(record: Record) -> Any:
+        return record._columns[full].item(record._row)
+
+    def put_number(record: Record, value: Any) -> None:
+        record._columns[full][record._row] = number_of(name, value, kind)
+
+    def array(record: Record) -> Any:
+        return record._columns[full][record._row]
+
+    def put_array(record: Record, value: Any) -> None:
+        record._columns[full][record._row] = value
+
+    return property(array, put_array, doc=field.doc) if field.inner else property(number, put_number, doc=field.doc)
+
+
+def _blank_columns(struct: Struct, prefix: str) -> Columns:
+    """The members of one record, all zero."""
+    columns = {}
+    for field in struct.members(prefix):
+        shape = [n for n in field.inner if isinstance(n, int)]
+        columns[field.name] = np.zeros((1, *shape), field.numpy_dtype)
+    return columns
+
+
+@cache
+def _column(field: Field) -> property:
+    """The property of a list of records that is the array of one member."""
+    name = field.name
+
+    def get(records: RecordList) -> np.ndarray:
+        array = records._columns[name][: records._length()]
+        return array if records._rows is None else array[records._rows]
+
+    return property(get, doc=field.doc)
+
+
+class RecordList:
+    """Records kept as one array a member.
+
+    Args:
+        memory: where the arrays are.
+        length: tells how many there are now; None: as many as there is room for.
+        rows: which of them this list has; None: all.
+    """
+
+    record_class: ClassVar[type[Record]] = Record
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    _memory: StructMemory
+    _columns: Columns
+    _length: Callable[[], int]
+    _rows: slice | None
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> np.ndarray: ...
+
+    def __init_subclass__(cls) -> None:
+        """Give a class of lists a property for each member of its records."""
+        cls.fields = cls.record_class.fields
+        for field in cls.record_class._struct.members(cls.record_class._prefix):
+            setattr(cls, field.name.removeprefix(cls.record_class._prefix), _column(field))
+
+    def __init__(
+        self, memory: StructMemory, length: Callable[[], int] | None = None, rows: slice | None = None
+    ) -> None:
+        if length is None:
+            first = self.record_class._struct.members(self.record_class._prefix)[0]
+            room = dimension(first.shape[0], memory.sizes)
+            length = lambda: room  # noqa: E731
+        attributes = self.__dict__
+        attributes["_memory"] = memory
+        attributes["_columns"] = memory.arrays
+        attributes["_length"] = length
+        attributes["_rows"] = rows
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} can't be replaced; assign to its elements: {name}[:] = ...")
+
+    def __dir__(self) -> list[str]:
+        return [*self.fields, *_own_properties(self)]
+
+    def __len__(self) -> int:
+        return self._length() if self._rows is None else len(self._used())
+
+    def _used(self) -> range:
+        """Places of the records, among all."""
+        return range(self._length()) if self._rows is None else range(self._length())[self._rows]
+
+    def __getitem__(self, index: Any) -> Any:
+        if index.__class__ is int and self._rows is None and 0 <= index < self._length():
+            return self.record_class(self._columns, index)  # the usual case
+        if isinstance(index, slice):
+            return type(self)(self._memory, self._length, self._part(index))
+        try:
+            i = operator.index(index)
+        except TypeError:
+            raise TypeError(f"{type(self).__name__} takes an integer or a slice, got {index!r}") from None
+        used = self._used()
+        if not -len(used) <= i < len(used):
+            raise IndexError(f"index {i} out of range for {len(used)} records")
+        return self.record_class(self._columns, used[i])
+
+    def _part(self, index: slice) -> slice:
+        """The rows of a part of the list, among all rows in use."""
+        part = self._used()[index]
+        return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self.fields)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {getattr(self, name)!r}" for name in self.fields]
+        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
