@@ -19,6 +19,7 @@ from cardan.jit.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
+from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import begin_instances, copy_instances
 from cardan.model.records import Record, RecordList
 from cardan.model.reset import start_data
@@ -319,27 +320,19 @@ class MjData(Native, DataNames):
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        memory = self._memory
-        return {
-            "model": self.model,
-            "capacities": {name: memory.sizes[name] for name in CAPACITIES},
-            "scalars": {name: value.item() for name, value in memory.scalars.items()},
-            "arrays": {f.name: memory.arrays[f.name] for f in DATA.fields if not (f.is_scalar or f.is_attached)},
-        }
+        return {"model": self.model, "memory": packed(self._memory)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._adopt(state["model"])
         memory = self._memory
         begin_instances(self.model, self)
-        for name in ("plugin", "plugin_data"):  # those of the running process
-            state["arrays"][name] = memory.arrays[name].copy()
-        for name, size in state["capacities"].items():
-            if size > memory.sizes[name]:
-                memory.grow(name, size)
-        for name, value in state["scalars"].items():
-            memory.scalars[name][0] = value
-        for name, array in state["arrays"].items():
-            memory.arrays[name][...] = array
+        own = {name: memory.arrays[name].copy() for name in ("plugin", "plugin_data")}  # of the running process
+        for name in CAPACITIES:
+            if state["memory"]["sizes"].get(name, 0) > memory.sizes[name]:
+                memory.grow(name, state["memory"]["sizes"][name])
+        unpack(memory, state["memory"])
+        for name, values in own.items():
+            memory.arrays[name][...] = values
 
 
 def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> property:

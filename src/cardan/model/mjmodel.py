@@ -14,6 +14,7 @@ from cardan.jit.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, group_class, scalar_property, set_array, standalone_memory
 from cardan.model.derived import attach_derived, copy_derived
 from cardan.model.named import ModelNames
+from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
 from cardan.model.tables import MODEL, SIZE_NAMES
 
@@ -233,20 +234,11 @@ class MjModel(Native, ModelNames):
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        memory = self._memory
-        return {
-            "sizes": dict(memory.sizes),
-            "plugins": self._plugins,
-            "scalars": {name: value.item() for name, value in memory.scalars.items()},
-            "arrays": {f.name: memory.arrays[f.name] for f in MODEL.fields if not (f.is_scalar or f.is_attached)},
-        }
+        return {"memory": packed(self._memory), "plugins": self._plugins}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._adopt(StructMemory(MODEL, state["sizes"]))
-        for name, value in state["scalars"].items():
-            self._memory.scalars[name][0] = value
-        for name, array in state["arrays"].items():
-            self._memory.arrays[name][...] = array
+        self._adopt(StructMemory(MODEL, state["memory"]["sizes"]))
+        unpack(self._memory, state["memory"])
         self.name_plugins(state["plugins"])
         self.finalize()
 
