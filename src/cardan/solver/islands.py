@@ -30,7 +30,7 @@ def partition(m: Model, d: Data, whole: bool) -> int:
     for t in range(m.ntree + 1):
         d.work.tree_parent[t] = 0 if whole and t < m.ntree else t
         d.work.tree_nrow[t] = 0
-    link_trees(m, d)
+    link_trees(m, d, whole)
     count = number_islands(m, d)
     order_dofs(m, d, count)
     order_runs(d, count)
@@ -59,11 +59,13 @@ def link(d: Data, tree1: int, tree2: int) -> int:
 
 
 @kernel
-def link_trees(m: Model, d: Data) -> None:
-    """Unite the trees that each row touches; note one of them in `row_tree`."""
+def link_trees(m: Model, d: Data, whole: bool) -> None:
+    """Unite the trees that each row touches, unless they are `whole` as they are; note one of them in `row_tree`."""
     sparse = is_sparse(m)
     for r in range(d.nefc):
-        if sparse:
+        if sparse and whole:
+            tree = 0 if d.efc_J_rownnz[r] > 0 else int(m.ntree)
+        elif sparse:
             tree = link_sparse_row(m, d, r)
         else:
             tree = link_dense_row(m, d, r)
