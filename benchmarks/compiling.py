@@ -10,7 +10,8 @@ import mujoco
 
 import cardan
 from benchmarks import models
-from benchmarks.scenes import SCENES, Scene
+from benchmarks.scenes import CLOTHS, SCENES, Scene
+from benchmarks.soft import ELASTIC, FLEXES
 from benchmarks.timing import paired_ratio, save
 
 COMPILED = (
@@ -18,6 +19,8 @@ COMPILED = (
     Scene("robot of 50 meshes", models.mesh_robot, settle=0, steps=0),
     Scene("chain, 1000 dofs", partial(models.chain, 1000), settle=0, steps=0),
     Scene("pile of 300", partial(models.pile, 300), settle=0, steps=0),
+    *CLOTHS[:3],
+    *(scene for scene in FLEXES + ELASTIC if scene.name in ("softbox", "flag", "flag_flex", "jelly_flex")),
 )
 
 

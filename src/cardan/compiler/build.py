@@ -47,6 +47,7 @@ class Build:
         own_instances: instances of actuators, sensors, bodies and geoms, by the element that asks for them.
         plugin_names: name of the plugin of each instance.
         plugin_elements: element that each instance comes from.
+        joint_kinds: what joints with the same attributes have in common (see `joints`).
         fuses: whether bodies without joints become frames of their parents.
         discarded: elements that the model leaves out.
     """
@@ -70,6 +71,7 @@ class Build:
         self.own_instances: dict[Element, Instance] = {}
         self.plugin_names: list[str] = []
         self.plugin_elements: list[Element] = []
+        self.joint_kinds: dict[Any, Any] = {}
         self.fuses = False
         self.discarded: set[Element] = set()
 

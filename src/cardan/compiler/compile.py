@@ -101,8 +101,7 @@ def _build_bodies(build: Build) -> None:
     """The kinematic tree with all that is attached to it."""
     whole = inertias_of_whole(build) if build.fuses or build.discarded else None
     add_bodies(build)
-    for body in build.bodies:
-        add_joints(build, body)
+    add_joints(build)
     for body in build.bodies:
         body.plugin = plugin_id(build, body.element, "passive")
         add_geoms(build, body)
