@@ -66,7 +66,7 @@ def test_build_and_simulate() -> None:
 
 def test_attributes_have_the_types_of_the_reference() -> None:
     geom = pendulum().geoms[0]
-    assert geom.type is mujoco.mjtGeom.mjGEOM_CAPSULE and np.isnan(geom.mass) and geom.material == ""
+    assert geom.type == mujoco.mjtGeom.mjGEOM_CAPSULE and np.isnan(geom.mass) and geom.material == ""
     assert isinstance(geom.size, np.ndarray) and geom.size.shape == (3,) and geom.rgba.tolist() == [0.5, 0.5, 0.5, 1]
     geom.size[0] = 0.1
     geom.friction[1:] = 0.5

@@ -1,9 +1,9 @@
-"""From rows to Python attributes: scalars, groups (``m.opt``) and lists of records (``d.contact``)."""
+"""From rows to Python attributes: scalars, arrays, and groups of them (``m.opt``)."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -55,6 +55,14 @@ def set_array(array: np.ndarray, name: str, value: Any) -> None:
         raise ValueError(f"{name}: {error}") from None
 
 
+def not_settable(owner: Any, name: str) -> AttributeError:
+    """The error of setting what can only be read, or what there is not."""
+    kind = type(owner).__name__
+    if hasattr(owner, name):
+        return AttributeError(f"property {name!r} of {kind!r} object has no setter")
+    return AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+
 class ArrayAttribute:
     """Shows an array field on the class, for ``dir`` and ``help``; instances keep their array under the same name."""
 
@@ -78,29 +86,37 @@ class FieldGroup:
     A copy of a group stands alone: changing it does not change the model.
     """
 
+    _struct: Struct
+    _prefix: str
     _names: tuple[str, ...] = ()
     _memory: StructMemory
-    _prefix: str
 
-    def __init__(self, memory: StructMemory, prefix: str, changed: Callable[[str], None] | None = None) -> None:
+    def __init__(self) -> None:
+        raise TypeError(f"{type(self).__qualname__}: groups are made by models; copy one with copy.copy")
+
+    @classmethod
+    def _of(cls, memory: StructMemory, changed: Callable[[str], None] = _ignore) -> Self:
+        """The group in the memory of a structure; `changed` is told the names of scalars that are set."""
+        new = object.__new__(cls)
+        new._show(memory, changed)
+        return new
+
+    def _show(self, memory: StructMemory, changed: Callable[[str], None] = _ignore) -> None:
         attributes = self.__dict__
         attributes["_memory"] = memory
-        attributes["_prefix"] = prefix
-        attributes["_changed"] = changed or _ignore
-        for field in memory.struct.members(prefix):
+        attributes["_changed"] = changed
+        for field in memory.struct.members(self._prefix):
             if not field.is_scalar:
-                attributes[field.name[len(prefix) :]] = memory.arrays[field.name]
+                attributes[field.name[len(self._prefix) :]] = memory.arrays[field.name]
 
     def __copy__(self) -> Self:
-        struct, prefix = self._memory.struct, self._prefix
-        new = object.__new__(type(self))
-        FieldGroup.__init__(new, standalone_memory(struct), prefix)
-        for name in self._names:
-            setattr(new, name, getattr(self, name))
-        return new
+        return restored_group(type(self), {name: getattr(self, name) for name in self._names})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored_group, (type(self), {name: getattr(self, name) for name in self._names})
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -116,11 +132,23 @@ class FieldGroup:
         elif isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
         else:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            raise not_settable(self, name)
 
     def __repr__(self) -> str:
-        lines = [f"  {name}: {getattr(self, name)!r}" for name in self._names]
-        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
+        return listing(self, type(self).__name__, sorted(self._names))
+
+
+def listing(instance: Any, title: str, names: Iterable[str]) -> str:
+    """What `repr` shows of a structure: a line for each attribute."""
+    return "\n".join([f"<{title}", *(f"  {name}: {getattr(instance, name)!r}" for name in names), ">"])
+
+
+def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
+    """A group that stands alone, with given values."""
+    new = cls._of(standalone_memory(cls._struct))
+    for name, value in values.items():
+        setattr(new, name, value)
+    return new
 
 
 def standalone_memory(struct: Struct, sizes: Mapping[str, int] | None = None) -> StructMemory:
@@ -132,8 +160,8 @@ def standalone_memory(struct: Struct, sizes: Mapping[str, int] | None = None) ->
 def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldGroup]:
     """Make the class of a group from the rows whose names start with `prefix`."""
     members = struct.members(prefix)
-    body: dict[str, Any] = {"__doc__": doc, "_names": tuple(f.name[len(prefix) :] for f in members)}
-    for field in members:
-        if field.is_scalar:
-            body[field.name[len(prefix) :]] = scalar_property(field)
+    names = tuple(f.name[len(prefix) :] for f in members)
+    body: dict[str, Any] = {"__doc__": doc, "_struct": struct, "_prefix": prefix, "_names": names}
+    for short, field in zip(names, members, strict=True):
+        body[short] = scalar_property(field) if field.is_scalar else ArrayAttribute(short, field.doc)
     return type(name, (FieldGroup,), body)

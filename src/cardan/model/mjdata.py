@@ -16,7 +16,7 @@ from cardan.jit.driver import Program
 from cardan.jit.layout import CALL_IDENTITY, Native
 from cardan.jit.struct import StructMemory, layout_of
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import ArrayAttribute, scalar_property, set_array
+from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.pickling import packed, unpack
@@ -50,10 +50,18 @@ class MjContact(Record):
         """Id of the first geom."""
         return self._columns["contact.geom"].item(self._row, 0)
 
+    @geom1.setter
+    def geom1(self, value: int) -> None:
+        self.geom[0] = value
+
     @property
     def geom2(self) -> int:
         """Id of the second geom."""
         return self._columns["contact.geom"].item(self._row, 1)
+
+    @geom2.setter
+    def geom2(self, value: int) -> None:
+        self.geom[1] = value
 
 
 class MjWarningStat(Record):
@@ -292,7 +300,7 @@ class MjData(Native, DataNames):
         elif name.startswith("_") or isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
         else:
-            raise AttributeError(f"MjData has no attribute {name!r} that can be set")
+            raise not_settable(self, name)
 
     def _copy_values(self, other: MjData) -> None:
         if self._arena_held:

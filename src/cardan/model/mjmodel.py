@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from cardan.jit.layout import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
 from cardan.jit.struct import StructMemory
 from cardan.jit.view import InterpretedView
-from cardan.model.attributes import ArrayAttribute, group_class, scalar_property, set_array, standalone_memory
+from cardan.model.attributes import (
+    ArrayAttribute,
+    FieldGroup,
+    group_class,
+    listing,
+    not_settable,
+    scalar_property,
+    set_array,
+    standalone_memory,
+)
 from cardan.model.derived import attach_derived, copy_derived
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
@@ -21,7 +31,7 @@ from cardan.model.tables import MODEL, SIZE_NAMES
 _OPTIONS = group_class("MjOption", MODEL, "opt.", "Physics options (spec: modelling, option).")
 _STATISTICS = group_class("MjStatistic", MODEL, "stat.", "Model statistics at qpos0.")
 VISUAL_GROUPS = {
-    prefix: group_class("MjVisual" + prefix[4:-1].strip("_").capitalize(), MODEL, prefix, "Visual options.")
+    prefix: group_class(prefix[4:-1].strip("_").capitalize(), MODEL, prefix, "Visual options.")
     for prefix in MODEL.prefixes
     if prefix.startswith("vis.") and prefix != "vis."
 }
@@ -34,39 +44,63 @@ _READERS: dict[str, Callable[..., Any]] = {}
 class MjOption(_OPTIONS):
     """Physics options (spec: modelling, option). ``MjOption()`` has the default options, and belongs to no model."""
 
-    def __init__(self, memory: StructMemory | None = None, changed: Callable[[str], None] | None = None) -> None:
-        super().__init__(memory or standalone_memory(MODEL), "opt.", changed)
-        if memory is None:
-            defaults = _READERS["empty"]().opt
-            for name in self._names:
-                setattr(self, name, getattr(defaults, name))
+    def __init__(self) -> None:
+        self._show(standalone_memory(MODEL))
+        defaults = _READERS["empty"]().opt
+        for name in self._names:
+            setattr(self, name, getattr(defaults, name))
 
 
 class MjStatistic(_STATISTICS):
     """Model statistics at qpos0. ``MjStatistic()`` is all zero, and belongs to no model."""
 
-    def __init__(self, memory: StructMemory | None = None, changed: Callable[[str], None] | None = None) -> None:
-        super().__init__(memory or standalone_memory(MODEL), "stat.", changed)
+    def __init__(self) -> None:
+        self._show(standalone_memory(MODEL))
 
 
 class MjVisual:
-    """Visual options, in groups (``m.vis.map.znear``)."""
+    """Visual options, in groups (``m.vis.map.znear``). A copy stands alone: changing it does not change the model."""
 
-    def __init__(self, memory: StructMemory) -> None:
-        for prefix, cls in VISUAL_GROUPS.items():
-            setattr(self, prefix[4:-1], cls(memory, prefix))
+    __slots__ = ("_groups",)
+
+    _groups: dict[str, FieldGroup]
+
+    def __init__(self) -> None:
+        raise TypeError("MjVisual: visual options are made by models; copy those of one with copy.copy(m.vis)")
+
+    @classmethod
+    def _of(cls, groups: dict[str, FieldGroup]) -> Self:
+        """Visual options made of their groups."""
+        new = object.__new__(cls)
+        new._groups = groups
+        return new
+
+    def __copy__(self) -> Self:
+        return self._of({name: copy.copy(group) for name, group in self._groups.items()})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._of, (self._groups,)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name}: {group!r}" for name, group in vars(self).items())
+        return listing(self, "MjVisual", sorted(self._groups))
 
     def __eq__(self, other: object) -> bool:
-        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+        return self._groups == other._groups if isinstance(other, MjVisual) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
 
-for _cls in VISUAL_GROUPS.values():
-    setattr(MjVisual, _cls.__name__.removeprefix("MjVisual"), _cls)  # MjVisual.Map, ...
+def _visual_group(name: str) -> property:
+    return property(lambda self: self._groups[name], doc=f"The group {name.strip('_')} of the visual options.")
+
+
+for _prefix, _cls in VISUAL_GROUPS.items():
+    _cls.__module__, _cls.__qualname__ = __name__, f"MjVisual.{_cls.__name__}"
+    setattr(MjVisual, _cls.__name__, _cls)  # MjVisual.Map, ...
+    setattr(MjVisual, _prefix[4:-1], _visual_group(_prefix[4:-1]))
 
 
 def _clearing(programs: dict[Any, Any]) -> Callable[[str], None]:
@@ -179,7 +213,7 @@ class MjModel(Native, ModelNames):
         elif name.startswith("_"):
             object.__setattr__(self, name, value)
         else:
-            raise AttributeError(f"MjModel has no attribute {name!r} that can be set")
+            raise not_settable(self, name)
 
     @classmethod
     def from_xml_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:
@@ -247,9 +281,9 @@ ARRAYS = frozenset(f.name for f in MODEL.members("") if not f.is_scalar).differe
 """Arrays that are attributes."""
 
 GROUPS: dict[str, Callable[[MjModel], Any]] = {
-    "opt": lambda m: MjOption(m._memory, _clearing(m._programs)),
-    "stat": lambda m: MjStatistic(m._memory),
-    "vis": lambda m: MjVisual(m._memory),
+    "opt": lambda m: MjOption._of(m._memory, _clearing(m._programs)),
+    "stat": lambda m: MjStatistic._of(m._memory),
+    "vis": lambda m: MjVisual._of({prefix[4:-1]: cls._of(m._memory) for prefix, cls in VISUAL_GROUPS.items()}),
 }
 """What makes the groups of options."""
 

@@ -11,15 +11,16 @@ import numpy as np
 
 from cardan.jit.fields import Field, dimension
 from cardan.jit.struct import Struct, StructMemory
-from cardan.model.attributes import number_of
+from cardan.model.attributes import listing, not_settable, number_of
 
 Columns = dict[str, np.ndarray]
 """Arrays of the members, by the names of their fields (``contact.dist``)."""
 
 
-def _own_properties(instance: Record | RecordList) -> list[str]:
-    """Attributes that a class of records has beside the fields."""
-    return [n for n, value in vars(type(instance)).items() if isinstance(value, property) and n not in instance.fields]
+def _properties(cls: type) -> tuple[str, ...]:
+    """Names of all members of a class, those made of others included, in order of the alphabet."""
+    names = (name for name in dir(cls) if not name.startswith("_"))
+    return tuple(name for name in names if isinstance(getattr(cls, name), property))
 
 
 class Record:
@@ -33,11 +34,12 @@ class Record:
         row: its place in them.
     """
 
-    __slots__ = ("_columns", "_row")
+    __slots__ = ("__weakref__", "_columns", "_row")
 
     _struct: ClassVar[Struct]
     _prefix: ClassVar[str]
     fields: ClassVar[tuple[str, ...]] = ()
+    _shown: ClassVar[tuple[str, ...]] = ()
 
     _columns: Columns
     _row: int
@@ -53,6 +55,7 @@ class Record:
             cls.fields = tuple(f.name.removeprefix(cls._prefix) for f in members)
             for name, field in zip(cls.fields, members, strict=True):
                 setattr(cls, name, _member(name, field))
+            cls._shown = _properties(cls)
 
     def __init__(self, columns: Columns | None = None, row: int = 0) -> None:
         if columns is None:
@@ -74,11 +77,10 @@ class Record:
         return type(self), (self.__copy__()._columns,)
 
     def __dir__(self) -> list[str]:
-        return [*self.fields, *_own_properties(self)]
+        return [*_properties(type(self))]
 
     def __repr__(self) -> str:
-        lines = [f"  {name}: {getattr(self, name)!r}" for name in self.fields]
-        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
+        return listing(self, type(self).__name__, self._shown)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):
@@ -129,21 +131,24 @@ def _column(field: Field) -> property:
 
 
 class RecordList:
-    """Records kept as one array a member.
+    """Records kept as one array a member. The same element is the same object, as long as the list exists.
 
     Args:
         memory: where the arrays are.
         length: tells how many there are now; None: as many as there is room for.
         rows: which of them this list has; None: all.
+        records: those that were asked for already, by their rows.
     """
 
     record_class: ClassVar[type[Record]] = Record
     fields: ClassVar[tuple[str, ...]] = ()
+    _shown: ClassVar[tuple[str, ...]] = ()
 
     _memory: StructMemory
     _columns: Columns
     _length: Callable[[], int]
     _rows: slice | None
+    _records: dict[int, Any]  # those that were asked for, by their rows
 
     if TYPE_CHECKING:
 
@@ -154,9 +159,14 @@ class RecordList:
         cls.fields = cls.record_class.fields
         for field in cls.record_class._struct.members(cls.record_class._prefix):
             setattr(cls, field.name.removeprefix(cls.record_class._prefix), _column(field))
+        cls._shown = _properties(cls)
 
     def __init__(
-        self, memory: StructMemory, length: Callable[[], int] | None = None, rows: slice | None = None
+        self,
+        memory: StructMemory,
+        length: Callable[[], int] | None = None,
+        rows: slice | None = None,
+        records: dict[int, Any] | None = None,
     ) -> None:
         if length is None:
             first = self.record_class._struct.members(self.record_class._prefix)[0]
@@ -167,12 +177,16 @@ class RecordList:
         attributes["_columns"] = memory.arrays
         attributes["_length"] = length
         attributes["_rows"] = rows
+        attributes["_records"] = {} if records is None else records
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} can't be replaced; assign to its elements: {name}[:] = ...")
+        if name in self._shown:
+            kind = type(self).__name__
+            raise AttributeError(f"{kind}.{name} can't be replaced; assign to its elements: {name}[:] = ...")
+        raise not_settable(self, name)
 
     def __dir__(self) -> list[str]:
-        return [*self.fields, *_own_properties(self)]
+        return [*_properties(type(self))]
 
     def __len__(self) -> int:
         return self._length() if self._rows is None else len(self._used())
@@ -183,9 +197,9 @@ class RecordList:
 
     def __getitem__(self, index: Any) -> Any:
         if index.__class__ is int and self._rows is None and 0 <= index < self._length():
-            return self.record_class(self._columns, index)  # the usual case
+            return self._records.get(index) or self._record(index)  # the usual case
         if isinstance(index, slice):
-            return type(self)(self._memory, self._length, self._part(index))
+            return type(self)(self._memory, self._length, self._part(index), self._records)
         try:
             i = operator.index(index)
         except TypeError:
@@ -193,7 +207,11 @@ class RecordList:
         used = self._used()
         if not -len(used) <= i < len(used):
             raise IndexError(f"index {i} out of range for {len(used)} records")
-        return self.record_class(self._columns, used[i])
+        return self._records.get(used[i]) or self._record(used[i])
+
+    def _record(self, row: int) -> Any:
+        """The record of a row that is asked for the first time."""
+        return self._records.setdefault(row, self.record_class(self._columns, row))
 
     def _part(self, index: slice) -> slice:
         """The rows of a part of the list, among all rows in use."""
@@ -211,5 +229,4 @@ class RecordList:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        lines = [f"  {name}: {getattr(self, name)!r}" for name in self.fields]
-        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
+        return listing(self, f"_{type(self).__name__}", self._shown)
