@@ -13,6 +13,7 @@ TYPES = {
     "MjData": "mujoco._structs.MjData",
     "np.ndarray": "numpy.ndarray[numpy.float64]",
     "Any": "object",
+    "Callback": "object",
 }
 """Names of types there, by Cardan's annotations."""
 

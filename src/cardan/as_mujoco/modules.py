@@ -125,9 +125,10 @@ def fill(module: ModuleType) -> None:
         return
     content = {key: value for key, value in vars(cardan).items() if submodule.holds(key, value)}
     vars(module).update(content)
+    if name in ("_functions", "_callbacks"):
+        document(content.values())
     if name == "_functions":
         vars(module)["_realloc_con_efc"] = _realloc_con_efc
-        document(content.values())
     elif name == "_structs":
         vars(module).update({cls.__name__: cls for cls in VIEW_CLASSES})
         vars(module).update({f"_{cls.__name__}": cls for cls in LISTS})
@@ -146,9 +147,9 @@ def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
 
 
 def _fill_package(module: ModuleType) -> None:
-    """The package itself: all public names of `cardan`, with the reference's version."""
-    vars(module).update({key: value for key, value in vars(cardan).items() if not key.startswith("__")})
-    vars(module).pop("as_mujoco", None)
+    """The package itself: all public names of `cardan` but its modules, with the reference's version."""
+    public = {key: value for key, value in vars(cardan).items() if not key.startswith("_")}
+    vars(module).update({key: value for key, value in public.items() if not isinstance(value, ModuleType)})
     module.__doc__ = cardan.__doc__
     module.__dict__["__version__"] = VERSION
     module.__dict__["__getattr__"] = _of_package
