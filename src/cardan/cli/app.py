@@ -52,6 +52,7 @@ def simulate(
         typer.Option(help="Write the trajectory (time, qpos, qvel, ctrl, energy, ncon, ...) to this .npz file."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw poses, energy and contacts into this picture file.")] = None,
+    video: Annotated[Path | None, typer.Option(help="Film it: .gif, or .mp4 with the package av.")] = None,
 ) -> None:
     """Simulate a model and say what happened.
 
@@ -60,7 +61,33 @@ def simulate(
     with friendly_messages():
         from cardan.cli.simulate import run
 
-        run(model, duration, keyframe, ctrl, out, plot)
+        run(model, duration, keyframe, ctrl, out, plot, video)
+
+
+@app.command()
+def render(
+    model: ModelPath,
+    out: Annotated[
+        Path, typer.Option(help="File to write: .png, .jpg, ...; .gif; or .mp4 (package av).", show_default=False)
+    ],
+    camera: Annotated[str | None, typer.Option(help="Camera: its name or its number (default: a free one).")] = None,
+    size: Annotated[str, typer.Option(help="Width and height, pixels.")] = "640x480",
+    duration: Annotated[
+        float, typer.Option(help="Simulated time in seconds: of the video, or before the picture.", min=0.0)
+    ] = 0.0,
+    keyframe: Keyframe = None,
+    ctrl: Annotated[Path | None, typer.Option(help="Controls: a .npy file, as of `cardan simulate`.")] = None,
+    depth: Annotated[bool, typer.Option("--depth", help="Draw depths: near is bright.")] = False,
+    segmentation: Annotated[bool, typer.Option("--segmentation", help="Draw each object in its own colour.")] = False,
+) -> None:
+    """Draw a model, or film its simulation. Needs no graphics card and no window.
+
+    Example: cardan render humanoid.xml --out humanoid.gif --duration 3 --keyframe squat
+    """
+    with friendly_messages():
+        from cardan.cli.render import run
+
+        run(model, out, camera, size, duration, keyframe, ctrl, depth, segmentation)
 
 
 @app.command()

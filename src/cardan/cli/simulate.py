@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ Rows = dict[str, np.ndarray]
 
 ARRAYS = ("qpos", "qvel", "act", "ctrl", "sensordata", "energy")
 STEPS_BETWEEN_UPDATES = 64
+VIDEO_SIZE = (640, 480)
 MOST_BYTES = 8 << 30  # of a trajectory in memory
 
 
@@ -88,12 +90,23 @@ def _record(rows: Rows, k: int, d: cardan.MjData) -> None:
     rows["solver_niter"][k] = d.solver_niter[0]
 
 
-def simulate(m: cardan.MjModel, d: cardan.MjData, steps: int, controls: np.ndarray | None) -> tuple[Rows, float]:
-    """Simulate with a progress bar; returns the trajectory (a row for the start, and one a step) and seconds spent."""
+def simulate(
+    m: cardan.MjModel,
+    d: cardan.MjData,
+    steps: int,
+    controls: np.ndarray | None,
+    film: Callable[[int, cardan.MjData], None] | None = None,
+) -> tuple[Rows, float]:
+    """Simulate with a progress bar; returns the trajectory (a row for the start, and one a step) and seconds spent.
+
+    `film` gets the number of each step that was done, and the state.
+    """
     rows = _empty_rows(d, steps + 1)
     step_program(m)  # compiles what is missing, before the clock runs
     cardan.mj_forward(m, d)
     _record(rows, 0, d)
+    if film is not None:
+        film(0, d)
     spent = 0.0
     columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -105,6 +118,8 @@ def simulate(m: cardan.MjModel, d: cardan.MjData, steps: int, controls: np.ndarr
             cardan.mj_step(m, d)
             spent += time.perf_counter() - begin
             _record(rows, k + 1, d)
+            if film is not None:
+                film(k + 1, d)
             if k % STEPS_BETWEEN_UPDATES == 0:
                 progress.update(task, completed=k, at=d.time)
     return rows, spent
@@ -144,20 +159,44 @@ def _check_plot(path: Path) -> None:
     check_picture(path)
 
 
+def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
+    """What `simulate` calls for each step to film it, and what writes the video."""
+    from cardan.cli.render import RATE, Photographer, is_due
+    from cardan.cli.video import Recorder, is_moving
+
+    if not is_moving(video):
+        raise ValueError(f"{video}: a video ends in .gif or .mp4")
+    photo = Photographer(m, VIDEO_SIZE, None, "color")
+    recorder = Recorder(video, RATE)
+
+    def film(step: int, d: cardan.MjData) -> None:
+        if is_due(step, m.opt.timestep):
+            recorder.add(photo.take(d))
+
+    return film, recorder.save
+
+
 def run(
-    model: Path, duration: float, keyframe: str | None, ctrl: Path | None, out: Path | None, plot: Path | None
+    model: Path,
+    duration: float,
+    keyframe: str | None,
+    ctrl: Path | None,
+    out: Path | None,
+    plot: Path | None,
+    video: Path | None = None,
 ) -> None:
     """The command: everything that can be wrong is checked before the simulation starts."""
     m = load_model(model)
     controls = read_controls(ctrl, m.nu) if ctrl is not None else None
-    for path in (out, plot):
+    for path in (out, plot, video):
         if path is not None:
             check_writable(path)
     if plot is not None:
         _check_plot(plot)
     m.opt.enableflags |= int(cardan.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, keyframe)
-    rows, spent = simulate(m, d, number_of_steps(duration, m.opt.timestep), controls)
+    film, save_video = _film_into(m, video) if video is not None else (None, None)
+    rows, spent = simulate(m, d, number_of_steps(duration, m.opt.timestep), controls, film)
     console = Console()
     console.print(summary(m, d, rows, spent))
     if out is not None:
@@ -169,3 +208,6 @@ def run(
 
         replace_file(plot, lambda file: save_plot(m, rows, file, plot.suffix, model_name(m)))
         console.print(f"picture: {escape(str(plot))}")
+    if save_video is not None:
+        save_video()
+        console.print(f"video: {escape(str(video))}")

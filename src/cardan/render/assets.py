@@ -12,6 +12,7 @@ from cardan.render.fields import ASSETS, NLOD
 from cardan.render.instances import Builtin
 from cardan.render.shapes import Shape
 from cardan.render.textures import Textures
+from cardan.visual import MjvScene
 
 PLANE_REACH = 1.05
 """Half the size of planes without bounds, in distances of the far plane."""
@@ -38,6 +39,7 @@ class Assets:
             [[self._add(self._mesh(model, k)), self._add_hull(model, k)] for k in range(model.nmesh)]
         )
         self.hfield_shape = np.array([self._add(self._hfield(model, k)) for k in range(model.nhfield)])
+        self._add_soft(model)
         self._take_settings(model)
         self.textures = Textures(model)
         self._attach()
@@ -62,6 +64,10 @@ class Assets:
                 Builtin.PLANE: shapes.rectangle(1, 1),
                 Builtin.CONE: shapes.cone(n, k),
                 Builtin.DISK: shapes.disk(n, 1, 0.0, up=True),
+                Builtin.TUBE: shapes.tube(n, k, by_end=False),
+                Builtin.LINE: shapes.line(),
+                Builtin.LINE_BOX: shapes.line_box(),
+                Builtin.TRIANGLE: shapes.triangle(),
             }
             for kind, shape in made.items():
                 table[kind, level] = self._add(shape)
@@ -82,7 +88,7 @@ class Assets:
         texcoord = np.zeros((len(unique), 2), np.float32)
         if has_texcoord:
             texcoord = model.mesh_texcoord[model.mesh_texcoordadr[mesh] + unique[:, 2]]
-        return _plain(vert, normal, texcoord, number.reshape(-1, 3))
+        return shapes.plain(vert, normal, texcoord, number.reshape(-1, 3))
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
         """The shape of a mesh's convex hull, with flat sides; that of the mesh if there is none."""
@@ -92,12 +98,7 @@ class Assets:
         nvert, nface = (int(n) for n in model.mesh_graph[adr : adr + 2])
         first = adr + 2 + 3 * nvert + 3 * nface
         face = np.array(model.mesh_graph[first : first + 3 * nface]).reshape(-1, 3)
-        corner = np.array(model.mesh_vert[model.mesh_vertadr[mesh] + face], float)
-        normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
-        vert = corner.reshape(-1, 3)
-        number = np.arange(len(vert)).reshape(-1, 3)
-        return self._add(_plain(vert, np.repeat(normal, 3, axis=0), np.zeros((len(vert), 2)), number))
+        return self._add(shapes.flat_faces(np.array(model.mesh_vert[model.mesh_vertadr[mesh] + face], float)))
 
     def _hfield(self, model: MjModel, hfield: int) -> Shape:
         """The shape of a height field."""
@@ -105,6 +106,52 @@ class Assets:
         adr = int(model.hfield_adr[hfield])
         height = np.array(model.hfield_data[adr : adr + rows * columns], float).reshape(rows, columns)
         return shapes.height_field(height, np.array(model.hfield_size[hfield], float))
+
+    def _add_soft(self, model: MjModel) -> None:
+        """Room for the faces of flexes and for skins, which each scene brings along."""
+        room = MjvScene(model, 0).flexfacenum
+        self.flex_shape = [self._add(shapes.flat_faces(np.zeros((int(n), 3, 3)))) for n in room]
+        self.skin_shape = []
+        for skin in range(model.nskin):
+            first, count = int(model.skin_vertadr[skin]), int(model.skin_vertnum[skin])
+            faceadr = int(model.skin_faceadr[skin])
+            faces = slice(faceadr, faceadr + int(model.skin_facenum[skin]))
+            texcoord = np.zeros((count, 2))
+            if model.skin_texcoordadr[skin] >= 0:
+                adr = int(model.skin_texcoordadr[skin])
+                texcoord = np.array(model.skin_texcoord[adr : adr + count])
+            vert = np.array(model.skin_vert[first : first + count])
+            self.skin_shape.append(self._add(shapes.plain(vert, vert, texcoord, np.array(model.skin_face[faces]))))
+
+    def take_soft(self, scene: MjvScene) -> None:
+        """Take over the faces of flexes and the skins of a scene."""
+        arrays = self.memory.arrays
+        for flex, shape in enumerate(self.flex_shape):
+            used, adr = int(scene.flexfaceused[flex]), int(scene.flexfaceadr[flex])
+            arrays["shape_facenum"][shape], arrays["shape_vertnum"][shape] = used, 3 * used
+            arrays["shape_edgenum"][shape] = 3 * used
+            for name, values, width in (
+                ("vert", scene.flexface, 3),
+                ("normal", scene.flexnormal, 3),
+                ("texcoord", scene.flextexcoord, 2),
+            ):
+                part = values[3 * width * adr : 3 * width * (adr + used)].reshape(-1, width)
+                first = int(arrays["shape_vertadr"][shape])
+                arrays[name][first : first + 3 * used, :width] = part
+            self._bound(shape)
+        for skin, shape in enumerate(self.skin_shape):
+            adr, count = int(scene.skinvertadr[skin]), int(scene.skinvertnum[skin])
+            first = int(arrays["shape_vertadr"][shape])
+            arrays["vert"][first : first + count, :3] = scene.skinvert[3 * adr : 3 * (adr + count)].reshape(-1, 3)
+            arrays["normal"][first : first + count] = scene.skinnormal[3 * adr : 3 * (adr + count)].reshape(-1, 3)
+            self._bound(shape)
+
+    def _bound(self, shape: int) -> None:
+        """Find the radius of a shape anew."""
+        arrays = self.memory.arrays
+        first, count = int(arrays["shape_vertadr"][shape]), int(arrays["shape_vertnum"][shape])
+        vert = arrays["vert"][first : first + count, :3]
+        arrays["shape_rbound"][shape] = np.sqrt((vert**2).sum(1).max(initial=0.0))
 
     def upload_texture(self, model: MjModel, tex: int) -> None:
         """Take over a texture of a model anew."""
@@ -150,15 +197,9 @@ class Assets:
             self.memory.attach(f"shape_{name}num", number)
             self.memory.attach(f"shape_{name}adr", np.cumsum(number) - number)
         self.memory.attach(
-            "shape_rbound", np.array([np.sqrt((shape.vert[:, :3] ** 2).sum(1).max()) for shape in self.shapes])
+            "shape_rbound",
+            np.array([np.sqrt((shape.vert[:, :3] ** 2).sum(1).max(initial=0.0)) for shape in self.shapes]),
         )
         self.memory.attach("texel", self.textures.texel)
         for name, column in self.textures.columns.items():
             self.memory.attach(name, column)
-
-
-def _plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.ndarray) -> Shape:
-    """A shape without ends that move, its edges those of the triangles."""
-    edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
-    with_end = np.concatenate([vert, np.zeros((len(vert), 1))], 1)
-    return Shape(with_end, np.asarray(normal), np.asarray(texcoord), face, edge)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtGeom, mjtRndFlag
-from cardan.errors import FatalError
 from cardan.jit import StructMemory
 from cardan.render.assets import Assets
 from cardan.render.calls import call
@@ -30,18 +29,13 @@ GEOM_COLUMNS = (
 )
 INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
-    *(("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
+    *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
 )
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
 MESH, SDF = mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF
-
-NOT_DRAWN = [
-    mjtGeom.__members__[f"mjGEOM_{name}"].value
-    for name in ("ARROW", "ARROW1", "ARROW2", "LINE", "LINEBOX", "FLEX", "SKIN", "TRIANGLE")
-]
 
 
 def flag_of(scene: MjvScene, name: str) -> bool:
@@ -112,6 +106,8 @@ class Frame:
     def draw(self, scene: MjvScene, width: int, height: int, nsample: int, mode: int, camera: MjvGLCamera) -> None:
         """Draw what a camera of a scene sees: `colors`, or `depths` and `segments`."""
         self.epoch += 1
+        if mode != COLORS:
+            nsample = 1  # depths and geoms are those at the centres of pixels
         self.set(width=width, height=height, nsample=nsample, mode=mode, nworker=self.threads, epoch=self.epoch)
         self._put_effects(scene)
         self._put_geoms(scene)
@@ -173,6 +169,7 @@ class Frame:
         )
         self.set(
             cull=flag_of(scene, "CULL_FACE"),
+            wireframe=flag_of(scene, "WIREFRAME"),
             textured=1,
             additive=flag_of(scene, "ADDITIVE"),
             sky=assets.sky if flag_of(scene, "SKYBOX") else -1,
@@ -197,8 +194,6 @@ class Frame:
             inner = (9,) if name == "mat" else values.shape[1:]
             self.room(f"geom_{name}", n, *inner)[:n] = values.reshape(n, *inner)
         kind = scene.geom_values["type"][:n]
-        if flag_of(scene, "WIREFRAME") or np.isin(kind, NOT_DRAWN).any():
-            raise FatalError("flexes, skins, arrows, lines and wireframes are not supported yet (rendering)")
         shape = self.room("geom_shape", n)
         shape[:n] = -1
         mesh = (kind == MESH.value) | (kind == SDF.value)
@@ -208,12 +203,33 @@ class Frame:
         hfield = kind == mjtGeom.mjGEOM_HFIELD.value
         if hfield.any():
             shape[:n][hfield] = self.assets.hfield_shape[scene.geom_values["dataid"][:n][hfield]]
+        self._put_soft(scene, shape)
+        self.room("geom_flat", n)[:n] = 0
         self.room("geom_mirror", n)[:n] = -1
         offset = scene.geom_values["pos"][:n] - scene.camera_values["pos"].mean(0)
         distance = np.where(blend, -(offset**2).sum(1), -np.inf)
         self.room("geom_order", n)[:n] = np.argsort(distance, kind="stable")
+        parts = MOST_PARTS * n
+        parts += len(self.memory.arrays["flex_vert"]) if scene.flexvertopt else 0
+        parts += len(self.memory.arrays["flex_edge"]) if scene.flexedgeopt else 0
         for name, inner in INSTANCE_COLUMNS:
-            self.room(f"inst_{name}", MOST_PARTS * n, *inner)
+            self.room(f"inst_{name}", parts, *inner)
+
+    def _put_soft(self, scene: MjvScene, shape: np.ndarray) -> None:
+        """Take over the flexes and skins of a scene; `shape` gets their numbers."""
+        memory, n = self.memory, scene.ngeom
+        kind, objid = scene.geom_values["type"][:n], scene.geom_values["objid"][:n]
+        flex, skin = kind == mjtGeom.mjGEOM_FLEX.value, kind == mjtGeom.mjGEOM_SKIN.value
+        memory.attach("flex_vert", scene.flexvert.reshape(-1, 3))
+        memory.attach("flex_edge", scene.flexedge.reshape(-1, 2))
+        for name in ("vertadr", "vertnum", "edgeadr", "edgenum"):
+            memory.attach(f"flex_{name}", getattr(scene, f"flex{name}"))
+        self.set(flex_showvert=scene.flexvertopt, flex_showedge=scene.flexedgeopt)
+        memory.arrays["geom_dataid"][:n][flex] = objid[flex]
+        if flex.any() or skin.any():
+            self.assets.take_soft(scene)
+            shape[:n][flex] = np.array(self.assets.flex_shape, int)[objid[flex]]
+            shape[:n][skin] = np.array(self.assets.skin_shape, int)[objid[skin]]
 
     def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
         """The views in the mirrors of a scene: planes and upper sides of boxes that reflect."""

@@ -15,6 +15,8 @@ from cardan.render.lighting import light_vertex
 from cardan.render.texturing import vertex_texcoord
 
 SMALL = 1e-30
+NEAR_MARGIN = 1.001
+"""Distance to which lines are cut off, in distances of the near plane."""
 COLORS = 0
 """Mode in which colours are drawn."""
 
@@ -91,7 +93,7 @@ def transform_vertices(a: Any, f: Any, view: int, inst: int) -> None:
     target = f.view_vertadr[view] + f.inst_vertadr[inst]
     textured = f.textured and f.geom_texid[f.inst_geom[inst]] >= 0
     lit = f.mode == COLORS and not f.view_shadow[view]
-    plane = f.inst_gridadr[inst] >= 0
+    plane = f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
     for k in range(a.shape_vertnum[shape]):
         p = place(a, f, inst, first + k)
         v = target + k
@@ -182,7 +184,7 @@ def nearness(f: Any, view: int, v: int) -> float:
 
 
 @kernel
-def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2: int) -> bool:
+def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
     """Prepare a triangle for filling; False if it can't be seen."""
     if is_outside(f, view, v0, v1, v2):
         return False
@@ -193,7 +195,7 @@ def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2
         + f.tri_edge[tri, 2] * f.vert_clip[v0, 2]
     )
     behind = det < 0.0
-    if det == 0.0 or (behind != (f.view_flip[view] != f.view_shadow[view]) and (f.cull or f.view_shadow[view])):
+    if det == 0.0 or (cull and behind != (f.view_flip[view] != f.view_shadow[view])):
         return False
     if not bound_triangle(f, view, tri, v0, v1, v2):
         return False
@@ -214,23 +216,119 @@ def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2
 
 
 @kernel
-def transform_instance(a: Any, f: Any, view: int, inst: int) -> None:
-    """Vertices and visible triangles of an instance in a view."""
-    total = f.view_instadr[view] + inst
-    f.inst_trinum[total] = 0
-    if is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]:
-        return
-    transform_vertices(a, f, view, inst)
+def copy_vertex(f: Any, source: int, target: int, dx: float, dy: float) -> None:
+    """A vertex that stands some pixels beside another one."""
+    w = f.vert_clip[source, 2]
+    f.vert_clip[target, 0] = f.vert_clip[source, 0] + dx * w
+    f.vert_clip[target, 1] = f.vert_clip[source, 1] + dy * w
+    f.vert_clip[target, 2] = w
+    f.vert_clip[target, 3] = f.vert_clip[source, 3]
+    if f.mode == COLORS:
+        for c in range(f.ncolor):
+            f.vert_color[target, c] = f.vert_color[source, c]
+        for k in range(3):
+            f.vert_tex[target, k] = f.vert_tex[source, k]
+
+
+@kernel
+def move_to_near(f: Any, view: int, v: int, w: int) -> bool:
+    """Move vertex `v`, if it is too near, along the line to `w` until it is not; False if both are too near."""
+    near = f.view_near[view] * NEAR_MARGIN
+    z0, z1 = f.vert_clip[v, 3], f.vert_clip[w, 3]
+    if z0 >= near:
+        return True
+    if z1 <= near:
+        return False
+    share = (near - z0) / (z1 - z0)
+    for k in range(4):
+        f.vert_clip[v, k] += share * (f.vert_clip[w, k] - f.vert_clip[v, k])
+    return True
+
+
+@kernel
+def add_line(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, corner: int) -> int:
+    """Make a line between two vertices two triangles, with corners from `corner` on; returns how many can be seen."""
+    copy_vertex(f, v0, corner, 0.0, 0.0)
+    copy_vertex(f, v1, corner + 1, 0.0, 0.0)
+    if f.view_perspective[view] and not (
+        move_to_near(f, view, corner, corner + 1) and move_to_near(f, view, corner + 1, corner)
+    ):
+        return 0
+    w0, w1 = f.vert_clip[corner, 2], f.vert_clip[corner + 1, 2]
+    dx = f.vert_clip[corner + 1, 0] / w1 - f.vert_clip[corner, 0] / w0
+    dy = f.vert_clip[corner + 1, 1] / w1 - f.vert_clip[corner, 1] / w0
+    length = sqrt(dx * dx + dy * dy)
+    if length <= 0.0:
+        return 0
+    scale = 0.5 * f.inst_line[inst] / length
+    copy_vertex(f, corner, corner + 2, dy * scale, -dx * scale)
+    copy_vertex(f, corner + 1, corner + 3, dy * scale, -dx * scale)
+    copy_vertex(f, corner, corner, -dy * scale, dx * scale)
+    copy_vertex(f, corner + 1, corner + 1, -dy * scale, dx * scale)
+    count = 0
+    if set_up_triangle(f, view, inst, tri, corner + 2, corner + 3, corner + 1, False):
+        count = 1
+    if set_up_triangle(f, view, inst, tri + count, corner + 2, corner + 1, corner, False):
+        count += 1
+    return count
+
+
+@kernel
+def faces_camera(a: Any, f: Any, view: int, inst: int, vertex: int) -> bool:
+    """Whether the surface at a vertex is seen from outside."""
+    p = place(a, f, inst, vertex)
+    n = turn_normal(a, f, inst, vertex)
+    x, y, z = f.view_eye[view, 0] - p[0], f.view_eye[view, 1] - p[1], f.view_eye[view, 2] - p[2]
+    return n[0] * x + n[1] * y + n[2] * z >= 0.0
+
+
+@kernel
+def set_up_lines(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) -> int:
+    """Triangles of the edges of an instance's shape; returns their number."""
     shape = f.inst_shape[inst]
-    vertex = f.view_vertadr[view] + f.inst_vertadr[inst]
-    first = f.view_triadr[view] + f.inst_triadr[inst]
+    corner = vertex + a.shape_vertnum[shape]
+    surface = a.shape_facenum[shape] > 0
+    adr = a.shape_vertadr[shape]
+    count = 0
+    for k in range(a.shape_edgenum[shape]):
+        v0, v1 = a.edge[a.shape_edgeadr[shape] + k, 0], a.edge[a.shape_edgeadr[shape] + k, 1]
+        seen = not (surface and f.cull) or (
+            faces_camera(a, f, view, inst, adr + v0) or faces_camera(a, f, view, inst, adr + v1)
+        )
+        if seen:
+            count += add_line(f, view, inst, first + count, vertex + v0, vertex + v1, corner + 4 * k)
+    return count
+
+
+@kernel
+def set_up_faces(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) -> int:
+    """Triangles of an instance's shape that can be seen; returns their number."""
+    shape = f.inst_shape[inst]
+    cull = f.cull != 0 or f.view_shadow[view] != 0
     count = 0
     for k in range(a.shape_facenum[shape]):
         face = a.shape_faceadr[shape] + k
         v0, v1, v2 = vertex + a.face[face, 0], vertex + a.face[face, 1], vertex + a.face[face, 2]
-        if set_up_triangle(f, view, inst, first + count, v0, v1, v2):
+        if set_up_triangle(f, view, inst, first + count, v0, v1, v2, cull):
             count += 1
-    f.inst_trinum[total] = count
+    return count
+
+
+@kernel
+def transform_instance(a: Any, f: Any, view: int, inst: int) -> None:
+    """Vertices and visible triangles of an instance in a view."""
+    total = f.view_instadr[view] + inst
+    f.inst_trinum[total] = 0
+    lines = f.inst_line[inst] > 0.0
+    if is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view] or (lines and f.view_shadow[view]):
+        return
+    transform_vertices(a, f, view, inst)
+    vertex = f.view_vertadr[view] + f.inst_vertadr[inst]
+    first = f.view_triadr[view] + f.inst_triadr[inst]
+    if lines:
+        f.inst_trinum[total] = set_up_lines(a, f, view, inst, vertex, first)
+    else:
+        f.inst_trinum[total] = set_up_faces(a, f, view, inst, vertex, first)
 
 
 @picture_stage

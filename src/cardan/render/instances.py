@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from math import ceil, pi
+from math import ceil, pi, sqrt
 from typing import Any
 
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
+from cardan.maths.vector import set9
 from cardan.render.calls import picture_stage
 from cardan.render.fields import NLOD
 from cardan.render.geometry import project
@@ -23,16 +24,32 @@ class Builtin(IntEnum):
     PLANE = 4
     CONE = 5
     DISK = 6
+    TUBE = 7
+    LINE = 8
+    LINE_BOX = 9
+    TRIANGLE = 10
 
 
-SPHERE, CAPSULE, CYLINDER, BOX, PLANE, CONE, DISK = (kind.value for kind in Builtin)
+SPHERE, CAPSULE, CYLINDER, BOX, PLANE, CONE, DISK, TUBE, LINE, LINE_BOX, TRIANGLE = (kind.value for kind in Builtin)
 GEOM_PLANE, GEOM_SPHERE, GEOM_CAPSULE, GEOM_ELLIPSOID, GEOM_CYLINDER, GEOM_BOX = (
     mjtGeom.__members__[f"mjGEOM_{name}"].value
     for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
 )
+GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE, GEOM_LINEBOX, GEOM_TRIANGLE, GEOM_FLEX = (
+    mjtGeom.__members__[f"mjGEOM_{name}"].value
+    for name in ("ARROW", "ARROW1", "ARROW2", "LINE", "LINEBOX", "TRIANGLE", "FLEX")
+)
+HEAD_WIDTH = 1.75
+"""Radius of the head of an arrow, in radii of its shaft."""
+HEAD_SHARE = 1.0 / 3.0
+"""Length of the head, in lengths of the arrow."""
+ARROW_SHARE = 0.5
+"""Length of an arrow, in its third size."""
+BOX_LINE = 2.0
+"""Width of the lines of a box of lines, pixels."""
 MOST_OFF = 0.1
 """How far a polygon may stay inside of the circle that it stands for, pixels."""
-MOST_PARTS = 4
+MOST_PARTS = 6
 """Instances that a geom may have."""
 MOST_CELLS = 200
 """Cells of a plane's grid along one axis."""
@@ -69,10 +86,15 @@ def add_instance(a: Any, f: Any, geom: int, shape: int, sx: float, sy: float, sz
         f.inst_pose[inst, 9 + k] = f.geom_pos[geom, k]
     f.inst_blend[inst] = f.geom_transparent[geom]
     f.inst_gridadr[inst] = -1
+    f.inst_line[inst] = 1.0 if f.wireframe else 0.0
     f.inst_vertadr[inst] = f.nvert
     f.inst_triadr[inst] = f.ntri
     f.nvert += a.shape_vertnum[shape]
-    f.ntri += a.shape_facenum[shape]
+    if f.wireframe or a.shape_facenum[shape] == 0:  # each line is a rectangle of its own
+        f.nvert += 4 * a.shape_edgenum[shape]
+        f.ntri += 2 * a.shape_edgenum[shape]
+    else:
+        f.ntri += a.shape_facenum[shape]
     f.ninst = inst + 1
     return inst
 
@@ -100,22 +122,121 @@ def add_plane(a: Any, f: Any, geom: int) -> None:
 
 
 @kernel
+def shift_instance(f: Any, inst: int, z: float) -> None:
+    """Move an instance along the z axis of its geom."""
+    for k in range(3):
+        f.inst_pose[inst, 9 + k] += z * f.inst_pose[inst, 3 * k + 2]
+
+
+@kernel
+def add_arrow_head(a: Any, f: Any, geom: int, width: float, length: float, z: float, sign: float) -> None:
+    """Append a cone with its base at height `z`, up (`sign` 1) or down (-1) along the geom's axis."""
+    sx, sy = width * f.geom_size[geom, 0], width * f.geom_size[geom, 1]
+    level = detail(a, f, geom, max(sx, sy))
+    shift_instance(f, add_instance(a, f, geom, a.builtin[CONE, level], sign * sx, sy, sign * length, 0.0), z)
+    shift_instance(f, add_instance(a, f, geom, a.builtin[DISK, level], -sign * sx, sy, -sign, 0.0), z)
+
+
+@kernel
+def add_arrow(a: Any, f: Any, geom: int, width: float, both: bool) -> None:
+    """Append an arrow: a cylinder, and a cone at one end or at both."""
+    length = ARROW_SHARE * f.geom_size[geom, 2]
+    head = HEAD_SHARE * length
+    top = length - head
+    bottom = -top if both else 0.0
+    sx, sy = f.geom_size[geom, 0], f.geom_size[geom, 1]
+    level = detail(a, f, geom, max(sx, sy))
+    shaft = add_instance(a, f, geom, a.builtin[CYLINDER, level], sx, sy, 0.5 * (top - bottom), 0.0)
+    shift_instance(f, shaft, 0.5 * (top + bottom))
+    add_arrow_head(a, f, geom, width, head, top, 1.0)
+    if both:
+        add_arrow_head(a, f, geom, width, head, bottom, -1.0)
+
+
+@kernel
+def add_flex_edge(a: Any, f: Any, geom: int, radius: float, v0: int, v1: int) -> None:
+    """Append a tube between two vertices of flexes."""
+    x, y, z = (
+        f.flex_vert[v1, 0] - f.flex_vert[v0, 0],
+        f.flex_vert[v1, 1] - f.flex_vert[v0, 1],
+        f.flex_vert[v1, 2] - f.flex_vert[v0, 2],
+    )
+    length = sqrt(x * x + y * y + z * z)
+    if length <= 0.0:
+        return
+    x, y, z = x / length, y / length, z / length
+    inst = add_instance(a, f, geom, a.builtin[TUBE, NLOD // 2], radius, radius, 0.5 * length, 0.0)
+    # two directions at right angles to the tube
+    ux, uy, uz = (-z, 0.0, x) if abs(y) < 0.7 else (0.0, z, -y)
+    scale = 1.0 / sqrt(ux * ux + uy * uy + uz * uz)
+    ux, uy, uz = ux * scale, uy * scale, uz * scale
+    set9(f.inst_pose, inst, (ux, y * uz - z * uy, x, uy, z * ux - x * uz, y, uz, x * uy - y * ux, z))
+    for k in range(3):
+        f.inst_pose[inst, 9 + k] = 0.5 * (f.flex_vert[v0, k] + f.flex_vert[v1, k])
+
+
+@kernel
+def add_flex_parts(a: Any, f: Any, geom: int, flex: int) -> None:
+    """Append the vertices and edges of a flex, as spheres and tubes, if they are shown."""
+    radius = f.geom_size[geom, 0]
+    first = f.flex_vertadr[flex]
+    if f.flex_showvert:
+        for v in range(first, first + f.flex_vertnum[flex]):
+            inst = add_instance(a, f, geom, a.builtin[SPHERE, NLOD // 2], radius, radius, radius, 0.0)
+            set9(f.inst_pose, inst, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+            for k in range(3):
+                f.inst_pose[inst, 9 + k] = f.flex_vert[v, k]
+    if f.flex_showedge:
+        for e in range(f.flex_edgeadr[flex], f.flex_edgeadr[flex] + f.flex_edgenum[flex]):
+            add_flex_edge(a, f, geom, radius, first + f.flex_edge[e, 0], first + f.flex_edge[e, 1])
+
+
+@kernel
+def add_line(a: Any, f: Any, geom: int, kind: int) -> None:
+    """Append a line, which is as many pixels wide as its first size, or a box of lines."""
+    sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
+    if kind == GEOM_LINE:
+        inst = add_instance(a, f, geom, a.builtin[LINE, 0], 1.0, 1.0, sz, 0.0)
+        f.inst_line[inst] = max(sx, 1.0)
+    else:
+        inst = add_instance(a, f, geom, a.builtin[LINE_BOX, 0], sx, sy, sz, 0.0)
+        f.inst_line[inst] = BOX_LINE
+    f.geom_flat[geom] = 1
+
+
+@kernel
+def add_round(a: Any, f: Any, geom: int, kind: int) -> None:
+    """Append a sphere, ellipsoid, capsule or cylinder."""
+    sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
+    if kind == GEOM_CAPSULE:
+        add_instance(a, f, geom, a.builtin[CAPSULE, detail(a, f, geom, sx)], sx, sx, sx, sz)
+    elif kind == GEOM_CYLINDER:
+        add_instance(a, f, geom, a.builtin[CYLINDER, detail(a, f, geom, max(sx, sy))], sx, sy, sz, 0.0)
+    else:
+        add_instance(a, f, geom, a.builtin[SPHERE, detail(a, f, geom, max(sx, sy, sz))], sx, sy, sz, 0.0)
+
+
+@kernel
 def add_geom(a: Any, f: Any, geom: int) -> None:
     """Append the instances that show a geom."""
     kind = f.geom_type[geom]
-    sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
     if f.geom_shape[geom] >= 0:
         add_instance(a, f, geom, f.geom_shape[geom], 1.0, 1.0, 1.0, 0.0)
-    elif kind == GEOM_PLANE:
+    if kind == GEOM_PLANE:
         add_plane(a, f, geom)
-    elif kind in (GEOM_SPHERE, GEOM_ELLIPSOID):
-        add_instance(a, f, geom, a.builtin[SPHERE, detail(a, f, geom, max(sx, sy, sz))], sx, sy, sz, 0.0)
-    elif kind == GEOM_CAPSULE:
-        add_instance(a, f, geom, a.builtin[CAPSULE, detail(a, f, geom, sx)], sx, sx, sx, sz)
-    elif kind == GEOM_CYLINDER:
-        add_instance(a, f, geom, a.builtin[CYLINDER, detail(a, f, geom, sx)], sx, sy, sz, 0.0)
     elif kind == GEOM_BOX:
+        sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
         add_instance(a, f, geom, a.builtin[BOX, 0], sx, sy, sz, 0.0)
+    elif GEOM_SPHERE <= kind < GEOM_BOX:
+        add_round(a, f, geom, kind)
+    elif kind in (GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2):
+        add_arrow(a, f, geom, 1.0 if kind == GEOM_ARROW1 else HEAD_WIDTH, kind == GEOM_ARROW2)
+    elif kind in (GEOM_LINE, GEOM_LINEBOX):
+        add_line(a, f, geom, kind)
+    elif kind == GEOM_TRIANGLE:
+        add_instance(a, f, geom, a.builtin[TRIANGLE, 0], f.geom_size[geom, 0], f.geom_size[geom, 1], 1.0, 0.0)
+    elif kind == GEOM_FLEX:
+        add_flex_parts(a, f, geom, f.geom_dataid[geom])
 
 
 @picture_stage

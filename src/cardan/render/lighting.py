@@ -76,6 +76,11 @@ def set_color(f: Any, v: int, channel: int, r: float, g: float, b: float) -> Non
 def light_vertex(f: Any, view: int, geom: int, v: int, p: Any, n: Any) -> None:
     """Colours of a vertex: what all lights without shadows give, then that of each light with shadows."""
     red, green, blue = f.geom_rgba[geom, 0], f.geom_rgba[geom, 1], f.geom_rgba[geom, 2]
+    if f.geom_flat[geom]:
+        for channel in range(3, f.ncolor):
+            f.vert_color[v, channel] = 0.0
+        set_color(f, v, 0, red, green, blue)
+        return
     base = f.geom_emission[geom]
     r, g, b = base * red, base * green, base * blue
     specular = f.geom_specular[geom]

@@ -160,7 +160,7 @@ def shade_run(a: Any, f: Any, view: int, tri: int, worker: int, y: int, x0: int,
     start = one[0] * (x0 + 0.5) + one[1] * (y + 0.5) + one[2]
     for i in range(count):
         f.run_scale[run + i] = 1.0 / (start + one[0] * i)
-    if f.inst_gridadr[inst] >= 0:
+    if f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0:
         interpolate(f, tex_plane(f, tri, 0), 0, x0, y, count, run)
         interpolate(f, tex_plane(f, tri, 1), 1, x0, y, count, run)
         grid_run(f, view, inst, worker, run, count)

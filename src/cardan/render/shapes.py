@@ -151,7 +151,7 @@ def rectangle(columns: int, rows: int) -> Shape:
 
 
 def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
-    """The surface of a height field with its base.
+    """The surface of a height field, with the sides and the bottom of its base; every triangle is flat.
 
     Args:
         height: (rows, columns), from 0 to 1; rows go along y.
@@ -159,14 +159,50 @@ def height_field(height: np.ndarray, size: np.ndarray) -> Shape:
     """
     rows, columns = height.shape
     x, y = np.meshgrid(np.linspace(-size[0], size[0], columns), np.linspace(-size[1], size[1], rows))
-    points = np.stack([x, y, size[2] * height], -1)
-    top = patch(_with_end(points, 0.0), _smooth_normals(points))
-    return top
+    top = np.stack([x, y, size[2] * height], -1)
+    low = np.stack([x, y, np.full_like(x, -size[3])], -1)
+    a, b, c, d = top[:-1, :-1], top[:-1, 1:], top[1:, 1:], top[1:, :-1]
+    corners = [np.stack([np.stack([a, b, c], -2), np.stack([a, c, d], -2)], -3).reshape(-1, 3, 3)]
+    # around the base, counter-clockwise from above, and below
+    rim = [(top[0], low[0]), (top[:, -1], low[:, -1]), (top[-1, ::-1], low[-1, ::-1]), (top[::-1, 0], low[::-1, 0])]
+    for high, base in rim:
+        corners.append(np.stack([base[:-1], base[1:], high[1:]], 1))
+        corners.append(np.stack([base[:-1], high[1:], high[:-1]], 1))
+    corners.append(low[[0, 0, -1], [0, -1, -1]][None, ::-1])
+    corners.append(low[[0, -1, -1], [0, -1, 0]][None, ::-1])
+    return flat_faces(np.concatenate(corners))
 
 
-def _smooth_normals(points: np.ndarray) -> np.ndarray:
-    """Unit normals of a grid of points, (rows, columns, 3), from differences of neighbours."""
-    along_y = np.gradient(points, axis=0) if len(points) > 1 else np.broadcast_to([0.0, 1.0, 0.0], points.shape)
-    along_x = np.gradient(points, axis=1)
-    normal = np.cross(along_x, along_y)
-    return normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-30)
+def flat_faces(corner: np.ndarray) -> Shape:
+    """Triangles, (n, 3, 3), that are flat: each corner has the normal of its triangle."""
+    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+    face = np.arange(3 * len(corner)).reshape(-1, 3)
+    return plain(corner.reshape(-1, 3), np.repeat(normal, 3, axis=0), np.zeros((3 * len(corner), 2)), face)
+
+
+def plain(vert: np.ndarray, normal: np.ndarray, texcoord: np.ndarray, face: np.ndarray) -> Shape:
+    """A shape without ends that move, its edges those of the triangles."""
+    edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
+    return Shape(_with_end(np.asarray(vert), 0.0), np.asarray(normal), np.asarray(texcoord), face, edge)
+
+
+def line() -> Shape:
+    """A line from the origin to z = 1."""
+    vert = np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
+    face = np.zeros((0, 3), int)
+    return Shape(vert, np.tile([0.0, 0.0, 1.0], (2, 1)), np.zeros((2, 2)), face, np.array([[0, 1]]))
+
+
+def line_box() -> Shape:
+    """The edges of a cube from -1 to 1."""
+    points = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+    pairs = [(i, j) for i in range(8) for j in range(i) if np.abs(points[i] - points[j]).sum() == 2]
+    face = np.zeros((0, 3), int)
+    return Shape(_with_end(points, 0.0), points / np.sqrt(3), np.zeros((8, 2)), face, np.array(pairs))
+
+
+def triangle() -> Shape:
+    """A triangle with corners at the origin, x = 1 and y = 1, seen from both sides."""
+    one = np.array([[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    return flat_faces(np.concatenate([one, one[:, ::-1]]))

@@ -1,0 +1,152 @@
+"""``cardan render``: a picture of a model, or a video of its simulation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+import cardan
+from cardan.cli.files import check_writable
+from cardan.cli.loading import load_model, start
+from cardan.cli.simulate import number_of_steps, read_controls
+from cardan.cli.video import Recorder, is_moving
+
+RATE = 30
+"""Pictures a second of a video."""
+MOST_PIXELS = 16384
+"""Width and height of the largest picture."""
+
+
+def size_of(text: str) -> tuple[int, int]:
+    """Width and height from ``640x480``.
+
+    Raises:
+        ValueError: it is something else, or too large.
+    """
+    width, _, height = text.lower().partition("x")
+    if not (width.isdigit() and height.isdigit()) or not (0 < int(width) <= MOST_PIXELS >= int(height) > 0):
+        raise ValueError(f"the size must be like 640x480, at most {MOST_PIXELS} either way, not {text!r}")
+    return int(width), int(height)
+
+
+def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
+    """A camera by its name or number; the free camera if nothing is said.
+
+    Raises:
+        ValueError: the model has no such camera; the message lists those it has.
+    """
+    if text is None:
+        return -1
+    names = [m.camera(k).name for k in range(m.ncam)]
+    if text in names:
+        return text
+    if text.lstrip("-").isdigit() and -1 <= int(text) < m.ncam:
+        return int(text)
+    known = ", ".join(name or str(k) for k, name in enumerate(names)) or "none"
+    raise ValueError(f"the model has no camera {text!r}; its cameras: {known}, and -1, the free one")
+
+
+class Photographer:
+    """Takes pictures of states.
+
+    Args:
+        m: the model; its offscreen buffer is enlarged to the size.
+        size: width and height, pixels.
+        camera: name or number of a camera.
+        kind: ``color``, ``depth`` or ``segmentation``.
+    """
+
+    def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
+        buffer = m.vis.global_
+        buffer.offwidth, buffer.offheight = max(buffer.offwidth, size[0]), max(buffer.offheight, size[1])
+        self.camera, self.kind = camera_of(m, camera), kind
+        self.renderer = cardan.Renderer(m, size[1], size[0])
+        if kind != "color":
+            getattr(self.renderer, f"enable_{kind}_rendering")()
+
+    def take(self, d: cardan.MjData) -> np.ndarray:
+        """A picture of a state, (height, width, 3) uint8."""
+        self.renderer.update_scene(d, self.camera)
+        picture = self.renderer.render()
+        if self.kind == "depth":
+            return _gray(picture)
+        return _distinct(picture) if self.kind == "segmentation" else picture
+
+
+def _gray(depth: np.ndarray) -> np.ndarray:
+    """Depths as grays: near is bright."""
+    nearness = 1.0 / np.maximum(depth, 1e-6)
+    low, high = nearness.min(), nearness.max()
+    gray = np.rint(255 * (nearness - low) / max(high - low, 1e-12)).astype(np.uint8)
+    return np.repeat(gray[..., None], 3, axis=2)
+
+
+def _distinct(segments: np.ndarray) -> np.ndarray:
+    """Segments as colours that differ; what shows nothing is black."""
+    number = segments[..., 0].astype(np.int64) + 1009 * segments[..., 1]
+    colors = np.stack([number * step % 206 + 50 for step in (67, 131, 197)], -1)
+    colors[segments[..., 0] < 0] = 0
+    return colors.astype(np.uint8)
+
+
+def film(
+    m: cardan.MjModel, d: cardan.MjData, steps: int, controls: np.ndarray | None, photo: Photographer, rec: Recorder
+) -> None:
+    """Simulate, taking `RATE` pictures a second, with a progress bar."""
+    columns = (TextColumn("rendering"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("render", total=steps, at=d.time)
+        for k in range(steps + 1):
+            if is_due(k, m.opt.timestep):
+                rec.add(photo.take(d))
+                progress.update(task, completed=k, at=d.time)
+            if k < steps:
+                if controls is not None:
+                    d.ctrl[:] = controls[min(k, len(controls) - 1)]
+                cardan.mj_step(m, d)
+
+
+def is_due(step: int, timestep: float) -> bool:
+    """Whether a picture belongs to a step: the first one at or after each instant of the video."""
+    return step == 0 or int(step * timestep * RATE + 1e-9) > int((step - 1) * timestep * RATE + 1e-9)
+
+
+def run(
+    model: Path,
+    out: Path,
+    camera: str | None,
+    size: str,
+    duration: float,
+    keyframe: str | None,
+    ctrl: Path | None,
+    depth: bool,
+    segmentation: bool,
+) -> None:
+    """The command: everything that can be wrong is checked before the work starts."""
+    if depth and segmentation:
+        raise ValueError("--depth and --segmentation exclude each other")
+    moving = is_moving(out)
+    pixels = size_of(size)
+    m = load_model(model)
+    controls = read_controls(ctrl, m.nu) if ctrl is not None else None
+    check_writable(out)
+    d = start(m, keyframe)
+    kind = "depth" if depth else "segmentation" if segmentation else "color"
+    photo = Photographer(m, pixels, camera, kind)
+    recorder = Recorder(out, RATE)
+    cardan.mj_forward(m, d)
+    if moving:
+        film(m, d, number_of_steps(duration, m.opt.timestep), controls, photo, recorder)
+    else:
+        for k in range(number_of_steps(duration, m.opt.timestep)):
+            if controls is not None:
+                d.ctrl[:] = controls[min(k, len(controls) - 1)]
+            cardan.mj_step(m, d)
+        cardan.mj_forward(m, d)
+        recorder.add(photo.take(d))
+    recorder.save()
+    Console().print(f"{'video' if moving else 'picture'}: {escape(str(out))}")

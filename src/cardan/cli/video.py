@@ -1,0 +1,98 @@
+"""Files of pictures: one picture, or a moving one."""
+
+from __future__ import annotations
+
+import io
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from PIL import Image
+
+from cardan.cli.files import replace_file
+
+PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
+MOVING = (".gif",)
+VIDEOS = (".mp4", ".mkv", ".mov")
+CODEC = "libx264"
+
+
+def is_moving(path: Path) -> bool:
+    """Whether a file of this name holds a moving picture.
+
+    Raises:
+        ValueError: the ending is unknown, or videos need a package that is not installed.
+    """
+    suffix = path.suffix.lower()
+    if suffix in VIDEOS:
+        try:
+            import av  # noqa: F401  # pyright: ignore[reportMissingImports]
+        except ModuleNotFoundError:
+            raise ValueError(
+                f"{path}: videos need the package av: pip install 'cardan[video]' (or write a .gif)"
+            ) from None
+    elif suffix not in PICTURES + MOVING:
+        known = ", ".join(PICTURES + MOVING + VIDEOS)
+        raise ValueError(f"{path}: can't write files that end in {suffix or 'nothing'}; known endings: {known}")
+    return suffix in MOVING + VIDEOS
+
+
+class Recorder:
+    """Pictures, one after the other, for a file; the file is written whole by `save`.
+
+    Args:
+        path: the file.
+        rate: pictures a second.
+    """
+
+    def __init__(self, path: Path, rate: float) -> None:
+        self.path, self.rate = path, Fraction(rate).limit_denominator(1000)
+        self.pictures: list[Image.Image] = []
+        self.buffer = io.BytesIO()
+        self.container: Any = None
+        self.stream: Any = None
+
+    def add(self, picture: np.ndarray) -> None:
+        """Append a picture, (height, width, 3) uint8, the highest row first."""
+        if self.path.suffix.lower() not in VIDEOS:
+            self.pictures.append(Image.fromarray(picture))
+            return
+        import av  # pyright: ignore[reportMissingImports]
+
+        # the usual colour format halves the resolution of colours: both sizes must be even
+        picture = np.ascontiguousarray(picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2])
+        if self.container is None:
+            kind = {".mkv": "matroska"}.get(self.path.suffix.lower(), self.path.suffix.lower()[1:])
+            self.container = av.open(self.buffer, "w", format=kind)
+            self.stream = self.container.add_stream(CODEC, rate=self.rate)
+            self.stream.height, self.stream.width = picture.shape[:2]
+            self.stream.pix_fmt = "yuv420p"
+        self.container.mux(self.stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+
+    def save(self) -> None:
+        """Write the file.
+
+        Raises:
+            ValueError: there is no picture.
+        """
+        if self.container is not None:
+            self.container.mux(self.stream.encode())
+            self.container.close()
+            self.container = None
+            replace_file(self.path, self._write_buffer)
+        elif self.pictures:
+            replace_file(self.path, self._write_pictures)
+        else:
+            raise ValueError(f"{self.path}: there is no picture to write")
+
+    def _write_buffer(self, file: IO[bytes]) -> None:
+        file.write(self.buffer.getvalue())
+
+    def _write_pictures(self, file: IO[bytes]) -> None:
+        form = Image.registered_extensions()[self.path.suffix.lower()]
+        first, rest = self.pictures[0], self.pictures[1:]
+        if self.path.suffix.lower() in MOVING:
+            first.save(file, form, save_all=True, append_images=rest, duration=float(1000 / self.rate), loop=0)
+        else:
+            first.save(file, form)

@@ -1,0 +1,83 @@
+"""``cardan render`` and ``cardan simulate --video``: files of pictures."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from cardan.cli.app import app
+
+FALLING = """<mujoco><worldbody><camera name="front" pos="0 -2 0" xyaxes="1 0 0 0 0 1"/><geom type="plane" size="1 1 .1"
+pos="0 0 -1"/><body name="ball"><freejoint/><geom size=".2" rgba="1 0 0 1"/></body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "falling.xml"
+    path.write_text(FALLING)
+    return path
+
+
+def cardan(*words: object) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exit_code:
+        raise ValueError(result.output)
+    return result.output
+
+
+def test_picture(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.png"
+    cardan("render", model, "--out", out, "--camera", "front", "--size", "32x24")
+    with Image.open(out) as image:
+        pixels = np.asarray(image)
+    assert pixels.shape == (24, 32, 3)
+    red = (pixels[..., 0] > 60) & (pixels[..., 1] < 60)
+    assert red[12, 16] and not red[12, 2]
+
+
+@pytest.mark.parametrize("kind", ["--depth", "--segmentation"])
+def test_depth_and_segments(model: Path, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "a.png"
+    cardan("render", model, "--out", out, "--camera", 0, "--size", "32x24", kind)
+    with Image.open(out) as image:
+        pixels = np.asarray(image)
+    assert pixels[12, 16].max() > pixels[1, 16].max()
+
+
+def test_moving_picture(model: Path, tmp_path: Path) -> None:
+    for words in (("render", "--size", "32x24", "--out"), ("simulate", "--video")):
+        out = tmp_path / f"{words[0]}.gif"
+        cardan(words[0], model, *words[1:], out, "--duration", 0.2)
+        with Image.open(out) as image:
+            assert image.n_frames == 7  # thirty a second, the first and the last included
+
+
+@pytest.mark.skipif(find_spec("av") is not None, reason="PyAV is installed")
+def test_video_names_the_package(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"cardan\[video\]"):
+        cardan("render", model, "--out", tmp_path / "a.mp4")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--out", "a.png", "--camera", "back"), "no camera 'back'; its cameras: front"),
+        (("--out", "a.png", "--size", "0x5"), "the size must be like 640x480"),
+        (("--out", "a.txt"), "can't write files that end in .txt"),
+        (("--out", "a.png", "--depth", "--segmentation"), "exclude each other"),
+    ],
+)
+def test_mistakes(
+    model: Path,
+    capfd: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(model.parent)
+    result = CliRunner().invoke(app, ["render", str(model), *words])
+    assert result.exit_code == 1
+    assert message in result.output + capfd.readouterr().err
