@@ -161,7 +161,7 @@ def _check_plot(path: Path) -> None:
 
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
     """What `simulate` calls for each step to film it, and what writes the video."""
-    from cardan.cli.render import RATE, Photographer, is_due
+    from cardan.cli.photos import RATE, Photographer, is_due
     from cardan.cli.video import Recorder, is_moving
 
     if not is_moving(video):
