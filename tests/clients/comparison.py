@@ -6,11 +6,13 @@ import os
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
 from clients.sessions import Array, Trace, difference
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +94,8 @@ ALLOWED = 1e-9
 """What a single step may differ by."""
 MOVES = 12
 """How often the state is moved to see how far the reference differs from itself."""
+TURN = 0.004
+"""How long one engine's turn is to take when times are compared, in seconds; it is 10 steps at least."""
 FIRST = 1e-6
 """What the first observation may differ by, after a reset that may itself be an episode of hundreds of steps."""
 
@@ -104,8 +108,9 @@ class Row(NamedTuple):
         steps: steps compared.
         first: largest difference after the reset.
         single: largest difference after a single step from the reference's state, ties aside.
-        ties: steps that differ by more than `ALLOWED`, but less than the reference from itself when the state moves.
-        beyond: steps that differ by more than both.
+        stops: steps that differ by more than `ALLOWED`, but not once solvers go on below the model's tolerance.
+        ties: steps that still do, but by less than the reference from itself when the state is moved a little.
+        beyond: steps that differ by more than all of that.
         open_loop: largest difference at the end of an undisturbed episode of so many steps.
         time: processor time of a step, Cardan's by the reference's; 0 where it was not measured.
         microseconds: processor time of the reference's step.
@@ -115,6 +120,7 @@ class Row(NamedTuple):
     steps: int
     first: float
     single: float
+    stops: int
     ties: int
     beyond: int
     open_loop: float
@@ -155,27 +161,33 @@ class Pair:
         open_loop = difference(cardan.after[-1], reference.after[-1])
         guide: Trace = self.mujoco.call("guided", SEED, steps, None)
         followed: Trace = self.cardan.call("guided", SEED, steps, guide.before)
-        single, ties, beyond = 0.0, 0, 0
+        single, kinds = 0.0, Counter[str]()
         for k, (a, b) in enumerate(zip(followed.after, guide.after, strict=True)):
             apart = difference(a, b)
-            if apart <= ALLOWED:
-                single = max(single, apart)
-            elif apart <= self.mujoco.call("scatter", SEED, guide.before[k], k, MOVES):
-                ties += 1
-            else:
-                single, beyond = max(single, apart), beyond + 1
+            kind = "" if apart <= ALLOWED else self._kind(apart, guide.before[k], k)
+            single = single if kind in ("stops", "ties") else max(single, apart)
+            kinds[kind] += 1
+        first, counts = difference(cardan.first, reference.first), (kinds[kind] for kind in ("stops", "ties", "beyond"))
         times = self._times(guide.before) if timed else ()
-        return Row(program, steps, difference(cardan.first, reference.first), single, ties, beyond, open_loop, *times)
+        return Row(program, steps, first, single, *counts, open_loop, *times)
 
-    def _times(self, states: list[Array], count: int = 10) -> tuple[float, float]:
+    def _kind(self, apart: float, state: Array, k: int) -> str:
+        """Why the k-th step differs: where solvers stop, a tie, or neither."""
+        reference, cardan = self.both("converged", SEED, state, k)
+        if difference(cardan, reference) <= ALLOWED:
+            return "stops"
+        return "ties" if apart <= self.mujoco.call("scatter", SEED, state, k, MOVES) else "beyond"
+
+    def _times(self, states: list[Array]) -> tuple[float, float]:
         """Ratio of the times of steps, and the reference's in microseconds, from both in turn."""
+        warm = [engine.call("seconds", SEED, states[0], 10, True) / 10 for engine in (self.cardan, self.mujoco)]
+        count = int(np.clip(TURN / warm[1], 10, 100))
         ratios, times = [], []
         for k, state in enumerate([*states[::2], *states[::2]]):
             turn = (self.mujoco, self.cardan) if k % 2 else (self.cardan, self.mujoco)
-            spent = {engine.name: engine.call("seconds", SEED, state, count, k == 0) for engine in turn}
-            if k:
-                ratios.append(spent["cardan"] / spent["mujoco"])
-                times.append(spent["mujoco"] / count)
+            spent = {engine.name: engine.call("seconds", SEED, state, count, False) for engine in turn}
+            ratios.append(spent["cardan"] / spent["mujoco"])
+            times.append(spent["mujoco"] / count)
         return median(ratios), 1e6 * median(times)
 
     def close(self) -> None:

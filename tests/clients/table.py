@@ -15,8 +15,8 @@ from clients.programs import PROGRAMS
 STEPS = 20
 PAGE = ROOT / "docs" / "clients.md"
 
-HEAD = """| program | reset | single steps | ties | open loop | time | reference |
-| --- | --- | --- | --- | --- | --- | --- |"""
+HEAD = """| program | reset | single steps | stops | ties | open loop | time | reference |
+| --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 TEXT = f"""# Programs of other packages
 
@@ -30,11 +30,13 @@ together, as the largest difference of a number (relative where it is above 1):
 - *reset*: of the first observation and state;
 - *single steps*: after one step of the program, which is mostly 5 to 40 steps of the engine, from each of {STEPS}
   states along the reference's episode;
-- *ties*: steps that differ by more than {ALLOWED:.0e}, but by less than the reference does from itself when its state
-  is moved by 1e-10 ({MOVES} random moves): contacts that flip with rounding. The column before is without them;
+- *stops*: steps that differ by more than {ALLOWED:.0e}, but no longer once the model's solver tolerance is 0: one
+  solver stopped an iteration earlier than the other, as the tolerance lets it;
+- *ties*: steps that still differ by more, but by less than the reference does from itself when its state is moved by
+  1e-10 ({MOVES} random moves): contacts that flip with rounding. The largest difference is over all other steps;
 - *open loop*: after {STEPS} steps that nothing corrects;
-- *time*: processor time of a step, Cardan's by the reference's: 10 steps from the same state on each in turn, the
-  median of 19 such pairs;
+- *time*: processor time of a step, Cardan's by the reference's: 10 to 100 steps from the same state on each in turn,
+  the median of {STEPS} such pairs;
 - *reference*: processor time of the reference's step, in microseconds.
 
 What *draws* needs OpenGL with the reference, and is not compared. The same comparisons with fewer steps are tests,
@@ -44,7 +46,13 @@ What *draws* needs OpenGL with the reference, and is not compared. The same comp
 
 def _line(row: Row) -> str:
     """A row of the table."""
-    numbers = (f"{row.first:.0e}", f"{row.single:.0e}", str(row.ties or ""), f"{row.open_loop:.0e}")
+    numbers = (
+        f"{row.first:.0e}",
+        f"{row.single:.0e}",
+        str(row.stops or ""),
+        str(row.ties or ""),
+        f"{row.open_loop:.0e}",
+    )
     wrong = "" if row.right else f" **{row.beyond} of {row.steps} steps differ**"
     name = row.program.partition(" ")[2]
     return f"| {name}{wrong} | {' | '.join(numbers)} | {row.time:.2f} | {row.microseconds:.0f} |"
@@ -53,7 +61,7 @@ def _line(row: Row) -> str:
 def _line_of_failure(name: str, error: ProgramFails) -> str:
     """The row of a program that did not run."""
     why = "draws" if error.needs_opengl() else f"**fails**: {str(error).strip().splitlines()[-1]}"
-    return f"| {name.partition(' ')[2]} {why} |" + " |" * 6
+    return f"| {name.partition(' ')[2]} {why} |" + " |" * 7
 
 
 def _programs(words: list[str]) -> tuple[list[str], bool]:
@@ -62,7 +70,7 @@ def _programs(words: list[str]) -> tuple[list[str], bool]:
     lines, right, pairs = [], True, Pairs()
     for package in dict.fromkeys(program.package for program in chosen):
         lines += [f"\n## {package} {installed(package)}\n", *HEAD.split("\n")]
-        print("\n".join(lines[-4:]))
+        print("\n".join(lines[-3:]))
         for program in (program for program in chosen if program.package == package):
             try:
                 row = pairs.of(package).compare(program.name, STEPS, timed=True)
@@ -70,7 +78,7 @@ def _programs(words: list[str]) -> tuple[list[str], bool]:
                 right &= row.right
             except ProgramFails as error:
                 lines.append(
-                    f"| {program.name.partition(' ')[2]} **fails**: {str(error).strip().splitlines()[-1]} |" + " |" * 6
+                    f"| {program.name.partition(' ')[2]} **fails**: {str(error).strip().splitlines()[-1]} |" + " |" * 7
                 )
                 right = False
             print(lines[-1], flush=True)

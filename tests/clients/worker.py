@@ -22,6 +22,10 @@ MOVE = 1e-10
 """By how much the state is moved to see how far results scatter."""
 
 
+UNTIL_THE_END = {"tolerance": 0.0, "noslip_tolerance": 0.0, "iterations": 500}
+"""Options with which solvers don't stop early."""
+
+
 class Worker:
     """Runs programs on the engine that this process knows as mujoco."""
 
@@ -58,6 +62,19 @@ class Worker:
             self._first(seed)
             results.append(self._step_from(state, action, np.random.default_rng(sample) if sample else None))
         return max(difference(result, results[0]) for result in results[1:])
+
+    def converged(self, seed: int, state: Array, k: int) -> Array:
+        """The result of the k-th step from a state, with solvers that go on until nothing changes."""
+        action = self._actions(seed, k + 1)[k]
+        self._first(seed)
+        options = self.session.physics()[0].opt
+        kept = {name: getattr(options, name) for name in UNTIL_THE_END}
+        for name, value in UNTIL_THE_END.items():
+            setattr(options, name, value)
+        result = self._step_from(state, action)
+        for name, value in kept.items():
+            setattr(options, name, value)
+        return result
 
     def seconds(self, seed: int, state: Array, count: int, fresh: bool) -> float:
         """Processor time of so many steps from a state; `fresh` resets the program before."""
