@@ -1,12 +1,16 @@
 """Runs the programs on both engines and writes ``docs/clients.md``: ``python -m clients.table [WORDS]``.
 
-With words it runs the programs whose names hold one of them, and writes nothing.
+With words it runs the programs whose names hold one of them, and the own tests of the parts that they name; the page
+has the results of earlier runs for the others.
 """
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
+from statistics import median
+from typing import Any
 
 from clients.comparison import ALLOWED, MOVES, ROOT, Pairs, ProgramFails, Row, installed
 from clients.own_tests import PARTS, outcome
@@ -14,9 +18,19 @@ from clients.programs import PROGRAMS
 
 STEPS = 20
 PAGE = ROOT / "docs" / "clients.md"
+KEPT = ROOT / "build" / "clients.json"
+"""Results of the last run."""
 
 HEAD = """| program | reset | single steps | stops | ties | open loop | time | reference |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
+
+OWN = """
+## dm_control's own tests
+
+Without OpenGL (`MUJOCO_GL=disable`), where tests that draw fail on both.
+
+| part | tests | fail on both | fail on Cardan only |
+| --- | --- | --- | --- |"""
 
 TEXT = f"""# Programs of other packages
 
@@ -44,73 +58,92 @@ What *draws* needs OpenGL with the reference, and is not compared. The same comp
 """
 
 
-def _line(row: Row) -> str:
-    """A row of the table."""
-    numbers = (
-        f"{row.first:.0e}",
-        f"{row.single:.0e}",
-        str(row.stops or ""),
-        str(row.ties or ""),
-        f"{row.open_loop:.0e}",
-    )
+Kept = dict[str, Any]
+"""Results by program and by part of the own tests: rows, texts of failures, and lists."""
+
+
+def _line(name: str, kept: Kept) -> str:
+    """A line of the table of programs."""
+    result, short = kept[name], name.partition(" ")[2]
+    if isinstance(result, str):
+        return f"| {short} | {result} |" + " |" * 6
+    row = Row(*result)
+    counts = (str(row.stops or ""), str(row.ties or ""))
+    numbers = (f"{row.first:.0e}", f"{row.single:.0e}", *counts, f"{row.open_loop:.0e}")
     wrong = "" if row.right else f" **{row.beyond} of {row.steps} steps differ**"
-    name = row.program.partition(" ")[2]
-    return f"| {name}{wrong} | {' | '.join(numbers)} | {row.time:.2f} | {row.microseconds:.0f} |"
+    return f"| {short}{wrong} | {' | '.join(numbers)} | {row.time:.2f} | {row.microseconds:.0f} |"
 
 
-def _line_of_failure(name: str, error: ProgramFails) -> str:
-    """The row of a program that did not run."""
-    why = "draws" if error.needs_opengl() else f"**fails**: {str(error).strip().splitlines()[-1]}"
-    return f"| {name.partition(' ')[2]} {why} |" + " |" * 7
+def _line_of_part(part: str, kept: Kept) -> str:
+    """A line of the table of own tests."""
+    count, failed, new = kept[part]
+    names = ", ".join(f"`{name}`" for name in new) or "0"
+    return f"| `{PARTS[part]}` | {count} | {failed} | {names} |"
 
 
-def _programs(words: list[str]) -> tuple[list[str], bool]:
-    """The tables, a package after the other, and whether all agree."""
-    chosen = [program for program in PROGRAMS.values() if any(word in program.name for word in words)]
-    lines, right, pairs = [], True, Pairs()
-    for package in dict.fromkeys(program.package for program in chosen):
-        lines += [f"\n## {package} {installed(package)}\n", *HEAD.split("\n")]
-        print("\n".join(lines[-3:]))
-        for program in (program for program in chosen if program.package == package):
-            try:
-                row = pairs.of(package).compare(program.name, STEPS, timed=True)
-                lines.append(_line(row))
-                right &= row.right
-            except ProgramFails as error:
-                lines.append(
-                    f"| {program.name.partition(' ')[2]} **fails**: {str(error).strip().splitlines()[-1]} |" + " |" * 7
-                )
-                right = False
-            print(lines[-1], flush=True)
+def _run_programs(names: list[str], kept: Kept) -> bool:
+    """Compare programs; whether all agree."""
+    right, pairs = True, Pairs()
+    for name in names:
+        try:
+            row = pairs.of(PROGRAMS[name].package).compare(name, STEPS, timed=True)
+            kept[name] = list(row)
+            right &= row.right
+        except ProgramFails as error:
+            kept[name] = "draws" if error.needs_opengl() else f"**fails**: {str(error).strip().splitlines()[-1]}"
+            right &= error.needs_opengl()
+        _keep(f"{PROGRAMS[name].package} {_line(name, kept)}", kept)
     pairs.close()
-    return lines, right
+    return right
 
 
-def _own_tests() -> tuple[list[str], bool]:
-    """The table of the packages' own tests, and whether none fails on Cardan only."""
-    lines = [
-        "\n## dm_control's own tests\n",
-        "Without OpenGL (`MUJOCO_GL=disable`), where tests that draw fail on both.\n",
-    ]
-    lines += ["| part | tests | fail on both | fail on Cardan only |", "| --- | --- | --- | --- |"]
+def _run_own_tests(parts: list[str], kept: Kept) -> bool:
+    """Run the packages' own tests; whether none fails on Cardan only."""
     right = True
-    for part, place in PARTS.items():
+    for part in parts:
         result = outcome(part)
+        kept[part] = [result.count, len(result.failed), sorted(result.new)]
         right &= not result.new
-        new = ", ".join(f"`{name}`" for name in sorted(result.new)) or "0"
-        lines.append(f"| `{place}` | {result.count} | {len(result.failed)} | {new} |")
-        print(lines[-1], flush=True)
-    return lines, right
+        _keep(_line_of_part(part, kept), kept)
+    return right
+
+
+def _keep(line: str, kept: Kept) -> None:
+    """Print a line, and keep all results in the folder for builds."""
+    print(line, flush=True)
+    KEPT.parent.mkdir(exist_ok=True)
+    KEPT.write_text(json.dumps(kept, indent=1))
+
+
+def _summary(kept: Kept) -> str:
+    """What all programs together show."""
+    rows = [Row(*kept[name]) for name in PROGRAMS if isinstance(kept.get(name), list)]
+    others = sum(isinstance(kept.get(name), str) for name in PROGRAMS)
+    times = [row.time for row in rows]
+    return (
+        f"\nOf {len(rows)} programs {sum(row.right for row in rows)} agree, {others} draw or fail. Time: median "
+        f"{median(times):.2f}, {min(times):.2f} to {max(times):.2f}, above 1.0 in {sum(time > 1.0 for time in times)}."
+    )
+
+
+def page(kept: Kept) -> str:
+    """The page, made of the results of programs and parts."""
+    text = [TEXT, f"Python {platform.python_version()}, NumPy {installed('numpy')}, one thread.", _summary(kept)]
+    for package in dict.fromkeys(program.package for program in PROGRAMS.values()):
+        names = [name for name, program in PROGRAMS.items() if program.package == package and name in kept]
+        text += [f"\n## {package} {installed(package)}\n", HEAD, *(_line(name, kept) for name in names)]
+    return "\n".join([*text, OWN, *(_line_of_part(part, kept) for part in PARTS if part in kept), ""])
 
 
 def main() -> None:
-    """Run all programs, or those that the command line names."""
-    lines, right = _programs(sys.argv[1:] or [""])
-    if not sys.argv[1:]:
-        tests, passed = _own_tests()
-        versions = f"\nPython {platform.python_version()}, NumPy {installed('numpy')}, one thread.\n"
-        PAGE.write_text("\n".join([TEXT + versions, *lines, *tests]).replace("\n\n\n", "\n\n") + "\n")
-        right &= passed
+    """Run all programs and own tests, or those that the command line names, and write the page."""
+    words = sys.argv[1:]
+    kept = json.loads(KEPT.read_text()) if words and KEPT.exists() else {}
+    parts = [part for part in PARTS if not words or part in words]
+    words = [word for word in words if word not in PARTS] or ([] if words else [""])
+    right = _run_programs([name for name in PROGRAMS if any(word in name for word in words)], kept)
+    right &= _run_own_tests(parts, kept)
+    PAGE.write_text(page(kept))
     sys.exit(0 if right else "some programs differ: see above")
 
 
