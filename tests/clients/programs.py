@@ -121,7 +121,10 @@ def _of_dm_control() -> list[Program]:
     for module, tasks in LOCOMOTION.items():
         make = partial(partial, sessions.Composed, f"{package}.locomotion.examples.{module}")
         names = [f"{WALKERS[module]}_{task}" for task in tasks.split()]
-        found += [Program(f"{package} locomotion {name}", package, make(name, random_state=0)) for name in names]
+        found += [
+            Program(f"{package} locomotion {name}", package, make(name, random_state=0, anew="maze_forage" in name))
+            for name in names
+        ]
     soccer = partial(sessions.Composed, f"{package}.locomotion.soccer", "load", 2, random_state=0)
     found.append(Program(f"{package} locomotion soccer", package, soccer))
     return found

@@ -156,16 +156,27 @@ def _without_cameras(task: Any, **options: Any) -> Any:
 
 
 class Composed(_DmEnvironment):
-    """An environment of dm_control's composer, by the module and the function that makes it; without cameras."""
+    """An environment of dm_control's composer, by the module and the function that makes it; without cameras.
 
-    def __init__(self, module: str, function: str, *arguments: Any, **options: Any) -> None:
+    With `anew` each reset makes the environment anew: for random mazes, which draw from NumPy's global generator.
+    """
+
+    def __init__(self, module: str, function: str, *arguments: Any, anew: bool = False, **options: Any) -> None:
+        self.make = partial(getattr(importlib.import_module(module), function), *arguments, **options)
+        self.anew = anew
+        if not anew:
+            self._open()
+
+    def _open(self) -> None:
         from dm_control import composer
 
-        make = getattr(importlib.import_module(module), function)
         with patch.object(composer, "Environment", _without_cameras):
-            self.env = make(*arguments, **options)
+            self.env = self.make()
 
     def reset(self, seed: int) -> Any:
+        if self.anew:
+            np.random.seed(seed)
+            self._open()
         self.env.random_state.seed(seed)
         return self.env.reset().observation
 
