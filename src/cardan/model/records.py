@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -133,6 +133,9 @@ def _column(field: Field) -> property:
 class RecordList:
     """Records kept as one array a member. The same element is the same object, as long as the list exists.
 
+    There is no ``__iter__``: a loop asks for one after the other until there is none, so that their number may change
+    under way.
+
     Args:
         memory: where the arrays are.
         length: tells how many there are now; None: as many as there is room for.
@@ -217,9 +220,6 @@ class RecordList:
         """The rows of a part of the list, among all rows in use."""
         part = self._used()[index]
         return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
