@@ -163,8 +163,12 @@ def _fill(build: Build) -> MjModel:
     columns, arrays = build.columns, m._memory.arrays
     for field in MODEL.fields:
         column = columns.get(field.name)
-        if column and not field.is_attached and arrays[field.name].size:
-            arrays[field.name][...] = np.array(column).reshape(arrays[field.name].shape)
+        if column and not field.is_attached:
+            array = arrays[field.name]
+            if len(field.shape) == 1 and len(array) == len(column):
+                array[:] = column
+            elif array.size:
+                array[...] = np.array(column).reshape(array.shape)
     for name, blocks in build.blocks.items():
         np.concatenate([block.ravel() for block in blocks], out=arrays[name].reshape(-1), casting="unsafe")
     m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes

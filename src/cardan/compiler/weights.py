@@ -90,13 +90,16 @@ class Inertia:
     def body_invweight(self, m: MjModel, d: MjData) -> FloatArray:
         """Mean translational and rotational inverse weight of each body at its centre of mass (nbody, 2)."""
         weight = np.zeros((m.nbody, 2))
-        xipos, com, root = np.asarray(d.xipos), np.asarray(d.subtree_com), m.body_rootid
+        arms = (d.xipos - d.subtree_com[m.body_rootid]).tolist()
         sliding = m.body_simple == _ONLY_SLIDES
         weight[sliding, 0] = 1.0 / m.body_mass[sliding]
         for body, half in self._half_motions(m, d):
-            translation = half[:, 3:] + np.cross(half[:, :3], xipos[body] - com[root[body]])
-            weight[body, 0] = np.sum(translation**2) / 3.0
-            weight[body, 1] = np.sum(half[:, :3] ** 2) / 3.0
+            x, y, z = arms[body]
+            rotation = half[:, :3]
+            # rotation x arm, by the matrix of the cross product
+            translation = half[:, 3:] + rotation @ np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+            weight[body, 0] = np.vdot(translation, translation) / 3.0
+            weight[body, 1] = np.vdot(rotation, rotation) / 3.0
         return weight
 
     def _half_motions(self, m: MjModel, d: MjData) -> Iterator[tuple[int, FloatArray]]:

@@ -17,8 +17,8 @@ Start = Callable[[str, dict[str, str]], None]
 End = Callable[[str], None]
 
 
-def make_parser(text: str | bytes, source: str, start: Start, end: End) -> expat.XMLParserType:
-    """A parser that reports tags; ``CurrentLineNumber`` tells where it is."""
+def make_parser(text: str | bytes, source: str, start: Start | None, end: End | None) -> expat.XMLParserType:
+    """A parser that reports tags, if to anybody; ``CurrentLineNumber`` tells where it is."""
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
 
     def refuse_doctype(name: str, system: str | None, public: str | None, subset: bool) -> NoReturn:
@@ -49,7 +49,7 @@ def well_formed(text: str | bytes, source: str) -> str | bytes:
 
 def _check(text: str | bytes, source: str) -> None:
     """Raise MjcfError unless the text is well-formed."""
-    run_parser(make_parser(text, source, lambda tag, attributes: None, lambda tag: None), text, source)
+    run_parser(make_parser(text, source, None, None), text, source)
 
 
 def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> None:

@@ -26,6 +26,8 @@ def _edge_vertices(m: Any) -> np.ndarray:
 @once
 def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
+    if m.nflexedge == 0:
+        return np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)
     last = body_lastdof(m)[m.flex_vertbodyid[_edge_vertices(m)]]
     adr, column = inertia_rowadr(m), inertia_colind(m)
     keys, edges = [], np.arange(m.nflexedge)
@@ -63,6 +65,8 @@ def edge_threes(m: Any) -> np.ndarray:
     They are numbered one after the other, the second below the first and the third below the second. 0: it doesn't;
     1: it does; 2: and all are slides.
     """
+    if m.nflexedge == 0:
+        return as_table([])
     edge, dof, side = _edge_entries(m)
     adr = edge_rowadr(m)
     start, length = adr[:-1], np.diff(adr)
