@@ -31,7 +31,8 @@ class MjEnumType(type):
         """Make a class: the base itself, an enumeration, or a class derived from an enumeration."""
         if not any(type(base) is MjEnumType and not base._names for base in bases):
             return super().__new__(mcs, name, bases, body)
-        numbers = {key: value for key, value in body.items() if isinstance(value, int)}
+        # from Python 3.13 on, bodies of classes hold the number of their first line
+        numbers = {key: value for key, value in body.items() if isinstance(value, int) and key[:2] != "__"}
         names: dict[int, str] = {}
         for key, value in numbers.items():
             names.setdefault(value, key)
