@@ -28,6 +28,20 @@ def test_all_fields_are_printed(tmp_path: Path) -> None:
             assert field.name.lower() in data, field.name
 
 
+def test_only_iterations_that_there_were_are_printed(tmp_path: Path) -> None:
+    m = cardan.MjModel.from_xml_path(HUMANOID)
+    d = cardan.MjData(m)
+    d.qpos[2] = 1.2
+    cardan.mj_forward(m, d)
+    cardan.mj_printFormattedData(m, d, tmp_path / "d.txt", "%.17g")
+    lines = (tmp_path / "d.txt").read_text().splitlines()
+    count = d.solver_niter.sum()
+    assert count > 0
+    shown = " ".join(lines[lines.index("SOLVER.NEVAL") + 1 : lines.index("SOLVER.NUPDATE") - 1]).split()
+    assert [int(number) for number in shown] == d.solver.neval[:count].tolist()
+    assert len(lines) < 2500
+
+
 def test_formats(tmp_path: Path) -> None:
     m = cardan.MjModel.from_xml_path(HUMANOID)
     cardan.mj_printFormattedModel(m, tmp_path / "m.txt", "%.17g")

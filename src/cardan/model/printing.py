@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.jit.fields import Field
 from cardan.model.naming import NAME_FIELDS, read_names
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
@@ -72,7 +73,10 @@ def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
 
 
 def _in_use(d: MjData, field: Field) -> np.ndarray:
-    """The part of an array that holds values: of contacts and constraint rows, those that there are."""
+    """The part of an array that holds values: contacts, constraint rows and iterations of the solver that there are."""
+    if field.name.startswith("solver."):
+        islands = d._memory.arrays[field.name].reshape(mjNISLAND, mjNSOLVER)
+        return np.concatenate([island[:count] for island, count in zip(islands, d.solver_niter, strict=True)])
     public = d
     for part in field.name.split("."):
         public = getattr(public, part, None)
