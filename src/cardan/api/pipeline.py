@@ -30,7 +30,10 @@ F = TypeVar("F", bound=Callable[..., None])
 
 RUNGE_KUTTA_ORDER = 4
 
-_KEYFRAME_FIELDS = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "ctrl")
+KEYFRAME_SOURCES = {name: "key_" + name for name in ("qpos", "qvel", "act", "ctrl")}
+KEYFRAME_SOURCES |= {"mocap_pos": "key_mpos", "mocap_quat": "key_mquat"}
+"""Fields of the state beside the time that a keyframe sets, and where the model has them."""
+
 _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", "B_", "work.")
 
 
@@ -197,8 +200,7 @@ def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
     if not 0 <= key < m.nkey:
         return
     d.time = m.key_time[key]
-    for name in _KEYFRAME_FIELDS:
-        source = {"mocap_pos": "key_mpos", "mocap_quat": "key_mquat"}.get(name, "key_" + name)
+    for name, source in KEYFRAME_SOURCES.items():
         field = getattr(d, name)
         field[...] = getattr(m, source)[key].reshape(field.shape)
 

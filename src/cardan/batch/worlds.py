@@ -46,6 +46,9 @@ def write_row(d: Data, parts: Any, target: Any, at: int) -> None:
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
         if kind == TIME:
             target[at] = d.time
+        elif kind == BYTES:
+            for i in range(size):
+                target[at + i] = d.eq_active[i]
         else:
             for i in range(size):
                 target[at + i] = d.work.buffer[address + i]

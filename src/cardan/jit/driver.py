@@ -26,7 +26,7 @@ from cardan.jit.stage import Entry, entry_of
 _ADDRESSES: WeakKeyDictionary[Callable[..., Any], int] = WeakKeyDictionary()
 _LOCK = threading.RLock()
 
-_DRIVER = """
+RUN_PROGRAM = """
 define i64 @run_program(i64* %table, i64 %count, i64 %repeat, i64 %m, i64 %d, i64* %resume) {
 entry:
   %stage_at = getelementptr i64, i64* %resume, i64 0
@@ -63,7 +63,9 @@ stopped:
 finished:
   ret i64 0
 }
+"""
 
+_RUN_BLOCK = """
 define i64 @run_block(i64* %program, i64* %call, i64 %repeat) {
   %table_word = load i64, i64* %program
   %table = inttoptr i64 %table_word to i64*
@@ -87,7 +89,7 @@ def _native_driver() -> Any:
     from cardan.jit.loader import ctypes_function, load_assembly
 
     word = ctypes.c_int64
-    return ctypes_function(load_assembly("run_program", _DRIVER), word, word, word, word, word, word, word)
+    return ctypes_function(load_assembly("run_program", RUN_PROGRAM), word, word, word, word, word, word, word)
 
 
 @cache
@@ -95,7 +97,7 @@ def block_driver() -> Any:
     """Address of the driver for native callers: (block of a program, words of a data, repetitions) -> status."""
     from cardan.jit.loader import load_assembly
 
-    return load_assembly("run_block", _DRIVER)
+    return load_assembly("run_block", RUN_PROGRAM + _RUN_BLOCK)
 
 
 def _native_addresses(entries: Sequence[Entry]) -> None:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -236,17 +237,29 @@ class StructMemory:
         struct: the description.
         sizes: values of all sizes that the shapes mention, capacities included.
         growable: names of capacities (sizes) that may grow; arrays that mention one live in the arena.
+        slots: the slot table, if it stands in memory of the caller's.
+        buffers: storage by capacity (None: arrays of fixed size), laid out as `layout_of` says; made if not given.
     """
 
-    def __init__(self, struct: Struct, sizes: Mapping[str, int], growable: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        struct: Struct,
+        sizes: Mapping[str, int],
+        growable: Iterable[str] = (),
+        slots: np.ndarray | None = None,
+        buffers: Mapping[str | None, np.ndarray] = MappingProxyType({}),
+    ) -> None:
         self.struct = struct
         self.sizes = dict(sizes)
         self.growable = frozenset(growable)
-        self.slots = np.zeros((len(struct.fields), WORDS), np.int64)
+        self.slots = np.zeros((len(struct.fields), WORDS), np.int64) if slots is None else slots
         self.arrays = Arrays(home_of(struct, self.growable))
         self.scalars = Scalars(struct, self.slots)
-        self.buffer = self._place(None)
-        self.arena: dict[str, np.ndarray] = {capacity: self._place(capacity) for capacity in self.growable}
+        self.elsewhere: set[str] = set()  # arrays that have a place in a buffer, but were attached from elsewhere
+        self.buffer = self._place(None, buffers.get(None))
+        self.arena: dict[str, np.ndarray] = {
+            capacity: self._place(capacity, buffers.get(capacity)) for capacity in self.growable
+        }
 
     @property
     def address(self) -> int:
@@ -272,6 +285,8 @@ class StructMemory:
         field = self.struct.by_name[name]
         array = np.ascontiguousarray(array, field.numpy_dtype)
         self.arrays[name] = array
+        if name in self.arrays.home:
+            self.elsewhere.add(name)
         columns = array.shape[1] if array.ndim > 1 else 1
         self.slots[self.struct.slot[name]] = array.ctypes.data, array.shape[0], columns
 
@@ -281,6 +296,8 @@ class StructMemory:
             if self.sizes[capacity] < other.sizes[capacity]:
                 self.grow(capacity, other.sizes[capacity])
         self.buffer[:] = other.buffer
+        for name in other.elsewhere:
+            self.arrays[name][...] = other.arrays[name]
         scalars = list(scalars_of(self.struct).values())
         self.slots[scalars] = other.slots[scalars]
         for capacity in self.growable:
@@ -288,10 +305,11 @@ class StructMemory:
                 array = other.arrays[field.name]
                 self.arrays[field.name][tuple(slice(0, n) for n in array.shape)] = array
 
-    def _place(self, capacity: str | None) -> np.ndarray:
-        """Put the arrays of a capacity (None: all of fixed size) into a new buffer and point their slots at it."""
+    def _place(self, capacity: str | None, buffer: np.ndarray | None = None) -> np.ndarray:
+        """Put the arrays of a capacity (None: all of fixed size) into a buffer, or a new one; point their slots at it."""
         layout = layout_of(self.struct, self.growable, capacity, tuple(self.sizes.items()))
-        buffer = aligned_buffer(layout.nbytes)
+        if buffer is None:
+            buffer = aligned_buffer(layout.nbytes)
         self.arrays.replace(capacity, layout, buffer)
         rows = layout.rows.copy()
         rows[:, 0] += buffer.ctypes.data

@@ -95,3 +95,9 @@ def copy_derived(new: MjModel, old: MjModel) -> None:
     """Attach copies of the derived tables of `old` to `new`, a copy of it."""
     for name, derive in DERIVATIONS.items():
         new._memory.attach(name, derive(new) if name in OWN else old._memory.arrays[name].copy())
+
+
+def share_derived(new: MjModel, old: MjModel) -> None:
+    """Attach the derived tables of `old` themselves to `new`, a model of one world of many."""
+    for name in DERIVATIONS:
+        new._memory.attach(name, old._memory.arrays[name])

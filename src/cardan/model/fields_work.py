@@ -338,4 +338,6 @@ WORK: tuple[Field, ...] = (
     Field("work.scn_vertnormal", "f8", ("any",), "visual: normals at the vertices of flexes"),
     Field("work.scn_skinvert", "f4", ("any",), "visual: vertices of skins"),
     Field("work.scn_skinnormal", "f4", ("any",), "visual: normals there"),
+    Field("work.batch_row", "f8", ("any",), "batch: the world's state in the batch's table"),
+    Field("work.batch_part", "i8", ("any",), "batch: parts of a row (kind, address, size)"),
 )

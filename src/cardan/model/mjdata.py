@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -145,6 +145,27 @@ class _StackIsFull:
         )
 
 
+def data_sizes(model: MjModel) -> dict[str, int]:
+    """All sizes of new data of a model: those of the model, and the capacities of the arena at the start."""
+    first = SMALLEST_CAPACITY if model.narena > 0 else INITIAL_CAPACITY
+    return {name: model._memory.sizes[name] for name in SIZE_NAMES} | first
+
+
+def private_sizes(model: MjModel) -> dict[str, int]:
+    """Sizes of the private arrays of numbers that stand outside the buffer: resets leave them alone."""
+    nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
+    return {"work.timer_start": mjNTIMER, "work.good_state": nstate, "work.lost_state": nstate}
+
+
+def attach_private(memory: StructMemory, arrays: Mapping[str, np.ndarray]) -> None:
+    """Attach what stands outside the buffer to the memory of data: `arrays`, with the sizes of `private_sizes`."""
+    memory.attach("work.buffer", memory.buffer.view(np.float64))
+    for name, array in arrays.items():
+        memory.attach(name, array)
+    for name in ("number", "index", "start", "handle"):
+        memory.attach("work.plugin_" + name, np.zeros(0))
+
+
 class MjData(Native, DataNames):
     """State, inputs and results of one simulation (names and shapes as in MuJoCo's mjData).
 
@@ -172,29 +193,29 @@ class MjData(Native, DataNames):
         self._run_alone(start_data)
         begin_instances(model, self)
 
-    def _adopt(self, model: MjModel) -> None:
+    def _adopt(self, model: MjModel, memory: StructMemory | None = None, call: np.ndarray | None = None) -> None:
+        """Take a model, and memory: that of one world of many, or new one.
+
+        `call` is what programs are run with: position in the list of stages, steps done, addresses of model and data.
+        """
         if not isinstance(model, MjModel):
             raise TypeError(f"MjData(): model should be an MjModel, got {type(model).__name__}")
         if not model._finalized:
             raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
-        first = SMALLEST_CAPACITY if model.narena > 0 else INITIAL_CAPACITY
-        sizes = {name: model._memory.sizes[name] for name in SIZE_NAMES} | first
-        memory = StructMemory(DATA, sizes, CAPACITIES)
-        memory.attach("work.buffer", memory.buffer.view(np.float64))
-        nstate = 2 + model.nq + model.nv + model.na + model.npluginstate
-        for name, size in (("timer_start", mjNTIMER), ("good_state", nstate), ("lost_state", nstate)):
-            memory.attach("work." + name, np.zeros(size))  # resets leave them alone
-        for name in ("number", "index", "start", "handle"):
-            memory.attach("work.plugin_" + name, np.zeros(0))
-        memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
+        if memory is None:
+            memory = StructMemory(DATA, data_sizes(model), CAPACITIES)
+            attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
+            memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
+        if call is None:
+            call = np.zeros(5, np.int64)
+        call[2:] = model.address, memory.address, id(model)
         attributes = self.__dict__
         attributes["model"] = model
         attributes["_memory"] = memory
         attributes["_views"] = {}
         attributes["_plugin_data"] = []
         attributes["address"] = memory.address
-        call = np.array([0, 0, model.address, memory.address, id(model)], np.int64)
-        self._native = call  # what a program is run with
+        self._native = call
         attributes["_resume"] = call[:2]
         attributes["_resume_address"] = call.ctypes.data
         self._show_memory()
@@ -203,6 +224,13 @@ class MjData(Native, DataNames):
         attributes["warning"] = MjWarningStatList(memory)
         attributes["timer"] = MjTimerStatList(memory)
         attributes["solver"] = MjSolverStatList(memory)
+
+    @classmethod
+    def over(cls, model: MjModel, memory: StructMemory, call: np.ndarray) -> MjData:
+        """Data of one world of many, in memory that is there already and stays as it is (arguments as in `_adopt`)."""
+        data = cls.__new__(cls)
+        data._adopt(model, memory, call)
+        return data
 
     @property
     def _address(self) -> int:

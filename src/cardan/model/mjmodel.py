@@ -22,7 +22,7 @@ from cardan.model.attributes import (
     set_array,
     standalone_memory,
 )
-from cardan.model.derived import attach_derived, copy_derived
+from cardan.model.derived import attach_derived, copy_derived, share_derived
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
@@ -180,6 +180,16 @@ class MjModel(Native, ModelNames):
     def _address(self) -> int:
         """Address of the model, under its name in MuJoCo's package."""
         return self.address
+
+    @classmethod
+    def over(cls, base: MjModel, memory: StructMemory) -> MjModel:
+        """A model of one world of many: memory that shares arrays with that of `base`, and its derived tables."""
+        model = cls.__new__(cls)
+        model._adopt(memory)
+        model._source, model._mesh_poses, model._plugins = base._source, base._mesh_poses, base._plugins
+        share_derived(model, base)
+        model._finalized = True
+        return model
 
     @property
     def view(self) -> InterpretedView:

@@ -213,6 +213,14 @@ class ElementView:
         return hash((type(self), id(self._memory), self._id))
 
 
+def holds_many(field: Field) -> bool:
+    """Whether the part of a field that belongs to an element keeps the first dimension.
+
+    One row of a matrix is a vector; rows of degrees of freedom, vertices, ... stay a matrix, and one number an array.
+    """
+    return len(field.shape) == 1 or field.shape[0] in _MANY
+
+
 def _part(view: ElementView, field: Field) -> np.ndarray:
     """The part of a field that belongs to an element; made once."""
     start, stop = view._spans[field.shape[0]]  # type: ignore[index]
@@ -221,8 +229,7 @@ def _part(view: ElementView, field: Field) -> np.ndarray:
     if field.name in RECTANGLES:
         rows, columns, width = RECTANGLES[field.name]
         part = array[start:stop].reshape(int(arrays[rows][view._id]), width * int(arrays[columns][view._id]))
-    # one row of a matrix is a vector; rows of degrees of freedom, vertices, ... stay a matrix
-    elif array.ndim > 1 and field.shape[0] not in _MANY:
+    elif not holds_many(field):
         part = array[start]
     else:
         part = array[start:stop]

@@ -9,7 +9,7 @@ warning of the class `SimulationWarning`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cardan.enums.data import mjtWarning
@@ -95,17 +95,24 @@ def keep_message(d: Any, kind: int, info: int, details: str) -> None:
     d.__dict__.setdefault("_messages", {})[kind] = f"{_message(d, kind, info)} {details[0].upper()}{details[1:]}."
 
 
-def report(d: Any) -> None:
-    """Tell the user the new warnings of `d` (an MjData)."""
+def pending_messages(d: Any) -> Iterator[tuple[int, str]]:
+    """The new warnings of `d` (an MjData), each with its kind (mjtWarning); from now on they count as told."""
     numbers, warned = d.warning.number, d._memory.arrays["work.warned"]
     kept = d.__dict__.pop("_messages", {})
     for kind in MESSAGES:
         if numbers[kind] and not warned[kind]:
             warned[kind] = 1
-            _tell(kept.get(kind) or _message(d, kind, d.warning.lastinfo[kind]))
+            yield kind, kept.get(kind) or _message(d, kind, d.warning.lastinfo[kind])
 
 
-def _tell(text: str) -> None:
+def report(d: Any) -> None:
+    """Tell the user the new warnings of `d` (an MjData)."""
+    for _, text in pending_messages(d):
+        tell(text)
+
+
+def tell(text: str) -> None:
+    """Tell the user a warning: the handler if there is one, else as a Python warning."""
     if handler.function is not None:
         handler.function(text.encode() if handler.takes_bytes else text)
     else:

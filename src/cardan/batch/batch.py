@@ -1,0 +1,401 @@
+"""Many worlds of one model that live side by side: live arrays over all worlds, calls over native threads.
+
+The interface is that of ``mujoco.batch`` of MuJoCo 4.0. A world's results are those of a single `MjData`, bit by bit,
+whatever the number of worlds and threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy, deepcopy
+from typing import Any
+
+import numpy as np
+
+from cardan.api.loading import mj_setConst
+from cardan.api.pipeline import KEYFRAME_SOURCES
+from cardan.batch import questions, random
+from cardan.batch.core import ROWS, UP_TO, Core, state_programs
+from cardan.batch.models import MODEL_FIELDS, unknown_field
+from cardan.batch.named import BatchNames
+from cardan.batch.record import rollout as record_rollout
+from cardan.batch.select import integer, per_world
+from cardan.enums import mjtStage, mjtState, mjtWarning
+from cardan.model.mjdata import ARRAYS, MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import DATA
+from cardan.step.state import field_sizes, state_fields, state_size
+
+COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nisland")
+DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_", "B_"))), *COUNTS, "time"))
+"""Names of the fields that `Batch.bind` takes."""
+
+ACC = int(mjtStage.mjSTAGE_ACC)
+DIVERGED = tuple(int(kind) for kind in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC))
+OVERFLOWN = tuple(int(kind) for kind in (mjtWarning.mjWARN_CONTACTFULL, mjtWarning.mjWARN_CNSTRFULL))
+
+
+class Batch(BatchNames, Core):
+    """Simulations of one model, in one call each for all of them.
+
+    Fields of the data are attributes: live arrays (nworld, ...). Those of the state (`qpos`, `ctrl`, ...) are parts of
+    `state` and may be written; all others show what the last call computed. Contacts and constraint rows are those of
+    ``data(world)``. A batch must not be used from several Python threads at once.
+
+    Args:
+        model: the model; the batch keeps a copy.
+        nsim: number of worlds.
+        nthread: number of threads, the caller's included; 0: as many as the process has processors.
+        persistent: kept for programs written for ``mujoco.batch``: here, each world always has data of its own.
+        device: ``"cpu"``.
+        dtype: ``"float64"``.
+
+    Raises:
+        ValueError: a device or precision that isn't there, or Python functions that the model would call.
+    """
+
+    def __init__(
+        self,
+        model: MjModel,
+        nsim: int,
+        nthread: int = 0,
+        persistent: bool = False,
+        *,
+        device: str = "cpu",
+        dtype: Any = "float64",
+    ) -> None:
+        if device != "cpu":
+            raise ValueError(f"batches on the device {device!r} are not supported yet; there is 'cpu'")
+        if np.dtype(dtype) != np.float64:
+            raise ValueError(f"batches in {np.dtype(dtype).name} are not supported yet; there is 'float64'")
+        super().__init__(model, nsim, nthread, persistent)
+
+    def __len__(self) -> int:
+        return self.nsim
+
+    @property
+    def nstate(self) -> int:
+        """Length of a row of the state."""
+        return self.state.shape[1]
+
+    @property
+    def models(self) -> MjModel | tuple[MjModel, ...] | None:
+        """The models that were set with `set_models`, or None."""
+        given = self._models.given
+        if given is None:
+            return None
+        return given[0] if self._models.shared else tuple(given)
+
+    # fields ----------------------------------------------------------------------
+
+    def bind(self, name: str) -> np.ndarray:
+        """The live array (nworld, ...) over a field of the data, one of `DATA_FIELDS`.
+
+        Raises:
+            ValueError: there is no such field, or its size differs between worlds.
+        """
+        bound = self.__dict__["_bound"]
+        if name not in bound:
+            bound[name] = self._bind(name)
+        return bound[name]
+
+    def _bind(self, name: str) -> np.ndarray:
+        if name not in DATA_FIELDS:
+            if name in DATA.slot:
+                raise ValueError(f"field '{name}' can't be bound: its size differs between worlds; see data(world)")
+            raise unknown_field(name, DATA_FIELDS, "MjData that can be bound")
+        if name in ROWS:
+            sizes = field_sizes(self.model)
+            at = sum(sizes[n] for n in ROWS[: ROWS.index(name)])
+            shape = () if name == "time" else self._memories.view(name).shape[1:]
+            return self.state[:, at : at + sizes[name]].reshape((self.nsim, *shape))
+        view = self._memories.view(name)
+        view.flags.writeable = False
+        return view
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in DATA_FIELDS:
+            raise AttributeError(f"Batch has no attribute {name!r}")
+        return self.bind(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ROWS:
+            self.bind(name)[...] = value
+        elif name == "state":
+            self.state[...] = value
+        elif name in DATA_FIELDS:
+            raise AttributeError(f"Batch.{name} is computed and can't be set; these can: {', '.join(ROWS)}")
+        else:
+            raise AttributeError(f"Batch has no attribute {name!r} that can be set")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *DATA_FIELDS})
+
+    def get_state(self, spec: int, ids: Any = None, *, mask: Any = None) -> np.ndarray:
+        """The parts of the state that the bits of `spec` (`mjtState`) stand for, of worlds (k, size)."""
+        worlds = self._select(ids, mask)
+        parts = [self.bind(name)[worlds].reshape(len(worlds), -1) for name in state_fields(int(spec))]
+        return np.hstack([np.zeros((len(worlds), 0)), *parts])
+
+    def set_state(self, state: Any, spec: int, ids: Any = None, *, mask: Any = None) -> None:
+        """Set the parts of the state that the bits of `spec` stand for, of worlds (k, size), or one for all (size,).
+
+        Raises:
+            ValueError: `state` has another shape.
+        """
+        worlds = self._select(ids, mask)
+        size = state_size(self.model, int(spec))
+        try:
+            rows = np.broadcast_to(np.asarray(state, np.float64), (len(worlds), size))
+        except ValueError:
+            raise ValueError(f"state should be of shape {(len(worlds), size)}, got {np.shape(state)}") from None
+        at = 0
+        for name in state_fields(int(spec)):
+            field = self.bind(name)
+            n = field_sizes(self.model)[name]
+            field[worlds] = rows[:, at : at + n].reshape(len(worlds), *field.shape[1:])
+            at += n
+
+    # calls -----------------------------------------------------------------------
+
+    def step(self, ids: Any = None, nstep: int = 1, stage: int = 0, *, mask: Any = None) -> None:
+        """Advance worlds by `nstep` time steps, then compute the forward dynamics up to `stage`.
+
+        Args:
+            ids: worlds, or a mask of them; None: all. A single number is taken as `nstep`: ``batch.step(4)``.
+            nstep: number of steps.
+            stage: `mjtStage` up to which fields describe the new state; as after `mj_step` by default.
+            mask: a boolean mask (nworld,), instead of `ids`.
+
+        Raises:
+            SimulationError: some worlds failed.
+        """
+        if isinstance(ids, int | np.integer) and not isinstance(ids, bool):
+            ids, nstep = None, int(ids)
+        parts = [("mj_step", integer("nstep", nstep)), *_up_to(stage)]
+        self._call("step", self._select(ids, mask), parts)
+
+    def forward(self, ids: Any = None, stage: int = ACC, *, mask: Any = None) -> None:
+        """Compute the forward dynamics up to `stage` (arguments and errors as in `step`)."""
+        self._call("forward", self._select(ids, mask), _up_to(stage))
+
+    def inverse(self, ids: Any = None, *, mask: Any = None) -> None:
+        """Inverse dynamics of the accelerations that the worlds have (arguments and errors as in `step`)."""
+        self._call("inverse", self._select(ids, mask), [("mj_inverse", 1)])
+
+    def step1(self, ids: Any = None, *, mask: Any = None) -> None:
+        """The first half of a step, before controls are set (arguments and errors as in `step`)."""
+        self._call("step1", self._select(ids, mask), [("mj_step1", 1)])
+
+    def step2(self, ids: Any = None, *, mask: Any = None) -> None:
+        """The second half of a step (arguments and errors as in `step`)."""
+        self._call("step2", self._select(ids, mask), [("mj_step2", 1)])
+
+    def reset(self, ids: Any = None, keyframe: Any = -1, stage: int = ACC, *, mask: Any = None) -> None:
+        """Reset worlds to the model's defaults or to keyframes, then compute the forward dynamics up to `stage`.
+
+        Args:
+            ids: worlds, or a mask of them; None: all.
+            keyframe: a keyframe for all worlds of the call, or one each; -1: the defaults.
+            stage: `mjtStage`.
+            mask: a boolean mask (nworld,), instead of `ids`.
+
+        Raises:
+            SimulationError: some worlds failed.
+            ValueError: there is no such keyframe.
+        """
+        worlds = self._select(ids, mask)
+        keys = per_world("keyframe", keyframe, len(worlds), -1, self.model.nkey)
+        parts = _up_to(stage)
+        self._clear(worlds)
+        self._run_kinds(self._programs_of("mj_resetData"), worlds, 1)
+        self._run(state_programs()[1], worlds)
+        for i in np.intersect1d(worlds, list(self.__dict__["_diagnoses"])).tolist():
+            del self.__dict__["_diagnoses"][i]
+        for key in np.unique(keys[keys >= 0]).tolist():
+            self._set_keyframe(key, worlds[keys == key])
+        self._call("reset", worlds, parts)
+
+    def _set_keyframe(self, key: int, worlds: np.ndarray) -> None:
+        models = [self._models.model(i) for i in worlds.tolist()] if self._models.given else [self.model]
+        self.bind("time")[worlds] = [m.key_time[key] for m in models]
+        for name, source in KEYFRAME_SOURCES.items():
+            rows = self.bind(name)
+            if rows.size:
+                values = np.array([getattr(m, source)[key] for m in models])
+                rows[worlds] = values.reshape(len(models), *rows.shape[1:])
+
+    def rollout(
+        self,
+        nstep: int,
+        control: Any = None,
+        control_spec: int = mjtState.mjSTATE_CTRL.value,
+        record: Sequence[str | int] = ("qpos",),
+        ids: Any = None,
+        out: Mapping[str | int, np.ndarray] | None = None,
+        *,
+        every: int = 1,
+        mask: Any = None,
+    ) -> dict[str | int, np.ndarray]:
+        """Advance worlds by `nstep` steps and record fields after each; see `cardan.batch.record.rollout`."""
+        return record_rollout(self, nstep, control, control_spec, record, self._select(ids, mask), out, every)
+
+    # questions -------------------------------------------------------------------
+
+    def jac(self, body: Any, point: Any, ids: Any = None, *, mask: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Jacobians of points fixed to bodies; see `cardan.batch.questions.jacobians`."""
+        return questions.jacobians(self, body, point, self._select(ids, mask))
+
+    def ray(
+        self,
+        pnt: Any,
+        vec: Any,
+        geomgroup: Any = None,
+        flg_static: bool = True,
+        bodyexclude: Any = -1,
+        ids: Any = None,
+        normal: bool = False,
+        *,
+        mask: Any = None,
+    ) -> tuple[np.ndarray, ...]:
+        """Distances of the nearest geoms along rays; see `cardan.batch.questions.rays`."""
+        if normal:
+            raise ValueError("ray: normals at the hits are not supported yet; normal should be False")
+        return questions.rays(self, pnt, vec, geomgroup, flg_static, bodyexclude, self._select(ids, mask))
+
+    # models ----------------------------------------------------------------------
+
+    def expand(self, *names: str) -> Any:
+        """Give fields of the model per-world values; returns them, live (nworld, ...): one array a name.
+
+        After writing what `mj_setConst` reads (masses, positions, ...), call `set_const`.
+
+        Args:
+            names: names of `MODEL_FIELDS`; fields of the options as ``opt.<name>``.
+
+        Raises:
+            ValueError: there is no such field, all worlds share it, or `set_models` was used.
+        """
+        arrays = [self._models.expand(name) for name in names]
+        return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    def expanded(self, name: str) -> np.ndarray | None:
+        """The per-world values of a field of the model (read-only), or None if all worlds share its value."""
+        if name not in MODEL_FIELDS:
+            raise unknown_field(name, MODEL_FIELDS, "MjModel that can be expanded")
+        values = self._models.values.get(name)
+        if values is None:
+            return None
+        view = values.view()
+        view.flags.writeable = False
+        return view
+
+    def set_const(self, ids: Any = None, *, mask: Any = None) -> None:
+        """Run `mj_setConst` in worlds; the fields that come out different become per-world values as well."""
+        if self._models.given is not None:
+            raise ValueError("set_const: models were set with set_models; call mj_setConst on those instead")
+        worlds = self._select(ids, mask)
+        self._clear(worlds)
+        if self._models.values:
+            for i in worlds.tolist():
+                self._set_const(i)
+        self._settle("set_const", worlds)
+
+    def _set_const(self, i: int) -> None:
+        m = deepcopy(self._models.model(i))
+        try:
+            mj_setConst(m, MjData(m))
+        except Exception as error:
+            self._keep_error(i, error)
+            return
+        new, old = m._memory, self._models.model(i)._memory
+        for name in MODEL_FIELDS:
+            store = "scalars" if name in new.scalars else "arrays"
+            value = getattr(new, store)[name]
+            if not np.array_equal(value, getattr(old, store)[name]):
+                rows = self._models.expand(name)
+                rows[i] = value if store == "arrays" else value[0]
+        self._models.refresh()
+
+    def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
+        """Run each world on a model of the caller's, one for all or one a world; None: on the batch's again.
+
+        Raises:
+            ValueError: sizes differ from those of the batch's model, or fields are expanded.
+        """
+        self._models.set(models)
+
+    def get_model(self, sim: int, model: MjModel | None = None) -> MjModel:
+        """A copy of a world's model, or `model` with its values.
+
+        Raises:
+            ValueError: `model` has other sizes.
+        """
+        own = self._models.model(self._world(sim))
+        if model is None:
+            return copy(own)
+        if model._memory.sizes != own._memory.sizes:
+            raise ValueError("get_model: the given model has other sizes than the world's")
+        model._memory.copy_from(own._memory)
+        model._programs.clear()
+        return model
+
+    def get_data(self, sim: int, data: MjData | None = None) -> MjData:
+        """A copy of a world's data with the state of its row, or `data` with its values."""
+        i = self._world(sim)
+        self._run(state_programs()[0], np.array([i]))
+        if data is None:
+            return copy(self.data(i))
+        data._copy_values(self.data(i))
+        return data
+
+    # outcomes --------------------------------------------------------------------
+
+    @property
+    def status(self) -> np.ndarray:
+        """Whether each world failed in its last call (nworld,), read-only."""
+        view = self.__dict__["_status"].view()
+        view.flags.writeable = False
+        return view
+
+    def error(self, sim: int) -> str:
+        """The error of a world's last call, or ``""``."""
+        return self.__dict__["_errors"].get(self._world(sim), "")
+
+    @property
+    def warning(self) -> np.ndarray:
+        """Last information and number of each warning (nworld, mjNWARNING, 2)."""
+        return np.stack([self._memories.view("warning.lastinfo"), self._memories.view("warning.number")], axis=-1)
+
+    def _mask_of(self, kinds: tuple[int, ...]) -> np.ndarray:
+        numbers = self._memories.view("warning.number")
+        return sum(((numbers[:, kind] > 0).astype(np.int64) << kind) for kind in kinds)  # type: ignore[return-value]
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Bits (1 << mjtWarning) of the divergence checks that reset each world (nworld,)."""
+        return self._mask_of(DIVERGED)
+
+    @property
+    def overflow(self) -> np.ndarray:
+        """Bits (1 << mjtWarning) of the limits on memory, set by the user, that each world met (nworld,)."""
+        return self._mask_of(OVERFLOWN)
+
+    def diagnosis(self, sim: int) -> str:
+        """The last warning of a world, with stage, field, dof and body where numbers went bad first; or ``""``."""
+        return self.__dict__["_diagnoses"].get(self._world(sim), "")
+
+    def random(self, size: int, seed: int, draw: int = 0, ids: Any = None, *, mask: Any = None) -> np.ndarray:
+        """Uniform random numbers in [0, 1) of worlds (k, size); see `cardan.batch.random.uniform`."""
+        return random.uniform(self._select(ids, mask), size, seed, draw)
+
+    def close(self) -> None:
+        """End the batch's threads; a later call starts them again."""
+        self._crew.close()
+
+
+def _up_to(stage: int) -> Sequence[tuple[str, int]]:
+    number = integer("stage", int(stage) if isinstance(stage, mjtStage) else stage)
+    if number not in UP_TO:
+        raise ValueError(f"stage should be an mjtStage, one of {sorted(UP_TO)}, got {stage}")
+    return UP_TO[number]

@@ -1,0 +1,240 @@
+"""What a batch stands on: the memory and the models of its worlds, and programs that run in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan.batch.errors import SimulationError
+from cardan.batch.memory import WorldMemories
+from cardan.batch.models import WorldModels
+from cardan.batch.select import integer, selected
+from cardan.batch.stages import load_state, save_state
+from cardan.batch.threads import Crew, processors
+from cardan.batch.worlds import BYTES, TIME, WORDS
+from cardan.enums import mjtStage, mjtState
+from cardan.jit import Program
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.model.plugin_life import begin_instances
+from cardan.model.reset import start_data
+from cardan.model.tables import CAPACITIES
+from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, cached_program
+from cardan.step.report import pending_messages, tell
+from cardan.step.run import run
+from cardan.step.state import field_sizes, state_fields, state_size
+from cardan.step.status import WARNED
+
+ROWS = tuple(state_fields(int(mjtState.mjSTATE_INTEGRATION)))
+"""Fields of the state, in the order of a row of `Batch.state`."""
+
+LISTS: dict[str, tuple[Any, ...]] = {
+    **PROGRAMS,
+    "position": (*FWD_POSITION, *SENSOR_POS),
+    "velocity": (*FWD_POSITION, *SENSOR_POS, *FWD_VELOCITY, *SENSOR_VEL),
+    "jacobian": (*PROGRAMS["mj_kinematics"], *PROGRAMS["mj_comPos"]),
+    "surfaces": (*PROGRAMS["mj_kinematics"], *PROGRAMS["mj_flex"]),
+}
+"""Lists of stages by name."""
+
+UP_TO = {
+    int(mjtStage.mjSTAGE_NONE): (),
+    int(mjtStage.mjSTAGE_POS): (("position", 1),),
+    int(mjtStage.mjSTAGE_VEL): (("velocity", 1),),
+    int(mjtStage.mjSTAGE_ACC): (("mj_forward", 1),),
+}
+"""The lists that compute the forward dynamics up to a stage, each with its number of repetitions."""
+
+
+class Core:
+    """The worlds of a batch; the public class is `cardan.batch.Batch`."""
+
+    persistent: bool
+    nthread: int
+    state: np.ndarray
+    _models: WorldModels
+    _memories: WorldMemories
+    _crew: Crew
+
+    def __init__(self, model: MjModel, nsim: int, nthread: int, persistent: bool) -> None:
+        if not isinstance(model, MjModel):
+            raise TypeError(f"Batch(): model should be an MjModel, got {type(model).__name__}")
+        count, wanted = integer("nsim", nsim, 1), integer("nthread", nthread)
+        put = self.__dict__
+        put["persistent"] = bool(persistent)
+        put["nthread"] = min(wanted or processors(), count)
+        put["_models"] = WorldModels(copy(model), count)
+        put["_data"], put["_bound"] = {}, {}
+        put["_status"], put["_errors"] = np.zeros(count, np.int32), {}
+        put["_news"], put["_diagnoses"] = {}, {}  # warnings of this call; the last one of each world
+        put["_crew"] = Crew(self.nthread, self._objects, self._keep_error)
+        self._begin(count)
+
+    def _begin(self, count: int) -> None:
+        """Allocate all worlds, as large as the default state of one needs, and set it."""
+        m, put = self.model, self.__dict__
+        refuse_python(cached_program(m, "mj_step", PROGRAMS["mj_step"]))
+        memories = put["_memories"] = WorldMemories(m, count, self._first_capacities())
+        put["state"] = np.zeros((count, state_size(m, int(mjtState.mjSTATE_INTEGRATION))))
+        memories.attach_rows("work.batch_row", self.state)
+        memories.share("work.batch_part", self._parts())
+        memories.spread_scalars(self.data(0)._memory)
+        memories.view("plugin")[:] = m.plugin
+        worlds = np.arange(count)
+        self._run(Program([start_data]), worlds)
+        if m.nplugin:
+            for i in range(count):
+                begin_instances(m, self.data(i))
+        self._run(state_programs()[1], worlds)
+
+    def _first_capacities(self) -> dict[str, int]:
+        """Capacities of an arena that holds the default state; none where the user limits memory."""
+        if self.model.narena:
+            return {}
+        scout = MjData(self.model)
+        run(cached_program(self.model, "mj_forward", PROGRAMS["mj_forward"]), self.model, scout)
+        return {name: scout._memory.sizes[name] for name in CAPACITIES}
+
+    def _parts(self) -> np.ndarray:
+        """The parts of a row of the state: kind, address in the buffer, size."""
+        sizes = field_sizes(self.model)
+        rows = []
+        for name in ROWS:
+            kind = {"time": TIME, "eq_active": BYTES}.get(name, WORDS)
+            rows.append((kind, self._memories.offset(name) if kind == WORDS else 0, sizes[name]))
+        return np.array(rows, np.int64).reshape(-1)
+
+    @property
+    def model(self) -> MjModel:
+        """The batch's model."""
+        return self._models.base
+
+    @property
+    def nsim(self) -> int:
+        """Number of worlds."""
+        return self._models.count
+
+    def data(self, sim: int) -> MjData:
+        """The live data of a world, with its contacts and constraint rows.
+
+        Its state is that of the last call; the world's row of `state` overwrites it at the next one.
+        """
+        i, known = self._world(sim), self.__dict__["_data"]
+        m = self._models.model(i)
+        if i not in known:
+            known[i] = self._memories.data(m, i)
+        if known[i].model is not m:  # fields were expanded, or models set, since then
+            known[i].__dict__["model"] = m
+            self._memories.calls[i, 2::2] = m.address, id(m)
+        return known[i]
+
+    def _world(self, sim: int) -> int:
+        i = integer("sim", sim)
+        if i >= self.nsim:
+            raise ValueError(f"sim should be in 0 ... {self.nsim - 1}, got {sim}")
+        return i
+
+    def _objects(self, i: int) -> tuple[MjModel, MjData]:
+        return self._models.model(i), self.data(i)
+
+    # calls -----------------------------------------------------------------------
+
+    def _select(self, ids: Any, mask: Any) -> np.ndarray:
+        if mask is not None:
+            if ids is not None:
+                raise ValueError("give ids or mask, not both")
+            ids = np.asarray(mask, bool)
+        return selected(ids, self.nsim)
+
+    def _call(self, name: str, worlds: np.ndarray, parts: Sequence[tuple[str, int]]) -> None:
+        """Run lists of stages in worlds, each so many times, between loading and saving their state."""
+        programs = [(self._programs_of(part), n) for part, n in parts if n]
+        self._clear(worlds)
+        load, save = state_programs()
+        self._run(load, worlds)
+        for program, n in programs:
+            self._run_kinds(program, self._good(worlds), n)
+        self._run(save, self._good(worlds))
+        self._settle(name, worlds)
+
+    def _good(self, worlds: np.ndarray) -> np.ndarray:
+        """The worlds of a call that have not failed."""
+        return worlds[self.__dict__["_status"][worlds] == 0] if self.__dict__["_errors"] else worlds
+
+    def _clear(self, worlds: np.ndarray) -> None:
+        """Before a call: its worlds have not failed."""
+        self.__dict__["_status"][worlds] = 0
+        errors = self.__dict__["_errors"]
+        for i in np.intersect1d(worlds, list(errors)).tolist() if errors else ():
+            del errors[i]
+
+    def _keep_error(self, i: int, error: BaseException) -> None:
+        self.__dict__["_status"][i] = 1
+        self.__dict__["_errors"][i] = str(error)
+
+    def _settle(self, name: str, worlds: np.ndarray) -> None:
+        """After a call: tell the warnings; raise for the worlds that failed."""
+        news, errors = self.__dict__["_news"], self.__dict__["_errors"]
+        for kind in sorted({kind for _, kind in news}):
+            of = sorted(i for i, k in news if k == kind)
+            others = f" (and {len(of) - 1} other worlds)" if len(of) > 1 else ""
+            tell(f"World {of[0]}{others}: {news[of[0], kind]}")
+        news.clear()
+        failed = np.intersect1d(worlds, list(errors)).tolist() if errors else []
+        if failed:
+            texts = "; ".join(f"simulation {i}: {errors[i]}" for i in failed)
+            raise SimulationError(f"{name} failed in {len(failed)} of {len(worlds)} simulations: {texts}", failed)
+
+    # programs --------------------------------------------------------------------
+
+    def _programs_of(self, name: str) -> tuple[list[Program], np.ndarray | None]:
+        """The programs of a list of stages, one for each kind of world, and the number of each world's."""
+        kinds = self._models.kinds()
+        if kinds is None:
+            return [self._program(name, 0)], None
+        firsts, which = np.unique(kinds, return_inverse=True)
+        return [self._program(name, int(i)) for i in firsts], which.reshape(-1)
+
+    def _program(self, name: str, i: int) -> Program:
+        m = self._models.model(i)
+        if self._models.flexible:
+            m._programs.clear()  # an option may have been written
+        program = cached_program(m, ("batch", id(self), name), LISTS[name], answers={WARNED: self._take_news})
+        refuse_python(program)
+        return program
+
+    def _take_news(self, program: Program, m: MjModel, d: MjData) -> None:
+        """Keep the new warnings of a world, to be told after the call."""
+        memories = self._memories
+        i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
+        for kind, text in pending_messages(d):
+            self.__dict__["_news"][i, kind] = self.__dict__["_diagnoses"][i] = text
+
+    def _run(self, program: Program, worlds: np.ndarray) -> None:
+        self._run_kinds(([program], None), worlds, 1)
+
+    def _run_kinds(self, programs: tuple[list[Program], np.ndarray | None], worlds: np.ndarray, n: int) -> None:
+        calls = self._memories.calls
+        places = calls.ctypes.data + worlds * calls.strides[0]
+        words = np.stack([self._models.addresses[worlds], self._memories.addresses[worlds], places], axis=1)
+        which = np.zeros(len(worlds), np.int64) if programs[1] is None else programs[1][worlds]
+        self._crew.run(programs[0], which, worlds, words, n)
+
+
+@cache
+def state_programs() -> tuple[Program, Program]:
+    """The programs that load and save the state of a world."""
+    return Program([load_state]), Program([save_state])
+
+
+def refuse_python(program: Any) -> None:
+    """Raise ValueError if a program calls Python functions."""
+    if program.needs_objects:
+        raise ValueError(
+            "a batch can't run Python functions (a callback, a collision function or a plugin): compile them with "
+            "numba.njit, and they run in every world"
+        )

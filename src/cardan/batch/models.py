@@ -1,0 +1,160 @@
+"""The models of all worlds: one for all, fields that differ between worlds, or a model of the caller's a world.
+
+Each world has a slot table of its own once a field is expanded; all its slots point at the batch's model but those of
+expanded fields, which point at the world's row of a ``(nworld, ...)`` array. So nothing is copied before a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from cardan.jit.struct import WORDS, StructMemory, scalars_of
+from cardan.model.mjmodel import ARRAYS, MjModel
+from cardan.model.tables import MODEL, SIZE_NAMES
+
+ASSETS = ("mesh_", "hfield_data", "tex_", "skin_", "key_", "name_", "names", "paths", "plugin", "text_", "tuple_")
+"""Beginnings of the names of fields that all worlds share."""
+
+OPTIONS = tuple(f.name for f in MODEL.members("opt."))
+MODEL_FIELDS = frozenset(
+    f.name for f in MODEL.fields if (f.name in ARRAYS and not f.name.startswith(ASSETS)) or f.name in OPTIONS
+)
+"""Names of the fields that `expand` takes: arrays of MjModel, and ``opt.<name>``."""
+
+
+def unknown_field(name: str, fields: frozenset[str], of: str) -> ValueError:
+    """The error for a name that is none of the fields, with a guess at what was meant."""
+    near = get_close_matches(name, sorted(fields), 1)
+    hint = f" (did you mean '{near[0]}'?)" if near else ""
+    return ValueError(f"'{name}' is not a field of {of}{hint}")
+
+
+class WorldModels:
+    """The models of the worlds of a batch.
+
+    Args:
+        m: the batch's model.
+        count: number of worlds.
+    """
+
+    def __init__(self, m: MjModel, count: int) -> None:
+        self.base = m
+        self.count = count
+        self.addresses = np.full(count, m.address, np.int64)
+        self.given: list[MjModel] | None = None
+        self.shared = False  # whether one model was given for all
+        self.values: dict[str, np.ndarray] = {}  # expanded fields (nworld, ...)
+        self._slots: np.ndarray | None = None
+        self._objects: dict[int, MjModel] = {}
+
+    def expand(self, name: str) -> np.ndarray:
+        """Give a field per-world values; returns them, live (nworld, ...).
+
+        Raises:
+            ValueError: there is no such field, all worlds share it, or models of the caller's are set.
+        """
+        if name not in MODEL_FIELDS:
+            if name in MODEL.slot:
+                raise ValueError(f"model field '{name}' cannot be expanded: all worlds share it")
+            raise unknown_field(name, MODEL_FIELDS, "MjModel that can be expanded")
+        if self.given is not None:
+            raise ValueError(f"expand('{name}'): models were set with set_models; give those the values instead")
+        if name not in self.values:
+            self.values[name] = self._make(name)
+            self._objects.clear()
+        return self.values[name]
+
+    def _make(self, name: str) -> np.ndarray:
+        slots = self._own_slots()
+        slot = scalars_of(MODEL).get(name)
+        if slot is not None:
+            stride = slots.strides[0]
+            return np.ndarray((self.count,), MODEL.fields[slot].numpy_dtype, slots, slot * WORDS * 8, (stride,))
+        array = self.base._memory.arrays[name]
+        values = np.repeat(array[None], self.count, axis=0)
+        slots[:, MODEL.slot[name], 0] = values.ctypes.data + np.arange(self.count) * values.strides[0]
+        return values
+
+    def _own_slots(self) -> np.ndarray:
+        if self._slots is None:
+            self._slots = np.repeat(self.base._memory.slots[None], self.count, axis=0)
+            self.addresses = self._slots.ctypes.data + np.arange(self.count) * self._slots.strides[0]
+        return self._slots
+
+    def model(self, i: int) -> MjModel:
+        """The live model of a world."""
+        if self.given is not None:
+            return self.given[i]
+        if self._slots is None:
+            return self.base
+        if i not in self._objects:
+            self._objects[i] = self._over(self._slots[i], i)
+        return self._objects[i]
+
+    def _over(self, slots: np.ndarray, i: int) -> MjModel:
+        base = self.base._memory
+        memory = StructMemory(MODEL, base.sizes, (), slots, {None: base.buffer})
+        for name, values in self.values.items():
+            if name not in scalars_of(MODEL):
+                memory.attach(name, values[i])
+        return MjModel.over(self.base, memory)
+
+    def refresh(self) -> None:
+        """Forget the model objects of worlds; their values stay."""
+        self._objects.clear()
+
+    def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
+        """Use models of the caller's: one for all worlds or one a world; None: the batch's own again.
+
+        Raises:
+            ValueError: sizes differ from those of the batch's model, or fields are expanded.
+        """
+        if models is None:
+            self.given = None
+            self.addresses = np.full(self.count, self.base.address, np.int64)
+            return
+        if self.values:
+            raise ValueError("set_models: fields of the batch's model are expanded; the two can't be combined")
+        given = [models] * self.count if isinstance(models, MjModel) else list(models)
+        if len(given) != self.count:
+            raise ValueError(f"set_models: expected a model for each of the {self.count} worlds, got {len(given)}")
+        for i, model in enumerate(given):
+            self._check(i, model)
+        self.given, self.shared = given, isinstance(models, MjModel)
+        self.addresses = np.array([model.address for model in given], np.int64)
+
+    def _check(self, i: int, model: MjModel) -> None:
+        if not isinstance(model, MjModel):
+            raise TypeError(f"set_models: model {i} should be an MjModel, got {type(model).__name__}")
+        for name in SIZE_NAMES:
+            size, expected = getattr(model, name), getattr(self.base, name)
+            if size != expected and not name.startswith(("nmesh", "nhfielddata", "ntex", "nname", "npaths", "nkey")):
+                raise ValueError(f"set_models: model {i} has {name} {size}, the batch's model has {expected}")
+
+    @property
+    def flexible(self) -> bool:
+        """Whether fields are expanded that decide which stages a world needs."""
+        return any(name.startswith(("opt.", "flex_")) or v.dtype.kind != "f" for name, v in self.values.items())
+
+    def kinds(self) -> np.ndarray | None:
+        """Which worlds need the same stages: a number a world; None: all.
+
+        Stages depend on integers (types, flags), and on whether real numbers are 0.
+        """
+        if self.given is not None:
+            numbers = {id(model): k for k, model in reversed(list(enumerate(self.given)))}
+            return np.array([numbers[id(model)] for model in self.given])
+        parts = []
+        for name, values in self.values.items():
+            rows = values.reshape(self.count, -1)
+            if rows.dtype.kind == "f":
+                rows = rows != 0 if name.startswith(("opt.", "flex_")) else rows[:, :0]
+            if rows.shape[1] and (rows != rows[0]).any():
+                parts.append(rows.astype(np.float64))
+        if not parts:
+            return None
+        _, first, inverse = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
+        return first[inverse.reshape(-1)]

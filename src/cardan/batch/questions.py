@@ -1,0 +1,88 @@
+"""Questions to all worlds: Jacobians of points, rays. State and bound fields of the state stay as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.api.support_stages import point_jacobian
+from cardan.batch.select import per_world
+from cardan.collision.ray_scene import NGROUP, TOO_SHORT, cast_ray
+from cardan.jit import Program
+
+if TYPE_CHECKING:
+    from cardan.batch.batch import Batch
+
+
+def _broadcast(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        return np.broadcast_to(np.asarray(value, np.float64), shape)
+    except ValueError:
+        raise ValueError(f"{name} should be of shape {shape}, or such that it can be repeated to it") from None
+
+
+def jacobians(batch: Batch, body: Any, point: Any, worlds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Jacobians of points (world frame) fixed to bodies, at the worlds' states.
+
+    Args:
+        batch: the batch.
+        body: id of a body, or one for each world (k,).
+        point: the point (3,), or one for each world (k, 3), m.
+        worlds: ids (k,).
+
+    Returns:
+        Of positions and of rotations, (k, 3, nv) each.
+    """
+    k, nv = len(worlds), batch.model.nv
+    bodies = per_world("body", body, k, 0, batch.model.nbody)
+    points = _broadcast("point", point, (k, 3))
+    batch._call("jac", worlds, [("jacobian", 1)])
+    view = batch._memories.view
+    view("work.arg_id")[worlds, 0] = bodies
+    view("work.arg_point")[worlds, :3] = points
+    batch._run(Program([point_jacobian]), worlds)
+    moving, turning = (view("work.arg_jac" + part)[worlds].reshape(k, 3, nv) for part in "pr")
+    return moving, turning
+
+
+def rays(
+    batch: Batch, pnt: Any, vec: Any, geomgroup: Any, flg_static: bool, bodyexclude: Any, worlds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Distances to the nearest geoms along rays, as `mj_ray`, at the worlds' states.
+
+    Args:
+        batch: the batch.
+        pnt: starts of the rays: (3,), (nray, 3) for the same rays in all worlds, or (k, nray, 3); m.
+        vec: directions, likewise.
+        geomgroup: which of the 6 groups are seen; None: all.
+        flg_static: whether geoms of bodies fixed to the world are seen.
+        bodyexclude: a body whose geoms are not seen, or -1; for all rays, or (k, nray).
+        worlds: ids (k,).
+
+    Returns:
+        Distances in units of `vec` and ids of geoms, (k, nray) each; -1 where a ray meets nothing.
+    """
+    k = len(worlds)
+    nray = max(np.shape(a)[-2] if np.ndim(a) > 1 else 1 for a in (pnt, vec))
+    starts, directions = (_broadcast(n, a, (k, nray, 3)) for n, a in (("pnt", pnt), ("vec", vec)))
+    excluded = np.broadcast_to(np.asarray(bodyexclude, np.int64), (k, nray))
+    groups = None if geomgroup is None else np.asarray(geomgroup).reshape(-1)
+    if groups is not None and groups.size != NGROUP:
+        raise ValueError(f"geomgroup should have {NGROUP} values, got {groups.size}")
+    batch._call("ray", worlds, [("surfaces", 1)])
+    view, program = batch._memories.view, Program([cast_ray])
+    dist, geoms = np.empty((k, nray)), np.empty((k, nray), np.int32)
+    view("work.ray_option")[worlds, :2] = groups is not None, bool(flg_static)
+    if groups is not None:
+        view("work.ray_group")[worlds] = groups
+    for ray in range(nray):
+        view("work.ray_option")[worlds, 2] = excluded[:, ray]
+        view("work.ray_line")[worlds, :3] = starts[:, ray]
+        view("work.ray_line")[worlds, 3:] = directions[:, ray]
+        batch._run(program, worlds)
+        dist[:, ray] = view("work.ray_dist")[worlds, 0]
+        geoms[:, ray] = view("work.ray_option")[worlds, 3]
+    if (dist == TOO_SHORT).any():
+        raise ValueError("ray: vector length is too small")
+    return dist, geoms

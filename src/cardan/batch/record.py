@@ -1,0 +1,117 @@
+"""Rollouts on a batch: steps with given inputs, fields recorded after them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.batch.select import integer
+from cardan.enums.data import mjtState
+from cardan.model.tables import DATA
+from cardan.step.state import state_size
+
+if TYPE_CHECKING:
+    from cardan.batch.batch import Batch
+
+Item = str | int
+
+
+def rollout(
+    batch: Batch,
+    nstep: int,
+    control: Any,
+    control_spec: int,
+    record: Sequence[Item],
+    worlds: np.ndarray,
+    out: Mapping[Item, np.ndarray] | None,
+    every: int,
+) -> dict[Item, np.ndarray]:
+    """Advance worlds step by step, set inputs before and record after each.
+
+    A world that raises a warning stops; its remaining records repeat its last ones.
+
+    Args:
+        batch: the batch.
+        nstep: number of steps.
+        control: inputs (k, nstep, size), or None: as they are.
+        control_spec: what a row of them is made of: bits of `mjtState` within mjSTATE_USER.
+        record: fields of the data by name, or bits of `mjtState`.
+        worlds: ids (k,).
+        out: arrays to record into, by item; the others are made.
+        every: record after every so many steps.
+
+    Returns:
+        The arrays by item, (k, nstep // every, ...).
+
+    Raises:
+        ValueError: arguments that don't fit.
+        SimulationError: some worlds failed.
+    """
+    nstep, every, spec = integer("nstep", nstep), integer("every", every, 1), int(control_spec)
+    if spec & ~int(mjtState.mjSTATE_USER):
+        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
+    inputs = _inputs(batch, control, spec, (len(worlds), nstep))
+    results = _results(batch, record, out, (len(worlds), nstep // every))
+    numbers = batch._memories.view("warning.number")
+    before = numbers[worlds].sum(axis=1)
+    runs = np.ones(len(worlds), bool)
+    for k in range(nstep):
+        if inputs is not None:
+            batch.set_state(inputs[runs, k], spec, worlds[runs])
+        if runs.any():
+            batch.step(worlds[runs])
+        if (k + 1) % every == 0:
+            _record(batch, worlds, runs, results, (k + 1) // every - 1)
+        runs &= numbers[worlds].sum(axis=1) <= before
+    return results
+
+
+def _inputs(batch: Batch, control: Any, spec: int, count: tuple[int, int]) -> np.ndarray | None:
+    if control is None:
+        return None
+    shape = (*count, state_size(batch.model, spec))
+    given = np.asarray(control, np.float64)
+    if given.shape != shape:
+        raise ValueError(f"control should be of shape {shape}, got {given.shape}")
+    return given
+
+
+def _results(
+    batch: Batch, record: Sequence[Item], out: Mapping[Item, np.ndarray] | None, count: tuple[int, int]
+) -> dict[Item, np.ndarray]:
+    """The arrays that are recorded into: those given, checked, or new ones."""
+    if isinstance(record, str):
+        raise ValueError(f"record should be a list of fields and mjtState bits, got the string {record!r}")
+    given = dict(out or {})
+    unknown = [item for item in given if item not in record]
+    if unknown:
+        raise ValueError(f"out has arrays for {unknown}, which are not recorded")
+    results = {}
+    for item in record:
+        shape, dtype = _row(batch, item)
+        array = given.get(item)
+        if array is None:
+            array = np.empty((*count, *shape), dtype)
+        elif not isinstance(array, np.ndarray) or array.shape != (*count, *shape) or array.dtype != dtype:
+            raise ValueError(f"out[{item!r}] should be an array of shape {(*count, *shape)} and type {dtype}")
+        elif not array.flags.writeable:
+            raise ValueError(f"out[{item!r}] can't be written")
+        results[item] = array
+    return results
+
+
+def _row(batch: Batch, item: Item) -> tuple[tuple[int, ...], np.dtype]:
+    if isinstance(item, str):
+        return batch.bind(item).shape[1:], DATA.by_name[item].numpy_dtype
+    return (state_size(batch.model, int(item)),), np.dtype(np.float64)
+
+
+def _record(batch: Batch, worlds: np.ndarray, runs: np.ndarray, results: dict[Item, np.ndarray], k: int) -> None:
+    """Write one row of the worlds that run; the others repeat theirs."""
+    for item, array in results.items():
+        if k > 0:
+            array[~runs, k] = array[~runs, k - 1]
+        now = worlds[runs]
+        array[runs, k] = batch.bind(item)[now] if isinstance(item, str) else batch.get_state(int(item), now)
