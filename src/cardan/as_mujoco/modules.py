@@ -80,6 +80,7 @@ def _is_of_rendering(name: str, value: Any) -> bool:
 
 
 SUBMODULES: dict[str, Submodule] = {
+    "batch": Submodule("cardan.batch"),
     "rollout": Submodule("cardan.rollout"),
     "minimize": Submodule("cardan.minimize"),
     "msh2obj": Submodule("cardan.msh2obj"),

@@ -7,7 +7,7 @@ whatever the number of worlds and threads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy, deepcopy
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
 from cardan.batch import questions, random
 from cardan.batch.core import ROWS, UP_TO, Core, state_programs
-from cardan.batch.models import MODEL_FIELDS, unknown_field
+from cardan.batch.models import MODEL_FIELDS, guess, unknown_field
 from cardan.batch.named import BatchNames
 from cardan.batch.record import rollout as record_rollout
 from cardan.batch.select import integer, per_world
 from cardan.enums import mjtStage, mjtState, mjtWarning
+from cardan.errors import FatalError
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
@@ -31,7 +32,9 @@ DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_",
 """Names of the fields that `Batch.bind` takes."""
 
 ACC = int(mjtStage.mjSTAGE_ACC)
-DIVERGED = tuple(int(kind) for kind in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC))
+DIVERGED = tuple(
+    int(kind) for kind in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC)
+)
 OVERFLOWN = tuple(int(kind) for kind in (mjtWarning.mjWARN_CONTACTFULL, mjtWarning.mjWARN_CNSTRFULL))
 
 
@@ -102,20 +105,22 @@ class Batch(BatchNames, Core):
     def _bind(self, name: str) -> np.ndarray:
         if name not in DATA_FIELDS:
             if name in DATA.slot:
-                raise ValueError(f"field '{name}' can't be bound: its size differs between worlds; see data(world)")
+                scalar = DATA.by_name[name].is_scalar
+                why = f"scalars bind() accepts: {', '.join(COUNTS)}, time" if scalar else "it stands in the arena"
+                raise ValueError(f"'{name}' can't be bound: {why}; data(world) has it")
             raise unknown_field(name, DATA_FIELDS, "MjData that can be bound")
         if name in ROWS:
             sizes = field_sizes(self.model)
             at = sum(sizes[n] for n in ROWS[: ROWS.index(name)])
             shape = () if name == "time" else self._memories.view(name).shape[1:]
             return self.state[:, at : at + sizes[name]].reshape((self.nsim, *shape))
-        view = self._memories.view(name)
+        view = self._memories.count(name) if name in COUNTS else self._memories.view(name)
         view.flags.writeable = False
         return view
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name not in DATA_FIELDS:
-            raise AttributeError(f"Batch has no attribute {name!r}")
+            raise AttributeError(f"Batch has no attribute {name!r}{guess(name, DATA_FIELDS)}")
         return self.bind(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -124,7 +129,7 @@ class Batch(BatchNames, Core):
         elif name == "state":
             self.state[...] = value
         elif name in DATA_FIELDS:
-            raise AttributeError(f"Batch.{name} is computed and can't be set; these can: {', '.join(ROWS)}")
+            raise ValueError(f"{name} is computed by every call and can't be set; these can: {', '.join(ROWS)}")
         else:
             raise AttributeError(f"Batch has no attribute {name!r} that can be set")
 
@@ -205,10 +210,10 @@ class Batch(BatchNames, Core):
             ValueError: there is no such keyframe.
         """
         worlds = self._select(ids, mask)
-        keys = per_world("keyframe", keyframe, len(worlds), -1, self.model.nkey)
+        keys = per_world("keyframe", keyframe, (len(worlds),), -1, self.model.nkey)
         parts = _up_to(stage)
         self._clear(worlds)
-        self._run_kinds(self._programs_of("mj_resetData"), worlds, 1)
+        self._run_kinds(self._programs_of("mj_resetData", worlds), worlds, 1)
         self._run(state_programs()[1], worlds)
         for i in np.intersect1d(worlds, list(self.__dict__["_diagnoses"])).tolist():
             del self.__dict__["_diagnoses"][i]
@@ -279,21 +284,24 @@ class Batch(BatchNames, Core):
         arrays = [self._models.expand(name) for name in names]
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
+    @property
+    def _expanded(self) -> dict[str, np.ndarray]:
+        """The fields that the caller may write, by name."""
+        return self._models.asked
+
     def expanded(self, name: str) -> np.ndarray | None:
         """The per-world values of a field of the model (read-only), or None if all worlds share its value."""
         if name not in MODEL_FIELDS:
             raise unknown_field(name, MODEL_FIELDS, "MjModel that can be expanded")
-        values = self._models.values.get(name)
-        if values is None:
-            return None
-        view = values.view()
-        view.flags.writeable = False
-        return view
+        values = self._models.read(name)
+        if values is not None:
+            values.flags.writeable = False
+        return values
 
     def set_const(self, ids: Any = None, *, mask: Any = None) -> None:
         """Run `mj_setConst` in worlds; the fields that come out different become per-world values as well."""
         if self._models.given is not None:
-            raise ValueError("set_const: models were set with set_models; call mj_setConst on those instead")
+            raise FatalError("set_const: set_models set the caller's models; call mj_setConst on those instead")
         worlds = self._select(ids, mask)
         self._clear(worlds)
         if self._models.values:
@@ -302,20 +310,18 @@ class Batch(BatchNames, Core):
         self._settle("set_const", worlds)
 
     def _set_const(self, i: int) -> None:
-        m = deepcopy(self._models.model(i))
+        m = self._models.inputs(i)
         try:
             mj_setConst(m, MjData(m))
         except Exception as error:
             self._keep_error(i, error)
             return
-        new, old = m._memory, self._models.model(i)._memory
+        old = self._models.model(i)._memory
         for name in MODEL_FIELDS:
-            store = "scalars" if name in new.scalars else "arrays"
-            value = getattr(new, store)[name]
-            if not np.array_equal(value, getattr(old, store)[name]):
-                rows = self._models.expand(name)
-                rows[i] = value if store == "arrays" else value[0]
-        self._models.refresh()
+            is_array = name in old.arrays
+            new, now = (memory.arrays[name] if is_array else memory.scalars[name] for memory in (m._memory, old))
+            if not np.array_equal(new, now):
+                self._models.own(name)[i] = new if is_array else new[0]
 
     def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
         """Run each world on a model of the caller's, one for all or one a world; None: on the batch's again.

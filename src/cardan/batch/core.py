@@ -17,12 +17,14 @@ from cardan.batch.stages import load_state, save_state
 from cardan.batch.threads import Crew, processors
 from cardan.batch.worlds import BYTES, TIME, WORDS
 from cardan.enums import mjtStage, mjtState
+from cardan.errors import FatalError
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import begin_instances
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES
+from cardan.step.hooks import EXAMPLES, hooks
 from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, cached_program
 from cardan.step.report import pending_messages, tell
 from cardan.step.run import run
@@ -48,6 +50,9 @@ UP_TO = {
     int(mjtStage.mjSTAGE_ACC): (("mj_forward", 1),),
 }
 """The lists that compute the forward dynamics up to a stage, each with its number of repetitions."""
+
+
+Programs = tuple[Sequence[Program | None], np.ndarray | None]
 
 
 class Core:
@@ -135,7 +140,7 @@ class Core:
     def _world(self, sim: int) -> int:
         i = integer("sim", sim)
         if i >= self.nsim:
-            raise ValueError(f"sim should be in 0 ... {self.nsim - 1}, got {sim}")
+            raise ValueError(f"sim should be in [0, {self.nsim}), got {sim}")
         return i
 
     def _objects(self, i: int) -> tuple[MjModel, MjData]:
@@ -152,8 +157,8 @@ class Core:
 
     def _call(self, name: str, worlds: np.ndarray, parts: Sequence[tuple[str, int]]) -> None:
         """Run lists of stages in worlds, each so many times, between loading and saving their state."""
-        programs = [(self._programs_of(part), n) for part, n in parts if n]
         self._clear(worlds)
+        programs = [(self._programs_of(part, worlds), n) for part, n in parts if n]
         load, save = state_programs()
         self._run(load, worlds)
         for program, n in programs:
@@ -187,17 +192,31 @@ class Core:
         failed = np.intersect1d(worlds, list(errors)).tolist() if errors else []
         if failed:
             texts = "; ".join(f"simulation {i}: {errors[i]}" for i in failed)
-            raise SimulationError(f"{name} failed in {len(failed)} of {len(worlds)} simulations: {texts}", failed)
+            which = ", ".join(map(str, failed))
+            raise SimulationError(
+                f"{name} failed in {len(failed)} of {len(worlds)} simulations ({which}); {texts}", failed
+            )
 
     # programs --------------------------------------------------------------------
 
-    def _programs_of(self, name: str) -> tuple[list[Program], np.ndarray | None]:
-        """The programs of a list of stages, one for each kind of world, and the number of each world's."""
+    def _programs_of(self, name: str, worlds: np.ndarray) -> Programs:
+        """The programs of a list of stages, one for each kind of world, and the number of each world's.
+
+        Worlds of the call whose model asks for what isn't there have failed.
+        """
         kinds = self._models.kinds()
         if kinds is None:
             return [self._program(name, 0)], None
         firsts, which = np.unique(kinds, return_inverse=True)
-        return [self._program(name, int(i)) for i in firsts], which.reshape(-1)
+        programs: list[Program | None] = []
+        for k, i in enumerate(firsts.tolist()):
+            try:
+                programs.append(self._program(name, i))
+            except (FatalError, ValueError) as error:
+                programs.append(None)
+                for world in worlds[which.reshape(-1)[worlds] == k].tolist():
+                    self._keep_error(world, error)
+        return programs, which.reshape(-1)
 
     def _program(self, name: str, i: int) -> Program:
         m = self._models.model(i)
@@ -217,7 +236,7 @@ class Core:
     def _run(self, program: Program, worlds: np.ndarray) -> None:
         self._run_kinds(([program], None), worlds, 1)
 
-    def _run_kinds(self, programs: tuple[list[Program], np.ndarray | None], worlds: np.ndarray, n: int) -> None:
+    def _run_kinds(self, programs: Programs, worlds: np.ndarray, n: int) -> None:
         calls = self._memories.calls
         places = calls.ctypes.data + worlds * calls.strides[0]
         words = np.stack([self._models.addresses[worlds], self._memories.addresses[worlds], places], axis=1)
@@ -234,7 +253,12 @@ def state_programs() -> tuple[Program, Program]:
 def refuse_python(program: Any) -> None:
     """Raise ValueError if a program calls Python functions."""
     if program.needs_objects:
+        names = [f"mjcb_{place}" for place, hook in hooks.installed.items() if isinstance(_entry(hook, place), int)]
+        what = ", ".join(names) or "a collision function or a plugin"
         raise ValueError(
-            "a batch can't run Python functions (a callback, a collision function or a plugin): compile them with "
-            "numba.njit, and they run in every world"
+            f"a batch can't run functions in Python ({what}): compile them with numba.njit, and they run in every world"
         )
+
+
+def _entry(hook: Any, place: str) -> Any:
+    return hook.entry(*EXAMPLES.get(place, ()))

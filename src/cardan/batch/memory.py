@@ -7,6 +7,7 @@ grow gets arenas of its own; its fixed arrays stay.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -29,7 +30,7 @@ class WorldMemories:
     """
 
     def __init__(self, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
-        self.count = count
+        self.worlds = count
         self.sizes = data_sizes(m) | dict(capacities)
         self.slots = np.zeros((count, len(DATA.fields), WORDS), np.int64)
         self.calls = np.zeros((count, 5), np.int64)  # of each world: place in a program (2), addresses of model and data, identity of the model
@@ -46,9 +47,9 @@ class WorldMemories:
         """Storage of a capacity (None: fixed sizes) for all worlds, with the slots pointing at it."""
         layout = layout_of(DATA, self._growable, home, tuple(self.sizes.items()))
         stride = max(-(-layout.nbytes // ALIGNMENT), 1) * ALIGNMENT
-        block = aligned_buffer(self.count * stride).reshape(self.count, stride)
+        block = aligned_buffer(self.worlds * stride).reshape(self.worlds, stride)
         self.slots[:, layout.slots] = layout.rows
-        self.slots[:, layout.slots, 0] += block.ctypes.data + stride * np.arange(self.count)[:, None]
+        self.slots[:, layout.slots, 0] += block.ctypes.data + stride * np.arange(self.worlds)[:, None]
         return block
 
     def attach_rows(self, name: str, rows: np.ndarray) -> None:
@@ -58,7 +59,7 @@ class WorldMemories:
 
     def share(self, name: str, array: np.ndarray) -> None:
         """Point the slots of a one-dimensional private field of all worlds at one array."""
-        self._private[name] = np.broadcast_to(array, (self.count, len(array)))
+        self._private[name] = np.broadcast_to(array, (self.worlds, len(array)))
         self.slots[:, DATA.slot[name]] = array.ctypes.data, len(array), 1
 
     def spread_scalars(self, memory: StructMemory) -> None:
@@ -69,7 +70,7 @@ class WorldMemories:
     def _attach(self, name: str, block: np.ndarray, length: int) -> None:
         """Point the slots of a one-dimensional field at the starts of a block's rows."""
         slot = DATA.slot[name]
-        self.slots[:, slot, 0] = block.ctypes.data + block.strides[0] * np.arange(self.count)
+        self.slots[:, slot, 0] = block.ctypes.data + block.strides[0] * np.arange(self.worlds)
         self.slots[:, slot, 1] = length
         self.slots[:, slot, 2] = 1
 
@@ -82,11 +83,16 @@ class WorldMemories:
         slot = scalars_of(DATA).get(name)
         if slot is not None:
             dtype, stride = DATA.fields[slot].numpy_dtype, self.slots.strides[0]
-            return np.ndarray((self.count,), dtype, self.slots, slot * WORDS * 8, (stride,))
+            return np.ndarray((self.worlds,), dtype, self.slots, slot * WORDS * 8, (stride,))
         shape, dtype, offset = self._layout.places[name]
         strides = np.empty(shape, dtype).strides if 0 not in shape else (0,) * len(shape)
         block = self._blocks[None]
-        return np.ndarray((self.count, *shape), dtype, block, offset, (block.strides[0], *strides))
+        return np.ndarray((self.worlds, *shape), dtype, block, offset, (block.strides[0], *strides))
+
+    def count(self, name: str) -> np.ndarray:
+        """Live int32 array (nworld,) over a count, whose 64-bit words never use their upper halves."""
+        offset = DATA.slot[name] * WORDS * 8 + (0 if sys.byteorder == "little" else 4)
+        return np.ndarray((self.worlds,), np.int32, self.slots, offset, (self.slots.strides[0],))
 
     def offset(self, name: str) -> int:
         """Place of an array of fixed size in each world's buffer, in 8-byte words."""

@@ -6,12 +6,15 @@ expanded fields, which point at the world's row of a ``(nworld, ...)`` array. So
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from copy import copy
 from difflib import get_close_matches
 
 import numpy as np
 
+from cardan.errors import FatalError
 from cardan.jit.struct import WORDS, StructMemory, scalars_of
+from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
 
@@ -25,11 +28,25 @@ MODEL_FIELDS = frozenset(
 """Names of the fields that `expand` takes: arrays of MjModel, and ``opt.<name>``."""
 
 
-def unknown_field(name: str, fields: frozenset[str], of: str) -> ValueError:
-    """The error for a name that is none of the fields, with a guess at what was meant."""
+STRUCTURE = tuple(f.name for f in MODEL.fields if f.dtype == "i4" and f.name.endswith(("adr", "num", "id", "parentid")))
+"""Fields that say how the model is put together: they are the same in all worlds."""
+
+
+def guess(name: str, fields: Collection[str]) -> str:
+    """What was meant by a name that isn't there, in words; or nothing."""
+    if f"opt.{name}" in MODEL_FIELDS:
+        return f"; use expand('opt.{name}')"
+    if name in MODEL_FIELDS:
+        return f"; it belongs to the model: use expand('{name}')"
+    if name in ARRAYS_OF_DATA:
+        return f"; it belongs to the data: use bind('{name}')"
     near = get_close_matches(name, sorted(fields), 1)
-    hint = f" (did you mean '{near[0]}'?)" if near else ""
-    return ValueError(f"'{name}' is not a field of {of}{hint}")
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
+    """The error for a name that is none of the fields, with a guess at what was meant."""
+    return ValueError(f"'{name}' is not a field of {of}{guess(name, fields)}")
 
 
 class WorldModels:
@@ -47,6 +64,7 @@ class WorldModels:
         self.given: list[MjModel] | None = None
         self.shared = False  # whether one model was given for all
         self.values: dict[str, np.ndarray] = {}  # expanded fields (nworld, ...)
+        self.asked: dict[str, np.ndarray] = {}  # those of them that the caller may write; the others are derived
         self._slots: np.ndarray | None = None
         self._objects: dict[int, MjModel] = {}
 
@@ -58,14 +76,41 @@ class WorldModels:
         """
         if name not in MODEL_FIELDS:
             if name in MODEL.slot:
-                raise ValueError(f"model field '{name}' cannot be expanded: all worlds share it")
+                raise ValueError(f"'{name}' can't be expanded: it is asset data or a size, which all worlds share")
             raise unknown_field(name, MODEL_FIELDS, "MjModel that can be expanded")
         if self.given is not None:
-            raise ValueError(f"expand('{name}'): models were set with set_models; give those the values instead")
+            raise FatalError(f"expand('{name}'): set_models set the caller's models; give those the values instead")
+        values = self.asked[name] = self.own(name)
+        return self._shown(name, values)
+
+    def own(self, name: str) -> np.ndarray:
+        """The values of a field of each world, in memory of the worlds' own."""
         if name not in self.values:
             self.values[name] = self._make(name)
             self._objects.clear()
         return self.values[name]
+
+    def read(self, name: str) -> np.ndarray | None:
+        """The values of a field if they may differ between worlds, read-only unless the caller may write them."""
+        if name not in self.values:
+            return None
+        view = self._shown(name, self.values[name]).view()
+        view.flags.writeable = name in self.asked
+        return view
+
+    def inputs(self, i: int) -> MjModel:
+        """A copy of the batch's model with the fields of a world that the caller may write."""
+        m = copy(self.base)
+        for name, values in self.asked.items():
+            memory = m._memory.scalars if name in scalars_of(MODEL) else m._memory.arrays
+            memory[name][...] = values[i]
+        return m
+
+    def _shown(self, name: str, values: np.ndarray) -> np.ndarray:
+        if name == "bvh_aabb":  # the trees of bodies come first; those of meshes are assets
+            of_meshes = self.base.mesh_bvhadr[self.base.mesh_bvhadr >= 0]
+            return values[:, : int(of_meshes.min())] if of_meshes.size else values
+        return values
 
     def _make(self, name: str) -> np.ndarray:
         slots = self._own_slots()
@@ -110,17 +155,20 @@ class WorldModels:
         """Use models of the caller's: one for all worlds or one a world; None: the batch's own again.
 
         Raises:
-            ValueError: sizes differ from those of the batch's model, or fields are expanded.
+            FatalError: fields are expanded.
+            ValueError: sizes differ from those of the batch's model.
         """
         if models is None:
             self.given = None
             self.addresses = np.full(self.count, self.base.address, np.int64)
             return
         if self.values:
-            raise ValueError("set_models: fields of the batch's model are expanded; the two can't be combined")
+            raise FatalError("set_models: the model has per-simulation fields; the two can't be combined")
         given = [models] * self.count if isinstance(models, MjModel) else list(models)
         if len(given) != self.count:
-            raise ValueError(f"set_models: expected a model for each of the {self.count} worlds, got {len(given)}")
+            raise ValueError(
+                f"set_models: expected one model, or a model per simulation: {self.count}, got {len(given)}"
+            )
         for i, model in enumerate(given):
             self._check(i, model)
         self.given, self.shared = given, isinstance(models, MjModel)

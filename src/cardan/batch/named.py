@@ -7,11 +7,12 @@ gives its value, repeated and read-only; assigning to one expands it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cardan.batch.models import MODEL_FIELDS
+from cardan.batch.models import STRUCTURE
 from cardan.jit.fields import Field
 from cardan.model.named import KINDS, Kind, fields_of, holds_many
 from cardan.model.naming import name_book
@@ -27,8 +28,13 @@ _OF_MODELS = ("equality", "pair", "material", "numeric", "keyframe")
 class BatchView:
     """One element of the model in all worlds; `id` and `name` say which."""
 
-    _data_fields: dict[str, Field] = {}
-    _model_fields: dict[str, Field] = {}
+    _batch: Batch
+    _spans: dict[str, tuple[int, int]]
+    id: int
+    name: str
+    _method: ClassVar[str] = ""
+    _data_fields: ClassVar[dict[str, Field]] = {}
+    _model_fields: ClassVar[dict[str, Field]] = {}
 
     def __init__(self, batch: Batch, index: int, name: str, spans: dict[str, tuple[int, int]]) -> None:
         self.__dict__.update(_batch=batch, id=index, name=name, _spans=spans)
@@ -43,9 +49,9 @@ class BatchView:
             field = self._data_fields[attribute]
             return self._part(self._batch.bind(field.name), field)
         if attribute not in self._model_fields:
-            raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r}")
+            raise self._unknown(attribute)
         field = self._model_fields[attribute]
-        expanded = self._batch.expanded(field.name) if field.name in MODEL_FIELDS else None
+        expanded = self._batch._models.read(field.name)
         if expanded is None:
             expanded = self._shared(field)
         return self._part(expanded, field)
@@ -61,14 +67,26 @@ class BatchView:
         array.flags.writeable = False
         return array
 
+    def _unknown(self, attribute: str) -> AttributeError:
+        near = get_close_matches(attribute, [*self._data_fields, *self._model_fields], 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        return AttributeError(f"{attribute!r} is not a field of a {self._method}{hint}")
+
     def __setattr__(self, attribute: str, value: Any) -> None:
         if attribute in self._data_fields:
-            _assign(getattr(self, attribute), value)
+            target = getattr(self, attribute)
+            if not target.flags.writeable:
+                raise ValueError(f"{attribute} is computed by every call and can't be set")
+            _assign(target, value)
         elif attribute in self._model_fields:
             field = self._model_fields[attribute]
+            if field.name in STRUCTURE:
+                raise ValueError(f"{attribute} is structural: it is the same in all worlds and can't be set")
+            if self._batch._models.given is not None:
+                raise ValueError(f"{attribute} can't be set: set_models set the caller's models; give those the values")
             _assign(self._part(self._batch.expand(field.name), field), value)
         else:
-            raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r}")
+            raise self._unknown(attribute)
 
     def __dir__(self) -> list[str]:
         return sorted({*self._data_fields, *self._model_fields, "id", "name"})
@@ -90,6 +108,7 @@ def _view_class(method: str, kind: Kind, with_data: bool) -> type[BatchView]:
     of_data = fields_of(DATA, kind.data_prefixes, dims) if with_data and kind.data_methods else {}
     body = {
         "__doc__": f"One {method} in all worlds.",
+        "_method": method,
         "_data_fields": of_data,
         "_model_fields": fields_of(MODEL, kind.prefixes, dims),
     }

@@ -35,7 +35,7 @@ def jacobians(batch: Batch, body: Any, point: Any, worlds: np.ndarray) -> tuple[
         Of positions and of rotations, (k, 3, nv) each.
     """
     k, nv = len(worlds), batch.model.nv
-    bodies = per_world("body", body, k, 0, batch.model.nbody)
+    bodies = per_world("body", body, (k,), 0, batch.model.nbody)
     points = _broadcast("point", point, (k, 3))
     batch._call("jac", worlds, [("jacobian", 1)])
     view = batch._memories.view
@@ -66,7 +66,7 @@ def rays(
     k = len(worlds)
     nray = max(np.shape(a)[-2] if np.ndim(a) > 1 else 1 for a in (pnt, vec))
     starts, directions = (_broadcast(n, a, (k, nray, 3)) for n, a in (("pnt", pnt), ("vec", vec)))
-    excluded = np.broadcast_to(np.asarray(bodyexclude, np.int64), (k, nray))
+    excluded = per_world("bodyexclude", bodyexclude, (k, nray), -1, batch.model.nbody)
     groups = None if geomgroup is None else np.asarray(geomgroup).reshape(-1)
     if groups is not None and groups.size != NGROUP:
         raise ValueError(f"geomgroup should have {NGROUP} values, got {groups.size}")

@@ -31,8 +31,12 @@ def selected(ids: Any, count: int) -> np.ndarray:
     if given.dtype.kind not in "iu":
         raise ValueError(f"ids should be integers or a boolean mask, got {given.dtype}")
     given = given.astype(np.int64)
-    if given[0] < 0 or given[-1] >= count or (np.diff(given) <= 0).any():
-        raise ValueError(f"ids should be sorted, unique and in 0 ... {count - 1}, got {given.tolist()}")
+    outside = given[(given < 0) | (given >= count)]
+    if outside.size:
+        raise ValueError(f"ids should be in [0, {count}), got {outside[0]}")
+    wrong = np.flatnonzero(np.diff(given) <= 0)
+    if wrong.size:
+        raise ValueError(f"ids should be sorted and unique, got {given[wrong[0]]} before {given[wrong[0] + 1]}")
     return given
 
 
@@ -48,15 +52,19 @@ def integer(name: str, value: Any, least: int = 0) -> int:
     return int(number)
 
 
-def per_world(name: str, value: Any, k: int, low: int, high: int) -> np.ndarray:
-    """An integer for all worlds of a call, or one each, as (k,) int64.
+def per_world(name: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
+    """An integer for all worlds of a call, or one each, as int64 of a shape that starts with the number of worlds.
 
     Raises:
         ValueError: another shape, no integers, or one outside ``low <= value < high``.
     """
     given = np.asarray(value)
-    if given.dtype.kind not in "iu" or given.shape not in ((), (k,)):
-        raise ValueError(f"{name} should be an integer or {k} of them, got {value!r}")
+    try:
+        full = np.broadcast_to(given, shape)
+    except ValueError:
+        raise ValueError(f"{name} should be of shape {shape}, got {given.shape}") from None
+    if given.dtype.kind not in "iu":
+        raise ValueError(f"{name} should be an integer, got {value!r}")
     if given.size and not (low <= given.min() and given.max() < high):
-        raise ValueError(f"{name} should be in {low} ... {high - 1}, got {value!r}")
-    return np.broadcast_to(given, (k,)).astype(np.int64)
+        raise ValueError(f"{name} should be in [{low}, {high}), got {value!r}")
+    return full.astype(np.int64)

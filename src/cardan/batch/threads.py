@@ -7,7 +7,7 @@ into blocks.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -41,17 +41,19 @@ class Crew:
         self._trouble = trouble
         self._pool: ThreadPoolExecutor | None = None
 
-    def run(self, programs: list[Program], kinds: np.ndarray, worlds: np.ndarray, words: np.ndarray, n: int) -> None:
+    def run(
+        self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, words: np.ndarray, n: int
+    ) -> None:
         """Run each world's program `n` times.
 
         Args:
-            programs: the programs that worlds need.
+            programs: the programs that worlds need (None: none of the call's).
             kinds: which of them each world of the call needs (k,).
             worlds: ids of the worlds (k,).
             words: addresses of the model, the data and the place in the program of each world (k, 3).
             n: repetitions.
         """
-        blocks = np.array([program.block_address for program in programs], np.int64)
+        blocks = np.array([0 if p is None else p.block_address for p in programs], np.int64)
         entries = np.empty((len(worlds), 4), np.int64)
         entries[:, 0] = blocks[kinds]
         entries[:, 1:] = words
@@ -70,7 +72,7 @@ class Crew:
         for done in [pool.submit(work, k, min(k + size, len(worlds))) for k in range(0, len(worlds), size)]:
             done.result()
 
-    def _run_block(self, entries: np.ndarray, worlds: np.ndarray, programs: list[Program], n: int) -> None:
+    def _run_block(self, entries: np.ndarray, worlds: np.ndarray, programs: list[Any], n: int) -> None:
         if not jit_enabled:
             for world, program in zip(worlds.tolist(), programs, strict=True):
                 m, d = self._objects(world)

@@ -306,7 +306,7 @@ class StructMemory:
                 self.arrays[field.name][tuple(slice(0, n) for n in array.shape)] = array
 
     def _place(self, capacity: str | None, buffer: np.ndarray | None = None) -> np.ndarray:
-        """Put the arrays of a capacity (None: all of fixed size) into a buffer, or a new one; point their slots at it."""
+        """Put the arrays of a capacity (None: fixed size) into a buffer, or a new one; point their slots at it."""
         layout = layout_of(self.struct, self.growable, capacity, tuple(self.sizes.items()))
         if buffer is None:
             buffer = aligned_buffer(layout.nbytes)

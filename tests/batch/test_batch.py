@@ -1,0 +1,361 @@
+"""Batches: each world is a simulation of its own, bit by bit that of a single MjData."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+
+import numpy as np
+import pytest
+from tests.models import SHARED_MODELS
+
+import cardan
+from cardan.batch import Batch, SimulationError
+
+CART = """
+<mujoco>
+  <option timestep="0.01"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 .1"/>
+    <body name="cart" pos="0 0 1">
+      <joint name="slide" type="slide" axis="1 0 0" damping="0.1"/>
+      <geom name="box" size=".1 .2 .3" type="box" mass="1"/>
+      <body name="pole">
+        <joint name="hinge" axis="0 1 0"/>
+        <geom type="capsule" fromto="0 0 0 0 0 .6" size=".03" mass=".1"/>
+      </body>
+    </body>
+    <body name="ball" pos="1 0 .5"><freejoint name="free"/><geom size=".1"/></body>
+  </worldbody>
+  <actuator><motor name="push" joint="slide"/></actuator>
+  <sensor><jointpos joint="hinge"/></sensor>
+  <keyframe><key name="up" qpos="0.5 0.1 1 0 2 1 0 0 0" time="3"/></keyframe>
+</mujoco>
+"""
+
+# more contacts in some worlds than in others, and far more than at the start
+PILE = (
+    "<mujoco><worldbody><geom type='plane' size='5 5 .1'/>"
+    + "".join(
+        f"<body pos='{0.15 * (i % 4)} {0.15 * (i // 4)} {0.4 + 0.2 * (i % 3)}'><freejoint/>"
+        "<geom type='box' size='.1 .1 .1'/></body>"
+        for i in range(12)
+    )
+    + "</worldbody></mujoco>"
+)
+
+FIELDS = ("qpos", "qvel", "qacc", "xpos", "sensordata", "qfrc_constraint", "geom_xmat")
+
+
+@pytest.fixture(scope="module")
+def cart() -> cardan.MjModel:
+    return cardan.MjModel.from_xml_string(CART)
+
+
+def singles(m: cardan.MjModel, count: int, seed: int) -> list[cardan.MjData]:
+    """Single simulations from random velocities and controls."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        d = cardan.MjData(m)
+        d.qvel[:] = rng.normal(size=m.nv)
+        d.ctrl[:] = rng.uniform(-1, 1, m.nu)
+        found.append(d)
+    return found
+
+
+def batch_of(m: cardan.MjModel, datas: list[cardan.MjData], nthread: int = 2) -> Batch:
+    """A batch with the states and controls of single simulations."""
+    b = Batch(m, len(datas), nthread)
+    b.qvel = [d.qvel for d in datas]
+    b.ctrl = [d.ctrl for d in datas]
+    return b
+
+
+def assert_same(b: Batch, i: int, d: cardan.MjData) -> None:
+    """World `i` has, bit by bit, what a single simulation has."""
+    for name in FIELDS:
+        assert np.array_equal(getattr(b, name)[i], getattr(d, name)), name
+    assert b.time[i] == d.time and b.ncon[i] == d.ncon and b.nefc[i] == d.nefc
+    assert np.array_equal(b.data(i).contact.dist, d.contact.dist)
+    assert np.array_equal(b.data(i).efc_force, d.efc_force)
+
+
+@pytest.mark.parametrize("name", ["humanoid", "arm26"])
+@pytest.mark.parametrize("nthread", [1, 2])
+def test_worlds_are_single_simulations(name: str, nthread: int) -> None:
+    path = {
+        "humanoid": SHARED_MODELS / "mujoco/humanoid/humanoid.xml",
+        "arm26": SHARED_MODELS / "mujoco/tendon_arm/arm26.xml",
+    }[name]
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    m = cardan.MjModel.from_xml_path(str(path))
+    datas = singles(m, 5, 1)
+    b = batch_of(m, datas, nthread)
+    b.step(20)
+    for i, d in enumerate(datas):
+        cardan.mj_step(m, d, 20)
+        assert_same(b, i, d)
+
+
+def test_arenas_grow_in_each_world() -> None:
+    m = cardan.MjModel.from_xml_string(PILE)
+    datas = singles(m, 6, 2)
+    b = batch_of(m, datas)
+    b.step(60)
+    assert len(set(b.nefc.tolist())) > 1
+    for i, d in enumerate(datas):
+        cardan.mj_step(m, d, 60)
+        assert_same(b, i, d)
+
+
+def test_results_do_not_depend_on_size_position_or_threads(cart: cardan.MjModel) -> None:
+    datas = singles(cart, 7, 3)
+    one, many = batch_of(cart, datas, 1), batch_of(cart, datas[::-1], 2)
+    one.step(30)
+    many.step(np.ones(7, bool), 30)
+    assert np.array_equal(one.state, many.state[::-1])
+
+
+def test_views_are_live_and_shaped(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 3)
+    assert b.qpos.shape == (3, cart.nq) and b.xmat.shape == (3, cart.nbody, 9) and b.time.shape == (3,)
+    assert b.qpos is b.bind("qpos") and np.shares_memory(b.qpos, b.state)
+    assert b.joint("hinge").qpos.shape == (3, 1) and b.body("pole").xpos.shape == (3, 3)
+    b.joint("slide").qvel = [1.0, 2.0, 3.0]
+    qpos, before = b.qpos, b.xpos.copy()
+    b.step()
+    assert np.allclose(qpos[:, 0], [0.01, 0.02, 0.03], atol=1e-4)
+    b.forward()
+    assert not np.array_equal(b.xpos, before)
+    with pytest.raises(ValueError, match="computed by every call"):
+        b.xpos = 0
+    with pytest.raises(ValueError, match="read-only"):
+        b.xpos[:] = 0
+
+
+def test_views_outlive_the_batch(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 3)
+    qpos, xpos = b.qpos, b.xpos
+    b.step()
+    kept = xpos.copy()
+    del b
+    gc.collect()
+    assert np.array_equal(xpos, kept) and qpos.shape == (3, cart.nq)
+
+
+def test_masks_leave_the_others_alone(cart: cardan.MjModel) -> None:
+    b = batch_of(cart, singles(cart, 6, 4))
+    b.step(10)
+    before, mask = b.state.copy(), np.arange(6) % 2 == 0
+    b.step(mask=mask)
+    assert np.array_equal(b.state[~mask], before[~mask]) and not np.array_equal(b.state[mask], before[mask])
+    b.reset(mask=mask)
+    assert np.array_equal(b.state[~mask], before[~mask])
+    assert (b.time[mask] == 0).all() and np.array_equal(b.qpos[mask], np.tile(cart.qpos0, (3, 1)))
+    b.reset([1, 3], keyframe=0)
+    assert np.allclose(b.qpos[[1, 3]], cart.key_qpos[0]) and (b.time[[1, 3]] == 3).all()
+    for bad in ([2, 1], [0, 6], [[0]], ["a"], np.ones(5, bool)):
+        with pytest.raises(ValueError, match="ids|mask"):
+            b.step(bad)
+
+
+def test_stages_bring_fields_up_to_date(cart: cardan.MjModel) -> None:
+    datas = singles(cart, 3, 5)
+    b = batch_of(cart, datas)
+    b.step(nstep=4, stage=cardan.mjtStage.mjSTAGE_VEL)
+    for i, d in enumerate(datas):
+        cardan.mj_step(cart, d, 4)
+        cardan.mj_step1(cart, d)
+        assert np.array_equal(b.xpos[i], d.xpos) and np.array_equal(b.sensordata[i], d.sensordata)
+    b.step1()
+    b.ctrl = 0.3
+    b.step2()
+    for i, d in enumerate(datas):
+        d.ctrl[:] = 0.3
+        cardan.mj_step2(cart, d)
+        assert np.array_equal(b.qpos[i], d.qpos)
+    b.inverse()
+    with pytest.raises(ValueError, match="mjtStage"):
+        b.forward(stage=7)
+
+
+def test_expanded_fields(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 4)
+    b.body("pole").mass = [0.1, 0.2, 0.3, 0.4]
+    gravity, timestep = b.expand("opt.gravity", "opt.timestep")
+    gravity[:, 2] = -np.arange(4.0)
+    timestep[:] = [0.01, 0.02, 0.01, 0.01]
+    b.expand("opt.integrator")[:] = [0, 1, 2, 3]
+    b.set_const()
+    b.qvel[:, 1] = 0.5
+    b.step(10)
+    for i in range(4):
+        m = b.get_model(i)
+        assert m.body("pole").mass == pytest.approx(0.1 * (i + 1)) and m.opt.integrator == i
+        d = cardan.MjData(m)
+        d.qvel[1] = 0.5
+        cardan.mj_step(m, d, 10)
+        assert np.array_equal(b.qpos[i], d.qpos) and b.time[i] == d.time
+    assert b.expanded("body_invweight0") is not None and b.expanded("geom_size") is None
+    b.expand("opt.integrator")[:] = 0  # programs follow
+    b.step()
+
+
+def test_models_of_the_caller(cart: cardan.MjModel) -> None:
+    models = []
+    for mass in (0.5, 1.0, 2.0):
+        m = cardan.MjModel.from_xml_string(CART.replace('mass="1"', f'mass="{mass}"'))
+        models.append(m)
+    b = Batch(cart, 3)
+    b.set_models(models)
+    b.ctrl = 1.0
+    b.step(5)
+    for i, m in enumerate(models):
+        d = cardan.MjData(m)
+        d.ctrl[:] = 1
+        cardan.mj_step(m, d, 5)
+        assert np.array_equal(b.qpos[i], d.qpos)
+    with pytest.raises(cardan.FatalError, match="caller"):
+        b.expand("body_mass")
+    with pytest.raises(ValueError, match="has nq"):
+        b.set_models(cardan.MjModel.from_xml_string("<mujoco/>"))
+
+
+def test_questions(cart: cardan.MjModel) -> None:
+    b = batch_of(cart, singles(cart, 3, 6))
+    b.step(20)
+    state = b.state.copy()
+    point, pole = np.array([0.1, 0.2, 1.0]), cart.body("pole").id
+    jacp, jacr = b.jac(pole, point)
+    dist, geom = b.ray([[0.0, 0, 3], [1, 0, 3], [9, 9, 3]], [0, 0, -1.0])
+    assert np.array_equal(b.state, state)
+    for i in range(3):
+        d = b.get_data(i)
+        cardan.mj_forward(cart, d)
+        expected = np.zeros((2, 3, cart.nv))
+        cardan.mj_jac(cart, d, *expected, point, pole)
+        assert np.array_equal(jacp[i], expected[0]) and np.array_equal(jacr[i], expected[1])
+        hit = np.zeros(1, np.int32)
+        assert dist[i, 0] == cardan.mj_ray(cart, d, np.array([0.0, 0, 3]), np.array([0, 0, -1.0]), None, 1, -1, hit)
+        assert geom[i, 0] == hit[0]
+    with pytest.raises(ValueError, match="too small"):
+        b.ray([0, 0, 1], [0, 0, 0])
+
+
+def test_rollouts_record_what_steps_give(cart: cardan.MjModel) -> None:
+    datas = singles(cart, 3, 7)
+    control = np.random.default_rng(0).uniform(-1, 1, (3, 6, 1))
+    b = batch_of(cart, datas)
+    record = ["qpos", "ncon", int(cardan.mjtState.mjSTATE_PHYSICS)]
+    results = b.rollout(6, control, record=record, every=2)
+    for i, d in enumerate(datas):
+        for k in range(6):
+            d.ctrl[:] = control[i, k]
+            cardan.mj_step(cart, d)
+            if k % 2:
+                assert np.array_equal(results["qpos"][i, k // 2], d.qpos) and results["ncon"][i, k // 2] == d.ncon
+    assert results[record[2]].shape == (3, 3, cart.nq + cart.nv + cart.na)
+    with pytest.raises(ValueError, match="did you mean 'qpos'"):
+        b.rollout(1, record=["qpso"])
+
+
+def test_divergence_is_told_and_masked(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 4)
+    b.qvel[2, 1] = np.nan
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        b.step(2)
+    bit = 1 << int(cardan.mjtWarning.mjWARN_BADQVEL)
+    assert b.diverged.tolist() == [0, 0, bit, 0] and not b.overflow.any()
+    assert len(told) == 1 and "World 2" in str(told[0].message) and "qvel[1]" in b.diagnosis(2)
+    assert b.diagnosis(0) == "" and np.isfinite(b.qpos).all()
+    b.reset()
+    assert not b.diverged.any() and b.diagnosis(2) == ""
+
+
+def test_limits_on_memory_are_masked() -> None:
+    m = cardan.MjModel.from_xml_string(PILE.replace("<worldbody>", "<size memory='4K'/><worldbody>", 1))
+    b = Batch(m, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        b.step(60)
+    assert (b.overflow != 0).all()
+
+
+def test_worlds_that_fail_keep_their_state(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 4)
+    b.step(3)
+    state = b.state.copy()
+    b.expand("opt.integrator")[1] = 99
+    with pytest.raises(SimulationError, match=r"\(1\).*integrator") as caught:
+        b.step(2)
+    assert caught.value.ids == [1] and b.status.tolist() == [0, 1, 0, 0] and b.error(1) and not b.error(0)
+    assert np.array_equal(b.state[1], state[1]) and not np.array_equal(b.state[0], state[0])
+
+
+def test_python_functions_are_refused(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 2)
+    cardan.set_mjcb_control(lambda m, d: None)
+    try:
+        with pytest.raises(ValueError, match=r"mjcb_control.*numba\.njit"):
+            b.step()
+    finally:
+        cardan.set_mjcb_control(None)
+    b.step()
+
+
+def test_compiled_callbacks_run_in_every_world(cart: cardan.MjModel) -> None:
+    @cardan.kernel
+    def control(m: cardan.MjModel, d: cardan.MjData) -> None:
+        d.ctrl[0] = -d.qpos[0]
+
+    b = Batch(cart, 3)
+    b.joint("slide").qpos = [1.0, 2.0, 3.0]
+    cardan.set_mjcb_control(control)
+    try:
+        b.step()
+    finally:
+        cardan.set_mjcb_control(None)
+    assert np.allclose(b.ctrl[:, 0], [-1, -2, -3])
+
+
+def test_random_numbers_belong_to_worlds(cart: cardan.MjModel) -> None:
+    few, many = Batch(cart, 2), Batch(cart, 500)
+    numbers = many.random(7, seed=11)
+    assert np.array_equal(numbers[:2], few.random(7, seed=11))
+    assert np.array_equal(numbers[[3, 9], :5], many.random(5, 11, ids=[3, 9]))
+    assert not np.array_equal(numbers, many.random(7, 11, draw=1))
+    assert abs(numbers.mean() - 0.5) < 0.03 and numbers.min() >= 0 and numbers.max() < 1
+    assert len(np.unique(numbers)) == numbers.size
+
+
+def test_states_by_bits(cart: cardan.MjModel) -> None:
+    b = batch_of(cart, singles(cart, 3, 8))
+    spec = int(cardan.mjtState.mjSTATE_FULLPHYSICS)
+    b.step(3)
+    kept = b.get_state(spec)
+    b.step(3)
+    b.set_state(kept[1:], spec, [1, 2])
+    assert np.array_equal(b.get_state(spec, [1, 2]), kept[1:])
+    d = b.get_data(1)
+    single = np.zeros(kept.shape[1])
+    cardan.mj_getState(cart, d, single, spec)
+    assert np.array_equal(single, kept[1])
+    with pytest.raises(ValueError, match="shape"):
+        b.set_state(np.zeros(2), spec)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"nsim": 0}, "nsim"),
+        ({"nsim": 2, "nthread": -1}, "nthread"),
+        ({"nsim": 2, "device": "cuda"}, "not supported yet"),
+        ({"nsim": 2, "dtype": "float32"}, "not supported yet"),
+    ],
+)
+def test_bad_arguments(cart: cardan.MjModel, arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Batch(cart, **arguments)
