@@ -3,6 +3,8 @@
 The names here are those of MuJoCo's Python package, so that ``import cardan as mujoco`` runs existing simulation loops.
 """
 
+from typing import TYPE_CHECKING
+
 from cardan import rollout
 from cardan.api import *
 from cardan.api.absent import absent_feature as _absent_feature
@@ -24,11 +26,20 @@ from cardan.model import (
 from cardan.render import *
 from cardan.visual import *
 
+if TYPE_CHECKING:
+    from cardan.batch import Batch, SimulationError
+
 __version__ = "0.1.0"
+
+_LATE = ("Batch", "SimulationError")  # imported when they are first asked for
 
 
 def __getattr__(name: str) -> object:
     """Answer for a name that this module lacks: AttributeError, which says whether MuJoCo has it and Cardan not yet."""
+    if name in _LATE:
+        from cardan import batch
+
+        return getattr(batch, name)
     feature = _absent_feature(name)
     if feature is None:
         raise AttributeError(f"module 'cardan' has no attribute {name!r}")

@@ -157,7 +157,7 @@ def test_masks_leave_the_others_alone(cart: cardan.MjModel) -> None:
     b.reset([1, 3], keyframe=0)
     assert np.allclose(b.qpos[[1, 3]], cart.key_qpos[0]) and (b.time[[1, 3]] == 3).all()
     for bad in ([2, 1], [0, 6], [[0]], ["a"], np.ones(5, bool)):
-        with pytest.raises(ValueError, match="ids|mask"):
+        with pytest.raises(ValueError, match=r"ids|mask"):
             b.step(bad)
 
 
