@@ -81,6 +81,12 @@ COLUMNS: dict[str, Columns] = {
     "parity": PARITY,
     "soft_parity": PARITY | {"left out": number("left out", ".0f")},
     "reading": {"longest, s": number("longest", ".2f"), "cases": number("cases", ".0f")},
+    "batch": {
+        "÷ rollout": number("rollout", ".2f"),
+        "÷ reference": number("ratio", ".2f"),
+        "single pairs": low_to_high,
+        "steps a second": number("steps", ",.0f"),
+    },
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
     "settings": STEP,
     "soft_elastic": STEP,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ from cardan.batch.threads import Crew, processors
 from cardan.batch.worlds import BYTES, TIME, WORDS
 from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
-from cardan.jit import Program
+from cardan.jit import Program, jit_enabled
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import begin_instances
@@ -27,7 +27,7 @@ from cardan.model.tables import CAPACITIES
 from cardan.step.hooks import EXAMPLES, hooks
 from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, cached_program
 from cardan.step.report import pending_messages, tell
-from cardan.step.run import run
+from cardan.step.run import attached, run
 from cardan.step.state import field_sizes, state_fields, state_size
 from cardan.step.status import WARNED
 
@@ -235,6 +235,18 @@ class Core:
 
     def _run(self, program: Program, worlds: np.ndarray) -> None:
         self._run_kinds(([program], None), worlds, 1)
+
+    def _ask(self, program: Program, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
+        """Run a program while private fields of the worlds are the parts (k, ...) of arrays in C order."""
+        if jit_enabled:
+            for name, array in arrays.items():
+                self._memories.lend(name, array, worlds)
+            self._run(program, worlds)
+            return
+        for k, i in enumerate(worlds.tolist()):
+            m, d = self._objects(i)
+            with attached(d, {name: array[k] for name, array in arrays.items()}):
+                run(program, m, d)
 
     def _run_kinds(self, programs: Programs, worlds: np.ndarray, n: int) -> None:
         calls = self._memories.calls

@@ -33,7 +33,9 @@ class WorldMemories:
         self.worlds = count
         self.sizes = data_sizes(m) | dict(capacities)
         self.slots = np.zeros((count, len(DATA.fields), WORDS), np.int64)
-        self.calls = np.zeros((count, 5), np.int64)  # of each world: place in a program (2), addresses of model and data, identity of the model
+        self.calls = np.zeros(
+            (count, 5), np.int64
+        )  # of each world: place in a program (2), addresses of model and data, identity of the model
         self._growable = frozenset(CAPACITIES)
         self._layout = layout_of(DATA, self._growable, None, tuple(self.sizes.items()))
         self._private = {name: np.zeros((count, size)) for name, size in private_sizes(m).items()}
@@ -56,6 +58,16 @@ class WorldMemories:
         """Point the slots of a one-dimensional private field at the rows (nworld, n) of an array, in C order."""
         self._private[name] = rows
         self._attach(name, rows, rows.shape[1])
+
+    def lend(self, name: str, rows: np.ndarray, worlds: np.ndarray) -> None:
+        """Point the slots of a private field of some worlds at the parts (k, ...) of an array, in C order.
+
+        The caller keeps the array while it is in use; data objects don't see it.
+        """
+        slot = DATA.slot[name]
+        self.slots[worlds, slot, 0] = rows.ctypes.data + rows.strides[0] * np.arange(len(worlds))
+        self.slots[worlds, slot, 1] = rows.shape[1]
+        self.slots[worlds, slot, 2] = rows.shape[2] if rows.ndim > 2 else 1
 
     def share(self, name: str, array: np.ndarray) -> None:
         """Point the slots of a one-dimensional private field of all worlds at one array."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.api.support_stages import point_jacobian
 from cardan.batch.select import per_world
-from cardan.collision.ray_scene import NGROUP, TOO_SHORT, cast_ray
+from cardan.batch.stages import RAY_HEAD, RAY_WIDTH, answer_jacobian, answer_rays
+from cardan.collision.ray_scene import NGROUP
+from cardan.constants import mjMINVAL
 from cardan.jit import Program
 
 if TYPE_CHECKING:
@@ -38,11 +39,10 @@ def jacobians(batch: Batch, body: Any, point: Any, worlds: np.ndarray) -> tuple[
     bodies = per_world("body", body, (k,), 0, batch.model.nbody)
     points = _broadcast("point", point, (k, 3))
     batch._call("jac", worlds, [("jacobian", 1)])
-    view = batch._memories.view
-    view("work.arg_id")[worlds, 0] = bodies
-    view("work.arg_point")[worlds, :3] = points
-    batch._run(Program([point_jacobian]), worlds)
-    moving, turning = (view("work.arg_jac" + part)[worlds].reshape(k, 3, nv) for part in "pr")
+    moving, turning = np.zeros((k, 3, nv)), np.zeros((k, 3, nv))
+    question = np.ascontiguousarray(np.hstack([points, bodies[:, None]]))
+    arrays = {"question": question, "jacp": moving, "jacr": turning}
+    _ask(batch, answer_jacobian, worlds, arrays)
     return moving, turning
 
 
@@ -70,19 +70,17 @@ def rays(
     groups = None if geomgroup is None else np.asarray(geomgroup).reshape(-1)
     if groups is not None and groups.size != NGROUP:
         raise ValueError(f"geomgroup should have {NGROUP} values, got {groups.size}")
-    batch._call("ray", worlds, [("surfaces", 1)])
-    view, program = batch._memories.view, Program([cast_ray])
-    dist, geoms = np.empty((k, nray)), np.empty((k, nray), np.int32)
-    view("work.ray_option")[worlds, :2] = groups is not None, bool(flg_static)
-    if groups is not None:
-        view("work.ray_group")[worlds] = groups
-    for ray in range(nray):
-        view("work.ray_option")[worlds, 2] = excluded[:, ray]
-        view("work.ray_line")[worlds, :3] = starts[:, ray]
-        view("work.ray_line")[worlds, 3:] = directions[:, ray]
-        batch._run(program, worlds)
-        dist[:, ray] = view("work.ray_dist")[worlds, 0]
-        geoms[:, ray] = view("work.ray_option")[worlds, 3]
-    if (dist == TOO_SHORT).any():
+    if (np.linalg.norm(directions, axis=-1) < mjMINVAL).any():
         raise ValueError("ray: vector length is too small")
-    return dist, geoms
+    batch._call("ray", worlds, [("surfaces", 1)])
+    head = np.r_[groups is not None, bool(flg_static), np.ones(NGROUP) if groups is None else groups]
+    lines = np.concatenate([starts, directions, excluded[..., None]], axis=-1).reshape(k, nray * RAY_WIDTH)
+    answer = np.zeros((k, 2 * nray))
+    question = np.ascontiguousarray(np.hstack([np.broadcast_to(head, (k, RAY_HEAD)), lines]))
+    _ask(batch, answer_rays, worlds, {"question": question, "answer": answer})
+    return answer[:, ::2].copy(), answer[:, 1::2].astype(np.int32)
+
+
+def _ask(batch: Batch, stage: Any, worlds: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
+    """Run a stage on parts of arrays of the call: ``work.batch_<name>`` (k, ...)."""
+    batch._ask(Program([stage]), worlds, {"work.batch_" + name: array for name, array in arrays.items()})

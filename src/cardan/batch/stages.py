@@ -1,8 +1,10 @@
-"""The stages that carry a world's state between its row of the batch's table and its data."""
+"""Stages of a batch: between a world's row of the table of states and its data, and for questions to all worlds."""
 
 from __future__ import annotations
 
 from cardan.batch.worlds import read_row, write_row
+from cardan.collision.ray_scene import NGROUP, ray_scene
+from cardan.dynamics.jacobian import jac
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model
 
@@ -18,4 +20,37 @@ def load_state(m: Model, d: Data) -> int:
 def save_state(m: Model, d: Data) -> int:
     """Write the state to the world's row."""
     write_row(d, d.work.batch_part, d.work.batch_row, 0)
+    return OK
+
+
+@stage
+def answer_jacobian(m: Model, d: Data) -> int:
+    """Jacobians of a point of a body: the question is the point (3) and the body."""
+    question = d.work.batch_question
+    point, body = (question[0], question[1], question[2]), int(question[3])
+    jac(m, d, d.work.batch_jacp, d.work.batch_jacr, point, body)
+    return OK
+
+
+RAY_HEAD, RAY_WIDTH = 2 + NGROUP, 7
+
+
+@stage
+def answer_rays(m: Model, d: Data) -> int:
+    """Distances and geoms of rays.
+
+    The question: whether groups count, whether static geoms are seen, which groups are seen (6); then, for each ray,
+    point (3), direction (3), excluded body.
+    """
+    question = d.work.batch_question
+    by_group, static = question[0] != 0.0, question[1] != 0.0
+    for k in range(NGROUP):
+        d.work.ray_group[k] = int(question[2 + k])
+    for ray in range(len(d.work.batch_answer) // 2):
+        at = RAY_HEAD + RAY_WIDTH * ray
+        point = (question[at], question[at + 1], question[at + 2])
+        vec = (question[at + 3], question[at + 4], question[at + 5])
+        dist, geom = ray_scene(m, d, point, vec, by_group, static, int(question[at + 6]))
+        d.work.batch_answer[2 * ray] = dist
+        d.work.batch_answer[2 * ray + 1] = geom
     return OK

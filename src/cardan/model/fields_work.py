@@ -340,4 +340,8 @@ WORK: tuple[Field, ...] = (
     Field("work.scn_skinnormal", "f4", ("any",), "visual: normals there"),
     Field("work.batch_row", "f8", ("any",), "batch: the world's state in the batch's table"),
     Field("work.batch_part", "i8", ("any",), "batch: parts of a row (kind, address, size)"),
+    Field("work.batch_question", "f8", ("any",), "batch: numbers that a question to the world is made of"),
+    Field("work.batch_answer", "f8", ("any",), "batch: the answer"),
+    Field("work.batch_jacp", "f8", ("any", "any"), "batch: Jacobian of positions that is asked for"),
+    Field("work.batch_jacr", "f8", ("any", "any"), "batch: Jacobian of rotations that is asked for"),
 )
