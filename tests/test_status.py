@@ -85,12 +85,20 @@ def command(word: str) -> Callable[[], object]:
     return call
 
 
+def empty() -> cardan.MjModel:
+    """A model without elements."""
+    return cardan.MjModel.from_xml_string("<mujoco/>")
+
+
 Use = tuple[str, Callable[[], object], str]
 
 REFUSED: list[Use] = [
     ("`cardan view`", command("view"), "No such command 'view'"),
+    ("many worlds on CUDA", lambda: cardan.Batch(empty(), 2, device="cuda"), "'cuda' are not supported yet"),
+    ("batches in single precision", lambda: cardan.Batch(empty(), 2, dtype="float32"), "float32 are not supported yet"),
+    ("normals of `Batch.ray`", lambda: cardan.Batch(empty(), 2).ray([0, 0, 1], [0, 0, 1], normal=True), "normals"),
 ]
-WITHOUT_A_NAME = ("many worlds on CUDA", "several machines")
+WITHOUT_A_NAME = ("several machines",)
 
 
 def is_about(start: str, row: Row) -> bool:
