@@ -213,7 +213,7 @@ def _known_integrator(m: MjModel) -> list[Any]:
     kinds = mjtIntegrator.__members__.values()
     if m.opt.integrator not in kinds:
         known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
-        raise FatalError(f"invalid integrator: opt.integrator is {m.opt.integrator}; it should be one of {known}")
+        raise FatalError(f"mj_step: invalid integrator: opt.integrator is {m.opt.integrator}, not one of {known}")
     return []
 
 
