@@ -75,7 +75,7 @@ def composite(rng: Random) -> str:
 def devices(rng: Random) -> tuple[str, str, str]:
     """A body with a touch grid, driven by PID actuators: bodies, actuators, sensors."""
     inside = """<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide"/><joint name="r" damping=".1"/>
-      <geom type="ellipsoid" size=".1 .12 .06"/><site name="pad" pos="0 0 .05"/>"""
+      <geom type="ellipsoid" size=".1 .12 .06" contype="2" conaffinity="2"/><site name="pad" pos="0 0 .05"/>"""
     gains = {"kp": one_of(rng, 20, 40), "ki": one_of(rng, 0, 20), "kd": one_of(rng, 0, 2)}
     if rng.random() < 0.5:
         gains |= {"slewmax": 3, "imax": 1}
@@ -105,7 +105,10 @@ def plugin_model(seed: int) -> str:
         asset = f'<asset><mesh name="torus">{torus}</mesh></asset>'
     else:
         asset = ""
-    world += '<body pos=".05 .05 .6"><freejoint/><geom size=".04"/></body><geom type="plane" size="2 2 .1"/>'
+    # the grid does not meet flexes: forces on it have the wrong sign in the reference (docs/differences.md)
+    both = 'contype="3" conaffinity="3"'
+    world += f'<body pos=".05 .05 .6"><freejoint/><geom size=".04" {both}/></body>'
+    world += f'<geom type="plane" size="2 2 .1" {both}/>'
     return (
         f"<mujoco>{options}<extension>{EXTENSION}</extension>{asset}<worldbody>{world}</worldbody>"
         f"<actuator>{servo}</actuator><sensor>{sensor}</sensor></mujoco>"

@@ -17,7 +17,7 @@ import cardan
 
 # the Python interface of the reference takes single numbers for points, directions and triangles
 (LIBRARY,) = Path(mujoco.__file__).parent.glob("libmujoco.so*")
-FLAGS = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 1, 1, 0), (0, 0, 0, 0))
+FLAGS = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 1, 1, 0), (0, 0, 1, 1), (0, 0, 0, 0))
 COUNTS = {1: "4 1 1", 2: "4 3 1", 3: "5 5 5"}
 
 

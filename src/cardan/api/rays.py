@@ -245,7 +245,7 @@ def mju_rayFlex(
         flg_vert: whether vertices, spheres of the flex's radius, are met.
         flg_edge: whether edges, capsules of the flex's radius, are met.
         flg_face: whether the faces of elements are met.
-        flg_skin: whether all three are met, faces of the outer layer; not of a flex of segments.
+        flg_skin: whether all three are met, of the faces those of the outer layer alone; not of a flex of segments.
         flexid: id of the flex.
         pnt: start of the ray (3,), global frame, m.
         vec: its direction (3,).

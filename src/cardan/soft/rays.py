@@ -108,7 +108,7 @@ def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Any, v: Any
         m: model.
         d: data with ``flexvert_xpos``.
         flex: id of the flex.
-        layer: layer of the tetrahedra whose faces are seen.
+        layer: layer of the tetrahedra whose faces are seen, if the skin is not.
         seen: sum of `VERTICES`, `EDGES`, `FACES_SEEN` and `SKIN`; the skin of a flex of triangles or tetrahedra is its
             vertices, edges, and the faces of the outer layer.
         p: start of the ray, global frame, m.
@@ -124,10 +124,10 @@ def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Any, v: Any
         hit = ray_vertices(m, d, flex, p, v, hit)
     if skin or seen & EDGES:
         hit = ray_edges(m, d, flex, p, v, hit)
-    if seen & FACES_SEEN:
-        hit = ray_elements(m, d, flex, layer, p, v, hit)
     if skin:
         hit = ray_elements(m, d, flex, OUTER_LAYER, p, v, hit)
+    elif seen & FACES_SEEN:
+        hit = ray_elements(m, d, flex, layer, p, v, hit)
     return hit
 
 
