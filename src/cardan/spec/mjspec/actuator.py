@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.enums import mjtTrn
+from cardan.spec.mjspec.plugin import plugin_of_actuator
 from cardan.spec.mjspec.struct import Named, fields
 from cardan.spec.schema.actuator import ACTUATOR, DYNAMICS, GENERAL, TARGETS
 
@@ -28,6 +29,8 @@ _FORM = (*(row.name for row in DYNAMICS), "actdim")
 @fields(GENERAL, drop=TARGETS)
 class MjsActuator(Named):
     """An actuator. ``trntype`` and ``target`` say what it acts on."""
+
+    plugin = plugin_of_actuator
 
     def __init__(self, spec: Any, element: Any) -> None:
         super().__init__(spec, element)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.spec.mjspec.plugin import plugin_inside
 from cardan.spec.mjspec.struct import Named, fields
 from cardan.spec.mjspec.values import LiveList, to_tree
 from cardan.spec.schema.asset import CUSTOM, HFIELD_ROW, MATERIAL_ROW, MESH_ROW, TEXTURE_ROW, TUPLE_ELEMENT
@@ -17,6 +18,8 @@ _RGB_ROLE, _ROLES = 1, 10  # number of the colour texture among the textures of 
 @fields(MESH_ROW, vertex="uservert", normal="usernormal", texcoord="usertexcoord", face="userface")
 class MjsMesh(Named):
     """A triangle mesh."""
+
+    plugin = plugin_inside
 
 
 @fields(HFIELD_ROW, elevation="userdata")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.enums import mjtObj
 from cardan.errors import suggestion
 from cardan.spec.mjspec.placed import MjsOrientation, Posed, set_orientation
+from cardan.spec.mjspec.plugin import plugin_inside
 from cardan.spec.mjspec.struct import Field, fields
 from cardan.spec.mjspec.values import to_user
 from cardan.spec.schema.body import BODY, FRAME, INERTIAL
@@ -96,6 +97,7 @@ def _write(struct: Any, row: Attribute, name: str, value: Any) -> None:
 class MjsBody(Container):
     """A body. ``mass``, ``ipos``, ``iquat``, ``inertia``, ``fullinertia`` make its inertial frame when one is set."""
 
+    plugin = plugin_inside
     ipos = InertialField(INERTIAL.attributes["pos"], "ipos")
     iquat = InertialField(INERTIAL.attributes["quat"], "iquat")
     mass = InertialField(INERTIAL.attributes["mass"], "mass")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.enums import mjtJoint
 from cardan.spec.mjspec.enumerations import mjtGeomInertia, mjtOrientation
+from cardan.spec.mjspec.plugin import plugin_inside
 from cardan.spec.mjspec.struct import Field, Named, Struct, fields
 from cardan.spec.schema.body import CAMERA_ROW, GEOM_ROW, JOINT_ROW, LIGHT_ROW, SITE_ROW
 from cardan.spec.schema.keywords import FLUID_SHAPE
@@ -133,6 +134,8 @@ class MjsJoint(InBody):
 @fields(GEOM_ROW, hfield="hfieldname", mesh="meshname", drop=("fluidshape", "shellinertia"), fluidcoef="fluid_coefs")
 class MjsGeom(Posed):
     """A geom."""
+
+    plugin = plugin_inside
 
     @property
     def typeinertia(self) -> mjtGeomInertia:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.enums import mjtObj, mjtSensor
+from cardan.spec.mjspec.plugin import plugin_of_sensor
 from cardan.spec.mjspec.struct import Named, fields
 from cardan.spec.schema.keywords import OBJECT
 from cardan.spec.schema.sensor import SENSOR
@@ -39,6 +40,8 @@ def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
 @fields(SENSOR.children["user"], drop=("objtype", "objname"))
 class MjsSensor(Named):
     """A sensor: ``type``, then the object (``objtype``, ``objname``) and the reference (``reftype``, ``refname``)."""
+
+    plugin = plugin_of_sensor
 
     def __init__(self, spec: Any, element: Any) -> None:
         super().__init__(spec, element)

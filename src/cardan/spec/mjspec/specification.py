@@ -5,6 +5,7 @@ This is all of ``MjSpec`` that needs no reader, writer or compiler; ``cardan.api
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError, suggestion
@@ -17,6 +18,7 @@ from cardan.spec.mjspec.delete import remove
 from cardan.spec.mjspec.flex import MjsFlex
 from cardan.spec.mjspec.layout import KeysKept, bodies_of
 from cardan.spec.mjspec.placed import MjsCamera, MjsGeom, MjsJoint, MjsLight, MjsSite
+from cardan.spec.mjspec.plugin import MjsPlugin, add_instance
 from cardan.spec.mjspec.relations import MjsEquality, MjsExclude, MjsPair, MjsTendon
 from cardan.spec.mjspec.sensor import MjsSensor
 from cardan.spec.mjspec.settings import MjsCompiler, MjsOption, MjsStatistic, MjsVisual
@@ -33,6 +35,7 @@ _STRUCTS: dict[str, type[Struct]] = {
     "light": MjsLight, "mesh": MjsMesh, "hfield": MjsHField, "texture": MjsTexture, "material": MjsMaterial,
     "pair": MjsPair, "exclude": MjsExclude, "equality": MjsEquality, "tendon": MjsTendon, "actuator": MjsActuator,
     "sensor": MjsSensor, "flex": MjsFlex, "numeric": MjsNumeric, "text": MjsText, "tuple": MjsTuple, "key": MjsKey,
+    "plugin": MjsPlugin,
 }  # fmt: skip
 """Struct of each kind of object."""
 
@@ -148,6 +151,25 @@ class Specification:
             struct.classname = default
         else:
             raise element.error("takes no default class", "default")
+
+    def add_plugin(self, plugin_name: str, name: str, config: Mapping[str, Any] | None = None) -> MjsPlugin:
+        """Add an instance of an engine plugin, and declare the plugin.
+
+        Args:
+            plugin_name: the plugin, such as ``mujoco.pid``.
+            name: name of the instance, by which elements use it (``actuator.plugin = "name"``).
+            config: its settings by key; values are texts or numbers.
+
+        Raises:
+            MjcfError: a name is missing or taken.
+        """
+        return add_instance(self, plugin_name, name, config)
+
+    @property
+    def plugins(self) -> list[MjsPlugin]:
+        """All named instances of plugins, in model order."""
+        holders = self.tree.section("extension").all("plugin")
+        return [self.struct(element) for holder in holders for element in holder.all("instance")]
 
     def add_default(self, name: str, parent: MjsDefault | str | None = None) -> MjsDefault:
         """Add a default class inside ``parent`` (default: the global class), which starts with the parent's values."""
