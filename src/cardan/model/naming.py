@@ -41,8 +41,8 @@ def name_hash(name: str) -> int:
     """Hash of a name (Bernstein's, exclusive-or form, on 64 bits)."""
     value = HASH_START
     for byte in name.encode():
-        value = (value * HASH_FACTOR ^ byte) & ((1 << HASH_BITS) - 1)
-    return value
+        value = value * HASH_FACTOR ^ byte
+    return value & ((1 << HASH_BITS) - 1)
 
 
 def name_table(names: Sequence[str]) -> np.ndarray:
@@ -51,14 +51,14 @@ def name_table(names: Sequence[str]) -> np.ndarray:
     Open addressing: an id stands at the hash of its name or, if that place is taken, at the next free one.
     """
     size = 2 * len(names)
-    table = np.full(size, -1, np.int32)
+    table = [-1] * size
     for i, name in enumerate(names):
         if name:
             place = name_hash(name) % size
             while table[place] >= 0:
                 place = (place + 1) % size
             table[place] = i
-    return table
+    return np.array(table, np.int32)
 
 
 def read_names(m: MjModel, kind: str) -> list[str]:
