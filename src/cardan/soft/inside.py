@@ -2,9 +2,9 @@
 
 *Internal* ones keep elements from being turned inside out: a vertex of a tetrahedron meets the face opposite to it, a
 vertex of a segment or triangle the elements beside it that the compiler listed. The others are contacts of elements
-that have no vertex in common, found by a sweep along the axis on which the flex extends most (sweep and prune), or
-by walking the bounding tree against itself. Both the order of the contacts and which element comes first are those of
-the reference.
+that have no vertex in common, found by a sweep along the axis on which the flex extends most (sweep and prune, with
+bins across it), or by walking the bounding tree against itself. Both the order of the contacts and which element comes
+first are those of the reference.
 
 Sources: D. Baraff, Dynamic Simulation of Non-Penetrating Rigid Bodies, PhD thesis, Cornell (1992), section 2.2 (sweep);
 S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (trees against each other).
@@ -35,7 +35,8 @@ AUTO = int(mjtFlexSelf.mjFLEXSELF_AUTO)
 DEEPEST_TREE = 60
 STACK = 512
 SLACK = 1.0 - 1e-9
-"""Against rounding in a quick test."""
+ROUND = 1.0 + 1e-9
+"""Against rounding, in a quick test and of widths."""
 FACES = ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2))
 OPPOSITE = (3, 1, 2, 0)
 """Corners of the faces of a tetrahedron, turned outwards, and the vertex opposite to each."""
@@ -268,30 +269,103 @@ def line_up_boxes(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
 
 
 @kernel
+def lay_bins(d: Data, n: int, side: int) -> Any:
+    """Empty bins across the sweep, along the axis whose ends are columns `side` and `side + 1` of the bounds.
+
+    Returns:
+        (lowest end, width, number): no box is longer than a bin is wide; one bin if the numbers make no sense.
+    """
+    bounds = d.work.element_bounds
+    low, high, width = inf, -inf, 0.0
+    for i in range(n):
+        low, high = min(low, bounds[i, side]), max(high, bounds[i, side + 1])
+        width = max(width, bounds[i, side + 1] - bounds[i, side])
+    width *= ROUND
+    number = int((high - low) / width) + 1 if high - low < width * (n - 1) else 1
+    for k in range(number):
+        d.work.bin_element[k] = -1
+    return low, width, number
+
+
+@kernel
+def bin_at(place: float, low: float, width: float, number: int) -> int:
+    """Which of the bins a place is in; the first or the last for places beyond them."""
+    if number == 1:
+        return 0
+    steps = (place - low) / width
+    if not steps > 0.0:
+        return 0
+    return number - 1 if steps >= number - 1 else int(steps)
+
+
+@kernel
+def overlaps(d: Data, i: int, j: int) -> bool:
+    """Whether the boxes at two places of the sweep overlap across it."""
+    bounds = d.work.element_bounds
+    return (
+        bounds[j, 1] <= bounds[i, 2]
+        and bounds[j, 2] >= bounds[i, 1]
+        and bounds[j, 3] <= bounds[i, 4]
+        and bounds[j, 4] >= bounds[i, 3]
+    )
+
+
+@kernel
+def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
+    """Add what is in bin `k` and overlaps place `i` to the hits, places descending; take out what has ended.
+
+    Returns:
+        The number of hits; they stand in ``d.work.element_active``.
+    """
+    start = d.work.element_key[i]
+    before, j = -1, d.work.bin_element[k]
+    while j >= 0:
+        after = d.work.element_next[j]
+        if d.work.element_bounds[j, 0] < start:
+            if before < 0:
+                d.work.bin_element[k] = after
+            else:
+                d.work.element_next[before] = after
+        else:
+            before = j
+            if overlaps(d, i, j):
+                at = hits
+                while at > 0 and d.work.element_active[at - 1] < j:
+                    d.work.element_active[at] = d.work.element_active[at - 1]
+                    at -= 1
+                d.work.element_active[at] = j
+                hits += 1
+        j = after
+    return hits
+
+
+@kernel
 def collide_sweep(m: Model, d: Data, flex: int) -> int:
-    """Pairs of elements by a sweep: each with those that began before it and have not ended; returns a status."""
+    """Pairs of elements by a sweep: each with those that began before it and have not ended; returns a status.
+
+    These lie in bins across the sweep, each in that of its lower end, so that few are compared.
+    """
     n = list_active(m, d, flex)
+    if n < 2:
+        return OK
     axis = sweep_axis(m, d, flex)
     sort_elements(m, d, flex, n, axis)
     line_up_boxes(m, d, flex, n, axis)
-    bounds = d.work.element_bounds
-    nactive = 0
+    side = 1 if extent(m, d, flex, (axis + 1) % 3) >= extent(m, d, flex, (axis + 2) % 3) else 3
+    low, width, number = lay_bins(d, n, side)
     for i in range(n):
-        start, low_y, high_y = d.work.element_key[i], bounds[i, 1], bounds[i, 2]
-        low_z, high_z = bounds[i, 3], bounds[i, 4]
-        kept = 0
-        for k in range(nactive):
+        lower, upper = d.work.element_bounds[i, side], d.work.element_bounds[i, side + 1]
+        hits = 0
+        for k in range(bin_at(lower - width, low, width, number), bin_at(upper, low, width, number) + 1):
+            hits = look_into_bin(d, i, k, hits)
+        for k in range(hits - 1, -1, -1):
             j = d.work.element_active[k]
-            if bounds[j, 0] < start:
-                continue
-            d.work.element_active[kept] = j
-            kept += 1
-            if bounds[j, 1] <= high_y and bounds[j, 2] >= low_y and bounds[j, 3] <= high_z and bounds[j, 4] >= low_z:
-                status = collide_elements(m, d, flex, d.work.element_order[j], d.work.element_order[i])
-                if status != OK:
-                    return status
-        d.work.element_active[kept] = i
-        nactive = kept + 1
+            status = collide_elements(m, d, flex, d.work.element_order[j], d.work.element_order[i])
+            if status != OK:
+                return status
+        k = bin_at(lower, low, width, number)
+        d.work.element_next[i] = d.work.bin_element[k]
+        d.work.bin_element[k] = i
     return OK
 
 
