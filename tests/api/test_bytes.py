@@ -30,6 +30,20 @@ def test_bytes(engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", [cardan, mujoco], ids=["cardan", "reference"])
+def test_texts_of_other_kinds(engine) -> None:
+    m = engine.MjModel.from_xml_string(XML)
+    for kind in (bytes, bytearray, np.bytes_, lambda name: np.str_(name.decode())):
+        assert m.body(kind(b"b")).id == 1
+        assert engine.mj_name2id(m, engine.mjtObj.mjOBJ_BODY, kind(b"b")) == 1
+        assert engine.mju_str2Type(kind(b"geom")) == engine.mjtObj.mjOBJ_GEOM
+    for wrong in (3, 1.5, ["b"]):
+        with pytest.raises(TypeError):
+            engine.mju_str2Type(wrong)
+        with pytest.raises(TypeError):
+            engine.mj_name2id(m, engine.mjtObj.mjOBJ_BODY, wrong)
+
+
+@pytest.mark.parametrize("engine", [cardan, mujoco], ids=["cardan", "reference"])
 def test_assets_are_bytes_under_names_of_both_kinds(engine) -> None:
     xml = '<mujoco><asset><hfield name="h" file="h.bin" size="1 1 1 1"/></asset></mujoco>'
     content = np.array([2, 2], "i4").tobytes() + np.arange(4, dtype="f4").tobytes()

@@ -41,6 +41,15 @@ def integer(name: str, argument: str, value: Any) -> int:
         raise TypeError(f"{name}: {argument} must be an integer, not {type(value).__name__}") from None
 
 
+def text(name: str, argument: str, value: Any) -> str:
+    """`value` as text, which may be given as bytes; raises TypeError if it is neither."""
+    if isinstance(value, bytes | bytearray):
+        return value.decode(errors="replace")
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: {argument} must be a str, not {type(value).__name__}")
+    return value
+
+
 def writable_vector(name: str, argument: str, value: Any, size: int, what: str) -> np.ndarray:
     """`value`, checked to be a float64 vector (or column) of `size` numbers that can be written to.
 

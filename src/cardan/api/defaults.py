@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cardan.api.arguments import integer
+from cardan.api.arguments import integer, text
 from cardan.api.array_arguments import target_of
 from cardan.api.loading import load_empty
 from cardan.model.mjmodel import MjOption, MjVisual
@@ -65,9 +65,7 @@ def mju_warningText(warning: int, info: int) -> str:
 
 def mju_writeLog(type: str | bytes, msg: str | bytes) -> None:
     """Append the date, and "type: msg", to ``MUJOCO_LOG.TXT`` in the working directory."""
-    type, msg = (text.decode(errors="replace") if isinstance(text, bytes) else text for text in (type, msg))
-    if not isinstance(type, str) or not isinstance(msg, str):
-        raise TypeError("mju_writeLog: type and msg must be text")
+    type, msg = text("mju_writeLog", "type", type), text("mju_writeLog", "msg", msg)
     with Path(LOG_FILE).open("a", encoding="utf-8") as file:
         file.write(f"{datetime.now().astimezone():%a %b %d %H:%M:%S %Y}\n{type}: {msg}\n\n")
 

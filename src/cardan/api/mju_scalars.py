@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.api.arguments import text
 from cardan.api.array_arguments import matrix, require, target_of, target_vector, vector, vector_of
 from cardan.constants import mjMAXVAL, mjMINVAL
 from cardan.enums import mjtObj
@@ -102,8 +103,8 @@ def mju_type2Str(type: int) -> str | None:
 
 def mju_str2Type(str: str | bytes) -> int:
     """Object type (`mjtObj`) with a name of the modelling language; 0 (unknown) if there is none."""
-    text = str.decode(errors="replace") if isinstance(str, bytes) else str
-    return next((number for number, name in _TYPE_NAMES.items() if name == text), 0)
+    word = text("mju_str2Type", "str", str)
+    return next((number for number, name in _TYPE_NAMES.items() if name == word), 0)
 
 
 def _check_pyramid(pyramid: np.ndarray, force: np.ndarray, mu: np.ndarray) -> None:

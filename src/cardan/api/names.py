@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.api.arguments import integer
+from cardan.api.arguments import integer, text
 from cardan.model.mjmodel import MjModel
 from cardan.model.naming import KIND_OF_OBJECT, name_book
 
@@ -22,10 +22,8 @@ def mj_id2name(m: MjModel, type: int, id: int) -> str | None:
 def mj_name2id(m: MjModel, type: int, name: str) -> int:
     """Id of the element with a type (`mjtObj`) and a name (text, or its bytes); -1 if there is none."""
     kind = _kind("mj_name2id", type)
-    if isinstance(name, bytes):
-        name = name.decode(errors="replace")
-    elif not isinstance(name, str):
-        raise TypeError(f"mj_name2id: name must be a str, not {name.__class__.__name__}")
+    if name.__class__ is not str:
+        name = text("mj_name2id", "name", name)
     return name_book(m, kind).ids.get(name, -1) if kind else -1
 
 

@@ -276,7 +276,7 @@ def _accessor(
 ) -> Callable[..., Any]:
     def find(self: Any, name: str | bytes | int) -> ElementView:
         m = model_of(self)
-        text = name.decode() if isinstance(name, bytes) else name
+        text = name.decode() if isinstance(name, bytes | bytearray) else name
         which = text if isinstance(text, str) else _as_index(method, text)
         book = name_book(m, kind.name)
         i = book.id_of(which)
