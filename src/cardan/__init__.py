@@ -3,7 +3,7 @@
 The names here are those of MuJoCo's Python package, so that ``import cardan as mujoco`` runs existing simulation loops.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from cardan import rollout
 from cardan.api import *
@@ -26,7 +26,7 @@ from cardan.model import (
 from cardan.render import *
 from cardan.visual import *
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from cardan.batch import Batch, SimulationError
 
 __version__ = "0.1.0"
