@@ -86,6 +86,7 @@ GEOMS = [
     Field("geom_reflectance", "f4", (ANY,), "reflectance"),
     Field("geom_transparent", "u1", (ANY,), "whether it is drawn as transparent"),
     Field("geom_shape", "i4", (ANY,), "shape among the assets of meshes, height fields, ...; -1: by its type"),
+    Field("geom_opacity", "f4", (ANY,), "opacity with which it is drawn"),
     Field("geom_flat", "u1", (ANY,), "whether it is drawn in its colour, without lights"),
     Field("flex_vert", "f4", (ANY, 3), "positions of the vertices of flexes, m"),
     Field("flex_edge", "i4", (ANY, 2), "vertices of their edges, relative to the flex"),
@@ -171,6 +172,7 @@ TRIANGLES = [
     Field("tri_near", "f8", (ANY, 3), "nearness in the picture: coefficients of x, y and 1"),
     Field("tri_box", "i4", (ANY, 4), "pixels that it may cover: first and last x, first and last y"),
     Field("tri_inst", "i4", (ANY,), "instance"),
+    Field("tri_back", "u1", (ANY,), "whether it is seen from inside"),
 ]
 TILES = [
     Field("bin_start", "i4", (ANY,), "first entry of `bin_tri` of each tile"),

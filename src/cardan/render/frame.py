@@ -32,6 +32,8 @@ INSTANCE_COLUMNS = (
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
 )
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
+BACK_OPACITY = 0.3
+"""Opacity of each of the two layers in which a plane is drawn that is seen from behind."""
 DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
@@ -187,7 +189,12 @@ class Frame:
         """Take over the geoms of a scene, those that are seen through last, the farthest first."""
         n = scene.ngeom
         self.set(ngeom=n)
-        blend = scene.geom_values["rgba"][:n, 3] < 1.0
+        geoms = scene.geom_values[:n]
+        opacity = geoms["rgba"][:, 3].astype(float)
+        eye = scene.camera_values["pos"].mean(0)
+        behind = (geoms["type"] == PLANE.value) & (((eye - geoms["pos"]) * geoms["mat"][:, :, 2]).sum(1) < 0)
+        opacity[behind] = 1 - (1 - BACK_OPACITY * opacity[behind]) ** 2
+        blend = opacity < 1.0
         scene.geom_values["transparent"][:n] = blend
         for name in GEOM_COLUMNS:
             values = scene.geom_values[name][:n]
@@ -205,8 +212,9 @@ class Frame:
             shape[:n][hfield] = self.assets.hfield_shape[scene.geom_values["dataid"][:n][hfield]]
         self._put_soft(scene, shape)
         self.room("geom_flat", n)[:n] = 0
+        self.room("geom_opacity", n)[:n] = opacity
         self.room("geom_mirror", n)[:n] = -1
-        offset = scene.geom_values["pos"][:n] - scene.camera_values["pos"].mean(0)
+        offset = geoms["pos"] - eye
         distance = np.where(blend, -(offset**2).sum(1), -np.inf)
         self.room("geom_order", n)[:n] = np.argsort(distance, kind="stable")
         parts = MOST_PARTS * n
@@ -228,6 +236,9 @@ class Frame:
         memory.arrays["geom_dataid"][:n][flex] = objid[flex]
         if flex.any() or skin.any():
             self.assets.take_soft(scene)
+            # their vertices stand in the world
+            memory.arrays["geom_pos"][:n][flex | skin] = 0.0
+            memory.arrays["geom_mat"][:n][flex | skin] = np.eye(3).ravel()
             shape[:n][flex] = np.array(self.assets.flex_shape, int)[objid[flex]]
             shape[:n][skin] = np.array(self.assets.skin_shape, int)[objid[skin]]
 
@@ -301,7 +312,12 @@ class Frame:
             *(("vert_clip", nview * nvert, 4), ("vert_tex", lit * nvert, 3), ("node_epoch", nodes)),
             ("vert_color", lit * nvert + nodes, ncolor),
             *(("tri_vert", nview * ntri, 3), ("tri_edge", nview * ntri, 9), ("tri_near", nview * ntri, 3)),
-            *(("tri_box", nview * ntri, 4), ("tri_inst", nview * ntri), ("inst_trinum", nview * ninst)),
+            *(
+                ("tri_box", nview * ntri, 4),
+                ("tri_inst", nview * ntri),
+                ("tri_back", nview * ntri),
+                ("inst_trinum", nview * ninst),
+            ),
             *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),
             *(("tile_color", threads * lit * TILE * 3), ("run_scale", threads * TILE_WIDTH)),
             *(("run_layer", threads * TILE_WIDTH * ncolor), ("run_color", threads * TILE_WIDTH * 3)),

@@ -86,6 +86,15 @@ def is_hidden(a: Any, f: Any, view: int, inst: int) -> bool:
 
 
 @kernel
+def towards(f: Any, view: int, p: Any, n: Any) -> Any:
+    """The normal of a surface at a point on the side that the camera sees."""
+    x, y, z = f.view_eye[view, 0] - p[0], f.view_eye[view, 1] - p[1], f.view_eye[view, 2] - p[2]
+    if n[0] * x + n[1] * y + n[2] * z < 0.0:
+        return (-n[0], -n[1], -n[2])
+    return n
+
+
+@kernel
 def transform_vertices(a: Any, f: Any, view: int, inst: int) -> None:
     """Positions in the picture, colours and texture coordinates of an instance's vertices."""
     shape = f.inst_shape[inst]
@@ -107,7 +116,10 @@ def transform_vertices(a: Any, f: Any, view: int, inst: int) -> None:
             f.vert_tex[v, 0] = a.vert[first + k, 0] * f.inst_scale[inst, 0]
             f.vert_tex[v, 1] = a.vert[first + k, 1] * f.inst_scale[inst, 1]
         else:
-            light_vertex(f, view, f.inst_geom[inst], v, p, turn_normal(a, f, inst, first + k))
+            n = turn_normal(a, f, inst, first + k)
+            if f.inst_blend[inst]:
+                n = towards(f, view, p, n)
+            light_vertex(f, view, f.inst_geom[inst], v, p, n)
             if textured:
                 vertex_texcoord(a, f, inst, first + k, v)
 
@@ -209,6 +221,7 @@ def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2
     f.tri_vert[tri, 1] = v1
     f.tri_vert[tri, 2] = v2
     f.tri_inst[tri] = inst
+    f.tri_back[tri] = 1 if behind != (f.view_flip[view] != 0) else 0
     n0, n1, n2 = nearness(f, view, v0) / det, nearness(f, view, v1) / det, nearness(f, view, v2) / det
     for k in range(3):
         f.tri_near[tri, k] = n0 * f.tri_edge[tri, k] + n1 * f.tri_edge[tri, 3 + k] + n2 * f.tri_edge[tri, 6 + k]
@@ -304,7 +317,8 @@ def set_up_lines(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) 
 def set_up_faces(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) -> int:
     """Triangles of an instance's shape that can be seen; returns their number."""
     shape = f.inst_shape[inst]
-    cull = f.cull != 0 or f.view_shadow[view] != 0
+    # what is seen through is seen from inside, too
+    cull = (f.cull != 0 and not f.inst_blend[inst]) or f.view_shadow[view] != 0
     count = 0
     for k in range(a.shape_facenum[shape]):
         face = a.shape_faceadr[shape] + k

@@ -150,7 +150,7 @@ def blend_triangle(a: Any, f: Any, view: int, tri: int, worker: int, left: int, 
     """Draw a triangle over a tile, as transparent as its geom is (section 4.1.7, "Blending")."""
     samples = samples_of(f, view, worker)
     cover = worker * TILE_WIDTH
-    opacity = f.geom_rgba[f.inst_geom[f.tri_inst[tri]], 3]
+    opacity = f.geom_opacity[f.inst_geom[f.tri_inst[tri]]]
     y0, y1 = max(f.tri_box[tri, 2], bottom), min(f.tri_box[tri, 3], bottom + TILE_HEIGHT - 1)
     for y in range(y0, y1 + 1):
         row = y - bottom
@@ -170,11 +170,16 @@ def blend_triangle(a: Any, f: Any, view: int, tri: int, worker: int, left: int, 
 
 @kernel
 def blend_tile(a: Any, f: Any, view: int, tile: int, worker: int, left: int, bottom: int) -> None:
-    """Draw what is transparent over a tile, in order."""
+    """Draw what is transparent over a tile: surfaces seen from inside, the nearest first, then the others in order."""
     first = f.view_binadr[view] + tile
-    for k in range(f.bin_start[first], f.bin_start[first + 1]):
+    begin, end = f.bin_start[first], f.bin_start[first + 1]
+    for k in range(end - begin):
+        tri = f.bin_tri[end - 1 - k]
+        if f.inst_blend[f.tri_inst[tri]] and f.tri_back[tri]:
+            blend_triangle(a, f, view, tri, worker, left, bottom)
+    for k in range(begin, end):
         tri = f.bin_tri[k]
-        if f.inst_blend[f.tri_inst[tri]]:
+        if f.inst_blend[f.tri_inst[tri]] and not f.tri_back[tri]:
             blend_triangle(a, f, view, tri, worker, left, bottom)
 
 

@@ -90,7 +90,7 @@ def fill_triangle(f: Any, view: int, tri: int, samples: int, left: int, bottom: 
 
 @kernel
 def cover_row(f: Any, view: int, tri: int, samples: int, left: int, y: int, row: int, cover: int) -> Any:
-    """Shares of the samples of a row of pixels in which a triangle is nearer than what is drawn, which it hides then.
+    """Shares of the samples of a row of pixels in which a triangle is nearer than what is drawn.
 
     The shares stand in `run_cover` from `cover` on, by pixel of the tile. Returns the first pixel that is covered, and
     the one past the last.
@@ -109,7 +109,6 @@ def cover_row(f: Any, view: int, tri: int, samples: int, left: int, y: int, row:
         for x in range(first, end):
             here = near[0] + near[1] * x
             if here > f.tile_near[base + x] and here <= limit[0] + limit[1] * x:
-                f.tile_near[base + x] = here
                 f.run_cover[cover + x - left] += 1.0 / nsample
                 low, high = min(low, x), max(high, x + 1)
     return (low, high)

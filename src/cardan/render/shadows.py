@@ -12,7 +12,7 @@ from cardan.render.calls import picture_stage
 from cardan.render.geometry import project
 from cardan.render.raster import span
 
-TOLERANCE = 1e-4
+TOLERANCE = 3e-3
 """Relative difference of nearness at which two surfaces count as one."""
 
 

@@ -54,12 +54,10 @@ def haze_share(f: Any, view: int, px: float, py: float) -> float:
     h = f.haze
     if slope <= 1.0:
         return slope * (1.0 + h) / (1.0 + slope * h)
-    if h >= 1.0:
-        return 1.0
-    steepest = 1.0 / (1.0 - h)
-    if slope >= steepest:
+    rest = 1.0 - (1.0 - h) * slope
+    if rest <= 0.0:
         return 0.0
-    return (steepest - slope) / (steepest - slope + (slope - 1.0) / (1.0 - h * h))
+    return rest / (rest + (slope - 1.0) / (1.0 + h))
 
 
 @kernel
