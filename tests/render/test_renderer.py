@@ -46,8 +46,8 @@ def test_edges_are_smooth_with_samples():
 
 
 def test_transparent():
-    pixels = picture(alpha=0.5)
-    np.testing.assert_allclose(pixels[12, 16], (153, 153, 76), atol=1)
+    pixels = picture(alpha=0.5)  # both sides of the ball before the wall
+    np.testing.assert_allclose(pixels[12, 16], (204, 178, 38), atol=1)
 
 
 def test_depth():
@@ -105,3 +105,25 @@ def test_errors():
     renderer.close()
     with pytest.raises(RuntimeError, match="after close"):
         renderer.render()
+
+
+@pytest.mark.parametrize("kind", ["color", "depth", "segmentation"])
+def test_batch(kind):
+    model, first = scene(4, 0.5)
+    second = cardan.MjData(model)
+    model.body_pos[1, 0] = 0.4
+    cardan.mj_forward(model, second)
+    with cardan.Renderer(model, 12, 16, threads=2) as renderer:
+        if kind != "color":
+            getattr(renderer, f"enable_{kind}_rendering")()
+        pictures = renderer.render_batch([first, second], ["front", -1])
+        assert pictures.shape[:4] == (2, 2, 12, 16)
+        for world, data in enumerate((first, second)):
+            for number, camera in enumerate(("front", -1)):
+                renderer.update_scene(data, camera)
+                np.testing.assert_array_equal(pictures[world, number].squeeze(), renderer.render())
+        assert not np.array_equal(pictures[0, 0], pictures[1, 0])
+        with pytest.raises(ValueError, match="out should be"):
+            renderer.render_batch([first], out=np.zeros((1, 1, 2, 2, 3), np.uint8))
+        with pytest.raises(ValueError, match="does not exist"):
+            renderer.render_batch([first], ["back"])

@@ -50,33 +50,42 @@ def light_place(f: Any, view: int, inst: int, v: int, x: float, y: float) -> Non
 
 @kernel
 def cell_of(f: Any, inst: int, axis: int, x: float) -> Any:
-    """Number of the cell of a coordinate, and the place in it from 0 to 1."""
+    """Number of the cell of a coordinate, and the coordinates of its lower and upper edge, m."""
     cells = f.inst_cells[inst, axis]
     number = floor(x / f.inst_cell[inst, axis]) + cells
     number = min(max(number, 0), 2 * cells - 1)
-    low = node_place(f, inst, axis, number)
-    high = node_place(f, inst, axis, number + 1)
-    share = (x - low) / (high - low) if high > low else 0.0
-    return (number, min(max(share, 0.0), 1.0))
+    return (number, node_place(f, inst, axis, number), node_place(f, inst, axis, number + 1))
+
+
+@kernel
+def share_of(x: float, low: float, high: float) -> float:
+    """Place between two edges, from 0 to 1."""
+    return min(max((x - low) / (high - low), 0.0), 1.0) if high > low else 0.0
 
 
 @kernel
 def grid_run(f: Any, view: int, inst: int, worker: int, run: int, count: int) -> None:
     """Colours by light of pixels of a plane; the places, m, stand in the first two of the colours."""
     ncolor = f.ncolor
+    x0, x1, y0, y1 = 1.0, 0.0, 1.0, 0.0  # edges of the cell of the pixel before: none yet
+    lower_left, lower_right, upper_left, upper_right = 0, 0, 0, 0
     for k in range(count):
         at = (run + k) * ncolor
-        i, u = cell_of(f, inst, 0, f.run_layer[at])
-        j, v = cell_of(f, inst, 1, f.run_layer[at + 1])
-        right = node_color(f, view, inst, worker, i + 1, j)
-        up = node_color(f, view, inst, worker, i, j + 1)
+        x, y = float(f.run_layer[at]), float(f.run_layer[at + 1])
+        if x < x0 or x >= x1 or y < y0 or y >= y1:
+            i, x0, x1 = cell_of(f, inst, 0, x)
+            j, y0, y1 = cell_of(f, inst, 1, y)
+            lower_left = node_color(f, view, inst, worker, i, j)
+            lower_right = node_color(f, view, inst, worker, i + 1, j)
+            upper_left = node_color(f, view, inst, worker, i, j + 1)
+            upper_right = node_color(f, view, inst, worker, i + 1, j + 1)
+        u, v = share_of(x, x0, x1), share_of(y, y0, y1)
         # each cell is two triangles, on this side or beyond the diagonal
-        corner, wr, wu = 0, u, v
-        if u + v <= 1.0:
-            corner = node_color(f, view, inst, worker, i, j)
-        else:
-            corner = node_color(f, view, inst, worker, i + 1, j + 1)
-            wr, wu = 1.0 - v, 1.0 - u
-        wc = 1.0 - wr - wu
+        near = u + v <= 1.0
+        corner = lower_left if near else upper_right
+        right, up = (u, v) if near else (1.0 - v, 1.0 - u)
+        rest = 1.0 - right - up
         for c in range(ncolor):
-            f.run_layer[at + c] = wc * f.vert_color[corner, c] + wr * f.vert_color[right, c] + wu * f.vert_color[up, c]
+            f.run_layer[at + c] = (
+                rest * f.vert_color[corner, c] + right * f.vert_color[lower_right, c] + up * f.vert_color[upper_left, c]
+            )

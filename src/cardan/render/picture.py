@@ -8,7 +8,7 @@ from typing import Any
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
 from cardan.render.geometry import COLORS
-from cardan.render.raster import cover_row, fill_triangle, sample_x, sample_y
+from cardan.render.raster import cover_row, fill_triangle
 from cardan.render.shading import shade_run
 from cardan.render.sky import ray_of, sky_run
 from cardan.render.tiles import TILE, TILE_HEIGHT, TILE_WIDTH, tile_columns
@@ -45,13 +45,13 @@ def clear_tile(f: Any, view: int, samples: int, left: int, bottom: int) -> None:
     if f.sky < 0 or f.mode != COLORS or not f.view_perspective[view]:
         return
     share = 1.0 / f.sky_radius
-    for s in range(nsample):
-        for row in range(TILE_HEIGHT):
-            k = samples + s * TILE + row * TILE_WIDTH
-            py = bottom + row + sample_y(s, nsample)
-            for column in range(TILE_WIDTH):
-                x, y, z = ray_of(f, view, left + column + sample_x(s, nsample), py)
-                f.tile_near[k + column] = max(far, share * sqrt(x * x + y * y + z * z))
+    for row in range(TILE_HEIGHT):
+        for column in range(TILE_WIDTH):
+            x, y, z = ray_of(f, view, left + column + 0.5, bottom + row + 0.5)
+            f.tile_near[samples + row * TILE_WIDTH + column] = max(far, share * sqrt(x * x + y * y + z * z))
+    for s in range(1, nsample):
+        for k in range(TILE):
+            f.tile_near[samples + s * TILE + k] = f.tile_near[samples + k]
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +13,7 @@ from cardan.api import mj_name2id
 from cardan.enums import mjtCamera, mjtCatBit, mjtObj, mjtRndFlag
 from cardan.model import MjData, MjModel
 from cardan.render.assets import Assets
+from cardan.render.batch import draw_batch
 from cardan.render.camera import average_camera
 from cardan.render.frame import DEPTHS, Frame
 from cardan.render.geometry import COLORS
@@ -63,7 +65,9 @@ class Renderer:
         self._nsample = samples_of(int(model.vis.quality.offsamples))
         if threads is None:
             threads = min(os.cpu_count() or 1, 4)
+        self._threads, self._max_geom = threads, max_geom
         self._frame: Frame | None = Frame(Assets(model), threads)
+        self._helpers: list[Renderer] = []
 
     @property
     def model(self) -> MjModel:
@@ -176,6 +180,64 @@ class Renderer:
         option = scene_option if scene_option is not None else self._option
         mjv_updateScene(self._model, data, option, None, camera, mjtCatBit.mjCAT_ALL.value, self._scene)
 
+    def render_batch(
+        self,
+        data: Sequence[MjData],
+        cameras: Sequence[int | str | MjvCamera] = (-1,),
+        scene_option: MjvOption | None = None,
+        *,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Draw many states, each from all cameras, in one call; what is drawn is what `render` would give.
+
+        Args:
+            data: the states, one a world, after `mj_forward`.
+            cameras: names or ids of cameras, as of `update_scene`.
+            scene_option: what is shown.
+            out: where the pictures go.
+
+        Returns:
+            `out` or a new array, (worlds, cameras, height, width, channels): 3 uint8; of depths 1 float32; of segments 2
+            int32.
+
+        Raises:
+            RuntimeError: the renderer was closed.
+            ValueError: no such camera, or `out` has another shape or element type.
+        """
+        if self._frame is None:
+            raise RuntimeError("render_batch cannot be called after close.")
+        for camera in cameras:
+            if not isinstance(camera, MjvCamera):
+                self._camera(camera)
+        channels, dtype = 3, np.uint8
+        if self._depth_rendering:
+            channels, dtype = 1, np.float32
+        elif self._segmentation_rendering:
+            channels, dtype = 2, np.int32
+        shape = (len(data), len(cameras), self._height, self._width, channels)
+        if out is None:
+            out = np.empty(shape, dtype)
+        elif out.shape != shape or out.dtype != dtype:
+            raise ValueError(f"out should be {np.dtype(dtype)} of shape {shape}, got {out.dtype} of shape {out.shape}")
+        workers = max(1, min(self._threads, len(data) * len(cameras)))
+        while len(self._helpers) < workers:
+            helper = Renderer(self._model, self._height, self._width, self._max_geom, threads=1)
+            self._helpers.append(helper)
+        for helper in self._helpers:
+            helper._depth_rendering = self._depth_rendering
+            helper._segmentation_rendering = self._segmentation_rendering
+            helper._scene.flags[:] = self._scene.flags
+        draw_batch(data, cameras, scene_option, out, workers, self._draw_with_helper)
+        return out
+
+    def _draw_with_helper(
+        self, worker: int, data: MjData, camera: int | str | MjvCamera, option: MjvOption | None, out: np.ndarray
+    ) -> None:
+        """Draw one picture of a batch."""
+        helper = self._helpers[worker]
+        helper.update_scene(data, camera, option)
+        out[...] = helper.render().reshape(out.shape)
+
     def _camera(self, camera: int | str) -> MjvCamera:
         """The camera of a name or id."""
         number = camera
@@ -199,6 +261,9 @@ class Renderer:
         if self._frame is not None:
             self._frame.close()
             self._frame = None
+        for helper in self._helpers:
+            helper.close()
+        self._helpers = []
 
     def __enter__(self) -> Self:
         return self

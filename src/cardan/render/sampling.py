@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from math import floor, log2
+from math import floor
 from typing import Any
 
 from cardan.jit import kernel
 
 BYTE = 255
 SHARE = 1.0 / 255.0
+LOG_BEND = 0.3437
 
 
 @kernel
 def wrapped(i: int, n: int) -> int:
-    """The texel that stands for number `i` of a row of `n` that repeats."""
-    return i % n
+    """The texel that stands for number `i`, from -1 to `n`, of a row of `n` that repeats."""
+    if i < 0:
+        return i + n
+    return i - n if i >= n else i
 
 
 @kernel
@@ -42,8 +45,8 @@ def sample_level(a: Any, tex: int, level: int, s: float, t: float) -> Any:
     x = (s - floor(s)) * width - 0.5
     y = (t - floor(t)) * height - 0.5
     i, j = floor(x), floor(y)
-    i0, i1 = wrapped(i + width, width), wrapped(i + 1, width)
-    j0, j1 = wrapped(j + height, height), wrapped(j + 1, height)
+    i0, i1 = wrapped(i, width), wrapped(i + 1, width)
+    j0, j1 = wrapped(j, height), wrapped(j + 1, height)
     adr = a.tex_leveladr[tex, level]
     return blend(
         a.texel[adr + j0 * width + i0],
@@ -83,9 +86,16 @@ def mixed(c: Any, d: Any, share: float) -> Any:
 @kernel
 def level_of(a: Any, tex: int, footprint: float) -> float:
     """Level of detail at which a pixel is as large as a texel; `footprint` is the size of a pixel in texels."""
-    if footprint <= 1.0:
-        return 0.0
-    return min(log2(footprint), a.tex_nlevel[tex] - 1.0)
+    most = a.tex_nlevel[tex] - 1
+    level = 0
+    while footprint > 2.0 and level < most:
+        footprint *= 0.5
+        level += 1
+    if footprint <= 1.0 or level >= most:
+        return float(level)
+    # the logarithm to base 2 between 1 and 2, to 0.01
+    rest = min(footprint, 2.0) - 1.0
+    return level + rest * (1.0 + LOG_BEND * (1.0 - rest))
 
 
 @kernel
