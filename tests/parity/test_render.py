@@ -1,7 +1,8 @@
 """Pictures against the reference's, drawn in software by OSMesa; skipped where that isn't installed.
 
-The bars: segments equal in 99.5 % of pixels, depths within 1e-3 in 99.5 %, colours within 8 of 255 in 95 %, a structural
-similarity above 0.95. ``CARDAN_FULL_TESTS=1`` looks at all shared models; `docs/performance.md` has the table.
+The bars: segments equal in 99.5 % of pixels, depths within 1e-3 in 99.5 %, colours within 8 of 255 in 95 %, a
+structural similarity above 0.95. ``CARDAN_FULL_TESTS=1`` looks at all shared models; not all of them reach the bars, as
+`docs/performance.md` says.
 """
 
 from __future__ import annotations

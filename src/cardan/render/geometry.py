@@ -179,12 +179,19 @@ def bound_triangle(f: Any, view: int, tri: int, v0: int, v1: int, v2: int) -> bo
 
 @kernel
 def set_edge(f: Any, tri: int, k: int, v: int, w: int) -> None:
-    """Coefficients of the edge function through two vertices: the cross product of their homogeneous coordinates."""
+    """Coefficients of the edge function through two vertices: the cross product of their homogeneous coordinates.
+
+    The two triangles of an edge get numbers that differ in sign only, so that each sample on it belongs to one.
+    """
+    sign = 1.0
+    if v > w:
+        v, w = w, v
+        sign = -1.0
     x0, y0, w0 = float(f.vert_clip[v, 0]), float(f.vert_clip[v, 1]), float(f.vert_clip[v, 2])
     x1, y1, w1 = float(f.vert_clip[w, 0]), float(f.vert_clip[w, 1]), float(f.vert_clip[w, 2])
-    f.tri_edge[tri, 3 * k] = y0 * w1 - y1 * w0
-    f.tri_edge[tri, 3 * k + 1] = w0 * x1 - w1 * x0
-    f.tri_edge[tri, 3 * k + 2] = x0 * y1 - x1 * y0
+    f.tri_edge[tri, 3 * k] = sign * (y0 * w1 - y1 * w0)
+    f.tri_edge[tri, 3 * k + 1] = sign * (w0 * x1 - w1 * x0)
+    f.tri_edge[tri, 3 * k + 2] = sign * (x0 * y1 - x1 * y0)
 
 
 @kernel

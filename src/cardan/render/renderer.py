@@ -197,8 +197,8 @@ class Renderer:
             out: where the pictures go.
 
         Returns:
-            `out` or a new array, (worlds, cameras, height, width, channels): 3 uint8; of depths 1 float32; of segments 2
-            int32.
+            `out` or a new array, (worlds, cameras, height, width, channels): 3 uint8; of depths 1 float32; of segments
+            2 int32.
 
         Raises:
             RuntimeError: the renderer was closed.
