@@ -31,7 +31,7 @@ import numpy as np
 from cardan.dynamics.jacobian import rotation_column
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
-from cardan.maths.quaternion import quat2vel, rot_vec_quat, sub_quat
+from cardan.maths.quaternion import mul_quat, neg_quat, quat2vel, rot_vec_quat, sub_quat
 from cardan.maths.vector import dot3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
@@ -115,6 +115,44 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
             d.qfrc_passive[dof] += dot3(rotation_column(d, dof), torque)
 
 
+def rainbow(share: float) -> tuple[float, float, float, float]:
+    """A colour from blue (0) through cyan, green and yellow to red (1)."""
+    x = 4.0 * min(1.0, max(0.0, share))
+    if x < 1.0:
+        return (0.0, x, 1.0, 1.0)
+    if x < 2.0:
+        return (0.0, 1.0, 2.0 - x, 1.0)
+    return (x - 2.0, 1.0, 0.0, 1.0) if x < 3.0 else (1.0, 4.0 - x, 0.0, 1.0)
+
+
+def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
+    """The torque on each segment from the one before, by its body, in the frame of the body."""
+    torques = {}
+    for k, body in enumerate(memory.indices[1:].tolist()):
+        before, here = tuple(d.xquat[m.body_parentid[body]].tolist()), tuple(d.xquat[body].tolist())
+        stiffness, rest = memory.numbers[STRIDE * k : STRIDE * k + 3], memory.numbers[STRIDE * k + 3 : STRIDE * k + 6]
+        local = stiffness * (rest - np.array(sub_quat(here, before)))
+        turn = mul_quat(neg_quat(here), before)
+        torques[body] = np.array(rot_vec_quat(tuple(local.tolist()), turn))
+    return torques
+
+
+def visualize(m: Any, d: Any, opt: Any, scn: Any, instance: int) -> None:
+    """Colour the geoms of the segments by their torques: the mean of those at both ends, up to `vmax`; not if it is 0.
+
+    As in the reference, the colours stay in the model (`geom_rgba`).
+    """
+    most = number(config_of(m, instance), "vmax", 0.0)
+    if most <= 0.0:
+        return
+    torques = _torques(m, d, d._plugin_data[instance])
+    after = {int(m.body_parentid[body]): torque for body, torque in torques.items()}
+    for body in np.flatnonzero(m.body_plugin == instance).tolist():
+        ends = [part[body] for part in (torques, after) if body in part]
+        if ends and m.body_geomnum[body]:
+            m.geom_rgba[m.body_geomadr[body]] = rainbow(float(np.linalg.norm(sum(ends))) / len(ends) / most)
+
+
 CABLE = Plugin(
     "mujoco.elasticity.cable",
     ("twist", "bend", "flat", "vmax"),
@@ -122,4 +160,5 @@ CABLE = Plugin(
     validate=moduli,
     init=init,
     compute=compute,
+    visualize=visualize,
 )

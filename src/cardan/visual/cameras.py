@@ -7,7 +7,7 @@ from typing import Any
 
 from cardan.enums import mjtCamera
 from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import add_scaled3, get3, get4, get9, scale3
+from cardan.maths.vector import add3, add_scaled3, get3, get4, get9, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.memory import AZIMUTH, CAM_FIXED, CAM_TRACK, CAM_TYPE, CAMERA, DISTANCE, ELEVATION, LOOKAT
 
@@ -16,6 +16,14 @@ POS, FORWARD, UP, NEAR, FAR = (CAMERA[k] for k in ("pos", "forward", "up", "frus
 CENTER, WIDTH, BOTTOM, TOP = (CAMERA[f"frustum_{k}"] for k in ("center", "width", "bottom", "top"))
 TRACKED = 0.2
 """Share of the way to the tracked body that the point of view goes at each update."""
+
+
+@kernel
+def camera_average(d: Data, word: int) -> Any:
+    """Average of a vector of both cameras of the scene, by its first word."""
+    left = (d.work.scn_camera[0, word], d.work.scn_camera[0, word + 1], d.work.scn_camera[0, word + 2])
+    right = (d.work.scn_camera[1, word], d.work.scn_camera[1, word + 1], d.work.scn_camera[1, word + 2])
+    return scale3(add3(left, right), 0.5)
 
 
 @kernel

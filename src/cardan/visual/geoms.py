@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import Any
 
 from cardan.enums import mjtFrame, mjtGeom, mjtLabel, mjtObj, mjtVisFlag
 from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import get3, get4, get9
+from cardan.maths.vector import get3, get4, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     DATAID,
@@ -14,6 +15,7 @@ from cardan.visual.append import (
     DYNAMIC,
     EMISSION,
     MODELRBOUND,
+    POS,
     STATIC,
     TEXCOORD,
     colour,
@@ -25,11 +27,19 @@ from cardan.visual.append import (
     wants,
 )
 from cardan.visual.axes import frame_axes
+from cardan.visual.cameras import camera_average
 from cardan.visual.islands import island_rgba
-from cardan.visual.memory import FLAGS, FRAME, GEOMGROUP, SELECT, SITEGROUP
+from cardan.visual.memory import CAMERA, FLAGS, FRAME, GEOMGROUP, SELECT, SITEGROUP
 
 OBJ_GEOM, OBJ_SITE = int(mjtObj.mjOBJ_GEOM), int(mjtObj.mjOBJ_SITE)
 LABEL_GEOM, LABEL_SITE = int(mjtLabel.mjLABEL_GEOM), int(mjtLabel.mjLABEL_SITE)
+CAM_POS = CAMERA["pos"]
+MAXPLANEGRID = 200
+"""Most divisions of the grid of a plane."""
+PLAIN_TILE = 2.1 / (MAXPLANEGRID / 2 - 1)
+"""Tile of an infinite plane without material, in distances of the far plane."""
+TEXTURE_TILE = 4.0
+"""Tile of an infinite plane whose texture is not repeated, m."""
 GEOM_FRAME, SITE_FRAME = int(mjtFrame.mjFRAME_GEOM), int(mjtFrame.mjFRAME_SITE)
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 SHOW_STATIC = FLAGS + int(mjtVisFlag.mjVIS_STATIC)
@@ -90,6 +100,23 @@ def glow(m: Model, d: Data, g: int, body: int) -> None:
         d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
 
 
+@kernel
+def _follow_camera(m: Model, d: Data, g: int, geom: int) -> None:
+    """Move a plane that is infinite along an axis to where the camera is, by whole tiles of its pattern."""
+    mat, origin = get9(d.geom_xmat, geom), get3(d.geom_xpos, geom)
+    offset = mul_mat_t_vec3(mat, sub3(camera_average(d, CAM_POS), origin))
+    material = m.geom_matid[geom]
+    for k in range(2):
+        if m.geom_size[geom, k] > 0.0:
+            continue
+        tile = PLAIN_TILE * m.vis.map.zfar * m.stat.extent
+        if material >= 0 and m.mat_texrepeat[material, k] > 0.0:
+            tile = TEXTURE_TILE / m.mat_texrepeat[material, k]
+        shift = tile * floor(0.5 + offset[k] / tile) if tile > 0.0 else 0.0
+        for c in range(3):
+            d.work.scn_geom_f[g, POS + c] += shift * mat[3 * c + k]
+
+
 @stage
 def add_geoms(m: Model, d: Data) -> int:
     """The geoms of the model whose groups are shown and that aren't fully transparent."""
@@ -116,6 +143,7 @@ def add_geoms(m: Model, d: Data) -> int:
         d.work.scn_geom_f[g, MODELRBOUND] = m.geom_rbound[geom]
         if kind == PLANE:
             d.work.scn_geom_i[g, DATAID] = plane
+            _follow_camera(m, d, g, geom)
         elif kind == HFIELD:
             d.work.scn_geom_i[g, DATAID] = m.geom_dataid[geom]
         elif kind in (MESH, SDF):

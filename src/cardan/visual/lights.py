@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import add3, get3, normalize3, scale3
+from cardan.maths.vector import get3, normalize3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual import fields
+from cardan.visual.cameras import camera_average
 from cardan.visual.memory import CAMERA, LIGHT, NLIGHT
 
 MAXLIGHT = fields.MAXLIGHT
@@ -34,21 +35,13 @@ def _clear(d: Data, i: int) -> None:
 
 
 @kernel
-def _camera3(d: Data, word: int) -> Any:
-    """Average of three words of both cameras."""
-    left = (d.work.scn_camera[0, word], d.work.scn_camera[0, word + 1], d.work.scn_camera[0, word + 2])
-    right = (d.work.scn_camera[1, word], d.work.scn_camera[1, word + 1], d.work.scn_camera[1, word + 2])
-    return scale3(add3(left, right), 0.5)
-
-
-@kernel
 def _headlight(m: Model, d: Data) -> None:
     """The light 0: at the camera, directional."""
     lights = d.work.scn_light_f
     _clear(d, 0)
     d.work.scn_light_i[0, BYTES] = IS_HEADLIGHT | IS_DIRECTIONAL
-    _put3(lights, 0, POS, _camera3(d, CAM_POS))
-    _put3(lights, 0, DIR, normalize3(_camera3(d, CAM_FORWARD)))
+    _put3(lights, 0, POS, camera_average(d, CAM_POS))
+    _put3(lights, 0, DIR, normalize3(camera_average(d, CAM_FORWARD)))
     head = m.vis.headlight
     for k in range(3):
         lights[0, AMBIENT + k] = head.ambient[k]

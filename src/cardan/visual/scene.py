@@ -16,6 +16,7 @@ from cardan.errors import FatalError
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.plugins.registry import plugin_of
 from cardan.step.report import report
 from cardan.visual import cameras, lights, skins
 from cardan.visual.labels import write_labels
@@ -72,11 +73,26 @@ def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, s
     memory.attach(d)
 
 
+def _show_flexes(opt: MjvOption, scn: MjvScene) -> None:
+    """Tell the renderer which parts of flexes to draw, if any is shown."""
+    shown = {kind: int(opt.flags[flag]) for kind, flag in VIS_FLEX.items()}
+    if any(shown.values()):
+        for kind, value in shown.items():
+            scn.values[f"flex{kind}opt"] = value
+
+
+def _visualize_plugins(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
+    """Call the `visualize` functions of all plugin instances. They may change colours, or add geoms of their own."""
+    for instance in range(m.nplugin):
+        function = plugin_of(m, instance).visualize
+        if function is not None:
+            function(m, d, opt, scn, instance)
+    scn.memory.state[NGEOM] = scn.values["ngeom"]
+
+
 def _finish(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
     """Take over what the stages left in the scene's memory."""
     state, values = scn.memory.state, scn.values
-    for kind in ("vert", "edge", "face", "skin"):
-        values[f"flex{kind}opt"] = opt.flags[VIS_FLEX[kind]]
     first = values["ngeom"].item()
     values["ngeom"] = state[NGEOM]
     if opt.label:
@@ -114,7 +130,11 @@ def mjv_updateScene(
     memory.put_camera(cam)
     scn.values["ngeom"] = 0
     _prepare(d, opt, pert, integer("mjv_updateScene", "catmask", catmask), scn)
-    stages = (cameras.update_camera, lights.make_lights, *stages_of(m, opt, pert, catmask))
+    # planes follow the cameras of the last update, as in the reference
+    stages = (*stages_of(m, opt, pert, catmask), cameras.update_camera, lights.make_lights)
+    _show_flexes(opt, scn)
+    if m.nplugin:
+        _visualize_plugins(m, d, opt, scn)
     _program(stages).run(m, d)
     memory.get_camera(cam)
     scn.values["nlight"] = memory.state[NLIGHT]

@@ -27,7 +27,7 @@ from cardan.visual.append import (
 )
 from cardan.visual.catenary import cord_length, hang, point_of
 from cardan.visual.islands import island_rgba
-from cardan.visual.memory import ACTUATORGROUP, FLAGS, TENDONGROUP
+from cardan.visual.memory import FLAGS, TENDONGROUP
 
 OBJ_TENDON, OBJ_ACTUATOR, OBJ_SENSOR = (
     int(k) for k in (mjtObj.mjOBJ_TENDON, mjtObj.mjOBJ_ACTUATOR, mjtObj.mjOBJ_SENSOR)
@@ -142,12 +142,13 @@ def _rod(m: Model, d: Data, actuator: int, kind: int, width: float, a: Any, b: A
 
 @stage
 def add_slider_cranks(m: Model, d: Data) -> int:
-    """The slider as a cylinder, and the crank as a capsule: in another colour where it can't reach the slider."""
+    """The slider as a cylinder, and the crank as a capsule: in another colour where it can't reach the slider.
+
+    As in the reference, those of all groups are shown.
+    """
     width = m.vis.scale.slidercrank * m.stat.meansize
     for actuator in range(m.nu):
         if m.actuator_trntype[actuator] != TRN_SLIDERCRANK:
-            continue
-        if not shown_group(d, ACTUATORGROUP, m.actuator_group[actuator]):
             continue
         crank, slider = m.actuator_trnid[actuator, 0], m.actuator_trnid[actuator, 1]
         axis = column3(get9(d.site_xmat, slider), 2)

@@ -1,0 +1,46 @@
+"""Scenes of the shared models beside the reference's, in order with every member: each option on its own, and together.
+
+``CARDAN_FULL_TESTS=1`` compares all models; else three small ones, with the interesting settings.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from marks import takes_minutes_interpreted
+from models import SHARED_MODELS, shared_model_files
+from visual.scenes_compared import Pair
+from visual.settings import combinations, compare, single_flags
+
+FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
+FEW = [
+    SHARED_MODELS / "mujoco" / name
+    for name in ("car/car.xml", "slider_crank/slider_crank.xml", "plugin/elasticity/cable.xml")
+]
+
+pytestmark = [
+    pytest.mark.skipif(not shared_model_files(), reason="the shared models are not beside the checkout"),
+    pytest.mark.filterwarnings("ignore"),
+    takes_minutes_interpreted,
+]
+
+
+@pytest.mark.parametrize(
+    "path", shared_model_files() if FULL else FEW, ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_scenes(path: Path) -> None:
+    try:
+        pair = Pair(path, steps=5)
+    except ValueError:
+        pytest.skip("a part of a model, or one that neither engine reads")
+    geoms = scenes = 0
+    wrong: dict[str, list[str]] = {}
+    for name, settings in (*single_flags(), *combinations()):
+        count, lines = compare(pair, settings)
+        geoms, scenes = geoms + count, scenes + (count > 0)
+        if lines:
+            wrong[name] = lines[:3]
+    print(f"{path.name}: {scenes} scenes, {geoms} geoms, {len(wrong)} differ")
+    assert wrong == {}
