@@ -7,7 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from cardan.enums import mjtCatBit, mjtFrame, mjtLabel, mjtVisFlag
-from cardan.visual import bodies, contacts, flexes, frames, geoms, joints, perturbed, skins, symbols, tendons, volumes
+from cardan.visual import (
+    bodies,
+    contacts,
+    flexes,
+    frames,
+    geoms,
+    joints,
+    perturbed,
+    searches,
+    skins,
+    symbols,
+    tendons,
+    volumes,
+)
 from cardan.visual.structs import MjvOption, MjvPerturb
 
 Stage = Callable[..., Any]
@@ -41,6 +54,7 @@ class Part:
 
 
 PARTS: tuple[Part, ...] = (
+    Part(searches.add_searches, "nplugin", ANY, flags=("SDFITER",)),
     Part(flexes.update_flexes, "nflex", ANY, flags=("FLEXVERT", "FLEXEDGE", "FLEXFACE", "FLEXSKIN")),
     Part(skins.update_skins, "nskin", ANY, flags=("SKIN",)),
     Part(flexes.add_flexes, "nflex", MOVING, flags=("FLEXVERT", "FLEXEDGE", "FLEXFACE", "FLEXSKIN")),
