@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import atan2, sqrt
 from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtCatBit, mjtGeom, mjtVisFlag
 from cardan.enums.data import mjtWarning
 from cardan.jit import kernel
-from cardan.maths.quaternion import quat2mat
+from cardan.maths.quaternion import axis_angle2quat, quat2mat
 from cardan.maths.vector import add3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.step.report import count_warning
@@ -157,6 +157,18 @@ def name_it(d: Data, g: int, label: int, id: int) -> None:
 
 
 @kernel
+def _is_default(rgba: Any) -> bool:
+    """Whether a colour is that of objects to which none was given."""
+    return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0
+
+
+@kernel
+def opacity(m: Model, material: int, rgba: Any) -> float:
+    """Opacity of an object: its material's if it has one and no colour of its own."""
+    return m.mat_rgba[material, 3] if material >= 0 and _is_default(rgba) else rgba[3]
+
+
+@kernel
 def colour(m: Model, d: Data, g: int, material: int, rgba: Any) -> None:
     """Colour, texture and finish of a geom that shows something of the model.
 
@@ -172,8 +184,7 @@ def colour(m: Model, d: Data, g: int, material: int, rgba: Any) -> None:
     reals[g, TEXREPEAT] = 0.0
     reals[g, TEXREPEAT + 1] = 0.0
     if material >= 0:
-        own = rgba[0] != DEFAULT_RGBA or rgba[1] != DEFAULT_RGBA or rgba[2] != DEFAULT_RGBA or rgba[3] != 1.0
-        if not own:
+        if _is_default(rgba):
             put_rgba(d, g, _material_rgba(m, material))
         _put_material(m, d, g, material)
     if shows(d, TRANSPARENT) and d.work.scn_geom_i[g, CATEGORY] == DYNAMIC:
@@ -207,15 +218,12 @@ def z_to(vec: Any) -> Any:
     length = norm3(vec)
     if length < mjMINVAL:
         return EYE
-    x, y, z = vec[0] / length, vec[1] / length, vec[2] / length
-    sine = sqrt(x * x + y * y)
+    sine = sqrt(vec[0] * vec[0] + vec[1] * vec[1])
     if sine < mjMINVAL:
-        if z < 0.0:
+        if vec[2] < 0.0:
             return (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
         return EYE
-    half = sqrt(0.5 * (1.0 + z))
-    scale = 0.5 / half
-    return quat2mat((half, -y * scale, x * scale, 0.0))
+    return quat2mat(axis_angle2quat((-vec[1] / sine, vec[0] / sine, 0.0), atan2(sine, vec[2])))
 
 
 @kernel

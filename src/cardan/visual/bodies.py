@@ -47,9 +47,11 @@ def equivalent_size(m: Model, body: int, scaled: bool) -> Any:
     ellipsoid = m.vis.global_.ellipsoidinertia != 0
     x, y, z = get3(m.body_inertia, body)
     factor = (ELLIPSOID_FACTOR if ellipsoid else BOX_FACTOR) / m.body_mass[body]
-    size = (sqrt((y + z - x) * factor), sqrt((z + x - y) * factor), sqrt((x + y - z) * factor))
-    if scaled:
-        volume = (ELLIPSOID_VOLUME if ellipsoid else BOX_VOLUME) * size[0] * size[1] * size[2]
+    # the triangle inequality may be broken by rounding, or by choice
+    a, b, c = max(0.0, y + z - x), max(0.0, z + x - y), max(0.0, x + y - z)
+    size = (sqrt(a * factor), sqrt(b * factor), sqrt(c * factor))
+    volume = (ELLIPSOID_VOLUME if ellipsoid else BOX_VOLUME) * size[0] * size[1] * size[2]
+    if scaled and volume > 0.0:
         size = scale3(size, (m.body_mass[body] / (DENSITY * volume)) ** (1.0 / 3.0))
     return size
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.constants import mjMINVAL
 from cardan.dynamics.external import contact_force
 from cardan.enums import mjtEq, mjtFrame, mjtLabel, mjtObj, mjtVisFlag
 from cardan.jit import OK, kernel, stage
-from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3
+from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     DECOR,
@@ -121,6 +122,8 @@ def _forces(m: Model, d: Data, k: int) -> None:
     aren't drawn.
     """
     wrench = contact_force(m, d, k)
+    if norm3((wrench[0], wrench[1], wrench[2])) < mjMINVAL:
+        return
     frame = get9(d.contact.frame, k)
     one, other = _body(m, d.contact.geom[k, 0]), _body(m, d.contact.geom[k, 1])
     sign = -1.0 if one > other else 1.0

@@ -28,7 +28,7 @@ from cardan.visual.memory import FLAGS, FLEX_LAYER, FLEXGROUP, FLEXSELECT
 
 OBJ_FLEX, LABEL_FLEX, GEOM_FLEX = int(mjtObj.mjOBJ_FLEX), int(mjtLabel.mjLABEL_FLEX), int(mjtGeom.mjGEOM_FLEX)
 SHOW_FACE, SHOW_SKIN = FLAGS + int(mjtVisFlag.mjVIS_FLEXFACE), FLAGS + int(mjtVisFlag.mjVIS_FLEXSKIN)
-SURFACE, SOLID = 2, 3
+SURFACE = 2
 
 
 @kernel
@@ -137,11 +137,9 @@ def _flat_faces(m: Model, d: Data, flex: int) -> None:
 def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: float) -> None:
     """A triangle of the skin: its vertices moved along their normals; flat skins keep the normal of the triangle."""
     face = _new_face(d, flex)
-    sign = 1.0 if offset >= 0.0 else -1.0
+    sign = 1.0 if offset > 0.0 else -1.0  # without a radius, normals point inwards, as in the reference
     flat = m.flex_flatskin[flex] != 0
     plane = flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k))
-    if m.flex_dim[flex] == SOLID:  # as in the reference, whose flat skins of solids have normals inwards
-        plane = scale3(plane, -1.0)
     plane = scale3(plane, sign)
     a, b, c = _normal(d, i), _normal(d, j), _normal(d, k)
     na = plane if flat else scale3(a, sign)
@@ -156,7 +154,7 @@ def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: f
 def _strip(m: Model, d: Data, flex: int, i: int, j: int, radius: float) -> None:
     """A triangle of the border of a surface: one vertex on one side, two of the other vertex on both sides."""
     face = _new_face(d, flex)
-    n = normalize3(scale3(cross(sub3(_vertex(d, j), _vertex(d, i)), _normal(d, j)), 1.0 if radius >= 0.0 else -1.0))
+    n = normalize3(scale3(cross(sub3(_vertex(d, j), _vertex(d, i)), _normal(d, j)), 1.0 if radius > 0.0 else -1.0))
     _put_corner(m, d, flex, face, 0, i, add_scaled3(_vertex(d, i), _normal(d, i), radius), n)
     _put_corner(m, d, flex, face, 1, j, add_scaled3(_vertex(d, j), _normal(d, j), -radius), n)
     _put_corner(m, d, flex, face, 2, j, add_scaled3(_vertex(d, j), _normal(d, j), radius), n)

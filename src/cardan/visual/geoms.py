@@ -21,6 +21,7 @@ from cardan.visual.append import (
     colour,
     name_it,
     new_geom,
+    opacity,
     put,
     shown_group,
     shows,
@@ -128,7 +129,7 @@ def add_geoms(m: Model, d: Data) -> int:
         body = m.geom_bodyid[geom]
         if not is_shown(m, d, body) or not shown_group(d, GEOMGROUP, m.geom_group[geom]):
             continue
-        if _alpha(m, geom) == 0.0:
+        if opacity(m, m.geom_matid[geom], get4(m.geom_rgba, geom)) == 0.0:
             continue
         g = new_geom(d, category_of(m, body), OBJ_GEOM, geom)
         if g < 0:
@@ -154,18 +155,14 @@ def add_geoms(m: Model, d: Data) -> int:
     return OK
 
 
-@kernel
-def _alpha(m: Model, geom: int) -> float:
-    """Opacity of a geom: its own."""
-    return m.geom_rgba[geom, 3]
-
-
 @stage
 def add_sites(m: Model, d: Data) -> int:
-    """The sites whose groups are shown."""
+    """The sites whose groups are shown and that aren't fully transparent."""
     for site in range(m.nsite):
         body = m.site_bodyid[site]
         if not is_shown(m, d, body) or not shown_group(d, SITEGROUP, m.site_group[site]):
+            continue
+        if opacity(m, m.site_matid[site], get4(m.site_rgba, site)) == 0.0:
             continue
         g = new_geom(d, category_of(m, body), OBJ_SITE, site)
         if g < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.constants import mjMINVAL
 from cardan.enums import mjtDyn, mjtJoint, mjtLabel, mjtObj, mjtTrn, mjtVisFlag
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import get3, get9
@@ -76,13 +77,18 @@ def add_joints(m: Model, d: Data) -> int:
 
 @kernel
 def _share(value: float, limited: int, low: float, high: float) -> float:
-    """A control or activation from -1 to 1, in terms of its range; without one, in terms of 1."""
+    """Where a control or activation is between its neutral value (0) and the ends of its range (-1 and 1).
+
+    Neutral is 0, or the end of the range nearest to it. Where there is no end on a side, it is at -1 or 1.
+    """
+    neutral, bottom, top = 0.0, -1.0, 1.0
     if limited != 0:
-        if value > 0.0:
-            value = value / max(1e-15, high)
-        else:
-            value = -value / min(-1e-15, low)
-    return min(1.0, max(-1.0, value))
+        neutral = max(low, 0.0) + min(high, 0.0)
+        bottom = low if low < neutral else bottom
+        top = high if high > neutral else top
+    if value >= neutral:
+        return min(1.0, (value - neutral) / max(mjMINVAL, top - neutral))
+    return max(-1.0, (value - neutral) / max(mjMINVAL, neutral - bottom))
 
 
 @kernel

@@ -195,13 +195,11 @@ def _face_room(model: MjModel, flex: int) -> int:
     """How many faces of a flex can be shown at once.
 
     Of a surface both sides, and two for each piece of its border; of a solid the shell, or all sides of the elements of
-    one layer.
+    one layer; of a line none, but as much room is kept, as in the reference.
     """
     dim, elements, shell = (int(getattr(model, f"flex_{name}")[flex]) for name in ("dim", "elemnum", "shellnum"))
     if dim == 2:
         return 2 * elements + 2 * shell
-    if dim == 3:
-        first = int(model.flex_elemadr[flex])
-        layers = np.bincount(model.flex_elemlayer[first : first + elements], minlength=1)
-        return max(shell, 4 * int(layers.max()))
-    return 0
+    first = int(model.flex_elemadr[flex])
+    layers = np.bincount(model.flex_elemlayer[first : first + elements], minlength=1)
+    return max(shell, 4 * int(layers.max()))

@@ -16,6 +16,7 @@ from cardan.visual.append import (
     GEOM_CAPSULE,
     GEOM_CYLINDER,
     GEOM_LINE,
+    UNKNOWN,
     colour,
     connect,
     name_it,
@@ -29,9 +30,7 @@ from cardan.visual.catenary import cord_length, hang, point_of
 from cardan.visual.islands import island_rgba
 from cardan.visual.memory import FLAGS, TENDONGROUP
 
-OBJ_TENDON, OBJ_ACTUATOR, OBJ_SENSOR = (
-    int(k) for k in (mjtObj.mjOBJ_TENDON, mjtObj.mjOBJ_ACTUATOR, mjtObj.mjOBJ_SENSOR)
-)
+OBJ_TENDON, OBJ_ACTUATOR = int(mjtObj.mjOBJ_TENDON), int(mjtObj.mjOBJ_ACTUATOR)
 LABEL_TENDON, LABEL_ACTUATOR = int(mjtLabel.mjLABEL_TENDON), int(mjtLabel.mjLABEL_ACTUATOR)
 TRN_SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
 SENS_RANGEFINDER = int(mjtSensor.mjSENS_RANGEFINDER)
@@ -176,7 +175,7 @@ def add_rangefinders(m: Model, d: Data) -> int:
             continue
         site = m.sensor_objid[sensor]
         start = get3(d.site_xpos, site)
-        g = new_geom(d, DECOR, OBJ_SENSOR, sensor)
+        g = new_geom(d, DECOR, UNKNOWN, sensor)
         if g < 0:
             return OK
         stop = add_scaled3(start, column3(get9(d.site_xmat, site), 2), distance)
