@@ -171,7 +171,9 @@ def _meshes_differ(expected: Any, found: Any) -> Iterator[str]:
         # the reference leaves these uninitialised while nothing shows them
         if (name in ("flexvert", "flexfaceused") and not flexes) or (name.startswith("skin") and not skins):
             continue
-        if a.shape != b.shape or not np.allclose(a, b, rtol=1e-4, atol=5e-5):
+        # normals of small faces, whose corners are kept in single precision
+        atol = 3e-4 if name == "skinnormal" else 5e-5
+        if a.shape != b.shape or not np.allclose(a, b, rtol=1e-4, atol=atol):
             yield name
     for flex in range(expected.nflex if flexes else 0):
         first = 9 * expected.flexfaceadr[flex]

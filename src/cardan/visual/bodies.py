@@ -67,7 +67,7 @@ def add_inertias(m: Model, d: Data) -> int:
             g = decorate(d, OBJ_BODY, body, kind, size, pos, mat, rgba_of(m.vis.rgba.inertia))
             if g < 0:
                 return OK
-            label_body(m, d, g, body)
+            label_body(d, g, body)
             glow(m, d, g, body)
     return OK
 

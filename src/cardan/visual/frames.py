@@ -69,7 +69,7 @@ def add_selected_point(m: Model, d: Data) -> int:
 
 
 @kernel
-def label_body(m: Model, d: Data, g: int, body: int) -> None:
+def label_body(d: Data, g: int, body: int) -> None:
     """Give a geom the label of a body, if bodies or the selected one are labelled."""
     name_it(d, g, LABEL_BODY, body)
     if body == d.work.scn_state[SELECT]:
@@ -86,16 +86,25 @@ def _island(m: Model, d: Data, body: int) -> int:
 
 @stage
 def add_body_labels(m: Model, d: Data) -> int:
-    """Labels of bodies that stand alone: numbers of islands; names, unless the bodies' inertias bear them."""
+    """Names of bodies, or of the selected one, that stand alone: unless the bodies' inertias bear them."""
     label = d.work.scn_state[LABEL]
+    if shows(d, SHOW_INERTIA):
+        return OK
     for body in range(1, m.nbody):
-        if not is_shown(m, d, body):
-            continue
-        chosen = label == LABEL_BODY or (label == LABEL_SELECTION and body == d.work.scn_state[SELECT])
-        if chosen and not shows(d, SHOW_INERTIA):
-            g = decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, get3(d.xpos, body), get9(d.xmat, body), GRAY)
-            label_body(m, d, g, body)
-        elif label == LABEL_ISLAND and _island(m, d, body) >= 0:
-            g = decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, get3(d.xipos, body), get9(d.ximat, body), GRAY)
-            name_it(d, g, LABEL_ISLAND, _island(m, d, body))
+        chosen = label == LABEL_BODY or body == d.work.scn_state[SELECT]
+        if chosen and is_shown(m, d, body):
+            pos, mat = get3(d.xpos, body), get9(d.xmat, body)
+            label_body(d, decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY), body)
+    return OK
+
+
+@stage
+def add_island_labels(m: Model, d: Data) -> int:
+    """Numbers of the islands of bodies, at their centres of mass."""
+    for body in range(1, m.nbody):
+        island = _island(m, d, body)
+        if island >= 0 and is_shown(m, d, body):
+            pos, mat = get3(d.xipos, body), get9(d.ximat, body)
+            g = decorate(d, UNKNOWN, body, GEOM_LABEL, DEFAULT_SIZE, pos, mat, GRAY)
+            name_it(d, g, LABEL_ISLAND, island)
     return OK
