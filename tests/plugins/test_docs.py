@@ -37,4 +37,4 @@ def test_functions_are_listed() -> None:
     known = set(inspect.signature(cardan.register_plugin).parameters)
     assert listed <= known
     sizes = {"nstate", "nsensordata", "actdim"}
-    assert known - listed == {"name", "capabilities", "attributes", "needstage", "visualize"} | sizes
+    assert known - listed == {"name", "capabilities", "attributes", "needstage"} | sizes
