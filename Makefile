@@ -23,6 +23,14 @@ test: venv
 test-interpreted: venv
 	CARDAN_JIT=0 $(BIN)/python -m pytest -q -n $(WORKERS) --each 4 tests/parity
 
+# the pure wheel, and one a platform with all kernels compiled; objects are kept in build/kernels
+wheel: venv
+	$(BIN)/python -m wheels --jobs $(WORKERS)
+
+# the wheels of `make wheel` in fresh environments, with all shared models in all settings
+test-wheel: venv
+	CARDAN_FULL_TESTS=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/packages
+
 # what goes through private parts of other packages, with their oldest versions
 test-oldest:
 	@test -x .venv-oldest/bin/pytest || { "$(PYTHON)" -m venv .venv-oldest && \

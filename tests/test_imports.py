@@ -26,7 +26,7 @@ FLOORS = (
     ("api", "batch"),
     ("visual",),
     ("render",),
-    ("__init__", "__main__", "cli", "rollout", "minimize", "msh2obj", "as_mujoco"),
+    ("__init__", "__main__", "face", "cli", "rollout", "minimize", "msh2obj", "as_mujoco"),
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 TEXT = {"spec", "mjcf"}

@@ -1,46 +1,75 @@
 """Cardan: a physics engine for articulated and soft bodies in contact.
 
 The names here are those of MuJoCo's Python package, so that ``import cardan as mujoco`` runs existing simulation loops.
+The modules that they stand in are imported when a name is first used.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from cardan import rollout
-from cardan.api import *
-from cardan.api.absent import absent_feature as _absent_feature
-from cardan.constants import *
-from cardan.enums import *
-from cardan.errors import FatalError, UnexpectedError
-from cardan.jit import kernel, stage
-from cardan.model import (
-    MjContact,
-    MjData,
-    MjModel,
-    MjOption,
-    MjSolverStat,
-    MjStatistic,
-    MjTimerStat,
-    MjVisual,
-    MjWarningStat,
-)
-from cardan.render import *
-from cardan.visual import *
-
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
+    from cardan import rollout
+    from cardan.api.callbacks import *
+    from cardan.api.collisions import *
+    from cardan.api.defaults import *
+    from cardan.api.derivatives import *
+    from cardan.api.distance import *
+    from cardan.api.loading import *
+    from cardan.api.mjspec import *
+    from cardan.api.mju_bands import *
+    from cardan.api.mju_boxqp import *
+    from cardan.api.mju_matrices import *
+    from cardan.api.mju_quaternions import *
+    from cardan.api.mju_scalars import *
+    from cardan.api.mju_vectors import *
+    from cardan.api.muscles import *
+    from cardan.api.names import *
+    from cardan.api.pipeline import *
+    from cardan.api.plugins import *
+    from cardan.api.rays import *
+    from cardan.api.saving import *
+    from cardan.api.state import *
+    from cardan.api.support import *
     from cardan.batch import Batch, SimulationError
+    from cardan.constants import *
+    from cardan.enums import *
+    from cardan.errors import FatalError, UnexpectedError
+    from cardan.jit import kernel, stage
+    from cardan.model import (
+        MjContact,
+        MjData,
+        MjModel,
+        MjOption,
+        MjSolverStat,
+        MjStatistic,
+        MjTimerStat,
+        MjVisual,
+        MjWarningStat,
+    )
+    from cardan.render import *
+    from cardan.visual import *
 
+del TYPE_CHECKING
 __version__ = "0.1.0"
-
-_LATE = ("Batch", "SimulationError")  # imported when they are first asked for
 
 
 def __getattr__(name: str) -> object:
-    """Answer for a name that this module lacks: AttributeError, which says whether MuJoCo has it and Cardan not yet."""
-    if name in _LATE:
-        from cardan import batch
+    """Find a name when it is first used.
 
-        return getattr(batch, name)
-    feature = _absent_feature(name)
-    if feature is None:
+    For one that there isn't: AttributeError, which says whether MuJoCo has it and Cardan not yet.
+    """
+    from cardan.face import absent, find, public_names
+
+    if name == "__all__":
+        return public_names()
+    if name.startswith("__"):
         raise AttributeError(f"module 'cardan' has no attribute {name!r}")
-    raise AttributeError(f"cardan.{name} is not supported yet ({feature}); docs/status.md lists what is")
+    found = find(name)
+    if found is None:
+        raise AttributeError(absent(name))
+    return globals().setdefault(name, found[0])
+
+
+def __dir__() -> list[str]:
+    from cardan.face import public_names
+
+    return sorted({*globals(), *public_names()})

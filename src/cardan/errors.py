@@ -6,7 +6,6 @@ Errors about a model's text tell what is wrong, where (file, line, element, attr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class FatalError(Exception):
@@ -61,6 +60,8 @@ class UnsupportedFeature(MjcfError):
 
 def suggestion(word: str, known: Iterable[str], limit: int = 12) -> str:
     """A hint for a misspelt ``word``: the nearest of the ``known`` words, or all of them when they are few."""
+    from difflib import get_close_matches
+
     words = list(known)
     near = get_close_matches(word, words, n=1, cutoff=0.6) or [w for w in words if w.lower() == word.lower()][:1]
     if near:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cardan.api.saving import remember
+from cardan.api.source import remember
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.constants import run_position_stages, set_const
 from cardan.constants import mjMAXVFSNAME

@@ -13,7 +13,7 @@ from cardan.api.names import mj_name2id
 from cardan.api.pipeline import mj_forward
 from cardan.compiler.compile import compile_tree
 from cardan.enums import mjtObj
-from cardan.mjcf.canonical import canonical_tree
+from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.checks import check_tree
 from cardan.mjcf.reader import read_path, read_string
 from cardan.mjcf.writer import write_tree

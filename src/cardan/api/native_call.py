@@ -34,7 +34,7 @@ from cardan.api.array_arguments import (
 )
 from cardan.errors import FatalError
 from cardan.jit.arguments import ANY, Argument, Array, CallAbi, Integer
-from cardan.jit.binding import Binding, KernelBinding
+from cardan.jit.binding import KernelBinding
 from cardan.jit.fields import DTYPES
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -43,8 +43,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 RESULTS = {"None": "", "float": "f8", "int": "i8"}
 """Kinds of results by annotation."""
-
-Binding.types.update(Model=MjModel, Data=MjData)
 
 
 def native(*, failure: float | None = None, **arguments: Argument) -> Callable[[F], F]:

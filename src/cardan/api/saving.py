@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cardan.api.arguments import check_model, check_pair
+from cardan.api.source import Source, last_source
 from cardan.errors import FatalError, MjcfError
-from cardan.mjcf.canonical import canonical_tree
-from cardan.mjcf.canonical.settings import statistics
+from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.docs import schema_page, schema_text
 from cardan.mjcf.writer import write_tree
 from cardan.model.binary import dump_model, dumped_size, load_model
@@ -22,32 +22,6 @@ from cardan.model.printing import DEFAULT_FORMAT, check_format, data_text, model
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
-    from cardan.spec.tree import ModelTree
-
-
-class Source(NamedTuple):
-    """What a model was compiled from.
-
-    Attributes:
-        tree: the model tree.
-        sizes: sizes of the compiled model.
-        statistic: statistics that the compiler found.
-    """
-
-    tree: ModelTree
-    sizes: dict[str, int]
-    statistic: dict[str, object]
-
-
-_last: list[Source] = []
-
-
-def remember(m: MjModel, tree: ModelTree) -> MjModel:
-    """Note what a model was compiled from, so that it can be written as XML; gives the model back."""
-    source = Source(tree, dict(m._memory.sizes), statistics(m))
-    m._source = source
-    _last[:] = [source]
-    return m
 
 
 def to_xml(m: MjModel) -> str:
@@ -82,9 +56,9 @@ def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
         FatalError: no model was compiled yet, ``m`` has other sizes than the last one, or the file can't be written.
     """
     check_model("mj_saveLastXML", m)
-    if not _last:
+    source = last_source()
+    if source is None:
         raise FatalError("mj_saveLastXML: no XML model was loaded")
-    source = _last[0]
     if source.sizes != m._memory.sizes:
         raise FatalError("mj_saveLastXML: the model has other sizes than the XML model that was loaded last")
     text = _text(m, source)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import cardan
 from cardan.as_mujoco.documentation import document
+from cardan.face import public_names
 from cardan.model.mjdata import MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList
 from cardan.model.named import VIEW_CLASSES
 
@@ -108,6 +110,12 @@ ALWAYS = ("_callbacks", "_constants", "_enums", "_errors", "_functions", "_rende
 """Modules that ``import mujoco`` imports."""
 
 
+@cache
+def _content() -> dict[str, Any]:
+    """All public names of `cardan`."""
+    return {name: getattr(cardan, name) for name in public_names()}
+
+
 def fill(module: ModuleType) -> None:
     """Put the names of a module of the reference's package into it."""
     name = module.__name__.partition(".")[2]
@@ -124,7 +132,7 @@ def fill(module: ModuleType) -> None:
         vars(module).update({key: getattr(source, key) for key in names})
         module.__doc__ = source.__doc__
         return
-    content = {key: value for key, value in vars(cardan).items() if submodule.holds(key, value)}
+    content = {key: value for key, value in _content().items() if submodule.holds(key, value)}
     vars(module).update(content)
     if name in ("_functions", "_callbacks"):
         document(content.values())
@@ -149,8 +157,7 @@ def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
 
 def _fill_package(module: ModuleType) -> None:
     """The package itself: all public names of `cardan` but its modules, with the reference's version."""
-    public = {key: value for key, value in vars(cardan).items() if not key.startswith("_")}
-    vars(module).update({key: value for key, value in public.items() if not isinstance(value, ModuleType)})
+    vars(module).update({key: value for key, value in _content().items() if not isinstance(value, ModuleType)})
     module.__doc__ = cardan.__doc__
     module.__dict__["__version__"] = VERSION
     module.__dict__["__getattr__"] = _of_package

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-import pkgutil
 import time
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 import cardan
+from cardan.cli.entries import all_entries
 from cardan.cli.loading import load_model
 from cardan.jit import addresses
 from cardan.jit.cache import cache_folder
+from cardan.jit.driver import stored_object
 from cardan.jit.mode import jit_enabled
-from cardan.jit.stage import is_entry
-from cardan.sensor import all_sensor_stages
+from cardan.jit.stage import Abi
 from cardan.step.pipeline import program
 
 PROGRAMS = ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")
-
-
-def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    """All modules inside a package; not the one whose import takes over the name mujoco."""
-    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if info.name == "cardan.as_mujoco":
-            continue
-        module = import_module(info.name)
-        yield module
-        if info.ispkg:
-            yield from _modules(module)
-
-
-def all_entries() -> list[Callable[..., Any]]:
-    """Every stage and collision function of the package."""
-    found = {value: None for module in _modules(cardan) for value in vars(module).values() if is_entry(value)}
-    return [*found, *(stage for stage in all_sensor_stages() if stage not in found)]
 
 
 def compile_for(m: cardan.MjModel) -> None:
@@ -58,6 +37,9 @@ def run(models: list[Path]) -> None:
     for path in models:
         compile_for(load_model(path))
     if not models:
-        addresses(all_entries())
+        entries = all_entries()
+        addresses(entry.function for entry in entries if isinstance(entry.abi, Abi))
+        for entry in entries:
+            stored_object(entry)
     seconds = time.perf_counter() - begin
     Console().print(f"kernels are ready ({seconds:.1f} s); they are kept in {escape(str(cache_folder()))}")

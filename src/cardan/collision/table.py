@@ -157,7 +157,7 @@ def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, i
     """Pairs of geom types that can collide, with the ids of two geoms that do."""
     table = m._memory.arrays["aux.collider"]
     kinds, representative = _distinct_geoms(m)
-    present = np.unique(m.geom_type)
+    present = np.flatnonzero(np.bincount(m.geom_type))
     explicit = _explicit_pairs(m)
     for i, type1 in enumerate(present):
         for type2 in present[i:]:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.compiler.heightfields import add_heightfields
-from cardan.compiler.meshes.columns import add_meshes
-from cardan.compiler.textures import add_textures
-
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
 
 
 def add_assets(build: Build) -> None:
     """Meshes, height fields, textures and materials, in the user's order."""
-    add_meshes(build)
-    add_heightfields(build)
-    add_textures(build)
+    kinds = {element.tag for element in build.tree.section("asset").children}
+    if "mesh" in kinds:
+        from cardan.compiler.meshes.columns import add_meshes
+
+        add_meshes(build)
+    if "hfield" in kinds:
+        from cardan.compiler.heightfields import add_heightfields
+
+        add_heightfields(build)
+    if "texture" in kinds:
+        from cardan.compiler.textures import add_textures
+
+        add_textures(build)
     _add_materials(build)
 
 

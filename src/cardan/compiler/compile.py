@@ -15,18 +15,15 @@ from cardan.compiler.bvh import put_bvh
 from cardan.compiler.constants import complete_constants
 from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
 from cardan.compiler.files import put_paths
-from cardan.compiler.flexes.columns import add_flexes
 from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.joints import add_joints
-from cardan.compiler.meshes.columns import put_meshes
 from cardan.compiler.names import put_names
 from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_settings
-from cardan.compiler.skins import add_skins
 from cardan.compiler.tendons import add_tendons
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
@@ -75,8 +72,7 @@ def _compiled(tree: ModelTree) -> MjModel:
     add_assets(build)
     add_own_instances(build)
     _build_bodies(build)
-    add_skins(build)
-    add_flexes(build)
+    _add_surfaces(build)
     add_contacts(build)
     add_tendons(build)
     add_equalities(build)
@@ -120,7 +116,23 @@ def _build_bodies(build: Build) -> None:
         put_sameframes(build, body)
     put_topology(build)
     put_bvh(build)
-    put_meshes(build)
+    if build.meshes:
+        from cardan.compiler.meshes.columns import put_meshes
+
+        put_meshes(build)
+
+
+def _add_surfaces(build: Build) -> None:
+    """Skins, which stand among the assets or the deformable objects, and flexes."""
+    kinds = {element.tag for section in ("asset", "deformable") for element in build.tree.section(section).children}
+    if "skin" in kinds:
+        from cardan.compiler.skins import add_skins
+
+        add_skins(build)
+    if "flex" in kinds:
+        from cardan.compiler.flexes.columns import add_flexes
+
+        add_flexes(build)
 
 
 def _sizes(build: Build) -> dict[str, int]:

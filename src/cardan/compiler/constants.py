@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.equalities import set_equality_data
-from cardan.compiler.flexes.constants import set_flex_constants
-from cardan.compiler.lengthrange import set_length_ranges
 from cardan.compiler.statistics import set_statistics
 from cardan.compiler.weights import Inertia, tendon_jacobian
 from cardan.constants import mjMINVAL
@@ -57,7 +55,10 @@ def set_const(m: MjModel, d: MjData) -> None:
         m.actuator_length0[:] = d.actuator_length
         moment = np.asarray(d.actuator_moment)
         m.actuator_acc0[:] = np.linalg.norm(inertia.solve(moment.T), axis=0)
-    set_flex_constants(m, d, inertia)
+    if m.nflex:
+        from cardan.compiler.flexes.constants import set_flex_constants
+
+        set_flex_constants(m, d, inertia)
     set_equality_data(m, d)
     set_statistics(m, d)
     _set_tendon_springs(m, d)
@@ -73,7 +74,10 @@ def complete_constants(build: Build, m: MjModel) -> None:
             setattr(m.stat, name, value)
     _apply_springdampers(build, m)
     _apply_damping_ratios(m, d)
-    set_length_ranges(build, m)
+    if m.nu:
+        from cardan.compiler.lengthrange import set_length_ranges
+
+        set_length_ranges(build, m)
 
 
 def run_position_stages(m: MjModel, d: MjData) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.heightfields import hfield_box, hfield_geom_size
-from cardan.compiler.meshes.fitting import fit
 from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
 from cardan.maths.pose import Pose, Vec3, compose
@@ -92,6 +90,8 @@ def _moments(shape: Shape, size: Vec3) -> Callable[[float], Vec3]:
 
 def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     """A height field, which weighs what the box of its geom's sizes weighs."""
+    from cardan.compiler.heightfields import hfield_box, hfield_geom_size
+
     element, frames = placed
     if values["type"] != "hfield":
         raise element.error("a height field belongs to a geom of type hfield, and to no other", "hfield")
@@ -120,6 +120,8 @@ def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
 
 def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     """A primitive shape in place of a mesh."""
+    from cardan.compiler.meshes.fitting import fit
+
     mesh = build.meshes[values["mesh"]]
     mesh.pose, size = fit(placed[0], mesh, values, build.settings["fitaabb"])
     pose = _with_mesh(build, placed, values, mesh.pose)

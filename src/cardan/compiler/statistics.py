@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.compiler.flexes.constants import edge_vertices
 from cardan.enums import mjtGeom
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def _mean_size(m: MjModel, d: MjData) -> float:
     for owner in (m.jnt_bodyid, m.body_parentid[m.jnt_bodyid]):
         np.maximum.at(sizes, owner, np.linalg.norm(d.xanchor - xipos[owner], axis=1))
     if m.nflex:
+        from cardan.compiler.flexes.constants import edge_vertices
+
         edge, _ = edge_vertices(m)
         for vertex in edge.T:
             np.maximum.at(sizes, m.flex_vertbodyid[vertex], m.flexedge_length0)

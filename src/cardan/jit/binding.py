@@ -249,10 +249,17 @@ class ProgramBinding(Binding):
 
 @cache
 def _program_code() -> Any:
-    """The native code that runs programs, from the cache or made now: what keeps it, its address and its table's."""
+    """The native code that runs programs, of the package or made here: what keeps it, its address and its table's."""
+    from cardan.jit.loader import load_symbols
+    from cardan.jit.packaged import packaged_object
+
+    symbols = PROGRAM + CALL, PROGRAM + TABLE_NAME
+    packaged = packaged_object(PROGRAM)
+    if packaged is not None:
+        return load_symbols(packaged, *symbols)
+
     from cardan.jit import cache as disk
     from cardan.jit.fingerprint import glue_fingerprint
-    from cardan.jit.loader import load_symbols
 
     key = glue_fingerprint()
     stored = disk.read(PROGRAM, key)
@@ -262,7 +269,7 @@ def _program_code() -> Any:
 
         stored = PROGRAM, assemble(program_glue())
         disk.write(PROGRAM, key, *stored)
-    return load_symbols(stored[1], PROGRAM + CALL, PROGRAM + TABLE_NAME)
+    return load_symbols(stored[1], *symbols)
 
 
 def _checked(name: str, argument: Array, value: np.ndarray | None) -> CheckedArray:

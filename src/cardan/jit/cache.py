@@ -7,10 +7,8 @@ processes that start at once compile each stage only once.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +33,8 @@ def _path(name: str, key: str) -> Path:
 
 
 def _digest(content: bytes) -> bytes:
+    import hashlib
+
     return hashlib.sha256(content).digest()
 
 
@@ -63,6 +63,8 @@ def read(name: str, key: str) -> tuple[str, bytes] | None:
 
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
     """Store a compiled stage; a folder that can't be written to costs the speed of the next start, not the run."""
+    import tempfile
+
     path = _path(name, key)
     rest = symbol.encode() + b"\n" + code
     try:

@@ -6,6 +6,7 @@ outside but the mathematical library), and emitted as an object file that `carda
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,7 +19,7 @@ from cardan.jit.arguments import RESULT, CallAbi
 from cardan.jit.glue import CALL, TABLE_NAME, glue_of
 from cardan.jit.loader import target_machine
 from cardan.jit.stage import Abi, Entry, kernel_options, rounding
-from cardan.jit.struct import Struct
+from cardan.jit.struct import Struct, structures
 
 MATH_LIBRARY = frozenset(
     (
@@ -43,8 +44,9 @@ def _wrapper(entry: Entry, abi: Abi) -> Any:
     from cardan.jit import native
 
     function = entry.function
-    as_model = native.as_struct(Struct.registry[abi.structs[0]])
-    as_data = native.as_struct(Struct.registry[abi.structs[1]])
+    structs = structures()
+    as_model = native.as_struct(structs[abi.structs[0]])
+    as_data = native.as_struct(structs[abi.structs[1]])
     result = native.as_result(abi.result)
 
     def with_0(m, d):
@@ -73,8 +75,8 @@ def _framed(entry: Entry, abi: CallAbi) -> Any:
     source = "\n    ".join(["def framed(m, d, address):", "frame = as_frame(address)", *lines])
     scope = {
         "kernel": entry.function,
-        "as_model": native.as_struct(Struct.registry["Model"]),
-        "as_data": native.as_struct(Struct.registry["Data"]),
+        "as_model": native.as_struct(structures()["Model"]),
+        "as_data": native.as_struct(structures()["Data"]),
         "as_frame": native.as_struct(frame),
     }
     exec(source, scope)
@@ -96,12 +98,16 @@ def _linked(library: Any) -> Any:
     return module
 
 
-def _optimised(symbols: Collection[str], module: Any) -> Any:
-    """Make `symbols` the only visible names of a linked module, drop what they don't use, and optimise the rest."""
+def only(symbols: Collection[str], module: Any) -> Any:
+    """Make `symbols` the only visible names of a module."""
     for item in (*module.functions, *module.global_variables):
         if item.name not in symbols and not item.is_declaration:
             item.linkage = "internal"
-    machine = target_machine()
+    return module
+
+
+def _optimised(module: Any, machine: Any) -> Any:
+    """Drop what the visible functions of a module don't use, and optimise the rest for a processor."""
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     manager = passes.getModulePassManager()
     manager.run(module, passes)
@@ -189,15 +195,37 @@ def _undefined_symbols(module: Any) -> list[str]:
     return sorted(name for name in names if name not in MATH_LIBRARY)
 
 
-def compile_entry(entry: Entry) -> tuple[str, bytes]:
-    """Compile `entry`; returns the name of its symbol and the object file.
+def symbols_of(entry: Entry) -> tuple[str, ...]:
+    """Names that the object file of an entry defines, the kernel's first."""
+    symbol = entry.symbol
+    return (symbol, symbol + CALL, symbol + TABLE_NAME) if isinstance(entry.abi, CallAbi) else (symbol,)
+
+
+def _need_numba(name: str) -> None:
+    """Raise an error that says what to install where Numba isn't."""
+    try:
+        importlib.import_module("numba")
+    except ModuleNotFoundError as error:
+        if error.name != "numba":
+            raise
+        raise KernelError(
+            f"{name} must be compiled, which needs the package numba: pip install 'cardan[numba]'. Wheels bring the "
+            "kernels of Cardan compiled for many processors; others, source installations, and functions of your own "
+            "that become native code (callbacks, collision functions, plugins) need the compiler."
+        ) from None
+
+
+def link_entry(entry: Entry) -> Any:
+    """The LLVM module of `entry` with all that it calls, not optimised yet; only `symbols_of` it are visible.
 
     Raises:
-        KernelError: it does not compile, or it refers to something outside the mathematical library.
+        KernelError: it does not compile, or there is no Numba.
     """
+    _need_numba(entry.name)
     from numba.core.ccallback import CFunc
     from numba.core.errors import NumbaError
 
+    import cardan.jit.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
     from cardan.jit import native
 
     abi = entry.abi if isinstance(entry.abi, Abi) else FRAMED
@@ -210,15 +238,40 @@ def compile_entry(entry: Entry) -> tuple[str, bytes]:
             compiled = callback._compile_uncached()
         except NumbaError as error:
             raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
-        symbol = compiled.fndesc.llvm_cfunc_wrapper_name
         module = _linked(compiled.library)
-        if isinstance(entry.abi, CallAbi):
-            module.link_in(llvm.parse_assembly(glue_of(symbol, entry.abi)))
-        _optimised((symbol, symbol + CALL, symbol + TABLE_NAME), module)
-    undefined = _undefined_symbols(module)
+    module.get_function(compiled.fndesc.llvm_cfunc_wrapper_name).name = entry.symbol
+    if isinstance(entry.abi, CallAbi):
+        module.link_in(llvm.parse_assembly(glue_of(entry.symbol, entry.abi)))
+    return only(symbols_of(entry), module)
+
+
+def emit(name: str, module: Any, machine: Any) -> bytes:
+    """The object file of the kernel `name` for the processor of a code generator; the module is optimised in place.
+
+    Raises:
+        KernelError: it refers to something outside the mathematical library.
+    """
+    undefined = _undefined_symbols(_optimised(module, machine))
     if undefined:
         raise KernelError(
-            f"{entry.name} is not a pure kernel: compiled code would call {', '.join(undefined)}. "
+            f"{name} is not a pure kernel: compiled code would call {', '.join(undefined)}. "
             "Kernels may use loops, numbers, tuples, field arrays and the math module only."
         )
-    return symbol, target_machine().emit_object(module)
+    return machine.emit_object(module)
+
+
+def compile_entry(entry: Entry) -> tuple[str, bytes]:
+    """Compile `entry` for this processor; returns the name of its symbol and the object file.
+
+    Raises:
+        KernelError: it does not compile, or it refers to something outside the mathematical library.
+    """
+    return entry.symbol, emit(entry.name, link_entry(entry), target_machine())
+
+
+def retargeted(bitcode: bytes, triple: str, machine: Any) -> Any:
+    """A module for another system than this one, from the bitcode of a module that isn't optimised yet."""
+    module = llvm.parse_bitcode(bitcode)
+    module.triple = triple
+    module.data_layout = str(machine.target_data)
+    return module

@@ -84,23 +84,47 @@ define i64 @run_block(i64* %program, i64* %call, i64 %repeat) {
 """
 
 
+DRIVER = RUN_PROGRAM + _RUN_BLOCK
+DRIVER_SYMBOLS = ("run_program", "run_block")
+"""The functions of the driver that Python calls."""
+
+
+def _driver_address(symbol: str) -> Any:
+    from cardan.jit.loader import load_assembly
+    from cardan.jit.packaged import load_packaged
+
+    return load_packaged([(symbol, symbol)]).get(symbol) or load_assembly(symbol, DRIVER)
+
+
 @cache
 def _native_driver() -> Any:
-    from cardan.jit.loader import ctypes_function, load_assembly
+    from cardan.jit.loader import ctypes_function
 
     word = ctypes.c_int64
-    return ctypes_function(load_assembly("run_program", RUN_PROGRAM), word, word, word, word, word, word, word)
+    return ctypes_function(_driver_address("run_program"), word, word, word, word, word, word, word)
 
 
 @cache
 def block_driver() -> Any:
     """Address of the driver for native callers: (block of a program, words of a data, repetitions) -> status."""
-    from cardan.jit.loader import load_assembly
-
-    return load_assembly("run_block", RUN_PROGRAM + _RUN_BLOCK)
+    return _driver_address("run_block")
 
 
 def _native_addresses(entries: Sequence[Entry]) -> None:
+    from cardan.jit.packaged import is_of_package, load_packaged
+
+    packaged = load_packaged([(entry.name, entry.symbol) for entry in entries if is_of_package(entry.function)])
+    others: list[Entry] = []
+    for entry in entries:
+        if entry.name in packaged:
+            _ADDRESSES[entry.function] = packaged[entry.name]
+        else:
+            others.append(entry)
+    if others:
+        _cached_addresses(others)
+
+
+def _cached_addresses(entries: Sequence[Entry]) -> None:
     from cardan.jit.fingerprint import fingerprint
     from cardan.jit.loader import load_object
 
@@ -126,7 +150,12 @@ def _compile_cold(entries: Sequence[Entry]) -> None:
 
 
 def stored_object(entry: Entry) -> tuple[str, bytes]:
-    """Symbol and object code of an entry, from the cache or compiled now."""
+    """Symbol and object code of an entry: those of the package, from the cache, or compiled now."""
+    from cardan.jit.packaged import is_of_package, packaged_object
+
+    packaged = packaged_object(entry.name) if is_of_package(entry.function) else None
+    if packaged is not None:
+        return entry.symbol, packaged
     from cardan.jit.fingerprint import fingerprint
 
     with _LOCK:
@@ -150,6 +179,11 @@ def addresses(functions: Iterable[Callable[..., Any]]) -> list[int]:
         for function in missing if not jit_enabled else ():
             _ADDRESSES[function] = register_function(function)
     return [_ADDRESSES[f] for f in functions]
+
+
+def loaded_names() -> list[str]:
+    """Names of the stages and colliders whose native code is loaded."""
+    return sorted(entry_of(function).name for function in list(_ADDRESSES))
 
 
 class Program:

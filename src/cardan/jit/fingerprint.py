@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache, lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -26,10 +26,10 @@ import numpy as np
 from cardan.enums.base import MjEnum
 from cardan.jit.arguments import Array, CallAbi, Integer
 from cardan.jit.processor import processor
-from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, Entry
-from cardan.jit.struct import Struct
+from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, STAGE_ABI, Abi, Entry
+from cardan.jit.struct import structures
 
-COMPILER_SOURCES = ("compile.py", "native.py", "pointers.py", "stage.py", "struct.py")
+COMPILER_SOURCES = ("compile.py", "enumerations.py", "native.py", "pointers.py", "stage.py", "struct.py")
 CALL_SOURCES = ("arguments.py", "glue.py", "layout.py")
 """What the code of functions of the interface depends on besides."""
 
@@ -222,23 +222,33 @@ def _describe(function: FunctionType, name: str, value: Any) -> str:
     return f"{name}={text}"
 
 
-def _field_texts(names: set[str]) -> Iterator[str]:
-    for struct in Struct.registry.values():
+def _field_texts(entry: Entry, names: set[str]) -> Iterator[str]:
+    """Places and types of fields by these names, in the structures that an entry sees."""
+    seen = entry.abi.structs if isinstance(entry.abi, Abi) else STAGE_ABI.structs
+    for struct in (structures()[name] for name in seen):
         for i, field in enumerate(struct.fields):
             if field.name.rpartition(".")[2] in names:
                 yield f"{struct.name}.{field.name}:{i}:{field.dtype}:{field.shape}"
 
 
-def environment() -> str:
+def _numba_version() -> str:
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return "none"
+
+
+@lru_cache(maxsize=16)
+def environment(target: tuple[str, str]) -> str:
     """Everything outside the sources that compiled code depends on: versions and the processor."""
     options = (KERNEL_OPTIONS["error_model"], sorted(FASTMATH))
-    versions = (version("numba"), llvm.llvm_version_info, sys.version_info[:2])
-    return repr((_sources(COMPILER_SOURCES), *versions, *processor(), options))
+    versions = (_numba_version(), llvm.llvm_version_info, sys.version_info[:2])
+    return repr((_sources(COMPILER_SOURCES), *versions, *target, options))
 
 
-def glue_fingerprint() -> str:
-    """Hash of what the native code around programs depends on."""
-    return hashlib.sha256((_ENVIRONMENT + _sources(CALL_SOURCES)).encode()).hexdigest()[:32]
+def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
+    """Hash of what the native code around programs depends on; `target` as in `fingerprint`."""
+    return hashlib.sha256((environment(target or processor()) + _sources(CALL_SOURCES)).encode()).hexdigest()[:32]
 
 
 @cache
@@ -255,17 +265,21 @@ def _sizes(abi: CallAbi) -> set[str]:
     return {factor for text in texts for factor in text.split("*")}
 
 
-def fingerprint(entry: Entry) -> str:
+def fingerprint(entry: Entry, target: tuple[str, str] | None = None) -> str:
     """Hash of everything that the native code of `entry` depends on.
+
+    Args:
+        entry: what is compiled.
+        target: two words for the processor that it is compiled for, if that isn't `processor()`.
 
     Raises:
         KernelError: it refers to a value of a kind that can't be hashed.
     """
-    digest = hashlib.sha256(_ENVIRONMENT.encode())
+    digest = hashlib.sha256(environment(target or processor()).encode())
     digest.update(repr((entry.name, entry.abi, entry.exact)).encode())
     if isinstance(entry.abi, CallAbi):
         digest.update(_sources(CALL_SOURCES).encode())
-        digest.update("".join(_field_texts(_sizes(entry.abi))).encode())
+        digest.update("".join(_field_texts(entry, _sizes(entry.abi))).encode())
     names: set[str] = set()
     outermost: Any = entry.function  # type checkers take it for a method of the entry
     for function in _reachable(outermost):
@@ -274,9 +288,6 @@ def fingerprint(entry: Entry) -> str:
             names.update(code.co_names)
         for name, value in _references(function):
             digest.update(_describe(function, name, value).encode())
-    for text in _field_texts(names):
+    for text in _field_texts(entry, names):
         digest.update(text.encode())
     return digest.hexdigest()[:32]
-
-
-_ENVIRONMENT = environment()

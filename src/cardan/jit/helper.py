@@ -23,7 +23,6 @@ WORTH_IT = 4
 
 def compile_into_cache(entry: Entry) -> tuple[str, bytes]:
     """Compile a stage unless another process has done it meanwhile; returns symbol and object code."""
-    import cardan.jit.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
     from cardan.jit.compile import compile_entry
 
     key = fingerprint(entry)
@@ -58,14 +57,13 @@ def helping(entries: Sequence[Entry]) -> Iterator[None]:
 
 
 def _importable(entry: Entry) -> bool:
-    return entry.function.__module__.startswith("cardan.") and "<" not in entry.function.__qualname__
+    function = entry.function
+    module = sys.modules.get(function.__module__)
+    return function.__module__.startswith("cardan.") and getattr(module, function.__qualname__, None) is function
 
 
 def main(names: Sequence[str]) -> None:
-    """Compile the stages named ``module:function``, in order.
-
-    The package's face, which Python imports before this module, has registered the structures that stages see.
-    """
+    """Compile the stages named ``module:function``, in order."""
     for name in names:
         module, _, function = name.partition(":")
         compile_into_cache(entry_of(getattr(importlib.import_module(module), function)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -60,6 +61,22 @@ def assemble(assembly: str) -> bytes:
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     passes.getModulePassManager().run(module, passes)
     return machine.emit_object(module)
+
+
+class Linker:
+    """Object files loaded together, in one piece of memory: many small ones cost little. They are never unloaded."""
+
+    def __init__(self) -> None:
+        self._engine = _engine()
+
+    def load(self, objects: Iterable[tuple[str, bytes]]) -> list[Address]:
+        """Load further object files, given with a symbol of each; returns the addresses of the symbols."""
+        symbols = []
+        for symbol, code in objects:
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            symbols.append(symbol)
+        self._engine.finalize_object()
+        return [Address(self._engine.get_function_address(symbol), self._engine) for symbol in symbols]
 
 
 def load_assembly(symbol: str, assembly: str) -> Address:

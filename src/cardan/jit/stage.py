@@ -8,6 +8,7 @@ Python runs it in the interpreter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,6 +56,11 @@ class Entry:
     function: FunctionType
     abi: Abi | CallAbi
     exact: bool = False
+
+    @property
+    def symbol(self) -> str:
+        """Name of the native function in its object file."""
+        return "cardan." + re.sub(r"[^\w.]", "_", self.name)
 
 
 def kernel(function: F) -> F:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -63,6 +64,16 @@ class Struct:
         return self._members[prefix]
 
 
+_REGISTERING = "cardan.model.tables"
+
+
+def structures() -> dict[str, Struct]:
+    """The structures that stages see, by name; the module of a higher floor that describes them is imported first."""
+    if "Model" not in Struct.registry:
+        import_module(_REGISTERING)
+    return Struct.registry
+
+
 def aligned_buffer(nbytes: int) -> np.ndarray:
     """A zeroed byte buffer whose address is a multiple of 64 (cache lines, vector loads)."""
     raw = np.zeros(nbytes + ALIGNMENT, np.uint8)
@@ -80,11 +91,9 @@ def capacity_of(field: Field, growable: frozenset[str]) -> str | None:
     return None
 
 
-@cache
 def fields_of(struct: Struct, growable: frozenset[str], capacity: str | None) -> tuple[Field, ...]:
     """The array fields that depend on a capacity (None: those of fixed size)."""
-    arrays = (f for f in struct.fields if not f.is_scalar and not f.is_attached)
-    return tuple(f for f in arrays if capacity_of(f, growable) == capacity)
+    return _by_capacity(struct, growable)[capacity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +128,16 @@ def layout_of(
     rows = [(offset, shape[0], shape[1] if len(shape) > 1 else 1) for shape, _, offset in places.values()]
     slots = np.array([struct.slot[name] for name in places], np.int64)
     return Layout(places, slots, np.array(rows, np.int64).reshape(-1, WORDS), nbytes)
+
+
+@cache
+def _by_capacity(struct: Struct, growable: frozenset[str]) -> dict[str | None, tuple[Field, ...]]:
+    """The array fields by the capacity that they depend on (None: fixed size)."""
+    found: dict[str | None, list[Field]] = {home: [] for home in (None, *growable)}
+    for field in struct.fields:
+        if not field.is_scalar and not field.is_attached:
+            found[capacity_of(field, growable)].append(field)
+    return {home: tuple(fields) for home, fields in found.items()}
 
 
 @cache

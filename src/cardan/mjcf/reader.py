@@ -20,7 +20,6 @@ from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
 from cardan.mjcf.events import make_parser, run_parser, well_formed
 from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import CLOSING_RULES, one_memory, rules_of
-from cardan.mjcf.urdf import URDF_ROOT, read_urdf
 from cardan.mjcf.values import parse_value
 from cardan.spec.asset_names import name_assets
 from cardan.spec.composite import expand_composites
@@ -31,6 +30,7 @@ from cardan.spec.schema.language import INCLUDE, SCHEMA
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.tree import ModelTree
 
+_URDF_ROOT = "robot"
 _OUTSIDE = ("body", "frame")  # what the reference ignores beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # what a later assetdir replaces
@@ -87,6 +87,8 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
     try:
         _Document(tree, [], source, folder, None, frozenset((path,) if path else ())).parse(text)
     except _IsUrdf:
+        from cardan.mjcf.urdf import read_urdf
+
         read_urdf(tree, text, source)
     expand_composites(tree)
     expand_replicates(tree)
@@ -176,7 +178,7 @@ class _Document:
 
     def _root(self, tag: str, attributes: dict[str, str]) -> _Open:
         """The root of the main document."""
-        if tag == URDF_ROOT:
+        if tag == _URDF_ROOT:
             raise _IsUrdf
         if tag != SCHEMA.tag:
             self._fail(f"the root element must be <{SCHEMA.tag}>", tag)

@@ -28,7 +28,6 @@ from cardan.spec.tree import WORLD
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
-URDF_ROOT = ROBOT.tag
 
 _COMPILER = {"strippath": True, "fusestatic": True, "discardvisual": True}
 _PACKAGE = "package://"

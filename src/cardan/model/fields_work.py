@@ -346,4 +346,8 @@ WORK: tuple[Field, ...] = (
     Field("work.batch_answer", "f8", ("any",), "batch: the answer"),
     Field("work.batch_jacp", "f8", ("any", "any"), "batch: Jacobian of positions that is asked for"),
     Field("work.batch_jacr", "f8", ("any", "any"), "batch: Jacobian of rotations that is asked for"),
+    # distances of a shape or a mesh at the points of a grid (collision/sdf/sampling.py)
+    Field("work.sample_frame", "f8", (6,), "signed distances: first point of a grid; its sides or its spacing"),
+    Field("work.sample_count", "i8", (3,), "signed distances: numbers of its points along x, y, z"),
+    Field("work.sample_value", "f8", ("any",), "signed distances: those at its points, z fastest"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -39,6 +40,11 @@ TEXT_FIELDS = tuple(f.name for f in MODEL.fields if f.dtype == "char" and f.name
 
 FileName = str | bytes | os.PathLike[str]
 _READERS: dict[str, Callable[..., Any]] = {}
+# where they stand, a floor above: they register themselves when that module is imported
+_READERS_STAND_IN = {
+    **dict.fromkeys(("empty", "xml_path", "xml_string"), "cardan.api.loading"),
+    **dict.fromkeys(("binary_path", "to_xml"), "cardan.api.saving"),
+}
 
 
 class MjOption(_OPTIONS):
@@ -46,7 +52,7 @@ class MjOption(_OPTIONS):
 
     def __init__(self) -> None:
         self._show(standalone_memory(MODEL))
-        defaults = _READERS["empty"]().opt
+        defaults = _reader("empty")().opt
         for name in self._names:
             setattr(self, name, getattr(defaults, name))
 
@@ -115,6 +121,12 @@ def _clearing(programs: dict[Any, Any]) -> Callable[[str], None]:
 def register_reader(kind: str, reader: Callable[..., Any]) -> None:
     """Tell `MjModel` who reads models of a kind (``xml_path``, ...), or writes one: a floor above this one."""
     _READERS[kind] = reader
+
+
+def _reader(kind: str) -> Callable[..., Any]:
+    if kind not in _READERS:
+        import_module(_READERS_STAND_IN[kind])
+    return _READERS[kind]
 
 
 class MjModel(Native, ModelNames):
@@ -236,12 +248,12 @@ class MjModel(Native, ModelNames):
         Raises:
             ValueError: the file breaks a rule of the language; the message says where and what would be right.
         """
-        return _READERS["xml_path"](os.fsdecode(filename), assets)
+        return _reader("xml_path")(os.fsdecode(filename), assets)
 
     @classmethod
     def from_xml_string(cls, xml: str | bytes, assets: Mapping[str, bytes] | None = None) -> MjModel:
         """Read and compile a model given as a string; arguments and errors as in `from_xml_path`."""
-        return _READERS["xml_string"](xml, assets)
+        return _reader("xml_string")(xml, assets)
 
     @classmethod
     def from_binary_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:
@@ -254,7 +266,7 @@ class MjModel(Native, ModelNames):
         Raises:
             ValueError: the file is of another kind or version, truncated or damaged; the message says which.
         """
-        return _READERS["binary_path"](os.fsdecode(filename), assets)
+        return _reader("binary_path")(os.fsdecode(filename), assets)
 
     def to_xml(self) -> str:
         """The model as MJCF text, in the canonical subset; numbers are those that it has now.
@@ -262,7 +274,7 @@ class MjModel(Native, ModelNames):
         Raises:
             ValueError: it was not compiled from XML, or holds a NaN.
         """
-        return _READERS["to_xml"](self)
+        return _reader("to_xml")(self)
 
     def __copy__(self) -> MjModel:
         return self.__deepcopy__({})

@@ -258,8 +258,9 @@ def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) 
     left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]
     for prefix in prefixes:
         found = [f for f in left if f.name.startswith(prefix) and (prefix or not f.name.startswith(_STRUCTURAL))]
+        taken = {f.name for f in found}
         chosen.update({f.name.removeprefix(prefix): f for f in found})
-        left = [f for f in left if f not in found]
+        left = [f for f in left if f.name not in taken]
     return chosen
 
 

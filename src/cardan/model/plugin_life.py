@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 
@@ -21,6 +22,7 @@ class PluginLife(NamedTuple):
 
 
 _lives: list[PluginLife] = []
+_STANDS_IN = "cardan.step.plugin_life"  # which registers itself when it is imported
 
 
 def register_life(life: PluginLife) -> None:
@@ -28,19 +30,25 @@ def register_life(life: PluginLife) -> None:
     _lives[:] = [life]
 
 
+def _life() -> PluginLife:
+    if not _lives:
+        import_module(_STANDS_IN)
+    return _lives[0]
+
+
 def number_plugins(m: Any) -> None:
     """Set ``m.plugin`` from the names of the instances' plugins."""
     for instance, name in enumerate(m._plugins):
-        m.plugin[instance] = _lives[0].number(name)
+        m.plugin[instance] = _life().number(name)
 
 
 def begin_instances(m: Any, d: Any) -> None:
     """Make the data of all plugin instances of ``d``."""
     if m.nplugin:
-        _lives[0].begin(m, d)
+        _life().begin(m, d)
 
 
 def copy_instances(dest: Any, m: Any, src: Any) -> None:
     """Tell the plugins that the values of ``src`` were copied to ``dest``."""
     if m.nplugin:
-        _lives[0].copied(dest, m, src)
+        _life().copied(dest, m, src)

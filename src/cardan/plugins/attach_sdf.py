@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.collision.sdf.mesh_distance import mesh_faces, mesh_grid
+from cardan.collision.sdf.mesh_distance import mesh_faces
+from cardan.collision.sdf.sampling import mesh_grid
 from cardan.collision.sdf.shape import Shape
 from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.enums import mjtGeom
@@ -56,14 +57,21 @@ def attach_shapes(m: MjModel) -> None:
 
 def _attach_faces(m: MjModel, meshes: Mapping[int, int]) -> None:
     """Attach the triangles and the grids of meshes, by plugin instance: they stay with the model."""
-    faces: list[np.ndarray] = []
-    grids: list[np.ndarray] = []
-    for instance, mesh in meshes.items():
+    faces = [mesh_faces(m, mesh) for mesh in meshes.values()]
+    _attach(m, "aux.sdf_face", faces)
+    of_mesh = list(zip(meshes.values(), _starts(faces), faces, strict=True))
+    grids = [mesh_grid(m, mesh, start, table) for mesh, start, table in of_mesh]
+    _attach(m, "aux.sdf_grid", grids)
+    for instance, (mesh, start, _), grid in zip(meshes, of_mesh, _starts(grids), strict=True):
         at = MAX_ATTRIBUTES * instance
-        places = sum(map(len, faces)), sum(map(len, grids))
-        m._memory.arrays["aux.sdf_attr"][at : at + 3] = mesh, *places
-        faces.append(mesh_faces(m, mesh))
-        grids.append(mesh_grid(m, mesh, faces[-1]))
-    m._memory.attach("aux.sdf_face", np.concatenate(faces))
-    m._memory.attach("aux.sdf_grid", np.concatenate(grids))
+        m._memory.arrays["aux.sdf_attr"][at : at + 3] = mesh, start, grid
+
+
+def _attach(m: MjModel, name: str, parts: list[np.ndarray]) -> None:
+    m._memory.attach(name, np.concatenate(parts))
     m.__dict__.pop("_view", None)
+
+
+def _starts(parts: list[np.ndarray]) -> list[int]:
+    """Where each part starts when they stand one behind the other."""
+    return np.cumsum([0, *map(len, parts)])[:-1].tolist()

@@ -212,4 +212,5 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
         stretch(d, instance)
         apply_vertex_forces(m, d, instance)
 
+    compute.__qualname__ = f"compute_{nedges}_edges"  # kernels are known by their names
     return compute

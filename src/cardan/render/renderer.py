@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from cardan.api import mj_name2id
+from cardan.api.names import mj_name2id
 from cardan.enums import mjtCamera, mjtCatBit, mjtObj, mjtRndFlag
 from cardan.model import MjData, MjModel
 from cardan.render.assets import Assets

@@ -15,6 +15,11 @@ from cardan.model.kernel_views import Data, Model
 Adapter = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def _label(function: Callable[..., Any]) -> str:
+    """Where a function stands, as part of a name."""
+    return f"{function.__module__}_{function.__qualname__}".replace(".", "_")
+
+
 def _native_compute(function: Callable[..., Any]) -> Callable[..., Any]:
     kernel(function)
 
@@ -22,6 +27,7 @@ def _native_compute(function: Callable[..., Any]) -> Callable[..., Any]:
         function(m, d, instance, capability)
         return OK
 
+    plugin_compute.__qualname__ = f"compute_{_label(function)}"
     return plugin_compute
 
 
@@ -32,6 +38,7 @@ def _native_call(function: Callable[..., Any]) -> Callable[..., Any]:
         function(m, d, instance)
         return OK
 
+    plugin_call.__qualname__ = f"call_{_label(function)}"
     return plugin_call
 
 

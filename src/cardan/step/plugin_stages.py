@@ -39,7 +39,7 @@ _CALLS = {"act_dot": ACT_DOT, "advance": ADVANCE, "reset": RESET}
 _known: weakref.WeakKeyDictionary[Plugin, dict[int, Callable[..., Any] | int]] = weakref.WeakKeyDictionary()
 
 
-def _entries(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
+def entries_of(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
     """The functions of a plugin as entries, or addresses of native functions, by slot; made on first use."""
     if plugin not in _known:
         _known[plugin] = _made(plugin)
@@ -71,7 +71,7 @@ def attach_plugins(m: MjModel) -> None:
     python = False
     for instance in range(m.nplugin):
         plugin = plugin_of(m, instance)
-        for slot, entry in _entries(plugin).items():
+        for slot, entry in entries_of(plugin).items():
             python |= isinstance(entry, int)
             address = entry if isinstance(entry, int) else addresses([entry])[0]
             table[SLOTS * instance + slot] = address

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.enums import mjtDisableBit, mjtSensor
+from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import apply_cutoff
@@ -37,6 +37,7 @@ def user_cutoff(when: int) -> Callable[[Any, Any], int]:
                     apply_cutoff(m, d, i)
         return OK
 
+    user_sensors.__qualname__ = f"user_sensors_{mjtStage(when).name[8:].lower()}"
     return stage(user_sensors)
 
 

@@ -1,8 +1,8 @@
 """Timers: how often the parts of the pipeline ran, and for how long (spec: simulation, diagnostics).
 
-The counters of `d.timer` always run: a program adds what it has done in one native stage, at its end and where a bad
-state may be reset. Durations are measured only while a clock is installed (`mjcb_time`), which programs then
-call before and after each timed part.
+The counters of `d.timer` always run: a program adds what it has done in a few small native stages, at its end and where
+a bad state may be reset. Durations are measured only while a clock is installed (`mjcb_time`), which programs then call
+before and after each timed part.
 """
 
 from __future__ import annotations
@@ -52,16 +52,48 @@ def also_timed(name: str, *items: Any) -> Timed:
     return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
 
 
+# timers that run together in most programs: one stage counts them all
+_COLLISION = ("POS_COLLISION", "COL_BROAD", "COL_NARROW")
+_FORWARD = (
+    *("FORWARD", "POSITION", "POS_KINEMATICS", "POS_INERTIA", "POS_MAKE", "POS_PROJECT", "VELOCITY", "CONSTRAINT"),
+)
+_TOGETHER = (
+    (*_FORWARD, *_COLLISION, "ACTUATION"),
+    (*_FORWARD, *_COLLISION),
+    (*_FORWARD, "ACTUATION"),
+    _FORWARD,
+    ("STEP", "ADVANCE"),
+)
+_GROUPS = (
+    *(tuple(int(getattr(mjtTimer, "mjTIMER_" + name)) for name in names) for names in _TOGETHER),
+    *((timer,) for timer in range(NTIMER)),
+)
+
+
 @cache
-def _counting(runs: tuple[int, ...]) -> Callable[[Any, Any], int]:
-    """The stage that adds `runs` (one number a timer) to the counters."""
+def _counting(timers: tuple[int, ...]) -> Callable[[Any, Any], int]:
+    """The stage that counts one run of each of `timers`."""
 
     def count_timers(m: Model, d: Data) -> int:
-        for k in range(NTIMER):
-            d.timer.number[k] += runs[k]
+        for k in timers:
+            d.timer.number[k] += 1
         return OK
 
+    count_timers.__qualname__ = "count_timers_" + "_".join(map(str, timers))
     return stage(count_timers)
+
+
+def counting_stages() -> list[Callable[[Any, Any], int]]:
+    """All stages that count runs: those of timers that mostly run together, and one for each timer."""
+    return [_counting(timers) for timers in _GROUPS]
+
+
+def _counters(runs: Counter[int]) -> Iterator[Callable[[Any, Any], int]]:
+    """The stages that together count `runs`, by timer; the largest groups first."""
+    for timers in _GROUPS:
+        times = min(runs[k] for k in timers)
+        runs.subtract(dict.fromkeys(timers, times))
+        yield from [_counting(timers)] * times
 
 
 def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator[Any]:
@@ -71,12 +103,10 @@ def with_counters(stages: Iterable[Any], resetting: Collection[Any]) -> Iterator
         if isinstance(item, Tick):
             pending[item.timer] += 1
             continue
-        if pending and item in resetting:
-            yield _counting(tuple(pending[k] for k in range(NTIMER)))
-            pending.clear()
+        if item in resetting:
+            yield from _counters(pending)
         yield item
-    if pending:
-        yield _counting(tuple(pending[k] for k in range(NTIMER)))
+    yield from _counters(pending)
 
 
 # clocks ----------------------------------------------------------------------

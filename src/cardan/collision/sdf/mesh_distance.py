@@ -11,19 +11,17 @@ found on the same side: in a descent that is nearly always the one, and the othe
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.collision.sdf.grid import frame_of, grid_distance
+from cardan.collision.sdf.grid import grid_distance
 from cardan.collision.sdf.nearest import nearest_on_triangle, pseudonormals, square_from_box
 from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
-from cardan.jit import collider, exact, jit_enabled, kernel, stack_array, stack_int_array
+from cardan.jit import collider, exact, kernel, stack_array, stack_int_array
 from cardan.maths.quaternion import quat2mat
-from cardan.maths.vector import add3, dot3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
+from cardan.maths.vector import dot3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
@@ -153,38 +151,3 @@ def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
         raise ValueError(f"mesh {mesh} has no faces, so that there is no distance from it")
     normals = pseudonormals(vertex, face)
     return np.concatenate([vertex[face].reshape(-1, 9), normals.reshape(-1, 21)], axis=1).ravel()
-
-
-def mesh_grid(m: MjModel, mesh: int, faces: np.ndarray) -> np.ndarray:
-    """The grid of a mesh, head and values, from its triangles."""
-    points = faces.reshape(-1, STRIDE)[:, :9].reshape(-1, 3)
-    low, count, spacing = frame_of(points)
-    values = np.empty(tuple(count))
-    nodes = slice(int(m.mesh_bvhadr[mesh]), int(m.mesh_bvhadr[mesh] + m.mesh_bvhnum[mesh]))
-    tree = m.bvh_child[nodes].astype(np.int64), m.bvh_nodeid[nodes].astype(np.int64), np.array(m.bvh_aabb[nodes])
-    _sampler()(tuple(low.tolist()), spacing, values, faces, tree)
-    return np.concatenate([count, low, [spacing], values.ravel()])
-
-
-@cache
-def _sampler() -> Callable[..., None]:
-    """`_sample`, compiled."""
-    if not jit_enabled:
-        return _sample
-    from numba import njit
-
-    import cardan.jit.native  # noqa: F401 (teaches Numba to call kernels)
-
-    return njit(_sample)
-
-
-def _sample(low: Any, spacing: Any, values: Any, faces: Any, tree: Any) -> None:
-    """Write the distance at each point of a grid: each search starts with the triangle of the point before."""
-    nx, ny, nz = values.shape
-    face = 0
-    for i in range(nx):
-        for j in range(ny):
-            for k in range(nz):
-                p = add3(low, (i * spacing, j * spacing, k * spacing))
-                face = nearest_face(faces, 0, tree, 0, p, face)
-                values[i, j, k] = from_face(faces, STRIDE * face, p)[0]

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes
-_EDGES = Program((flex_stage, edges))
 _CHUNK = 256  # edges whose Jacobians are made at a time
 
 
@@ -27,8 +26,6 @@ def set_flex_constants(m: MjModel, d: MjData, inertia: Inertia) -> None:
     The inverse weight of an edge between two bodies that only slide is the mean of theirs, as in the reference. Others
     have one only if edges exert forces, passive or by a constraint: J M^-1 J', J being the derivative of the length.
     """
-    if not m.nflex:
-        return
     bodies = np.asarray(m.flex_vertbodyid)
     rotation = np.asarray(d.xmat)[bodies].reshape(-1, 3, 3)
     m.flex_xvert0[:] = np.asarray(d.xpos)[bodies] + (rotation @ np.asarray(m.flex_vert)[:, :, None])[:, :, 0]
@@ -43,7 +40,7 @@ def set_flex_constants(m: MjModel, d: MjData, inertia: Inertia) -> None:
     forced = (m.flex_edgeequality != 0) | (m.flex_edgestiffness != 0.0) | (m.flex_edgedamping != 0.0)
     others = np.flatnonzero(~sliding & ~rigid & forced[flex])
     if len(others):
-        _EDGES.run(m, d)
+        Program((flex_stage, edges)).run(m, d)
     for start in range(0, len(others), _CHUNK):
         chosen = others[start : start + _CHUNK]
         weight[chosen] = inertia.weights(_jacobian(m, d, chosen))

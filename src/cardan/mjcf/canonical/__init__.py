@@ -5,7 +5,3 @@ Numbers come from the model, so that changes at run time are kept; what a compil
 files, compiler settings that act on files) comes from the tree that it was compiled from. Frames, copies and actuator
 shortcuts are gone. Default classes stay, and an element gives what differs from its class.
 """
-
-from cardan.mjcf.canonical.tree import canonical_tree
-
-__all__ = ["canonical_tree"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cardan.errors import MjcfError
+from cardan.mjcf.canonical.numbers import plain
 from cardan.mjcf.canonical.origins import Origins
 from cardan.model.naming import NAME_FIELDS, SHORT_KINDS, read_names
 from cardan.spec.element import Element
@@ -21,18 +20,6 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 
 _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
-
-
-def plain(value: Any) -> Any:
-    """A field's value as the tree holds it: numbers, or tuples of them.
-
-    Single-precision numbers become the double with the same shortest text.
-    """
-    array = np.asarray(value)
-    if array.dtype == np.float32:
-        array = np.array([float(str(item)) for item in array.ravel()]).reshape(array.shape)
-    found = array.tolist()
-    return tuple(found) if isinstance(found, list) else found
 
 
 class Scribe:

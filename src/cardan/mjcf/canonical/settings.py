@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.mjcf.canonical.scribe import Scribe, Values, plain, word_of
-from cardan.model.tables import MODEL, SIZE_NAMES
+from cardan.mjcf.canonical.numbers import plain
+from cardan.mjcf.canonical.scribe import Scribe, Values, word_of
+from cardan.model.tables import SIZE_NAMES
 from cardan.spec.defaults import DefaultClass
 from cardan.spec.element import Element
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
@@ -136,10 +137,3 @@ def _holds(scribe: Scribe, row: ElementRow, name: str, value: Any) -> bool:
     if attribute.type is Type.REFERENCE:
         return value in scribe.names.get(attribute.kind or "", ())
     return True
-
-
-def statistics(m: Any) -> dict[str, Any]:
-    """The statistics of a model, as the canonical tree compares them."""
-    return {
-        field.name.removeprefix("stat."): plain(getattr(m.stat, field.name[5:])) for field in MODEL.members("stat.")
-    }

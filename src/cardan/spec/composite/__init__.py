@@ -8,6 +8,23 @@ elements to the tree.
 What each type makes, in which order and under which names, was found by asking the reference.
 """
 
-from cardan.spec.composite.expand import expand_composites
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cardan.spec.tree import ModelTree
+
+
+def expand_composites(tree: ModelTree) -> None:
+    """Replace every ``composite`` element of the tree by what it stands for. Raises MjcfError."""
+    macros = [element for element in tree.worldbody.descendants() if element.tag == "composite"]
+    if macros:
+        from cardan.spec.composite.expand import expand
+
+        for macro in macros:
+            expand(macro)
+        tree.changed()
+
 
 __all__ = ["expand_composites"]

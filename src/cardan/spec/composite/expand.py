@@ -10,20 +10,10 @@ from cardan.spec.composite.skin import is_finer
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
-    from cardan.spec.tree import ModelTree
 
 
-def expand_composites(tree: ModelTree) -> None:
-    """Replace every ``composite`` element of the tree by what it stands for. Raises MjcfError."""
-    macros = [element for element in tree.worldbody.descendants() if element.tag == "composite"]
-    for macro in macros:
-        _expand(macro)
-    if macros:
-        tree.changed()
-
-
-def _expand(macro: Element) -> None:
-    """Put the elements of one composite in its place."""
+def expand(macro: Element) -> None:
+    """Put the elements of one composite in its place. Raises MjcfError."""
     parent = macro.parent
     assert parent is not None
     _check_classes(macro)

@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
-from cardan.spec.flexcomp.expand import expand_flexcomps
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cardan.spec.tree import ModelTree
+
+
+def expand_flexcomps(tree: ModelTree) -> None:
+    """Replace every ``flexcomp`` element of the tree by what it stands for. Raises MjcfError."""
+    macros = [element for element in tree.worldbody.descendants() if element.tag == "flexcomp"]
+    if macros:
+        from cardan.spec.flexcomp.expand import Expansion
+
+        for macro in macros:
+            Expansion(macro).run()
+        tree.changed()
+
 
 __all__ = ["expand_flexcomps"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from cardan.spec.flexcomp.plugin import add_plugin
 from cardan.spec.flexcomp.simplices import oriented
 from cardan.spec.orientation import orientation
 from cardan.spec.tree import WORLD
-
-if TYPE_CHECKING:
-    from cardan.spec.tree import ModelTree
 
 _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
     "grid": grid,
@@ -46,16 +43,7 @@ _EDGE_OF_FLEX = ("stiffness", "damping")
 _EDGE_OF_CONSTRAINT = ("solref", "solimp")
 
 
-def expand_flexcomps(tree: ModelTree) -> None:
-    """Replace every ``flexcomp`` element of the tree by what it stands for. Raises MjcfError."""
-    macros = [element for element in tree.worldbody.descendants() if element.tag == "flexcomp"]
-    for macro in macros:
-        _Expansion(macro).run()
-    if macros:
-        tree.changed()
-
-
-class _Expansion:
+class Expansion:
     """One flexcomp that is being expanded.
 
     Attributes:

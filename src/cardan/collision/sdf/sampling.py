@@ -1,0 +1,135 @@
+"""Signed distances at the points of a grid: of a shape, to make its surface; of a mesh, to look them up later.
+
+The stages here run on memory of their own, as there is no data, and for shapes no model either, when they are needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.collision.sdf.grid import frame_of
+from cardan.collision.sdf.mesh_distance import STRIDE, from_face, nearest_face, triple
+from cardan.jit import OK, Program, StructMemory, addresses, call_collider, exact, stage
+from cardan.jit.view import InterpretedView
+from cardan.maths.vector import add3, set3
+from cardan.model.attributes import standalone_memory
+from cardan.model.kernel_views import Data, Model
+from cardan.model.tables import DATA, MODEL
+
+if TYPE_CHECKING:
+    from cardan.collision.sdf.shape import Shape
+    from cardan.model.mjmodel import MjModel
+
+
+@stage
+@exact
+def sample_shape(m: Model, d: Data) -> int:
+    """Write the distance of the shape of instance 0 at each point of a grid, whose ends are at its sides.
+
+    The order of operations decides what lies inside to the last bit.
+    """
+    nx, ny, nz = d.work.sample_count[0], d.work.sample_count[1], d.work.sample_count[2]
+    at = 0
+    for i in range(nx):
+        x = d.work.sample_frame[0] + d.work.sample_frame[3] * i / (nx - 1)
+        for j in range(ny):
+            y = d.work.sample_frame[1] + d.work.sample_frame[4] * j / (ny - 1)
+            for k in range(nz):
+                z = d.work.sample_frame[2] + d.work.sample_frame[5] * k / (nz - 1)
+                set3(d.work.sdf_point, 0, (x, y, z))
+                call_collider(m.aux.sdf_shape[0], m, d, 0, 0)
+                d.work.sample_value[at] = d.work.sdf_value[0]
+                at += 1
+    return OK
+
+
+@stage
+def sample_mesh(m: Model, d: Data) -> int:
+    """Write the distance of a mesh at each point of a grid; each search starts with the triangle of the point before.
+
+    The mesh and where its triangles start stand in ``d.work.sdf_instance``.
+    """
+    mesh, start = d.work.sdf_instance[0], d.work.sdf_instance[1]
+    tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
+    low, spacing = triple(d.work.sample_frame, 0), d.work.sample_frame[3]
+    face = 0
+    at = 0
+    for i in range(d.work.sample_count[0]):
+        for j in range(d.work.sample_count[1]):
+            for k in range(d.work.sample_count[2]):
+                p = add3(low, (i * spacing, j * spacing, k * spacing))
+                face = nearest_face(m.aux.sdf_face, start, tree, m.mesh_bvhadr[mesh], p, face)
+                d.work.sample_value[at] = from_face(m.aux.sdf_face, start + STRIDE * face, p)[0]
+                at += 1
+    return OK
+
+
+class _Part:
+    """A memory as a program takes it: a model, or a data."""
+
+    def __init__(self, memory: StructMemory) -> None:
+        self.address = memory.address
+        self.view = InterpretedView(memory)
+        self._resume = np.zeros(2, np.int64)
+        self._resume_address = self._resume.ctypes.data
+
+
+def _run(function: Any, m: Any, frame: tuple[float, ...], count: np.ndarray, instance: tuple[int, int]) -> np.ndarray:
+    """Distances at all points of a grid, an array of its shape."""
+    memory = standalone_memory(DATA)
+    values = np.empty(int(np.prod(count)))
+    memory.arrays["work.sample_frame"][: len(frame)] = frame
+    memory.arrays["work.sample_count"][:] = count
+    memory.arrays["work.sdf_instance"][:] = instance
+    memory.attach("work.sample_value", values)
+    Program([function]).run(m, _Part(memory))
+    return values.reshape(tuple(count))
+
+
+def shape_distances(
+    shape: Shape, attributes: tuple[float, ...], low: np.ndarray, sides: np.ndarray, count: np.ndarray
+) -> np.ndarray:
+    """The distance of a shape at all points of a grid.
+
+    Args:
+        shape: the shape.
+        attributes: its attributes.
+        low: the first point.
+        sides: from the first point to the last.
+        count: numbers of points, at least 2 each.
+    """
+    memory = standalone_memory(MODEL)
+    (address,) = addresses([shape.entry])
+    memory.attach("aux.sdf_shape", np.array([address]))
+    memory.attach("aux.sdf_attr", np.array(attributes))
+    return _run(sample_shape, _Part(memory), (*low.tolist(), *sides.tolist()), count, (0, 0))
+
+
+def mesh_distances(m: MjModel, mesh: int, start: int, low: np.ndarray, spacing: float, count: np.ndarray) -> np.ndarray:
+    """The distance of a mesh, in its own frame, at all points of a grid.
+
+    Args:
+        m: a model with the triangles of the mesh in ``aux.sdf_face``.
+        mesh: the mesh.
+        start: where its triangles start there.
+        low: the first point, m.
+        spacing: from a point to the next, m.
+        count: numbers of points.
+    """
+    return _run(sample_mesh, m, (*low.tolist(), spacing), count, (mesh, start))
+
+
+def mesh_grid(m: MjModel, mesh: int, start: int, faces: np.ndarray) -> np.ndarray:
+    """The grid of a mesh for `grid_distance`, head and values.
+
+    Args:
+        m: the model.
+        mesh: the mesh.
+        start: where its triangles start in ``aux.sdf_face``.
+        faces: its triangles, as `mesh_faces` makes them.
+    """
+    low, count, spacing = frame_of(faces.reshape(-1, STRIDE)[:, :9].reshape(-1, 3))
+    values = mesh_distances(m, mesh, start, low, spacing, count)
+    return np.concatenate([count, low, [spacing], values.ravel()])

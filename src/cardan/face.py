@@ -1,0 +1,84 @@
+"""Where the public names of the package stand: modules are looked through when one of their names is first used."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+_OF_OTHERS = {
+    "cardan.batch": ("Batch", "SimulationError"),
+    "cardan.errors": ("FatalError", "UnexpectedError"),
+    "cardan.jit.stage": ("kernel", "stage"),
+}
+"""Modules that have more names than the public ones."""
+
+_API = (
+    *("pipeline", "loading", "names", "state", "support", "saving", "rays", "derivatives", "distance", "defaults"),
+    *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp", "muscles"),
+    *("callbacks", "collisions", "plugins", "mjspec"),
+)
+HOMES: tuple[str, ...] = (
+    *("cardan.enums", "cardan.constants", *_OF_OTHERS, "cardan.model", *(f"cardan.api.{name}" for name in _API)),
+    *("cardan.visual", "cardan.render"),
+)
+"""Modules whose names (``__all__``, if they have it) are public."""
+
+SUBMODULES = ("rollout",)
+"""Modules that are there without being imported by name."""
+
+_PARTS = (
+    *("api", "batch", "collision", "compiler", "constants", "constraint", "dynamics", "enums", "errors", "formats"),
+    *("jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step", "visual"),
+)
+"""Folders and modules that programs may reach through the package without having imported them."""
+
+# where names of a kind are looked for first; others, and those that aren't there, are looked for everywhere
+_FIRST = (
+    (r"mjt\w+", ("cardan.enums",)),
+    (r"mj[A-Z]\w+", ("cardan.constants",)),
+    (r"Mjv\w+|mjv_\w+|MjrRect", ("cardan.visual",)),
+    (r"Mjr\w+|mjr_\w+|Renderer|GLContext", ("cardan.render",)),
+    (r"Mjs\w*|MjSpec\w*", ("cardan.api.mjspec",)),
+    (r"Mj\w+", ("cardan.model",)),
+    (r"mj_\w+", ("cardan.api.pipeline", "cardan.api.names", "cardan.api.state", "cardan.api.support")),
+    (r"mju_\w+", ("cardan.api.mju_vectors", "cardan.api.mju_quaternions", "cardan.api.mju_scalars")),
+    (r"kernel|stage", ("cardan.jit.stage",)),
+)
+
+
+def _names_of(home: str) -> tuple[str, ...]:
+    if home in _OF_OTHERS:
+        return _OF_OTHERS[home]
+    module = import_module(home)
+    return tuple(getattr(module, "__all__", None) or (name for name in vars(module) if not name.startswith("_")))
+
+
+def find(name: str) -> tuple[Any] | None:
+    """What a public name stands for, in a tuple of its own, or None if there is no such name."""
+    if name in SUBMODULES:
+        return (import_module(f"cardan.{name}"),)
+    first = next((homes for pattern, homes in _FIRST if re.fullmatch(pattern, name)), ())
+    for home in dict.fromkeys((*first, *(HOMES if first or not name.startswith("_") else ()))):
+        if name in _names_of(home):
+            return (getattr(import_module(home), name),)
+    if name in _PARTS:
+        return (import_module(f"cardan.{name}"),)
+    return None
+
+
+@cache
+def public_names() -> list[str]:
+    """All public names."""
+    return [*SUBMODULES, *(name for home in HOMES for name in _names_of(home))]
+
+
+def absent(name: str) -> str:
+    """What is said of a name that isn't there."""
+    from cardan.api.absent import absent_feature
+
+    feature = absent_feature(name)
+    if feature is None:
+        return f"module 'cardan' has no attribute {name!r}"
+    return f"cardan.{name} is not supported yet ({feature}); docs/status.md lists what is"

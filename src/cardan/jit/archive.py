@@ -1,0 +1,145 @@
+"""One file with the object code of many kernels, for several levels of processors.
+
+The file starts with `MAGIC`, the length of its index and the index, as JSON: the platform, where the code of each
+kernel lies by level and name, and the sources that the code was made from. Objects follow, each at a multiple of
+`ALIGNMENT` bytes. Reading maps the file and looks at nothing but the index and the objects that are asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+MAGIC = b"cardan-kernels-1\n"
+ALIGNMENT = 16
+LENGTH_BYTES = 8
+NEWER = 60.0
+"""Seconds: sources that are newer than the archive by more than this have been written since it was installed."""
+
+Objects = Mapping[str, Mapping[str, bytes]]
+"""Object files by level and name of the kernel."""
+
+
+class ArchiveError(ValueError):
+    """A file is no (intact) archive of kernels."""
+
+
+def sources(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and checksum of every Python file below a folder, by its path from there."""
+    files = sorted(folder.rglob("*.py"))
+    return {
+        file.relative_to(folder).as_posix(): (len(content), zlib.crc32(content))
+        for file, content in ((file, file.read_bytes()) for file in files)
+    }
+
+
+def write_archive(path: Path, platform: str, objects: Objects, made_from: Mapping[str, tuple[int, int]]) -> None:
+    """Write an archive; a reader never sees half a file.
+
+    Args:
+        path: the file.
+        platform: name of the platform that the code is for.
+        objects: the code.
+        made_from: the sources, as `sources` lists them.
+    """
+    import tempfile
+
+    places: dict[str, dict[str, tuple[int, int]]] = {}
+    parts: list[bytes] = []
+    offset = 0
+    for level, codes in objects.items():
+        places[level] = {}
+        for name, code in codes.items():
+            places[level][name] = offset, len(code)
+            padding = -len(code) % ALIGNMENT
+            parts += [code, bytes(padding)]
+            offset += len(code) + padding
+    content = {"platform": platform, "levels": places, "sources": dict(made_from)}
+    index = json.dumps(content, separators=(",", ":")).encode()
+    head = MAGIC + len(index).to_bytes(LENGTH_BYTES, "little") + index
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+        file.write(head + bytes(-len(head) % ALIGNMENT) + b"".join(parts))
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
+
+
+class Archive:
+    """An archive that was opened for reading.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: there is no such file.
+        ArchiveError: the file is no archive.
+
+    Attributes:
+        platform: name of the platform that the code is for.
+        levels: levels of processors that it has code for.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with open(path, "rb") as file:
+            self._written = os.fstat(file.fileno()).st_mtime
+            try:
+                self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except ValueError:
+                raise ArchiveError(f"{path} is empty") from None
+        start = len(MAGIC) + LENGTH_BYTES
+        if self._memory[: len(MAGIC)] != MAGIC:
+            raise ArchiveError(f"{path} is no archive of kernels: it doesn't start with {MAGIC!r}")
+        length = int.from_bytes(self._memory[len(MAGIC) : start], "little")
+        try:
+            index = json.loads(self._memory[start : start + length])
+            self.platform: str = index["platform"]
+            self._places: dict[str, dict[str, list[int]]] = index["levels"]
+            self._sources: dict[str, list[int]] = index["sources"]
+        except (ValueError, KeyError, TypeError):
+            raise ArchiveError(f"the index of {path} is damaged") from None
+        self._start = start + length + -(start + length) % ALIGNMENT
+        self.levels = tuple(self._places)
+
+    def names(self, level: str) -> list[str]:
+        """Names of the kernels that it has for a level."""
+        return list(self._places[level])
+
+    def code(self, level: str, name: str) -> bytes | None:
+        """The object file of a kernel, or None if it isn't there."""
+        place = self._places[level].get(name)
+        if place is None:
+            return None
+        offset, size = place
+        start = self._start + offset
+        return self._memory[start : start + size]
+
+    def is_made_from(self, folder: Path) -> bool:
+        """Whether the sources below a folder are those that the code was made from.
+
+        Names and sizes are compared, and the contents of files that were written after the archive.
+        """
+        seen = 0
+        for name, size, written in _files(str(folder)):
+            expected = self._sources.get(name)
+            if expected is None or expected[0] != size:
+                return False
+            if written > self._written + NEWER and zlib.crc32((folder / name).read_bytes()) != expected[1]:
+                return False
+            seen += 1
+        return seen == len(self._sources)
+
+
+def _files(folder: str, inside: str = "") -> Iterator[tuple[str, int, float]]:
+    """Path, size and time of writing of all Python files below a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = inside + entry.name
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                yield name, status.st_size, status.st_mtime
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _files(entry.path, name + "/")

@@ -1,0 +1,84 @@
+"""Kernels that came with the package, compiled ahead of time: wheels have them in the file `FILE`.
+
+Only the package's own functions are looked for there, by name, and only while the sources are those that the file was
+made from. Everything else (functions of users, a source checkout, a processor that no level fits) is compiled on first
+use and kept in the disk cache. ``CARDAN_PACKAGED=0`` looks nothing up; another value is the path of another file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from cardan.jit.archive import Archive, ArchiveError
+from cardan.jit.loader import Address, Linker
+from cardan.jit.target import host_platform, runs
+
+PACKAGE = Path(__file__).resolve().parents[1]
+FILE = PACKAGE / "jit" / "kernels.bin"
+
+
+@cache
+def _level() -> tuple[Archive, str] | None:
+    """The archive and the best of its levels that this processor has."""
+    named = os.environ.get("CARDAN_PACKAGED")
+    if named == "0":
+        return None
+    try:
+        archive = Archive(Path(named) if named else FILE)
+    except FileNotFoundError:
+        if named:
+            raise
+        return None
+    except ArchiveError:
+        if named:
+            raise
+        return None
+    if archive.platform != host_platform() or not archive.is_made_from(PACKAGE):
+        return None
+    level = next((level for level in archive.levels if runs(level)), None)
+    return (archive, level) if level else None
+
+
+def packaged_object(name: str) -> bytes | None:
+    """The object file of a kernel that came compiled, or None."""
+    found = _level()
+    return found[0].code(found[1], name) if found else None
+
+
+@cache
+def _linker() -> Linker:
+    return Linker()
+
+
+_loaded: dict[str, Address] = {}
+
+
+def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
+    """Addresses of those kernels that came compiled, by name.
+
+    Args:
+        wanted: names of kernels in the archive, and of their symbols.
+    """
+    found = _level()
+    if found is None:
+        return {}
+    archive, level = found
+    wanted = list(wanted)
+    missing = [(name, symbol) for name, symbol in wanted if name not in _loaded]
+    new = {name: (symbol, code) for name, symbol in missing if (code := archive.code(level, name))}
+    if new:
+        _loaded.update(zip(new, _linker().load(new.values()), strict=True))
+    return {name: _loaded[name] for name, _ in wanted if name in _loaded}
+
+
+def is_of_package(function: Any) -> bool:
+    """Whether a function, and each that it was made with, is one of the package."""
+    if not isinstance(function, FunctionType) or not function.__module__.startswith("cardan."):
+        return False
+    parts = [getattr(cell.cell_contents, "py_func", cell.cell_contents) for cell in function.__closure__ or ()]
+    return all(is_of_package(part) for part in parts if callable(part))

@@ -1,0 +1,107 @@
+"""A fresh environment with only a wheel: nothing is compiled, and Numba isn't there to do it.
+
+Without ``CARDAN_FULL_TESTS=1`` the wheel holds the kernels that one model needs, from the cache of the tests. With it,
+the wheels that ``make wheel`` left in ``dist`` are tried: all shared models, in all settings of the parity matrix.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from models import STEPPED, shared_model_files
+from packages.fresh import make_environment, run
+from wheels.kernels import compile_driver, entries
+from wheels.pack import build_pure, for_platform
+
+from cardan.jit import cache as disk
+from cardan.jit import jit_enabled
+from cardan.jit.archive import sources, write_archive
+from cardan.jit.fingerprint import fingerprint
+from cardan.jit.packaged import PACKAGE
+from cardan.jit.target import PLATFORMS, Platform, host_platform, runs
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKLOAD = Path(__file__).with_name("workload.py")
+FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
+PLATFORM = PLATFORMS.get(host_platform())
+
+pytestmark = pytest.mark.skipif(not jit_enabled, reason="about native code")
+BALL = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .3"><freejoint/><geom size=".1"/></body>
+<body pos="1 0 1"><joint name="j" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".05"/></body>
+</worldbody><actuator><motor joint="j"/></actuator><sensor><jointpos joint="j"/><gyro site="s"/></sensor></mujoco>
+""".replace('<geom type="capsule"', '<site name="s"/><geom type="capsule"')
+
+
+def level_of(platform: Platform | None) -> str:
+    """The best level of this machine's platform that it runs."""
+    levels = [level for level in platform.levels if runs(level)] if platform else []
+    if not levels:
+        pytest.skip("no wheel has kernels for this processor")
+    return levels[0]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel with the kernels that a small model needs, as they were compiled for this processor."""
+    level = level_of(PLATFORM)
+    folder = tmp_path_factory.mktemp("wheel")
+    (folder / "ball.xml").write_text(BALL)
+    here = subprocess.run(
+        [sys.executable, str(WORKLOAD), "own", str(folder / "ball.xml")], capture_output=True, text=True, check=False
+    )
+    number, *names = here.stdout.split()
+    assert number == "1", here.stderr
+    stored = {name: disk.read(name, fingerprint(entries()[name])) for name in names}
+    objects = {name: found[1] for name, found in stored.items() if found} | compile_driver((PLATFORM, level))
+    assert objects.keys() >= set(names) and len(names) > 50
+    archive = folder / "kernels.bin"
+    write_archive(archive, PLATFORM.name, {level: objects}, sources(PACKAGE))
+    return for_platform(build_pure(folder), PLATFORM.wheel, archive.read_bytes(), folder)
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    return make_environment(tmp_path_factory.mktemp("fresh") / "env", wheel)
+
+
+def test_no_compiler_is_needed(python: Path, wheel: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    done = run(python, WORKLOAD, "own", str(wheel.parent / "ball.xml"), CARDAN_CACHE_DIR=str(cache))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] == "1", done.stderr
+    assert not cache.exists()
+
+
+def test_what_must_be_compiled_names_the_compiler(python: Path, wheel: Path, tmp_path: Path) -> None:
+    """Without its kernels, or on another processor than they are for, the package says what to do."""
+    for environment in ({"CARDAN_PACKAGED": "0"}, {"CARDAN_CPU": "another"}):
+        model = str(wheel.parent / "ball.xml")
+        done = run(python, WORKLOAD, "own", model, CARDAN_CACHE_DIR=str(tmp_path), **environment)
+        assert done.returncode != 0
+        assert "KernelError" in done.stderr and "pip install 'cardan[numba]'" in done.stderr
+
+
+def test_edited_sources_are_not_run_from_the_archive(wheel: Path, tmp_path: Path) -> None:
+    python = make_environment(tmp_path / "env", wheel)
+    (kernels,) = (tmp_path / "env").rglob("cardan/jit/kernels.bin")
+    source = kernels.parents[1] / "dynamics" / "kinematics.py"
+    source.write_text(source.read_text() + "# edited\n")
+    done = run(python, WORKLOAD, "own", str(wheel.parent / "ball.xml"), CARDAN_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.returncode != 0 and "KernelError" in done.stderr
+
+
+@pytest.mark.skipif(not FULL, reason="takes long: CARDAN_FULL_TESTS=1, after make wheel")
+@pytest.mark.parametrize("share", range(8))
+def test_all_shared_models_in_all_settings(tmp_path: Path, share: int) -> None:
+    wheels = sorted((ROOT / "dist").glob(f"*-py3-none-{PLATFORM.wheel if PLATFORM else ''}.whl"))
+    assert wheels, "make wheel comes first"
+    python = make_environment(tmp_path / "env", wheels[-1])
+    paths = [str(path) for path in (*STEPPED.values(), *shared_model_files())][share::8]
+    cache = tmp_path / "cache"
+    done = run(python, WORKLOAD, "all", *paths, CARDAN_CACHE_DIR=str(cache))
+    assert done.returncode == 0, done.stderr
+    assert not cache.exists()

@@ -1,0 +1,101 @@
+"""Compiles the package's kernels for other processors and systems than this one, each front end once.
+
+Objects are kept in a folder under the same kind of key as the disk cache's, so that a second build only compiles what
+has changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from multiprocessing import get_context
+
+import llvmlite.binding as llvm
+
+from cardan.cli.entries import all_entries
+from cardan.jit import cache as disk
+from cardan.jit.compile import emit, link_entry, only, retargeted, symbols_of
+from cardan.jit.driver import DRIVER, DRIVER_SYMBOLS
+from cardan.jit.fingerprint import fingerprint
+from cardan.jit.glue import program_glue
+from cardan.jit.layout import CALL, PROGRAM, TABLE_NAME
+from cardan.jit.stage import Entry
+from cardan.jit.target import Platform, foreign_machine
+from wheels.symbols import check_object
+
+Target = tuple[Platform, str]
+"""A platform and one of its levels."""
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """All functions that are compiled, by name."""
+    return {entry.name: entry for entry in all_entries()}
+
+
+def compile_driver(target: Target) -> dict[str, bytes]:
+    """The object files of what runs programs: the driver's functions, and the function for calls from Python."""
+    platform, level = target
+    machine = foreign_machine(platform, level)
+    pieces: dict[str, tuple[str, tuple[str, ...]]] = {symbol: (DRIVER, (symbol,)) for symbol in DRIVER_SYMBOLS}
+    pieces[PROGRAM] = program_glue(), (PROGRAM + CALL, PROGRAM + TABLE_NAME)
+    objects = {}
+    for name, (assembly, symbols) in pieces.items():
+        bitcode = llvm.parse_assembly(assembly).as_bitcode()
+        objects[name] = emit(name, only(symbols, retargeted(bitcode, platform.triple, machine)), machine)
+        check_object(objects[name], symbols, platform)
+    return objects
+
+
+def _key(name: str, target: Target) -> tuple[str, str]:
+    """Name and key of an object in the folder."""
+    platform, level = target
+    return f"{name}-{platform.name}-{level}", fingerprint(entries()[name], (platform.triple, level))
+
+
+def compile_kernel(name: str, targets: Sequence[Target]) -> str:
+    """Compile a kernel for those targets for which the folder has no object yet; returns its name.
+
+    Raises:
+        KernelError: it does not compile.
+        ObjectError: the object file is not as it must be.
+    """
+    missing = [target for target in targets if disk.read(*_key(name, target)) is None]
+    if missing:
+        entry = entries()[name]
+        bitcode = link_entry(entry).as_bitcode()
+        for platform, level in missing:
+            machine = foreign_machine(platform, level)
+            code = emit(name, retargeted(bitcode, platform.triple, machine), machine)
+            check_object(code, symbols_of(entry), platform)
+            disk.write(*_key(name, (platform, level)), entry.symbol, code)
+    return name
+
+
+def compile_all(
+    names: Iterable[str], targets: Sequence[Target], jobs: int, report: Callable[[str], None]
+) -> dict[Target, dict[str, bytes]]:
+    """Object files by target and name, compiled by several processes.
+
+    Args:
+        names: kernels.
+        targets: platforms and levels.
+        jobs: number of processes.
+        report: called with a line for each kernel that is ready.
+    """
+    names = list(names)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        running = [pool.submit(compile_kernel, name, targets) for name in names]
+        for count, done in enumerate(as_completed(running), start=1):
+            report(f"{count} of {len(names)}: {done.result()}")
+    return {target: compile_driver(target) | {name: _stored(name, target) for name in names} for target in targets}
+
+
+def _stored(name: str, target: Target) -> bytes:
+    stored = disk.read(*_key(name, target))
+    if stored is None:
+        raise OSError(f"{disk.cache_folder()} doesn't keep the objects that are written there")
+    return stored[1]
