@@ -82,7 +82,6 @@ class Worker:
             self._first(seed)
         actions = self._actions(seed, count)
         self._set_state(state)
-        gc.collect()
         gc.disable()
         begin = time.process_time()
         for action in actions:
