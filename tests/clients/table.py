@@ -54,7 +54,8 @@ together, as the largest difference of a number (relative where it is above 1):
 - *reference*: processor time of the reference's step, in microseconds.
 
 What *draws* needs OpenGL with the reference, and is not compared. The same comparisons with fewer steps are tests,
-`tests/clients`, which run where the packages are installed.
+`tests/clients`, which run where the packages are installed. Parts of the tables can be made again
+(`python -m clients.table WORDS`): lines may be of different runs.
 """
 
 
