@@ -97,9 +97,10 @@ def wrap_entry(m: Any) -> np.ndarray:
     return entry
 
 
-def _joint_row(m: Any, joint: int) -> list[int]:
-    start = int(m.jnt_dofadr[joint])
-    return list(range(start, start + DOFS_OF_JOINT[int(m.jnt_type[joint])]))
+def _joint_rows(m: Any) -> list[list[int]]:
+    """Dofs of each joint."""
+    places = zip(m.jnt_dofadr.tolist(), m.jnt_type.tolist(), strict=True)
+    return [list(range(start, start + DOFS_OF_JOINT[kind])) for start, kind in places]
 
 
 def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
@@ -110,11 +111,11 @@ def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
 
 @once
 def _moment_rows(m: Any) -> list[list[int]]:
-    tendons, chains = _tendon_rows(m), _chains(m)
+    tendons, chains, joints = _tendon_rows(m), _chains(m), _joint_rows(m)
     rows = []
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
         if kind in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT):
-            rows.append(_joint_row(m, target))
+            rows.append(joints[target])
         elif kind == mjtTrn.mjTRN_TENDON:
             rows.append(tendons[target])
         elif kind in (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK):
