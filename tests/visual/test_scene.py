@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mujoco
 import pytest
+from marks import takes_minutes_interpreted
 from models import SHARED_MODELS
 from visual.scenes_compared import Pair, differences, scene
 from visual.settings import PERTURB, SHOWN, combinations, compare, single_flags
@@ -193,6 +194,7 @@ def test_plugins_are_asked_first() -> None:
     assert [geom.pos[2] for geom in scn.geoms[: scn.ngeom]] == [9, 0]
 
 
+@takes_minutes_interpreted
 def test_searches_of_signed_distances() -> None:
     file = SHARED_MODELS / "mujoco/plugin/sdf/nutbolt.xml"
     m = cardan.MjModel.from_xml_path(str(file))

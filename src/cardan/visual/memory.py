@@ -10,6 +10,7 @@ While a scene is filled in, the slots ``d.work.scn_*`` of the data point to this
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,6 +81,8 @@ class SceneMemory:
     def __init__(
         self, geoms: np.ndarray, lights: np.ndarray, cameras: np.ndarray, arrays: Mapping[str, np.ndarray]
     ) -> None:
+        self._model: weakref.ref[Any] | None = None
+        self._programs: dict[Any, Any] = {}
         self.state = np.zeros(NSTATE, np.int32)
         self.pose = np.zeros(NPOSE)
         self.labels = np.zeros((len(geoms), 2), np.int32)
@@ -126,6 +129,19 @@ class SceneMemory:
         values = perturb.values
         self.state[SELECT : ACTIVE2 + 1] = _part(values, _offset(_PERTURB, "select"), 5, np.int32)
         self.pose[REFPOS:NPOSE] = _part(values, _offset(_PERTURB, "refpos"), NPOSE - REFPOS, np.float64)
+
+    def programs_of(self, m: Any) -> dict[Any, Any]:
+        """Programs that filled this scene in for a model, by what was asked for; those of another model are dropped."""
+        if self._model is None or self._model() is not m:
+            self._model = weakref.ref(m)
+            self._programs = {}
+        return self._programs
+
+    @property
+    def wishes(self) -> tuple[bytes, int, bool]:
+        """What decides which stages a scene needs: options, categories, and whether a body is selected."""
+        state = self.state
+        return state[LABEL:].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 
     @property
     def selected_point(self) -> np.ndarray:

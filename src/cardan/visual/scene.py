@@ -35,6 +35,18 @@ def _program(stages: tuple[Stage, ...]) -> Program:
     return Program(stages)
 
 
+def _geom_program(
+    m: MjModel, opt: MjvOption, pert: MjvPerturb | None, scn: MjvScene, more: tuple[Stage, ...]
+) -> Program:
+    """The stages that the options ask for, and more behind them; kept with the scene for the next time."""
+    programs, wishes = scn.memory.programs_of(m), scn.memory.wishes
+    program = programs.get((wishes, more))
+    if program is None:
+        program = _program((*stages_of(m, opt, pert, int(scn.memory.state[CATMASK])), *more))
+        programs[wishes, more] = program
+    return program
+
+
 def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
     """Check that arguments are what they should be.
 
@@ -130,12 +142,11 @@ def mjv_updateScene(
     memory.put_camera(cam)
     scn.values["ngeom"] = 0
     _prepare(d, opt, pert, integer("mjv_updateScene", "catmask", catmask), scn)
-    # planes follow the cameras of the last update, as in the reference
-    stages = (*stages_of(m, opt, pert, catmask), cameras.update_camera, lights.make_lights)
     _show_flexes(opt, scn)
     if m.nplugin:
         _visualize_plugins(m, d, opt, scn)
-    _program(stages).run(m, d)
+    # planes follow the cameras of the last update, as in the reference
+    _geom_program(m, opt, pert, scn, (cameras.update_camera, lights.make_lights)).run(m, d)
     memory.get_camera(cam)
     scn.values["nlight"] = memory.state[NLIGHT]
     _finish(m, d, opt, scn)
@@ -149,7 +160,7 @@ def mjv_addGeoms(m: MjModel, d: MjData, opt: MjvOption, pert: MjvPerturb | None,
     """
     _check("mjv_addGeoms", m, d, opt=(opt, MjvOption), scn=(scn, MjvScene), pert=(pert, MjvPerturb | None))
     _prepare(d, opt, pert, integer("mjv_addGeoms", "catmask", catmask), scn)
-    _program(stages_of(m, opt, pert, catmask)).run(m, d)
+    _geom_program(m, opt, pert, scn, ()).run(m, d)
     _finish(m, d, opt, scn)
 
 
