@@ -6,14 +6,17 @@ import contextlib
 import gc
 import inspect
 import pickle
+import pkgutil
 import sys
 import threading
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cardan
+import cardan.api
 from cardan.api.native_call import NativeCall
 from cardan.jit import jit_enabled
 from cardan.jit.arguments import Array, Integer
@@ -25,6 +28,8 @@ XML = """
  <body name="a" pos="0 0 .09"><freejoint/><geom size=".1"/><site/>
   <body pos=".3 0 0"><joint axis="0 1 0"/><geom size=".05 .1" type="capsule"/></body></body>
 </worldbody></mujoco>"""
+for module in pkgutil.iter_modules(cardan.api.__path__, "cardan.api."):
+    import_module(module.name)  # all functions are declared then, however lazily the package imports
 KERNELS = {name: b for name, b in Binding.all.items() if isinstance(b, KernelBinding)}
 
 
