@@ -19,7 +19,7 @@ COMPILED = (
     Scene("robot of 50 meshes", models.mesh_robot, settle=0, steps=0),
     Scene("chain, 1000 dofs", partial(models.chain, 1000), settle=0, steps=0),
     Scene("pile of 300", partial(models.pile, 300), settle=0, steps=0),
-    *CLOTHS[:3],
+    *CLOTHS[:2],
     *(scene for scene in FLEXES + ELASTIC if scene.name in ("softbox", "flag", "flag_flex", "jelly_flex")),
 )
 
