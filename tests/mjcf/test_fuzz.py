@@ -14,6 +14,7 @@ from composites_rich import RICH as COMPOSITES
 from composites_rich import rich_model
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from models_plugin import plugin_model
 from models_soft import soft_model
 
 import cardan
@@ -109,3 +110,9 @@ def test_damaged_composites_raise_only_model_errors(seed: int, times: int, kind:
 @given(seed=st.integers(0, 2**32), times=st.integers(1, 4), kind=st.integers(0, 40))
 def test_damaged_flexes_raise_only_model_errors(seed: int, times: int, kind: int) -> None:
     read(damaged(soft_model(kind), seed, times))
+
+
+@settings(max_examples=CASES // 40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(seed=st.integers(0, 2**32), times=st.integers(1, 4), kind=st.sampled_from([1, 2, 3, 4, 6, 7, 8, 9, 11, 12]))
+def test_damaged_plugins_raise_only_model_errors(seed: int, times: int, kind: int) -> None:
+    read(damaged(plugin_model(kind), seed, times))
