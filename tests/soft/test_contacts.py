@@ -167,3 +167,21 @@ def test_triangles_that_are_apart_do_not_touch() -> None:
     assert distance(*(np.array(part.split(), float).reshape(3, 3) for part in corners)) > 0.08 > 2 * 0.01
     assert rd.contact.dist[0] < -0.5
     assert number_of_contacts(m) == 0
+
+
+@pytest.mark.parametrize(
+    ("bodies", "contacts"), [("a b c d", 1), ("a b a d", 0), ("a b c b", 0), ("a a b b", 1), ("world b c world", 0)]
+)
+def test_elements_on_the_same_body_do_not_touch(bodies: str, contacts: int) -> None:
+    sliders = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    inside = f'{sliders}<geom size=".001" contype="0" conaffinity="0"/>'
+    names = [name for name in dict.fromkeys(bodies.split()) if name != "world"]
+    world = "".join(f'<body name="{name}">{inside}</body>' for name in names)
+    text = f"""<mujoco><worldbody>{world}</worldbody><deformable>
+      <flex name="f" dim="1" body="{bodies}" vertex="-.1 0 0 .1 0 0 0 -.1 .005 0 .1 .005" element="0 1 2 3"
+      radius=".01">
+      <contact internal="false"/></flex></deformable></mujoco>"""
+    rm = mujoco.MjModel.from_xml_string(text)
+    rd = mujoco.MjData(rm)
+    mujoco.mj_forward(rm, rd)
+    assert number_of_contacts(cardan.MjModel.from_xml_string(text)) == rd.ncon == contacts

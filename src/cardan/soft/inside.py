@@ -2,7 +2,7 @@
 
 *Internal* ones keep elements from being turned inside out: a vertex of a tetrahedron meets the face opposite to it, a
 vertex of a segment or triangle the elements beside it that the compiler listed. The others are contacts of elements
-that have no vertex in common, found by a sweep along the axis on which the flex extends most (sweep and prune, with
+that have no body in common, found by a sweep along the axis on which the flex extends most (sweep and prune, with
 bins across it), or by walking the bounding tree against itself. Both the order of the contacts and which element comes
 first are those of the reference.
 
@@ -23,7 +23,7 @@ from cardan.jit import OK, kernel, stack_int_array
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.boxes import is_active, meets_row
-from cardan.soft.contacts import append_contacts
+from cardan.soft.contacts import append_contacts, share_body
 from cardan.soft.element import element_point, segment_half, segment_middle
 from cardan.soft.flex import element_vertex
 from cardan.soft.near import NO_GEOM, element_element, point_triangle
@@ -140,19 +140,6 @@ def collide_listed(m: Model, d: Data, flex: int) -> int:
 
 
 @kernel
-def share_vertex(m: Model, flex: int, element1: int, element2: int) -> bool:
-    """Whether two elements of a flex have a vertex in common."""
-    count = m.flex_dim[flex] + 1
-    adr1 = m.flex_elemdataadr[flex] + element1 * count
-    adr2 = m.flex_elemdataadr[flex] + element2 * count
-    for i in range(adr1, adr1 + count):
-        for j in range(adr2, adr2 + count):
-            if m.flex_elem[i] == m.flex_elem[j]:
-                return True
-    return False
-
-
-@kernel
 def boxes_meet(m: Model, d: Data, flex: int, element1: int, element2: int) -> bool:
     """Whether the boxes of two elements overlap."""
     row1, row2 = m.flex_elemadr[flex] + element1, m.flex_elemadr[flex] + element2
@@ -164,7 +151,7 @@ def boxes_meet(m: Model, d: Data, flex: int, element1: int, element2: int) -> bo
 @kernel
 def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int) -> int:
     """Contacts of two elements of a flex whose boxes overlap, if they don't touch anyway; returns a status."""
-    if share_vertex(m, flex, element1, element2):
+    if share_body(m, flex, element1, flex, element2):
         return OK
     found = element_element(m, d, flex, element1, flex, element2)
     return append_inside(m, d, found, flex, element1, -1, element2, -1)
