@@ -1,7 +1,10 @@
 """The class Renderer: pictures whose pixels are known, depths, segments, errors."""
 
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
 import cardan
 from cardan.enums import mjtObj, mjtRndFlag
@@ -127,3 +130,14 @@ def test_batch(kind):
             renderer.render_batch([first], out=np.zeros((1, 1, 2, 2, 3), np.uint8))
         with pytest.raises(ValueError, match="does not exist"):
             renderer.render_batch([first], ["back"])
+
+
+@pytest.mark.parametrize("kind", ["color", "depth", "segmentation"])
+def test_notebooks_show_it(kind):
+    model, data = scene()
+    with cardan.Renderer(model, 12, 16) as renderer:
+        if kind != "color":
+            getattr(renderer, f"enable_{kind}_rendering")()
+        renderer.update_scene(data, "front")
+        with Image.open(io.BytesIO(renderer._repr_png_())) as image:
+            assert image.size == (16, 12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from types import TracebackType
@@ -255,6 +256,18 @@ class Renderer:
         else:
             chosen.type = mjtCamera.mjCAMERA_FIXED.value
         return chosen
+
+    def _repr_png_(self) -> bytes:
+        """The scene as a PNG file, by which notebooks show a renderer."""
+        from PIL import Image
+
+        picture = self.render()
+        if picture.dtype != np.uint8:
+            near = 1.0 / np.maximum(picture, 1e-6) if self._depth_rendering else picture[..., 0] + 1.0
+            picture = np.rint(255 * near / max(float(near.max()), 1e-12)).astype(np.uint8)
+        file = io.BytesIO()
+        Image.fromarray(picture).save(file, "PNG")
+        return file.getvalue()
 
     def close(self) -> None:
         """Give back what the renderer holds; it can't draw any more."""
