@@ -141,3 +141,11 @@ def test_notebooks_show_it(kind):
         renderer.update_scene(data, "front")
         with Image.open(io.BytesIO(renderer._repr_png_())) as image:
             assert image.size == (16, 12)
+
+
+def test_scene_that_was_not_filled_in():
+    model, _ = scene()
+    with cardan.Renderer(model, 12, 16) as renderer:
+        assert not renderer.render().any()
+        renderer.enable_segmentation_rendering()
+        assert (renderer.render() == -1).all()

@@ -111,6 +111,9 @@ class Frame:
         if mode != COLORS:
             nsample = 1  # depths and geoms are those at the centres of pixels
         self.set(width=width, height=height, nsample=nsample, mode=mode, nworker=self.threads, epoch=self.epoch)
+        if not camera.frustum_near > 0.0:
+            self._leave_empty(width, height, camera.frustum_far)
+            return
         self._put_effects(scene)
         self._put_geoms(scene)
         view = view_of(camera, width, height)
@@ -127,6 +130,12 @@ class Frame:
         self._each(draw_map, [(layer, part) for layer in layers for part in range(SHADOW_PARTS)])
         self._bin_triangles(width, height, lit)
         self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
+
+    def _leave_empty(self, width: int, height: int, far: float) -> None:
+        """The picture of a scene that was not filled in: it has no camera."""
+        self.room("color", 3 * width * height)[:] = 0
+        self.room("depth", width * height)[:] = far
+        self.room("segment", width * height)[:] = -1
 
     def _each(self, function: Callable[..., Any], arguments: list[tuple[int, int]]) -> None:
         """Run a stage once for each pair of arguments, on all threads."""

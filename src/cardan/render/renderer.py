@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
@@ -69,6 +70,7 @@ class Renderer:
         self._threads, self._max_geom = threads, max_geom
         self._frame: Frame | None = Frame(Assets(model), threads)
         self._helpers: list[Renderer] = []
+        self._filling = threading.Lock()
 
     @property
     def model(self) -> MjModel:
@@ -236,7 +238,8 @@ class Renderer:
     ) -> None:
         """Draw one picture of a batch."""
         helper = self._helpers[worker]
-        helper.update_scene(data, camera, option)
+        with self._filling:  # two scenes can't be filled in from one state at the same time
+            helper.update_scene(data, camera, option)
         out[...] = helper.render().reshape(out.shape)
 
     def _camera(self, camera: int | str) -> MjvCamera:

@@ -56,6 +56,9 @@ def draw_view(
     if segments:
         canvas.rgb[here] = segment_colors(scene, frame.segments(), flag_of(scene, "IDCOLOR"))[inside]
     near, far = camera.frustum_near, camera.frustum_far
+    if not 0.0 < near < far:
+        canvas.depth[here] = 1.0
+        return
     canvas.depth[here] = window_depth(frame.depths()[inside].astype(float), near, far, True)
 
 
