@@ -35,6 +35,8 @@ def test_scenes(path: Path) -> None:
         pair = Pair(path, steps=5)
     except ValueError:
         pytest.skip("a part of a model, or one that neither engine reads")
+    if pair.rm.nmesh != pair.m.nmesh:
+        pytest.skip("the reference takes meshes of one name in two folders for one (docs/differences.md)")
     geoms = scenes = 0
     wrong: dict[str, list[str]] = {}
     for name, settings in (*single_flags(), *combinations()):

@@ -76,10 +76,11 @@ def drawn_size(kind: int, size: Any) -> Any:
 
 @kernel
 def _mesh(m: Model, d: Data, g: int, geom: int) -> None:
-    """Which mesh is drawn: an even number, or the odd one behind it for its convex hull."""
+    """Which mesh is drawn: an even number, or the odd one behind it for the hull of what collides."""
     mesh = m.geom_dataid[geom]
     if mesh >= 0:
-        hull = shows(d, SHOW_HULL) and m.mesh_graphadr[mesh] >= 0
+        collides = (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
+        hull = shows(d, SHOW_HULL) and collides and m.mesh_graphadr[mesh] >= 0
         d.work.scn_geom_i[g, DATAID] = 2 * mesh + hull
         d.work.scn_geom_i[g, TEXCOORD] = m.mesh_texcoordadr[mesh] >= 0
 
