@@ -12,6 +12,7 @@ import cardan
 from cardan.cli.entries import all_entries
 from cardan.cli.loading import load_model
 from cardan.jit import addresses
+from cardan.jit.binding import program_code
 from cardan.jit.cache import cache_folder
 from cardan.jit.driver import stored_object
 from cardan.jit.mode import jit_enabled
@@ -34,6 +35,7 @@ def run(models: list[Path]) -> None:
     if not jit_enabled:
         raise ValueError("compiling is switched off in this environment (CARDAN_JIT=0)")
     begin = time.perf_counter()
+    program_code()
     for path in models:
         compile_for(load_model(path))
     if not models:

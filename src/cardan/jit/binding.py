@@ -243,12 +243,12 @@ class ProgramBinding(Binding):
         """Let the function use the native code, which is the same for all."""
         from cardan.jit.driver import block_driver
 
-        _, (call, table) = _program_code()
+        _, (call, table) = program_code()
         self._use(call, table, table_words(self._running | {"run_block": block_driver()}))
 
 
 @cache
-def _program_code() -> Any:
+def program_code() -> Any:
     """The native code that runs programs, of the package or made here: what keeps it, its address and its table's."""
     from cardan.jit.loader import load_symbols
     from cardan.jit.packaged import packaged_object
