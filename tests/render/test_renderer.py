@@ -149,3 +149,16 @@ def test_scene_that_was_not_filled_in():
         assert not renderer.render().any()
         renderer.enable_segmentation_rendering()
         assert (renderer.render() == -1).all()
+
+
+def test_models_are_moved_and_scaled_in_the_room():
+    model, data = scene()
+    with cardan.Renderer(model, 24, 32) as renderer:
+        renderer.enable_depth_rendering()
+        renderer.update_scene(data, "front")
+        before = renderer.render()
+        renderer.scene.enabletransform, renderer.scene.scale = 1, 2.0
+        renderer.scene.translate[:] = 0, 0, -3
+        after = renderer.render()
+    assert before[12, 16] == pytest.approx(1.0, abs=0.05) and after == pytest.approx(2 * before, rel=1e-5)
+    assert np.median(before[0]) == pytest.approx(2.0, abs=1e-4) and np.median(after[0]) == pytest.approx(4.0, abs=1e-4)

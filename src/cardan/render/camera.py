@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cardan.visual import MjvGLCamera, MjvScene
+from cardan.visual.rooms import matrix_of, transform_of
+
+FRUSTUM = tuple(f"frustum_{side}" for side in ("center", "width", "bottom", "top", "near", "far"))
+"""Lengths of a camera."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,23 @@ def average_camera(scene: MjvScene) -> MjvGLCamera:
     for name in middle.dtype.names or ():
         middle.values[name] = 0.5 * (left[name] + right[name])
     return middle
+
+
+def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
+    """The camera, which stands in the room, in the space of the model, where geoms and lights are.
+
+    If the scene has a transform (`enabletransform`), the room has the model scaled, turned and moved.
+    """
+    if not scene.enabletransform:
+        return camera
+    translate, rotate, scale = transform_of("mjr_render", scene)
+    to_model = matrix_of(rotate).T
+    turned = copy(camera)
+    turned.pos = to_model @ (np.asarray(camera.pos, float) - translate) / scale
+    turned.forward, turned.up = to_model @ camera.forward, to_model @ camera.up
+    for name in FRUSTUM:
+        setattr(turned, name, getattr(camera, name) / scale)
+    return turned
 
 
 def axes_of(forward: np.ndarray, up: np.ndarray) -> np.ndarray:

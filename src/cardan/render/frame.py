@@ -13,7 +13,7 @@ from cardan.enums import mjtGeom, mjtRndFlag
 from cardan.jit import StructMemory
 from cardan.render.assets import Assets
 from cardan.render.calls import call
-from cardan.render.camera import View, mirrored, view_of
+from cardan.render.camera import View, in_model, mirrored, view_of
 from cardan.render.fields import FRAME
 from cardan.render.geometry import COLORS, transform_share
 from cardan.render.instances import MOST_PARTS, make_instances
@@ -116,7 +116,7 @@ class Frame:
             return
         self._put_effects(scene)
         self._put_geoms(scene)
-        view = view_of(camera, width, height)
+        view = view_of(in_model(scene, camera), width, height)
         views = [view, *self._mirror_views(scene, view)]
         views += self._put_lights(scene, len(views))
         self._put_views(views)
@@ -130,6 +130,8 @@ class Frame:
         self._each(draw_map, [(layer, part) for layer in layers for part in range(SHADOW_PARTS)])
         self._bin_triangles(width, height, lit)
         self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
+        if scene.enabletransform and mode != COLORS:
+            self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
     def _leave_empty(self, width: int, height: int, far: float) -> None:
         """The picture of a scene that was not filled in: it has no camera."""

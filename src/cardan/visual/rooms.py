@@ -20,7 +20,7 @@ from cardan.visual.structs import MjvGLCamera, MjvScene
 Quat = tuple[float, float, float, float]
 
 
-def _checked(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
+def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
     """Translation, rotation (a unit quaternion) and scale of a scene; FatalError if the scale is too small."""
     require_record(name, "scn", scn, MjvScene)
     if scn.scale < mjMINVAL:
@@ -31,7 +31,8 @@ def _checked(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:
     return scn.translate.astype(float), (w, x, y, z), float(scn.scale)
 
 
-def _matrix(quat: Quat) -> np.ndarray:
+def matrix_of(quat: Quat) -> np.ndarray:
+    """The rotation matrix (3, 3) of a unit quaternion."""
     return np.reshape(quat2mat(quat), (3, 3))
 
 
@@ -50,8 +51,8 @@ def mjv_room2model(modelpos: np.ndarray, modelquat: np.ndarray, roompos: Any, ro
     """
     out, turn = target_of("modelpos", modelpos, 3), target_of("modelquat", modelquat, 4)
     point, quat = vector_of("roompos", roompos, 3), numbers("roomquat", roomquat, 4)
-    translate, rotate, scale = _checked("mjv_room2model", scn)
-    out[:] = _matrix(rotate).T @ (point - translate) / scale
+    translate, rotate, scale = transform_of("mjv_room2model", scn)
+    out[:] = matrix_of(rotate).T @ (point - translate) / scale
     turn[:] = mul_quat(neg_quat(rotate), quat)
 
 
@@ -63,8 +64,8 @@ def mjv_model2room(roompos: np.ndarray, roomquat: np.ndarray, modelpos: Any, mod
     """
     out, turn = target_of("roompos", roompos, 3), target_of("roomquat", roomquat, 4)
     point, quat = vector_of("modelpos", modelpos, 3), numbers("modelquat", modelquat, 4)
-    translate, rotate, scale = _checked("mjv_model2room", scn)
-    out[:] = translate + scale * (_matrix(rotate) @ point)
+    translate, rotate, scale = transform_of("mjv_model2room", scn)
+    out[:] = translate + scale * (matrix_of(rotate) @ point)
     turn[:] = mul_quat(rotate, quat)
 
 
@@ -110,8 +111,8 @@ def model_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.n
     pos, forward, up = room_camera(name, scn)
     if not scn.enabletransform:
         return pos, forward, up
-    translate, rotate, scale = _checked(name, scn)
-    back = _matrix(rotate).T
+    translate, rotate, scale = transform_of(name, scn)
+    back = matrix_of(rotate).T
     return back @ (pos - translate) / scale, back @ forward, back @ up
 
 
