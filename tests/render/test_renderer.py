@@ -160,5 +160,6 @@ def test_models_are_moved_and_scaled_in_the_room():
         renderer.scene.enabletransform, renderer.scene.scale = 1, 2.0
         renderer.scene.translate[:] = 0, 0, -3
         after = renderer.render()
-    assert before[12, 16] == pytest.approx(1.0, abs=0.05) and after == pytest.approx(2 * before, rel=1e-5)
-    assert np.median(before[0]) == pytest.approx(2.0, abs=1e-4) and np.median(after[0]) == pytest.approx(4.0, abs=1e-4)
+    seen = before < 19
+    assert seen.any() and before[12, 16] == pytest.approx(1.0, abs=0.05)
+    assert after[seen] == pytest.approx(2 * before[seen], rel=1e-5) and (after[~seen] == before[~seen]).all()
