@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import ceil, exp
 from typing import TYPE_CHECKING
 
-from cardan.collision.detection import collision
 from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.inertia import solve_m
@@ -125,8 +124,7 @@ class LengthSearch:
         if not how.inttotal <= _MOST_STEPS * m.opt.timestep:
             raise ValueError(f"inttotal {how.inttotal:g} s would take too many steps of {m.opt.timestep:g} s")
         self.steps = max(0, ceil(how.inttotal / m.opt.timestep - 1e-9))
-        position = (item for item in FWD_POSITION if item is not collision)
-        simulation = (*position, *FWD_VELOCITY, pull_actuator, fwd_actuation, fwd_acceleration, SOLVE, *SINGLE_STEP)
+        simulation = (*FWD_POSITION, *FWD_VELOCITY, pull_actuator, fwd_actuation, fwd_acceleration, SOLVE, *SINGLE_STEP)
         self.program = StepProgram([decay_velocity, *resolve(m, simulation)])
 
     def extreme(self, actuator: int, side: int) -> tuple[float, float]:
