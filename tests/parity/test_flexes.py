@@ -44,6 +44,15 @@ def test_many_branches_on_a_moving_body(joint: str, edge: str) -> None:
     assert not differences(mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml))
 
 
+@pytest.mark.parametrize("pin", ['id="9 -5"', 'range="3 99"', 'grid="0 9"', 'gridrange="-1 0 9 9"'])
+def test_pins_beyond_a_rigid_flexcomp(pin: str) -> None:
+    comp = f'<flexcomp name="f" count="3 2 1" rigid="true"><pin {pin}/></flexcomp>'
+    xml = f"<mujoco><worldbody>{comp}</worldbody></mujoco>"
+    with pytest.warns(UserWarning, match="all points of a rigid flexcomp are pinned"):
+        m = cardan.MjModel.from_xml_string(xml)
+    assert not differences(mujoco.MjModel.from_xml_string(xml), m)
+
+
 OBJ = b"v 0 0 0\nv 1 0 0\nv 1 1 0.1\nv 0 1 0\nv 0 0 0\nv 1 1 0.1\nv 5 5 5\nf 1 2 3\nf 5 6 4\n"
 POINTS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1.5), (2, 2, 2)]
 TETRAHEDRA = [(1, 2, 3, 4), (5, 2, 3, 4)]

@@ -122,6 +122,27 @@ def test_bad_input(attributes: str, content: str, words: str) -> None:
     assert str(caught.value).startswith("XML string, line 1:")
 
 
+@pytest.mark.parametrize(
+    ("pin", "words"),
+    [
+        ('id="9 -5"', "<pin> id: points are 0 to 8, found -5; ignored, all points of a rigid flexcomp are pinned"),
+        ('range="3 9"', "<pin> range: points are 0 to 8, found 9; ignored"),
+        ('grid="0 9"', "<pin> grid: the grid has points 0 to 2 along axis 1, found 9; ignored"),
+        ('gridrange="0 0 9 9"', "<pin> gridrange: the grid has points 0 to 2 along axis 0, found 9; ignored"),
+    ],
+)
+def test_points_that_are_not_there_are_ignored_where_all_are_pinned(pin: str, words: str) -> None:
+    comp = f'<flexcomp name="f" count="3 3 1" rigid="true"><pin {pin}/></flexcomp>'
+    with pytest.warns(UserWarning) as caught:
+        assert not list(expanded(comp).worldbody.all("body"))
+    assert words in str(caught[0].message)
+
+
+def test_rows_of_pins_are_whole_in_rigid_flexcomps_too() -> None:
+    with pytest.raises(MjcfError, match="a multiple of 2, found 3"):
+        expanded('<flexcomp name="f" count="3 3 1" rigid="true"><pin range="0 1 2"/></flexcomp>')
+
+
 def test_the_body_around_needs_a_name() -> None:
     with pytest.raises(MjcfError, match="needs a name"):
         expanded('<body><flexcomp name="f" count="2 2 1"/></body>')

@@ -66,7 +66,6 @@ class Expansion:
         if not finite.all():
             raise macro.error(f"the position of point {int(np.argmin(finite))} is not finite")
         self.pinned = pinned_points(macro, self.values, len(self.point))
-        self.pinned |= self.values["rigid"]
         self.pinned[:1] |= self.lattice.closed
         # points of no element are left out
         self.used = np.unique(self.lattice.elem)

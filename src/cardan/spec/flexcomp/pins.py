@@ -11,34 +11,45 @@ if TYPE_CHECKING:
 
 
 def pinned_points(macro: Element, values: dict[str, Any], count: int) -> np.ndarray:
-    """A mask of the points that are pinned (count,), by all elements ``pin`` together."""
+    """A mask of the points that are pinned (count,), by all elements ``pin`` together.
+
+    All points of a rigid flexcomp are pinned: numbers that are not of its points get a warning there.
+
+    Args:
+        macro: the flexcomp.
+        values: its resolved attributes.
+        count: number of its points.
+
+    Raises:
+        MjcfError: not whole rows of numbers, grid coordinates without a grid, or points that are not there.
+    """
     pinned = np.zeros(count, bool)
     for pin in macro.all("pin"):
         for attribute, rows in pin.attributes.items():
             if rows and attribute in _SETTERS:
                 _SETTERS[attribute](pinned, pin, values, rows)
-    return pinned
+    return pinned | values["rigid"]
 
 
 def _pin_ids(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
     """Single points."""
-    _check_range(pin, "id", min(flat), max(flat), len(pinned))
-    pinned[list(flat)] = True
+    if _in_range(pin, "id", min(flat), max(flat), values, len(pinned)):
+        pinned[list(flat)] = True
 
 
 def _pin_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
     """Points between two numbers, both included; none when the first is the larger one."""
     for first, last in _table(pin, "range", flat, 2):
-        _check_range(pin, "range", min(first, last), max(first, last), len(pinned))
-        pinned[first : last + 1] = True
+        if _in_range(pin, "range", min(first, last), max(first, last), values, len(pinned)):
+            pinned[first : last + 1] = True
 
 
 def _pin_grid(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
     """Points by their coordinates in the grid."""
     grid = _grid(pinned, pin, "grid", values)
     for place in _table(pin, "grid", flat, grid.ndim):
-        _check_place(pin, "grid", place, grid)
-        grid[tuple(place)] = True
+        if _in_grid(pin, "grid", place, values, grid):
+            grid[tuple(place)] = True
 
 
 def _pin_grid_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], flat: tuple[int, ...]) -> None:
@@ -46,9 +57,8 @@ def _pin_grid_ranges(pinned: np.ndarray, pin: Element, values: dict[str, Any], f
     grid = _grid(pinned, pin, "gridrange", values)
     for row in _table(pin, "gridrange", flat, 2 * grid.ndim):
         low, high = row[: grid.ndim], row[grid.ndim :]
-        for place in (low, high):
-            _check_place(pin, "gridrange", place, grid)
-        grid[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))] = True
+        if all(_in_grid(pin, "gridrange", place, values, grid) for place in (low, high)):
+            grid[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))] = True
 
 
 _SETTERS = {"id": _pin_ids, "range": _pin_ranges, "grid": _pin_grid, "gridrange": _pin_grid_ranges}
@@ -70,14 +80,27 @@ def _grid(pinned: np.ndarray, pin: Element, attribute: str, values: dict[str, An
     return pinned.reshape(values["count"][:dim])
 
 
-def _check_range(pin: Element, attribute: str, low: int, high: int, count: int) -> None:
-    """Raise unless these are numbers of points."""
+def _in_range(pin: Element, attribute: str, low: int, high: int, values: dict[str, Any], count: int) -> bool:
+    """Whether these are numbers of points."""
     if low < 0 or high >= count:
-        raise pin.error(f"points are 0 to {count - 1}, found {low if low < 0 else high}", attribute)
+        found = low if low < 0 else high
+        _complain(pin, attribute, f"points are 0 to {count - 1}, found {found}", values)
+        return False
+    return True
 
 
-def _check_place(pin: Element, attribute: str, place: list[int], grid: np.ndarray) -> None:
-    """Raise unless this is a point of the grid."""
+def _in_grid(pin: Element, attribute: str, place: list[int], values: dict[str, Any], grid: np.ndarray) -> bool:
+    """Whether this is a point of the grid."""
     for axis, (found, count) in enumerate(zip(place, grid.shape, strict=True)):
         if not 0 <= found < count:
-            raise pin.error(f"the grid has points 0 to {count - 1} along axis {axis}, found {found}", attribute)
+            message = f"the grid has points 0 to {count - 1} along axis {axis}, found {found}"
+            _complain(pin, attribute, message, values)
+            return False
+    return True
+
+
+def _complain(pin: Element, attribute: str, message: str, values: dict[str, Any]) -> None:
+    """Raise, or warn if the flexcomp is rigid: the reference does not look at the numbers of pins there."""
+    if not values["rigid"]:
+        raise pin.error(message, attribute)
+    pin.warn(f"{message}; ignored, all points of a rigid flexcomp are pinned", attribute)
