@@ -52,3 +52,26 @@ def test_work_of_springs_is_change_of_energy() -> None:
         cardan.mj_forward(m, d)
         energy.append(d.energy[0])
     assert (energy[0] - energy[1]) / (2 * eps) == pytest.approx(-power, abs=1e-7)
+
+
+def test_weights_of_edges_beside_edges_that_nothing_moves() -> None:
+    joints = ('<joint type="ball"/>', "", '<joint axis="0 1 1" pos=".3 .2 .1"/>')
+    bodies = "".join(
+        f'<body name="b{k}" pos="{k} 0.1 {k * k}">{joint}<geom size=".05"/></body>' for k, joint in enumerate(joints)
+    )
+    flex = '<flex name="f" dim="1" body="b0 b1 b2" element="0 1 1 2"/>'
+    xml = (
+        f"<mujoco><worldbody>{bodies}</worldbody><deformable>{flex}</deformable>"
+        '<equality><flex flex="f"/></equality></mujoco>'
+    )
+    rm = mujoco.MjModel.from_xml_string(xml)
+    rm.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE  # dense, the reference mixes up the weights
+    rd = mujoco.MjData(rm)
+    mujoco.mj_forward(rm, rd)
+    for jacobian in (cardan.mjtJacobian.mjJAC_DENSE, cardan.mjtJacobian.mjJAC_SPARSE):
+        m = cardan.MjModel.from_xml_string(xml)
+        m.opt.jacobian = jacobian
+        d = cardan.MjData(m)
+        cardan.mj_forward(m, d)
+        assert d.efc_diagApprox[d.nefc - 1] == pytest.approx(rm.flexedge_invweight0[1], rel=1e-9)
+        assert d.qacc == pytest.approx(rd.qacc, rel=1e-9, abs=1e-9)
