@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardan.compiler.meshes.qhull import OPTIONS, facets_around, has_flat_faces, vertex_order
+from cardan.compiler.meshes.qhull import facets_around, has_flat_faces, run, vertex_order
 from cardan.formats.raw import MeshDataError
 
 
@@ -37,19 +37,19 @@ def convex_hull(vertex: np.ndarray) -> Hull:
     Raises:
         MeshDataError: the points lie in a plane.
     """
-    from scipy.spatial import ConvexHull, QhullError
+    from scipy.spatial import QhullError
 
     points = vertex.astype(np.float64)
     try:
-        hull = ConvexHull(points, qhull_options=OPTIONS)
+        found, simplices, equations = run(points)
     except QhullError:
         raise MeshDataError("the mesh has no convex hull: its vertices lie in a plane, or nearly") from None
-    listed = hull.simplices.astype(np.int32)
+    listed = simplices.astype(np.int32)
     a, b, c = (vertex[listed[:, k]].astype(np.float64) for k in range(3))
-    inward = (np.cross(b - a, c - a) * hull.equations[:, :3]).sum(axis=1) < 0.0
+    inward = (np.cross(b - a, c - a) * equations[:, :3]).sum(axis=1) < 0.0
     face = listed.copy()
     face[inward] = listed[inward][:, [1, 0, 2]]
-    order = vertex_order(points, listed, flat=has_flat_faces(hull.equations))
+    order = vertex_order(found, listed, flat=has_flat_faces(equations))
     return Hull(face, listed, order, facets_around(points, listed))
 
 

@@ -21,6 +21,7 @@ import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,19 +38,37 @@ def has_flat_faces(equation: np.ndarray) -> bool:
     return len(np.unique(equation, axis=0)) < len(equation)
 
 
-def vertex_order(points: np.ndarray, facet: np.ndarray, *, flat: bool) -> np.ndarray:
-    """Numbers of the hull's vertices in Qhull's order.
+def run(points: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Run Qhull once, for its facets as for what it can tell of them after.
 
     Args:
         points: (n, 3) float64.
+
+    Returns:
+        SciPy's object of the run, vertices of the triangles (m, 3) and their planes (m, 4), as `ConvexHull` has them.
+
+    Raises:
+        QhullError: the points lie in a plane.
+    """
+    from scipy.spatial._qhull import _Qhull
+
+    found = _Qhull(b"i", points, OPTIONS.encode(), None, False)
+    found.triangulate()
+    facet, _, equation, _, _ = found.get_simplex_facet_array()
+    return found, facet, equation
+
+
+def vertex_order(found: Any, facet: np.ndarray, *, flat: bool) -> np.ndarray:
+    """Numbers of the hull's vertices in Qhull's order.
+
+    Args:
+        found: Qhull after its run, see `run`.
         facet: vertices of its triangles as SciPy lists them (m, 3).
         flat: whether it has faces of more than three corners.
     """
     if not flat and len(facet) > 4:  # four are the tetrahedron that it starts from, without a cone
         return _last_cones(facet)
-    from scipy.spatial._qhull import _Qhull
-
-    region = _Qhull(b"i", points, OPTIONS.encode(), None, False).get_voronoi_diagram()[4]
+    region = found.get_voronoi_diagram()[4]
     vertex = np.flatnonzero(region >= 0)
     return vertex[np.argsort(region[vertex])]
 
