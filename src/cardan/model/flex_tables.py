@@ -88,13 +88,15 @@ def flex_bvh_next(m: Any) -> np.ndarray:
 
     The root of a flex whose nodes are not stored depth first gets -1.
     """
-    table = np.full(max(1, m.nbvh), -1, np.int32)
-    children, ids = m.bvh_child.tolist(), m.bvh_nodeid.tolist()
-    for start, number, elements in zip(m.flex_bvhadr, m.flex_bvhnum, m.flex_elemnum, strict=True):
-        if number > 0 and not link_tree(table, children, ids, int(start), int(number), range(elements)):
+    static = int(m.nbvhstatic)
+    table = np.full(max(1, m.nbvh - static), -1, np.int32)
+    # the nodes before are those of bodies and meshes, which may be very many
+    children, ids = m.bvh_child[static:].tolist(), m.bvh_nodeid[static:].tolist()
+    for adr, number, elements in zip(m.flex_bvhadr, m.flex_bvhnum, m.flex_elemnum, strict=True):
+        start = int(adr) - static
+        if number > 0 and not link_tree(table, children, ids, start, int(number), range(elements)):
             table[start] = -1
-    dynamic = table[m.nbvhstatic :]
-    return as_table(np.where(dynamic >= 0, dynamic - m.nbvhstatic, -1))
+    return as_table(table)
 
 
 def flex_bvh_depth(m: Any) -> np.ndarray:
