@@ -20,6 +20,7 @@ from cardan.dynamics.object import object_acceleration, object_velocity
 from cardan.jit import OK, Program, kernel, stage
 from cardan.maths.spatial import set6
 from cardan.maths.vector import get3
+from cardan.step.run import attached
 
 OBJECTS = {
     "mjOBJ_BODY": "nbody",
@@ -116,24 +117,24 @@ def test_patterns(name: str) -> None:
 
 @stage
 def _jacobians(m: Any, d: Any) -> int:
-    """Jacobians of the last body's centre of mass and origin, in rows of the (nu, nv) actuator moment's place."""
+    """Jacobians of the last body's centre of mass, and the force of a wrench on body 2."""
     for i in range(m.nv):
         d.qfrc_inverse[i] = 0.0
-    jac(m, d, d.qDeriv, d.qLU, get3(d.xipos, m.nbody - 1), m.nbody - 1)
+    jac(m, d, d.work.batch_jacp, d.work.batch_jacr, get3(d.xipos, m.nbody - 1), m.nbody - 1)
     apply_ft(m, d, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), get3(d.xpos, 2), 2, d.qfrc_inverse)
     return OK
 
 
 def test_jacobians() -> None:
     ref, expected, m, d = pair("passive")
-    d.qDeriv[:] = 0
-    d.qLU[:] = 0
-    assert Program([_jacobians]).run(m, d) == 0
+    found = {"work.batch_jacp": np.ones((3, ref.nv)), "work.batch_jacr": np.ones((3, ref.nv))}
+    with attached(d, found):
+        assert Program([_jacobians]).run(m, d) == 0
     jacp, jacr = np.zeros((3, ref.nv)), np.zeros((3, ref.nv))
     body = ref.nbody - 1
     mujoco.mj_jac(ref, expected, jacp, jacr, expected.xipos[body], body)
-    close(d.qDeriv[: 3 * ref.nv], jacp.ravel())
-    close(d.qLU[: 3 * ref.nv], jacr.ravel())
+    close(found["work.batch_jacp"], jacp)
+    close(found["work.batch_jacr"], jacr)
     force = np.zeros(ref.nv)
     mujoco.mj_applyFT(ref, expected, np.r_[1.0, 2, 3], np.r_[4.0, 5, 6], expected.xpos[2], 2, force)
     close(d.qfrc_inverse, force)

@@ -177,7 +177,9 @@ def _fill(build: Build) -> MjModel:
         column = columns.get(field.name)
         if column and not field.is_attached:
             array = arrays[field.name]
-            if len(field.shape) == 1 and len(array) == len(column):
+            if field.dtype == "char":
+                array[:] = np.frombuffer(bytes(column), array.dtype)
+            elif len(field.shape) == 1 and len(array) == len(column):
                 array[:] = column
             elif array.size:
                 array[...] = np.array(column).reshape(array.shape)
