@@ -250,10 +250,10 @@ class Core:
 
     def _run_kinds(self, programs: Programs, worlds: np.ndarray, n: int) -> None:
         calls = self._memories.calls
+        calls[worlds, 2] = self._models.addresses[worlds]
         places = calls.ctypes.data + worlds * calls.strides[0]
-        words = np.stack([self._models.addresses[worlds], self._memories.addresses[worlds], places], axis=1)
         which = np.zeros(len(worlds), np.int64) if programs[1] is None else programs[1][worlds]
-        self._crew.run(programs[0], which, worlds, words, n)
+        self._crew.run(programs[0], which, worlds, places, n)
 
 
 @cache

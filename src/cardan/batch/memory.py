@@ -44,6 +44,7 @@ class WorldMemories:
         for name, block in self._private.items():
             self._attach(name, block, block.shape[1])
         self.addresses = self.slots.ctypes.data + np.arange(count) * self.slots.strides[0]
+        self.calls[:, 3] = self.addresses
 
     def _block(self, home: str | None) -> np.ndarray:
         """Storage of a capacity (None: fixed sizes) for all worlds, with the slots pointing at it."""

@@ -42,7 +42,7 @@ class Crew:
         self._pool: ThreadPoolExecutor | None = None
 
     def run(
-        self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, words: np.ndarray, n: int
+        self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, calls: np.ndarray, n: int
     ) -> None:
         """Run each world's program `n` times.
 
@@ -50,13 +50,11 @@ class Crew:
             programs: the programs that worlds need (None: none of the call's).
             kinds: which of them each world of the call needs (k,).
             worlds: ids of the worlds (k,).
-            words: addresses of the model, the data and the place in the program of each world (k, 3).
+            calls: addresses of the words that each world's programs are run with (k,).
             n: repetitions.
         """
         blocks = np.array([0 if p is None else p.block_address for p in programs], np.int64)
-        entries = np.empty((len(worlds), 4), np.int64)
-        entries[:, 0] = blocks[kinds]
-        entries[:, 1:] = words
+        entries = np.stack([blocks[kinds], calls], axis=1)
         size = max(1, len(worlds) // (BLOCKS_PER_THREAD * self.nthread))
 
         def work(begin: int, end: int) -> None:

@@ -1,7 +1,7 @@
 """A program in many worlds: one native call walks a list of worlds, each with its own program, model and data.
 
-The list has four words a world: the addresses of the program's block (`Program.block_address`), of the model, of the
-data, and of the data's place in the program (stage, repetition). A world whose stage returns a status other than 0
+The list has two words a world: the addresses of the program's block (`Program.block_address`) and of the words that the
+driver runs a data with (place in the program, addresses of model and data). A world whose stage returns a status other than 0
 stops the walk; the caller answers and goes on with the next world.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.driver import RUN_PROGRAM
+from cardan.jit.driver import DRIVER
 
 _RUN_WORLDS = """
 define i64 @run_worlds(i64* %entries, i64 %count, i64 %repeat, i64* %at) {
@@ -25,25 +25,14 @@ loop:
   %more = icmp slt i64 %w, %count
   br i1 %more, label %world, label %finished
 world:
-  %base = mul i64 %w, 4
+  %base = mul i64 %w, 2
   %row = getelementptr i64, i64* %entries, i64 %base
   %block_word = load i64, i64* %row
   %block = inttoptr i64 %block_word to i64*
-  %table_word = load i64, i64* %block
-  %table = inttoptr i64 %table_word to i64*
-  %length_at = getelementptr i64, i64* %block, i64 1
-  %length = load i64, i64* %length_at
-  %m_at = getelementptr i64, i64* %row, i64 1
-  %m = load i64, i64* %m_at
-  %d_at = getelementptr i64, i64* %row, i64 2
-  %d = load i64, i64* %d_at
-  %place_at = getelementptr i64, i64* %row, i64 3
-  %place_word = load i64, i64* %place_at
-  %place = inttoptr i64 %place_word to i64*
-  %repetition = getelementptr i64, i64* %place, i64 1
-  store i64 0, i64* %place
-  store i64 0, i64* %repetition
-  %status = call i64 @run_program(i64* %table, i64 %length, i64 %repeat, i64 %m, i64 %d, i64* %place)
+  %call_at = getelementptr i64, i64* %row, i64 1
+  %call_word = load i64, i64* %call_at
+  %call = inttoptr i64 %call_word to i64*
+  %status = call i64 @run_block(i64* %block, i64* %call, i64 %repeat)
   %is_good = icmp eq i64 %status, 0
   br i1 %is_good, label %good, label %stopped
 good:
@@ -64,7 +53,7 @@ def _native() -> Any:
     from cardan.jit.loader import ctypes_function, load_assembly
 
     word, pointer = ctypes.c_int64, ctypes.c_void_p
-    address = load_assembly("run_worlds", RUN_PROGRAM + _RUN_WORLDS)
+    address = load_assembly("run_worlds", DRIVER + _RUN_WORLDS)
     return ctypes_function(address, word, pointer, word, word, pointer)
 
 
@@ -72,7 +61,7 @@ def run_worlds(entries: np.ndarray, repeat: int, at: np.ndarray) -> int:
     """Run each world's program `repeat` times, from world `at[0]` of the list on, without the GIL.
 
     Args:
-        entries: the list (nworld, 4) int64, in C order.
+        entries: the list (nworld, 2) int64, in C order.
         repeat: repetitions of each program.
         at: int64 (1,): the world to start with; where the walk stopped, or the number of worlds, is written to it.
 
