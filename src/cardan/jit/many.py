@@ -1,8 +1,8 @@
 """A program in many worlds: one native call walks a list of worlds, each with its own program, model and data.
 
 The list has two words a world: the addresses of the program's block (`Program.block_address`) and of the words that the
-driver runs a data with (place in the program, addresses of model and data). A world whose stage returns a status other than 0
-stops the walk; the caller answers and goes on with the next world.
+driver runs a data with (place in the program, addresses of model and data). A world whose stage returns a status other
+than 0 stops the walk; the caller answers and goes on with the next world.
 """
 
 from __future__ import annotations

@@ -242,14 +242,18 @@ def mjr_findRect(x: int, y: int, nrect: int, rect: MjrRect | Sequence[MjrRect]) 
     return -1
 
 
+def _check_index(kind: str, index: int, count: int) -> None:
+    if not 0 <= index < count:
+        raise FatalError(f"Invalid {kind} index {index}")
+
+
 def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
     """Take over a texture of the model anew.
 
     Raises:
         FatalError: no such texture.
     """
-    if not 0 <= texid < m.ntex:
-        raise FatalError(f"Invalid texture index {texid}")
+    _check_index("texture", texid, m.ntex)
     con.painter().assets.upload_texture(m, texid)
 
 
@@ -259,8 +263,7 @@ def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
     Raises:
         FatalError: no such mesh.
     """
-    if not 0 <= meshid < m.nmesh:
-        raise FatalError(f"Invalid mesh index {meshid}")
+    _check_index("mesh", meshid, m.nmesh)
     con.painter().assets.upload_mesh(m, meshid)
 
 
@@ -270,8 +273,7 @@ def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
     Raises:
         FatalError: no such height field.
     """
-    if not 0 <= hfieldid < m.nhfield:
-        raise FatalError(f"Invalid height field index {hfieldid}")
+    _check_index("height field", hfieldid, m.nhfield)
     con.painter().assets.upload_hfield(m, hfieldid)
 
 

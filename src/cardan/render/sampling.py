@@ -38,6 +38,12 @@ def blend(c00: int, c10: int, c01: int, c11: int, u: float, v: float) -> Any:
 
 
 @kernel
+def blend_at(a: Any, row0: int, row1: int, i0: int, i1: int, u: float, v: float) -> Any:
+    """Colour between the texels of two rows, which start at `row0` and `row1`, and two columns."""
+    return blend(a.texel[row0 + i0], a.texel[row0 + i1], a.texel[row1 + i0], a.texel[row1 + i1], u, v)
+
+
+@kernel
 def sample_level(a: Any, tex: int, level: int, s: float, t: float) -> Any:
     """Colour of a flat texture at one level of detail; `s` and `t` repeat with period 1."""
     width = max(a.tex_width[tex] >> level, 1)
@@ -48,14 +54,7 @@ def sample_level(a: Any, tex: int, level: int, s: float, t: float) -> Any:
     i0, i1 = wrapped(i, width), wrapped(i + 1, width)
     j0, j1 = wrapped(j, height), wrapped(j + 1, height)
     adr = a.tex_leveladr[tex, level]
-    return blend(
-        a.texel[adr + j0 * width + i0],
-        a.texel[adr + j0 * width + i1],
-        a.texel[adr + j1 * width + i0],
-        a.texel[adr + j1 * width + i1],
-        x - i,
-        y - j,
-    )
+    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - i, y - j)
 
 
 @kernel
@@ -67,14 +66,7 @@ def sample_side(a: Any, tex: int, side: int, level: int, s: float, t: float) -> 
     i, j = floor(x), floor(y)
     i0, i1, j0, j1 = held(i, width), held(i + 1, width), held(j, width), held(j + 1, width)
     adr = a.tex_leveladr[tex, level] + side * width * width
-    return blend(
-        a.texel[adr + j0 * width + i0],
-        a.texel[adr + j0 * width + i1],
-        a.texel[adr + j1 * width + i0],
-        a.texel[adr + j1 * width + i1],
-        x - i,
-        y - j,
-    )
+    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - i, y - j)
 
 
 @kernel
