@@ -8,9 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from cardan.jit.archive import sources, write_archive
-from cardan.jit.packaged import PACKAGE
-from cardan.jit.target import PLATFORMS
+from cardan.jit.cache.archive import sources, write_archive
+from cardan.jit.cache.packaged import PACKAGE
+from cardan.jit.target.platforms import PLATFORMS
 from wheels.kernels import compile_all, entries
 from wheels.pack import ROOT, build_pure, for_platform
 

@@ -15,14 +15,14 @@ from multiprocessing import get_context
 import llvmlite.binding as llvm
 
 from cardan.cli.entries import all_entries
-from cardan.jit import cache as disk
-from cardan.jit.compile import emit, link_entry, only, retargeted, symbols_of
-from cardan.jit.driver import DRIVER, DRIVER_SYMBOLS
-from cardan.jit.fingerprint import fingerprint
-from cardan.jit.glue import program_glue
-from cardan.jit.layout import CALL, PROGRAM, TABLE_NAME
-from cardan.jit.stage import Entry
-from cardan.jit.target import Platform, foreign_machine
+from cardan.jit.binding.glue import program_glue
+from cardan.jit.binding.objects import CALL, PROGRAM, TABLE_NAME
+from cardan.jit.cache import store as disk
+from cardan.jit.cache.fingerprint import fingerprint
+from cardan.jit.driver.program import DRIVER, DRIVER_SYMBOLS
+from cardan.jit.front.compile import emit, link_entry, only, retargeted, symbols_of
+from cardan.jit.front.stage import Entry
+from cardan.jit.target.platforms import Platform, foreign_machine
 from wheels.symbols import check_object
 
 Target = tuple[Platform, str]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Iterator
 
-from cardan.jit.compile import MATH_LIBRARY
-from cardan.jit.target import Platform
+from cardan.jit.front.compile import MATH_LIBRARY
+from cardan.jit.target.platforms import Platform
 
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 MACH_MAGIC, MACH_ARM64 = 0xFEEDFACF, 0x0100000C

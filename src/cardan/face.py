@@ -10,7 +10,7 @@ from typing import Any
 _OF_OTHERS = {
     "cardan.batch": ("Batch", "SimulationError"),
     "cardan.errors": ("FatalError", "UnexpectedError"),
-    "cardan.jit.stage": ("kernel", "stage"),
+    "cardan.jit.front.stage": ("kernel", "stage"),
 }
 """Modules that have more names than the public ones."""
 
@@ -44,7 +44,7 @@ _FIRST = (
     (r"Mj\w+", ("cardan.model",)),
     (r"mj_\w+", ("cardan.api.pipeline", "cardan.api.names", "cardan.api.state", "cardan.api.support")),
     (r"mju_\w+", ("cardan.api.mju_vectors", "cardan.api.mju_quaternions", "cardan.api.mju_scalars")),
-    (r"kernel|stage", ("cardan.jit.stage",)),
+    (r"kernel|stage", ("cardan.jit.front.stage",)),
 )
 
 

@@ -142,7 +142,7 @@ def test_warmup_knows_every_kernel() -> None:
 # runs a command, then prints the files of the kernel cache that it asked for
 CACHE_USE = """
 import sys
-from cardan.jit import cache
+from cardan.jit.cache import store as cache
 path, asked = cache._path, set()
 cache._path = lambda name, key: asked.add(f"{name}-{key}") or path(name, key)
 from cardan.cli import main

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cardan.jit.archive import NEWER, Archive, ArchiveError, sources, write_archive
-from cardan.jit.target import NEEDS, PLATFORMS, host_platform, runs
+from cardan.jit.cache.archive import NEWER, Archive, ArchiveError, sources, write_archive
+from cardan.jit.target.platforms import NEEDS, PLATFORMS, host_platform, runs
 
 OBJECTS = {"fast": {"a.b": b"first", "c": b"\0" * 100}, "slow": {"a.b": b"second"}}
 

@@ -19,9 +19,9 @@ import cardan
 import cardan.api
 from cardan.api.native_call import NativeCall
 from cardan.jit import jit_enabled
-from cardan.jit.arguments import Array, Integer
-from cardan.jit.binding import Binding, KernelBinding
-from cardan.jit.layout import layout_is_known
+from cardan.jit.binding.arguments import Array, Integer
+from cardan.jit.binding.functions import Binding, KernelBinding
+from cardan.jit.binding.objects import layout_is_known
 
 XML = """
 <mujoco><worldbody><geom type="plane" size="2 2 .1"/>

@@ -35,8 +35,8 @@ OUTER_BY_MODULE = OUTER.replace("from pocket.inner import scaled", "from pocket 
 MAIN = """
 import sys
 from cardan.jit import Program
-from cardan.jit import driver
-import cardan.jit.compile as compiling
+from cardan.jit.driver import program as driver
+import cardan.jit.front.compile as compiling
 from cardan.model.mjmodel import MjModel
 from cardan.model.mjdata import MjData
 from pocket.outer import fill

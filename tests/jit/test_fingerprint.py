@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from cardan.jit import kernel, stage
-from cardan.jit.compile import KernelError
-from cardan.jit.fingerprint import fingerprint
-from cardan.jit.stage import entry_of
+from cardan.jit.cache.fingerprint import fingerprint
+from cardan.jit.front.compile import KernelError
+from cardan.jit.front.stage import entry_of
 
 STAGE = """
 def fill(m, d{arguments}):

@@ -12,8 +12,8 @@ from cardan.jit import jit_enabled
 PROGRAM = """
 from numba import njit
 from cardan.jit import collider, kernel
-from cardan.jit.compile import compile_entry
-from cardan.jit.stage import dispatcher_of, entry_of
+from cardan.jit.front.compile import compile_entry
+from cardan.jit.front.stage import dispatcher_of, entry_of
 import cardan
 
 @kernel

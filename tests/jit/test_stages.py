@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cardan.jit import OK, Program, collider, jit_enabled, kernel, stack_array, stage
-from cardan.jit.pointers import call_collider, register_function
+from cardan.jit.front.pointers import call_collider, register_function
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import GROW_CON
@@ -175,7 +175,7 @@ def test_a_request_stops_the_program_and_it_resumes_there(pair):
     ],
 )
 def test_impure_kernels_are_refused(bad, message):
-    from cardan.jit.compile import KernelError
+    from cardan.jit.front.compile import KernelError
 
     with pytest.raises(KernelError, match=f"(?s){message}"):
         Program([bad])
@@ -183,7 +183,7 @@ def test_impure_kernels_are_refused(bad, message):
 
 @needs_jit
 def test_a_kernel_that_raises_is_refused():
-    from cardan.jit.compile import KernelError
+    from cardan.jit.front.compile import KernelError
 
     with pytest.raises(KernelError, match=r"raises"):
         Program([raises])

@@ -17,8 +17,8 @@ import numpy as np
 
 import cardan
 from cardan import rollout
-from cardan.jit import driver
-from cardan.jit.binding import Binding, KernelBinding
+from cardan.jit.binding.functions import Binding, KernelBinding
+from cardan.jit.driver import program as driver
 
 INTEGRATORS, SOLVERS, CONES, JACOBIANS = range(4), range(3), range(2), range(2)
 RK4 = 1

@@ -11,8 +11,8 @@ import pytest
 import cardan
 from cardan import mjtGeom
 from cardan.jit import jit_enabled
-from cardan.jit.driver import _ADDRESSES
-from cardan.jit.loader import Address
+from cardan.jit.driver.loader import Address
+from cardan.jit.driver.program import _ADDRESSES
 
 XML = """
 <mujoco>

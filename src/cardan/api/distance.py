@@ -11,7 +11,7 @@ from cardan.api.native_call import native_by
 from cardan.collision.distance import geom_distance
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
-from cardan.jit.arguments import Number, element, target
+from cardan.jit.binding.arguments import Number, element, target
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel

@@ -12,7 +12,7 @@ import numpy as np
 from cardan.api.array_arguments import numbers, target_of
 from cardan.api.native_call import native
 from cardan.errors import FatalError
-from cardan.jit.arguments import Integer, Number, source, target
+from cardan.jit.binding.arguments import Integer, Number, source, target
 from cardan.maths import quaternion as q
 from cardan.maths.pose import IDENTITY, euler2quat, mat2quat, z2quat
 from cardan.maths.spatial import set6

@@ -11,7 +11,7 @@ from cardan.api.array_arguments import same_size, target_vector, vector
 from cardan.api.native_call import native
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel
-from cardan.jit.arguments import ANY, Number, source, target
+from cardan.jit.binding.arguments import ANY, Number, source, target
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 
 

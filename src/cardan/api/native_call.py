@@ -6,9 +6,9 @@
     @native_by(body_jacobian, jacp=JACOBIAN, jacr=JACOBIAN, body=element("body", "nbody"))
     def mj_jacBody(m, d, jacp, jacr, body): ...        # only declared here; `body_jacobian` is the kernel
 
-What becomes of them is a function of CPython's own kind (`cardan.jit.binding`). Arguments that fit go straight to the
-kernel; all others come here, are checked and converted with the rules and errors of `cardan.api.array_arguments`, and
-go to the same kernel.
+What becomes of them is a function of CPython's own kind (`cardan.jit.binding.functions`). Arguments that fit go
+straight to the kernel; all others come here, are checked and converted with the rules and errors of
+`cardan.api.array_arguments`, and go to the same kernel.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from cardan.api.array_arguments import (
     vector_of,
 )
 from cardan.errors import FatalError
-from cardan.jit.arguments import ANY, Argument, Array, CallAbi, Integer
-from cardan.jit.binding import KernelBinding
-from cardan.jit.fields import DTYPES
+from cardan.jit.binding.arguments import ANY, Argument, Array, CallAbi, Integer
+from cardan.jit.binding.functions import KernelBinding
+from cardan.jit.memory.fields import DTYPES
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
@@ -211,7 +211,7 @@ def _number(function: str, name: str, value: Any) -> float:
 
 
 def _size(size: int | str, given: dict[str, Any], values: dict[str, Any]) -> int:
-    """The size that a shape mentions (see `cardan.jit.arguments.Array`)."""
+    """The size that a shape mentions (see `cardan.jit.binding.arguments.Array`)."""
     if isinstance(size, int):
         return size
     product = 1

@@ -17,7 +17,7 @@ from cardan.dynamics.bias import newton_euler
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
 from cardan.jit import OK, jit_enabled, stage
-from cardan.jit.binding import Binding, ProgramBinding
+from cardan.jit.binding.functions import Binding, ProgramBinding
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel

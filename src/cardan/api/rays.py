@@ -27,7 +27,7 @@ from cardan.collision.ray_scene import (
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.errors import FatalError
-from cardan.jit.arguments import Integer, Number, source, target
+from cardan.jit.binding.arguments import Integer, Number, source, target
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.soft.rays import cast_at_flex

@@ -10,7 +10,7 @@ import numpy as np
 from cardan.api.arguments import check_model, check_pair, integer, writable_vector
 from cardan.api.native_call import native_by
 from cardan.errors import FatalError
-from cardan.jit.arguments import ANY, Integer, target
+from cardan.jit.binding.arguments import ANY, Integer, target
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.state import NSTATE, get_state, set_state, state_size

@@ -19,7 +19,7 @@ from cardan.dynamics.configuration import differentiate_pos, integrate_pos
 from cardan.dynamics.jacobian import angular_momentum_matrix, is_sparse, jac_subtree_com
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.errors import FatalError
-from cardan.jit.arguments import ANY, Integer, Number, element, source, target
+from cardan.jit.binding.arguments import ANY, Integer, Number, element, source, target
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 

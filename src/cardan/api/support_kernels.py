@@ -1,7 +1,7 @@
 """Kernels behind the support functions.
 
 They have the parameters of the functions: vectors of fixed size are the only row of a table, and arrays that may be
-None have no rows then (see `cardan.jit.arguments`).
+None have no rows then (see `cardan.jit.binding.arguments`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cardan.jit.binding import Binding
+from cardan.jit.binding.functions import Binding
 
 TYPES = {
     "MjModel": "mujoco._structs.MjModel",

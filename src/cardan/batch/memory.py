@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cardan.jit.struct import ALIGNMENT, WORDS, StructMemory, aligned_buffer, layout_of, scalars_of
+from cardan.jit.memory.struct import ALIGNMENT, WORDS, StructMemory, aligned_buffer, layout_of, scalars_of
 from cardan.model.mjdata import MjData, attach_private, data_sizes, private_sizes
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from cardan.errors import FatalError
-from cardan.jit.struct import WORDS, StructMemory, scalars_of
+from cardan.jit.memory.struct import WORDS, StructMemory, scalars_of
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cardan.batch.models import STRUCTURE
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 from cardan.model.named import KINDS, Kind, fields_of, holds_many
 from cardan.model.naming import name_book
 from cardan.model.tables import DATA, MODEL

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan.jit import Program, jit_enabled
-from cardan.jit.many import run_worlds
+from cardan.jit.driver.many import run_worlds
 from cardan.step.run import settle
 
 BLOCKS_PER_THREAD = 8

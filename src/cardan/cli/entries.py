@@ -10,8 +10,8 @@ from typing import Any
 
 import cardan
 from cardan.enums import mjtStage
-from cardan.jit.binding import Binding, KernelBinding
-from cardan.jit.stage import Entry, entry_of, is_entry
+from cardan.jit.binding.functions import Binding, KernelBinding
+from cardan.jit.front.stage import Entry, entry_of, is_entry
 from cardan.plugins import STOCK
 from cardan.sensor import all_sensor_stages
 from cardan.step.plugin_stages import entries_of, plugin_sensors

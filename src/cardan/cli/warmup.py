@@ -12,11 +12,11 @@ import cardan
 from cardan.cli.entries import all_entries
 from cardan.cli.loading import load_model
 from cardan.jit import addresses
-from cardan.jit.binding import program_code
-from cardan.jit.cache import cache_folder
-from cardan.jit.driver import stored_object
+from cardan.jit.binding.functions import program_code
+from cardan.jit.cache.store import cache_folder
+from cardan.jit.driver.program import stored_object
+from cardan.jit.front.stage import Abi
 from cardan.jit.mode import jit_enabled
-from cardan.jit.stage import Abi
 from cardan.step.pipeline import program
 
 PROGRAMS = ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")

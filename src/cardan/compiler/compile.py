@@ -28,7 +28,7 @@ from cardan.compiler.tendons import add_tendons
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
 from cardan.errors import MjcfError, PluginError
-from cardan.jit.struct import layout_of
+from cardan.jit.memory.struct import layout_of
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
 

@@ -1,11 +1,11 @@
 """How a Python function becomes a native stage: struct views, stage decorators, disk cache, driver."""
 
-from cardan.jit.driver import Program, addresses
-from cardan.jit.fields import Field
+from cardan.jit.driver.program import Program, addresses
+from cardan.jit.front.pointers import call_collider, call_stage, stack_array, stack_int_array
+from cardan.jit.front.stage import CALLBACK_FAILED, COLLIDER_MISSING, OK, Abi, collider, entry, exact, kernel, stage
+from cardan.jit.memory.fields import Field
+from cardan.jit.memory.struct import Struct, StructMemory
 from cardan.jit.mode import jit_enabled
-from cardan.jit.pointers import call_collider, call_stage, stack_array, stack_int_array
-from cardan.jit.stage import CALLBACK_FAILED, COLLIDER_MISSING, OK, Abi, collider, entry, exact, kernel, stage
-from cardan.jit.struct import Struct, StructMemory
 
 __all__ = [
     "CALLBACK_FAILED",

@@ -1,6 +1,6 @@
 """The tables of all fields, and the two classes made from them."""
 
-from cardan.jit.binding import Binding
+from cardan.jit.binding.functions import Binding
 from cardan.model.mjdata import MjContact, MjData, MjSolverStat, MjTimerStat, MjWarningStat
 from cardan.model.mjmodel import MjModel, MjOption, MjStatistic, MjVisual
 

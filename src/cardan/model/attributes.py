@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from cardan.jit.fields import Field
-from cardan.jit.struct import Struct, StructMemory
+from cardan.jit.memory.fields import Field
+from cardan.jit.memory.struct import Struct, StructMemory
 
 
 def number_of(name: str, value: Any, kind: str) -> Any:

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import MjcfError
-from cardan.jit.fields import Field, dimension
+from cardan.jit.memory.fields import Field, dimension
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
 

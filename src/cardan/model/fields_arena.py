@@ -1,6 +1,6 @@
 """Rows of the data whose length changes at run time: contacts, constraint rows, islands."""
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 MAX_CONDIM = (
     6  # dimensions of a contact: its normal force, two of sliding friction, one torsional, two of rolling friction

@@ -1,6 +1,6 @@
 """Rows of the model: deformables and assets (flexes, meshes, skins, height fields, textures, materials)."""
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 FLEX: tuple[Field, ...] = (
     Field("flex_contype", "i4", ("nflex",), "bits of the flex's contact type"),

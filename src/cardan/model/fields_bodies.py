@@ -1,6 +1,6 @@
 """Rows of the model: the kinematic tree and everything that is attached to its bodies."""
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 QPOS: tuple[Field, ...] = (
     Field("qpos0", "f8", ("nq",), "configuration in which the model was compiled"),

@@ -1,6 +1,6 @@
 """Rows of the data: state, inputs, and everything that the pipeline computes."""
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 SCALARS: tuple[Field, ...] = (
     Field("narena", "i8", (), "bytes of the arena"),

@@ -1,6 +1,6 @@
 """Rows of the model that are not arrays over elements: sizes, physics options, visual options, statistics."""
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 SIZES: tuple[Field, ...] = (
     Field("nq", "i8", (), "length of qpos"),

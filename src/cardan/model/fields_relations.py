@@ -1,6 +1,6 @@
 """Rows of the model: pairs, constraints, tendons, actuators, sensors, custom data and names."""
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 PAIR: tuple[Field, ...] = (
     Field("pair_dim", "i4", ("npair",), "dimension of the contacts"),

@@ -6,7 +6,7 @@ their table.
 """
 
 from cardan.constants import mjMAXCONPAIR
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 POLYTOPE_VERTICES = 100
 POLYTOPE_FACES = 200

@@ -1,8 +1,8 @@
 """What kernels get: the types of their arguments `m` and `d`, for type checkers and editors.
 
-At run time, native code sees pointers to slot tables and the interpreter sees `cardan.jit.view`; the classes here are
-only names for annotations. Their fields stand in `kernel_views.pyi`, which `cardan.model.stubs` writes from the tables:
-scalars are numbers, and arrays are read and written element by element, those of the model only read.
+At run time, native code sees pointers to slot tables and the interpreter sees `cardan.jit.memory.view`; the classes
+here are only names for annotations. Their fields stand in `kernel_views.pyi`, which `cardan.model.stubs` writes from
+the tables: scalars are numbers, and arrays are read and written element by element, those of the model only read.
 """
 
 

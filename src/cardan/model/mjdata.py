@@ -12,10 +12,10 @@ import numpy as np
 from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.enums.data import mjtTimer
 from cardan.errors import FatalError
-from cardan.jit.driver import Program
-from cardan.jit.layout import CALL_IDENTITY, Native
-from cardan.jit.struct import StructMemory, layout_of
-from cardan.jit.view import InterpretedView
+from cardan.jit.binding.objects import CALL_IDENTITY, Native
+from cardan.jit.driver.program import Program
+from cardan.jit.memory.struct import StructMemory, layout_of
+from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames

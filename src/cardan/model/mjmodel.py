@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from cardan.jit.layout import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
-from cardan.jit.struct import StructMemory
-from cardan.jit.view import InterpretedView
+from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
+from cardan.jit.memory.struct import StructMemory
+from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import (
     ArrayAttribute,
     FieldGroup,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.jit.fields import Field
-from cardan.jit.struct import Struct, StructMemory
+from cardan.jit.memory.fields import Field
+from cardan.jit.memory.struct import Struct, StructMemory
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.naming import name_book
 from cardan.model.tables import DATA, MODEL

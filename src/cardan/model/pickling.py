@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.fields import Field
-from cardan.jit.struct import Struct, StructMemory, layout_of, scalars_of
+from cardan.jit.memory.fields import Field
+from cardan.jit.memory.struct import Struct, StructMemory, layout_of, scalars_of
 
 
 def packed(memory: StructMemory) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.constants import mjNISLAND, mjNSOLVER
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 from cardan.model.naming import NAME_FIELDS, read_names
 from cardan.model.tables import DATA, MODEL, SIZE_NAMES
 
 if TYPE_CHECKING:
-    from cardan.jit.struct import StructMemory
+    from cardan.jit.memory.struct import StructMemory
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 from cardan.model import fields_arena as arena
 from cardan.model import fields_assets as assets
 from cardan.model import fields_bodies as bodies

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from cardan.jit.fields import Field
-from cardan.jit.struct import Struct
+from cardan.jit.memory.fields import Field
+from cardan.jit.memory.struct import Struct
 from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
 from cardan.model.named import KINDS, Kind, fields_of
 from cardan.model.tables import DATA, MODEL

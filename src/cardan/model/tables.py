@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.jit.struct import Struct
+from cardan.jit.memory.struct import Struct
 from cardan.model import fields_arena as arena
 from cardan.model import fields_assets as assets
 from cardan.model import fields_bodies as bodies

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from cardan.jit import Abi, StructMemory, addresses, entry, jit_enabled
-from cardan.jit.loader import Address, ctypes_function
-from cardan.jit.view import InterpretedView
+from cardan.jit.driver.loader import Address, ctypes_function
+from cardan.jit.memory.view import InterpretedView
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from cardan.jit import CALLBACK_FAILED, OK, addresses, collider, jit_enabled, stage
-from cardan.jit.loader import Address
-from cardan.jit.pointers import register_function
-from cardan.jit.stage import is_kernel
+from cardan.jit.driver.loader import Address
+from cardan.jit.front.pointers import register_function
+from cardan.jit.front.stage import is_kernel
 from cardan.step import actuator_hooks, collision_hooks, plugin_hooks, sensor_hooks, timers
 
 # place: how a compiled callback and how a Python one becomes a function of (m, d), given the variant of the place

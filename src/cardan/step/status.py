@@ -2,7 +2,7 @@
 
 A stage is native code: it can't allocate memory, raise an exception or call Python. Where it needs one of these, it
 returns a negative number. The driver then stops and hands the number to `cardan.step.run`, where a table says which
-Python function answers it; after that the program goes on. The codes of all stages are in `cardan.jit.stage`.
+Python function answers it; after that the program goes on. The codes of all stages are in `cardan.jit.front.stage`.
 """
 
 DIVERGED = -3  # a check found a bad number: reset, compute the forward dynamics if needed, then go on after this stage

@@ -18,7 +18,7 @@ import numpy as np
 
 from cardan.enums import mjtCamera
 from cardan.jit import StructMemory, jit_enabled
-from cardan.jit.struct import WORDS
+from cardan.jit.memory.struct import WORDS
 from cardan.model.tables import DATA
 from cardan.visual import fields
 from cardan.visual.members import dtype_of, words_of

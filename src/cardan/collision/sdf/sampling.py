@@ -12,7 +12,7 @@ import numpy as np
 from cardan.collision.sdf.grid import frame_of
 from cardan.collision.sdf.mesh_distance import STRIDE, from_face, nearest_face, triple
 from cardan.jit import OK, Program, StructMemory, addresses, call_collider, exact, stage
-from cardan.jit.view import InterpretedView
+from cardan.jit.memory.view import InterpretedView
 from cardan.maths.vector import add3, set3
 from cardan.model.attributes import standalone_memory
 from cardan.model.kernel_views import Data, Model

@@ -1,9 +1,9 @@
 """Calling native functions through their addresses, and small arrays on the stack.
 
-The functions here have two bodies: the Python one below runs in the interpreter; `cardan.jit.native` gives the one that
-compiled code uses. An *address* is a number either way: a machine address with JIT on, the number of a registered
-Python function with JIT off. They are not marked as kernels: their native bodies are registered under the functions
-themselves.
+The functions here have two bodies: the Python one below runs in the interpreter; `cardan.jit.front.native` gives the
+one that compiled code uses. An *address* is a number either way: a machine address with JIT on, the number of a
+registered Python function with JIT off. They are not marked as kernels: their native bodies are registered under the
+functions themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.view import CheckedArray
+from cardan.jit.memory.view import CheckedArray
 
 _FUNCTIONS: list[Callable[..., Any]] = []
 

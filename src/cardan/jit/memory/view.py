@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.jit.struct import StructMemory
+from cardan.jit.memory.struct import StructMemory
 
 
 class CheckedArray:

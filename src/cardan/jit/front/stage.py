@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeVar
 
-from cardan.jit.arguments import CallAbi
+from cardan.jit.binding.arguments import CallAbi
 
 F = TypeVar("F", bound=Callable[..., Any])
 

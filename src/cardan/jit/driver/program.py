@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cardan.jit import cache as disk
+from cardan.jit.cache import store as disk
+from cardan.jit.cache.progress import CompileProgress
+from cardan.jit.front.pointers import call_stage, register_function
+from cardan.jit.front.stage import Entry, entry_of
 from cardan.jit.mode import jit_enabled
-from cardan.jit.pointers import call_stage, register_function
-from cardan.jit.progress import CompileProgress
-from cardan.jit.stage import Entry, entry_of
 
 # native code of the stages in use: it is unloaded when the last program that runs the stage, and its function, are gone
 _ADDRESSES: WeakKeyDictionary[Callable[..., Any], int] = WeakKeyDictionary()
@@ -90,15 +90,15 @@ DRIVER_SYMBOLS = ("run_program", "run_block")
 
 
 def _driver_address(symbol: str) -> Any:
-    from cardan.jit.loader import load_assembly
-    from cardan.jit.packaged import load_packaged
+    from cardan.jit.cache.packaged import load_packaged
+    from cardan.jit.driver.loader import load_assembly
 
     return load_packaged([(symbol, symbol)]).get(symbol) or load_assembly(symbol, DRIVER)
 
 
 @cache
 def _native_driver() -> Any:
-    from cardan.jit.loader import ctypes_function
+    from cardan.jit.driver.loader import ctypes_function
 
     word = ctypes.c_int64
     return ctypes_function(_driver_address("run_program"), word, word, word, word, word, word, word)
@@ -111,7 +111,7 @@ def block_driver() -> Any:
 
 
 def _native_addresses(entries: Sequence[Entry]) -> None:
-    from cardan.jit.packaged import is_of_package, load_packaged
+    from cardan.jit.cache.packaged import is_of_package, load_packaged
 
     packaged = load_packaged([(entry.name, entry.symbol) for entry in entries if is_of_package(entry.function)])
     others: list[Entry] = []
@@ -125,8 +125,8 @@ def _native_addresses(entries: Sequence[Entry]) -> None:
 
 
 def _cached_addresses(entries: Sequence[Entry]) -> None:
-    from cardan.jit.fingerprint import fingerprint
-    from cardan.jit.loader import load_object
+    from cardan.jit.cache.fingerprint import fingerprint
+    from cardan.jit.driver.loader import load_object
 
     cold: list[Entry] = []
     for entry in entries:
@@ -140,8 +140,8 @@ def _cached_addresses(entries: Sequence[Entry]) -> None:
 
 
 def _compile_cold(entries: Sequence[Entry]) -> None:
-    from cardan.jit.helper import compile_into_cache, helping
-    from cardan.jit.loader import load_object
+    from cardan.jit.cache.helper import compile_into_cache, helping
+    from cardan.jit.driver.loader import load_object
 
     with CompileProgress(len(entries)) as progress, helping(entries):
         for entry in entries:
@@ -151,17 +151,17 @@ def _compile_cold(entries: Sequence[Entry]) -> None:
 
 def stored_object(entry: Entry) -> tuple[str, bytes]:
     """Symbol and object code of an entry: those of the package, from the cache, or compiled now."""
-    from cardan.jit.packaged import is_of_package, packaged_object
+    from cardan.jit.cache.packaged import is_of_package, packaged_object
 
     packaged = packaged_object(entry.name) if is_of_package(entry.function) else None
     if packaged is not None:
         return entry.symbol, packaged
-    from cardan.jit.fingerprint import fingerprint
+    from cardan.jit.cache.fingerprint import fingerprint
 
     with _LOCK:
         stored = disk.read(entry.name, fingerprint(entry))
         if stored is None:
-            from cardan.jit.helper import compile_into_cache
+            from cardan.jit.cache.helper import compile_into_cache
 
             with CompileProgress(1) as progress:
                 progress.compiling(entry.name)

@@ -1,14 +1,14 @@
 """What a function of the interface takes: the arguments of native calls, one description each.
 
-From these descriptions come the native code that unpacks arguments (`cardan.jit.glue`), the fields under which a kernel
-sees them, and the checks with good error messages for whatever that code refuses.
+From these descriptions come the native code that unpacks arguments (`cardan.jit.binding.glue`), the fields under
+which a kernel sees them, and the checks with good error messages for whatever that code refuses.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cardan.jit.fields import Field
+from cardan.jit.memory.fields import Field
 
 ANY = "any"
 """Size of a vector that may have any length."""
@@ -95,7 +95,7 @@ RESULT = "returned"
 class CallAbi:
     """How the native code of a function is called: from Python with objects, inside with ``(model, data, frame)``.
 
-    A *frame* is a slot table (see `cardan.jit.struct`) with one field an argument, the result before them.
+    A *frame* is a slot table (see `cardan.jit.memory.struct`) with one field an argument, the result before them.
 
     Attributes:
         name: name of the function.

@@ -14,16 +14,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from cardan.jit import cache as disk
-from cardan.jit.fingerprint import fingerprint
-from cardan.jit.stage import Entry, entry_of
+from cardan.jit.cache import store as disk
+from cardan.jit.cache.fingerprint import fingerprint
+from cardan.jit.front.stage import Entry, entry_of
 
 WORTH_IT = 4
 
 
 def compile_into_cache(entry: Entry) -> tuple[str, bytes]:
     """Compile a stage unless another process has done it meanwhile; returns symbol and object code."""
-    from cardan.jit.compile import compile_entry
+    from cardan.jit.front.compile import compile_entry
 
     key = fingerprint(entry)
     with disk.compile_lock(entry.name, key):
@@ -43,7 +43,7 @@ def helping(entries: Sequence[Entry]) -> Iterator[None]:
         return
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "cardan.jit.helper", *reversed(names)],
+        [sys.executable, "-m", "cardan.jit.cache.helper", *reversed(names)],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -24,18 +24,21 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from cardan.enums.base import MjEnum
-from cardan.jit.arguments import Array, CallAbi, Integer
-from cardan.jit.processor import processor
-from cardan.jit.stage import FASTMATH, KERNEL_OPTIONS, STAGE_ABI, Abi, Entry
-from cardan.jit.struct import structures
+from cardan.jit.binding.arguments import Array, CallAbi, Integer
+from cardan.jit.front.stage import FASTMATH, KERNEL_OPTIONS, STAGE_ABI, Abi, Entry
+from cardan.jit.memory.struct import structures
+from cardan.jit.target.processor import processor
 
-COMPILER_SOURCES = ("compile.py", "enumerations.py", "native.py", "pointers.py", "stage.py", "struct.py")
-CALL_SOURCES = ("arguments.py", "glue.py", "layout.py")
+COMPILER_SOURCES = (
+    *("front/compile.py", "front/enumerations.py", "front/native.py", "front/pointers.py", "front/stage.py"),
+    "memory/struct.py",
+)
+CALL_SOURCES = ("binding/arguments.py", "binding/glue.py", "binding/objects.py")
 """What the code of functions of the interface depends on besides."""
 
 # packages whose members the compiler has its own versions of: their names and the compiler's version tell all
 _OF_THE_COMPILER = frozenset(("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba"))
-_REPLACED = "cardan.jit.pointers"  # functions with native bodies of their own (part of `COMPILER_SOURCES`)
+_REPLACED = "cardan.jit.front.pointers"  # functions with native bodies of their own (part of `COMPILER_SOURCES`)
 _LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
 _LOADS = ("LOAD_GLOBAL", "LOAD_DEREF")
 _MEMBER_LOADS = ("LOAD_ATTR", "LOAD_METHOD")
@@ -211,7 +214,7 @@ def _describe(function: FunctionType, name: str, value: Any) -> str:
     if text is None and function.__module__ == _REPLACED:
         text = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
     if text is None:
-        from cardan.jit.compile import KernelError
+        from cardan.jit.front.compile import KernelError
 
         raise KernelError(
             f"{function.__module__}.{function.__qualname__} reads {name}, an object of type {type(value).__name__}: "
@@ -254,7 +257,7 @@ def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
 @cache
 def _sources(names: tuple[str, ...]) -> str:
     """Hash of some files of this package."""
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1]
     return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).hexdigest()
 
 

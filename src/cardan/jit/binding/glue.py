@@ -3,12 +3,12 @@
 For each function of the interface a few dozen instructions are made from its table of arguments: a function with
 CPython's calling convention for fast calls with keywords. It looks at each object: is it exactly a model, a data of
 that model, an array of the right element type, shape and order, a number? Then it fills a frame (see
-`cardan.jit.arguments`) and calls the kernel. Whatever does not fit in the least it hands to the *careful* way, a Python
-function that gets the same arguments, converts what can be converted, and has an error for the rest. So nothing here
-raises, converts or guesses.
+`cardan.jit.binding.arguments`) and calls the kernel. Whatever does not fit in the least it hands to the *careful*
+way, a Python function that gets the same arguments, converts what can be converted, and has an error for the rest. So
+nothing here raises, converts or guesses.
 
 All that differs from process to process, addresses of types and of functions of CPython among it, stands in a table of
-words that `cardan.jit.binding` fills when the code is loaded: object code refers to no symbol outside itself.
+words that `cardan.jit.binding.functions` fills when the code is loaded: object code refers to no symbol outside itself.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 
 from llvmlite import ir
 
-from cardan.jit import layout
-from cardan.jit.arguments import ANY, Argument, Array, CallAbi, Integer
-from cardan.jit.fields import DTYPES
-from cardan.jit.layout import CALL, PROGRAM, TABLE, TABLE_NAME
-from cardan.jit.struct import WORDS, Struct
+from cardan.jit.binding import objects
+from cardan.jit.binding.arguments import ANY, Argument, Array, CallAbi, Integer
+from cardan.jit.binding.objects import CALL, PROGRAM, TABLE, TABLE_NAME
+from cardan.jit.memory.fields import DTYPES
+from cardan.jit.memory.struct import WORDS, Struct
 
 WORD = ir.IntType(64)
 BIT = ir.IntType(1)
@@ -102,7 +102,7 @@ class _Glue:
 
     def has_type(self, thing: Any, *names: str) -> Any:
         """Whether the type of an object is exactly one of those of these names."""
-        kind = self.load(thing, layout.TYPE)
+        kind = self.load(thing, objects.TYPE)
         found = ir.Constant(BIT, 0)
         for name in names:
             found = self.builder.or_(found, self.equal(kind, self.word(name)))
@@ -113,15 +113,15 @@ class _Glue:
         array = self.load(self.builder.add(thing, self.word("slot")))
         self.require(self.builder.icmp_signed("!=", array, self.constant(0)))
         self.require(self.has_type(array, "ndarray"))
-        return self.load(array, layout.DATA)
+        return self.load(array, objects.DATA)
 
     def integer(self, thing: Any) -> Any:
         """The value of a member of an enumeration, an int (or of a subclass), or an integer of NumPy."""
         before = self.builder.block
         member, number = (self.function.append_basic_block() for _ in range(2))
-        self.builder.cbranch(self.has_type(self.load(thing, layout.TYPE), "enumeration"), member, number)
+        self.builder.cbranch(self.has_type(self.load(thing, objects.TYPE), "enumeration"), member, number)
         self.builder.position_at_end(member)
-        value = self.load(thing, layout.MEMBER_VALUE)
+        value = self.load(thing, objects.MEMBER_VALUE)
         self.require(self.builder.icmp_signed("!=", value, self.constant(0)))
         inside = self.builder.block
         self.builder.branch(number)
@@ -132,9 +132,9 @@ class _Glue:
         return self._plain_integer(chosen)
 
     def _plain_integer(self, thing: Any) -> Any:
-        flags = self.api("PyType_GetFlags", self.load(thing, layout.TYPE))
+        flags = self.api("PyType_GetFlags", self.load(thing, objects.TYPE))
         is_long = self.builder.icmp_signed(
-            "!=", self.builder.and_(flags, self.constant(layout.LONG_SUBCLASS)), self.constant(0)
+            "!=", self.builder.and_(flags, self.constant(objects.LONG_SUBCLASS)), self.constant(0)
         )
         long, other, after = (self.function.append_basic_block() for _ in range(3))
         self.builder.cbranch(is_long, long, other)
@@ -261,11 +261,11 @@ class _KernelGlue(_Glue):
             self.require(self.has_type(by_name["d"], "Data"))
             words = self.words_of(by_name["d"])
             if "m" in by_name:
-                self.require(self.equal(self.load(words, 8 * layout.CALL_IDENTITY), by_name["m"]))
-            self.addresses["Model"] = self.load(words, 8 * layout.CALL_MODEL)
-            self.addresses["Data"] = self.load(words, 8 * layout.CALL_DATA)
+                self.require(self.equal(self.load(words, 8 * objects.CALL_IDENTITY), by_name["m"]))
+            self.addresses["Model"] = self.load(words, 8 * objects.CALL_MODEL)
+            self.addresses["Data"] = self.load(words, 8 * objects.CALL_DATA)
         elif "m" in by_name:
-            self.addresses["Model"] = self.load(self.words_of(by_name["m"]), 8 * layout.MODEL_ADDRESS)
+            self.addresses["Model"] = self.load(self.words_of(by_name["m"]), 8 * objects.MODEL_ADDRESS)
             self.require(self.builder.icmp_signed("!=", self.addresses["Model"], self.constant(0)))
 
     def _argument(self, slot: int, name: str, thing: Any, argument: Argument) -> None:
@@ -296,21 +296,21 @@ class _KernelGlue(_Glue):
 
     def _array(self, slot: int, name: str, thing: Any, argument: Array) -> None:
         self.require(self.has_type(thing, "ndarray"))
-        self.require(self.equal(self.load(thing, layout.DESCR), self.word(argument.dtype)))
+        self.require(self.equal(self.load(thing, objects.DESCR), self.word(argument.dtype)))
         half = ir.IntType(32)
-        wanted = ir.Constant(half, layout.C_CONTIGUOUS | layout.ALIGNED | (layout.WRITEABLE if argument.written else 0))
-        flags = self.builder.and_(self.load(thing, layout.FLAGS, half), wanted)
+        wanted = ir.Constant(half, objects.C_CONTIGUOUS | objects.ALIGNED | (objects.WRITEABLE if argument.written else 0))
+        flags = self.builder.and_(self.load(thing, objects.FLAGS, half), wanted)
         self.require(self.builder.icmp_signed("==", flags, wanted))
-        dimensions = self.load(thing, layout.NDIM, half)
+        dimensions = self.load(thing, objects.NDIM, half)
         self.require(self.builder.icmp_signed("==", dimensions, ir.Constant(half, len(argument.shape))))
-        sizes = self.load(thing, layout.DIMENSIONS)
+        sizes = self.load(thing, objects.DIMENSIONS)
         shape = [self.load(sizes, 8 * k) for k in range(len(argument.shape))]
         for size, expected in zip(shape, argument.shape, strict=True):
             if expected != ANY:
                 self.require(self.equal(size, self._size(expected)))
         self.values[name] = shape[0]
         rows = [self.constant(1), *shape] if argument.is_row else [*shape, self.constant(1)]
-        self.store(slot, self.load(thing, layout.DATA), *rows[:2])
+        self.store(slot, self.load(thing, objects.DATA), *rows[:2])
 
     def _number(self, thing: Any) -> Any:
         """The value of a float, of NumPy's, or of an int."""
@@ -396,13 +396,13 @@ class _ProgramGlue(_Glue):
     def __init__(self) -> None:
         super().__init__(PROGRAM, 0)
         self.call = self.builder.alloca(ir.ArrayType(WORD, 5))
-        own = self.load(self.load(self.builder.add(self.binding, self.word("words"))), layout.DATA)
+        own = self.load(self.load(self.builder.add(self.binding, self.word("words"))), objects.DATA)
         repeat = self._repeat(self.load(own, 8))
         m, d = self.load(self.given), self.load(self.given, 8)
         self.require(self.has_type(m, "Model"))
         self.require(self.has_type(d, "Data"))
         data = self.words_of(d)
-        self.require(self.equal(self.load(data, 8 * layout.CALL_IDENTITY), m))
+        self.require(self.equal(self.load(data, 8 * objects.CALL_IDENTITY), m))
         ready = self.builder.add(self.words_of(m), self.load(own))
         block = self.load(ready)
         self.require(self.builder.icmp_signed("!=", block, self.constant(0)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from cardan.jit.fields import Field, dimension
+from cardan.jit.memory.fields import Field, dimension
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_keys, dict_values

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.driver import DRIVER
+from cardan.jit.driver.program import DRIVER
 
 _RUN_WORLDS = """
 define i64 @run_worlds(i64* %entries, i64 %count, i64 %repeat, i64* %at) {
@@ -50,7 +50,7 @@ finished:
 
 @cache
 def _native() -> Any:
-    from cardan.jit.loader import ctypes_function, load_assembly
+    from cardan.jit.driver.loader import ctypes_function, load_assembly
 
     word, pointer = ctypes.c_int64, ctypes.c_void_p
     address = load_assembly("run_worlds", DRIVER + _RUN_WORLDS)

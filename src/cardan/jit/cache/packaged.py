@@ -14,11 +14,11 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from cardan.jit.archive import Archive, ArchiveError
-from cardan.jit.loader import Address, Linker
-from cardan.jit.target import host_platform, runs
+from cardan.jit.cache.archive import Archive, ArchiveError
+from cardan.jit.driver.loader import Address, Linker
+from cardan.jit.target.platforms import host_platform, runs
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2]
 FILE = PACKAGE / "jit" / "kernels.bin"
 
 

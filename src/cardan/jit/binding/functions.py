@@ -23,9 +23,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cardan.enums.base import MjEnumType
-from cardan.jit.arguments import Array, CallAbi, Number
-from cardan.jit.fields import DTYPES
-from cardan.jit.layout import (
+from cardan.jit.binding.arguments import Array, CallAbi, Number
+from cardan.jit.binding.objects import (
     API,
     CALL,
     FIRST_PROGRAM,
@@ -37,10 +36,11 @@ from cardan.jit.layout import (
     TABLE_NAME,
     layout_is_known,
 )
+from cardan.jit.front.stage import Entry, call_entry
+from cardan.jit.memory.fields import DTYPES
+from cardan.jit.memory.struct import WORDS
+from cardan.jit.memory.view import CheckedArray
 from cardan.jit.mode import jit_enabled
-from cardan.jit.stage import Entry, call_entry
-from cardan.jit.struct import WORDS
-from cardan.jit.view import CheckedArray
 
 FAST_WITH_KEYWORDS = 0x0080 | 0x0002
 """Calling convention: METH_FASTCALL | METH_KEYWORDS."""
@@ -142,7 +142,7 @@ class Binding(ModuleType):
 
 
 def table_words(running: Mapping[str, int] = MappingProxyType({})) -> list[int]:
-    """The words of a table (`cardan.jit.layout.TABLE`); those of `RUNNING` are 0 if not given."""
+    """The words of a table (`cardan.jit.binding.objects.TABLE`); those of `RUNNING` are 0 if not given."""
     known = _objects() | {name: id(kind) for name, kind in Binding.types.items()}
     known |= dict.fromkeys(RUNNING, 0) | dict(running) | {"words": ModuleType.__basicsize__}
     return [_address_of(name) if name in API else known[name] for name in TABLE]
@@ -167,8 +167,8 @@ class KernelBinding(Binding):
 
     def load(self) -> None:
         """Load the native code, compiled now if need be, and let the function use it."""
-        from cardan.jit.driver import stored_object
-        from cardan.jit.loader import load_symbols
+        from cardan.jit.driver.loader import load_symbols
+        from cardan.jit.driver.program import stored_object
 
         symbol, code = stored_object(self.entry)
         self._code, (kernel, call, table) = load_symbols(code, symbol, symbol + CALL, symbol + TABLE_NAME)
@@ -219,7 +219,7 @@ class ProgramBinding(Binding):
     """What stands behind a function that runs a program of the model: ``(m, d)``, and maybe a number of repetitions.
 
     The Python function does everything on the first call; it leaves the program where native code finds it
-    (`cardan.jit.layout.Programs`, under the number `index`).
+    (`cardan.jit.binding.objects.Programs`, under the number `index`).
 
     Args:
         function: the Python function.
@@ -241,7 +241,7 @@ class ProgramBinding(Binding):
 
     def load(self) -> None:
         """Let the function use the native code, which is the same for all."""
-        from cardan.jit.driver import block_driver
+        from cardan.jit.driver.program import block_driver
 
         _, (call, table) = program_code()
         self._use(call, table, table_words(self._running | {"run_block": block_driver()}))
@@ -250,22 +250,22 @@ class ProgramBinding(Binding):
 @cache
 def program_code() -> Any:
     """The native code that runs programs, of the package or made here: what keeps it, its address and its table's."""
-    from cardan.jit.loader import load_symbols
-    from cardan.jit.packaged import packaged_object
+    from cardan.jit.cache.packaged import packaged_object
+    from cardan.jit.driver.loader import load_symbols
 
     symbols = PROGRAM + CALL, PROGRAM + TABLE_NAME
     packaged = packaged_object(PROGRAM)
     if packaged is not None:
         return load_symbols(packaged, *symbols)
 
-    from cardan.jit import cache as disk
-    from cardan.jit.fingerprint import glue_fingerprint
+    from cardan.jit.cache import store as disk
+    from cardan.jit.cache.fingerprint import glue_fingerprint
 
     key = glue_fingerprint()
     stored = disk.read(PROGRAM, key)
     if stored is None:
-        from cardan.jit.glue import program_glue
-        from cardan.jit.loader import assemble
+        from cardan.jit.binding.glue import program_glue
+        from cardan.jit.driver.loader import assemble
 
         stored = PROGRAM, assemble(program_glue())
         disk.write(PROGRAM, key, *stored)

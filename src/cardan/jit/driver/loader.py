@@ -8,7 +8,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from cardan.jit.processor import processor
+from cardan.jit.target.processor import processor
 
 
 class Address(int):

@@ -1,10 +1,11 @@
 """How native code sees a structure: Numba types for the slot table and for its arrays.
 
 A structure is a pointer to its slot table; ``m.body_pos`` is a pointer to the slot, without reference counting.
-``m.body_pos[i, 0]`` loads the address from the slot, then the element; the inner dimensions are compile-time constants.
-There is no bounds check and no wrap-around of negative indices: the interpreter mode (`cardan.jit.view`) is where
-bounds are proven. Loads from a read-only structure are marked invariant, so that they can leave loops; loads and stores
-carry type-based alias information, so that integer tables never alias floating-point results.
+``m.body_pos[i, 0]`` loads the address from the slot, then the element; the inner dimensions are compile-time
+constants. There is no bounds check and no wrap-around of negative indices: the interpreter mode
+(`cardan.jit.memory.view`) is where bounds are proven. Loads from a read-only structure are marked invariant, so that
+they can leave loops; loads and stores carry type-based alias information, so that integer tables never alias
+floating-point results.
 
 This module imports Numba and is imported only when something must be compiled.
 """
@@ -35,10 +36,10 @@ from numba.extending import (
     typeof_impl,
 )
 
-from cardan.jit import pointers
-from cardan.jit.fields import Field
-from cardan.jit.stage import dispatcher_of, is_kernel
-from cardan.jit.struct import WORDS, Struct
+from cardan.jit.front import pointers
+from cardan.jit.front.stage import dispatcher_of, is_kernel
+from cardan.jit.memory.fields import Field
+from cardan.jit.memory.struct import WORDS, Struct
 
 NUMBA_DTYPES = {
     "f8": types.float64,

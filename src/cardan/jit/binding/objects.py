@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtObj
-from cardan.jit.fields import DTYPES
+from cardan.jit.memory.fields import DTYPES
 
 API = (
     *("PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_NewRef", "PyFloat_FromDouble"),
@@ -45,7 +45,7 @@ MEMBER_VALUE = 16  # of a member of an enumeration
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 LONG_SUBCLASS = 1 << 24
 
-# words of the arrays in the slots of models and data (`cardan.jit.binding.Native`)
+# words of the arrays in the slots of models and data (`cardan.jit.binding.functions.Native`)
 MODEL_ADDRESS, FIRST_PROGRAM = 0, 1
 PROGRAM_WORDS = 3  # of a program that is ready: address of its block, version of the callbacks, identity
 MOST_PROGRAMS = 64
@@ -79,9 +79,9 @@ class Native:
     """Base of the classes whose instances native code looks into: models and data.
 
     Its slot, the first thing behind the head of an object, holds an array of words (int64). A model's: the address of
-    its slot table, or 0 before it is finished, then three words for each program (`PROGRAM_WORDS`). A data's: two words
-    of a running program (`cardan.jit.driver`), the addresses of the slot tables of its model and of itself, and the
-    identity of its model, or 0 while it can't be used.
+    its slot table, or 0 before it is finished, then three words for each program (`PROGRAM_WORDS`). A data's: two
+    words of a running program (`cardan.jit.driver.program`), the addresses of the slot tables of its model and of
+    itself, and the identity of its model, or 0 while it can't be used.
     """
 
     __slots__ = ("_native",)

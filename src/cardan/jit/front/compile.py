@@ -1,7 +1,8 @@
 """From a Python function to object code: the only place that drives Numba's compiler.
 
 An entry is compiled as a C callback together with everything it calls, checked to be pure (it may refer to nothing
-outside but the mathematical library), and emitted as an object file that `cardan.jit.loader` can load without Numba.
+outside but the mathematical library), and emitted as an object file that `cardan.jit.driver.loader` can load without
+Numba.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from weakref import WeakSet
 
 import llvmlite.binding as llvm
 
-from cardan.jit.arguments import RESULT, CallAbi
-from cardan.jit.glue import CALL, TABLE_NAME, glue_of
-from cardan.jit.loader import target_machine
-from cardan.jit.stage import Abi, Entry, kernel_options, rounding
-from cardan.jit.struct import Struct, structures
+from cardan.jit.binding.arguments import RESULT, CallAbi
+from cardan.jit.binding.glue import CALL, TABLE_NAME, glue_of
+from cardan.jit.driver.loader import target_machine
+from cardan.jit.front.stage import Abi, Entry, kernel_options, rounding
+from cardan.jit.memory.struct import Struct, structures
 
 MATH_LIBRARY = frozenset(
     (
@@ -41,7 +42,7 @@ class KernelError(RuntimeError):
 
 def _wrapper(entry: Entry, abi: Abi) -> Any:
     """A function of plain integers around the entry's function."""
-    from cardan.jit import native
+    from cardan.jit.front import native
 
     function = entry.function
     structs = structures()
@@ -63,7 +64,7 @@ def _wrapper(entry: Entry, abi: Abi) -> Any:
 
 def _framed(entry: Entry, abi: CallAbi) -> Any:
     """A function of three addresses, of model, data and frame, around the kernel of a function of the interface."""
-    from cardan.jit import native
+    from cardan.jit.front import native
 
     frame = Struct(f"Frame of {entry.name}", abi.fields(), readonly=False, registered=False)
     parts = ["as_model(m)" if p == "m" else "as_data(d)" if p == "d" else f"frame.{p}" for p in abi.parameters]
@@ -225,8 +226,8 @@ def link_entry(entry: Entry) -> Any:
     from numba.core.ccallback import CFunc
     from numba.core.errors import NumbaError
 
-    import cardan.jit.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
-    from cardan.jit import native
+    import cardan.jit.front.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
+    from cardan.jit.front import native
 
     abi = entry.abi if isinstance(entry.abi, Abi) else FRAMED
     function = _framed(entry, entry.abi) if isinstance(entry.abi, CallAbi) else _wrapper(entry, abi)

@@ -1,0 +1,1 @@
+"""Functions of the interface as native code from the first argument on."""
