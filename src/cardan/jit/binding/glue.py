@@ -298,7 +298,8 @@ class _KernelGlue(_Glue):
         self.require(self.has_type(thing, "ndarray"))
         self.require(self.equal(self.load(thing, objects.DESCR), self.word(argument.dtype)))
         half = ir.IntType(32)
-        wanted = ir.Constant(half, objects.C_CONTIGUOUS | objects.ALIGNED | (objects.WRITEABLE if argument.written else 0))
+        writeable = objects.WRITEABLE if argument.written else 0
+        wanted = ir.Constant(half, objects.C_CONTIGUOUS | objects.ALIGNED | writeable)
         flags = self.builder.and_(self.load(thing, objects.FLAGS, half), wanted)
         self.require(self.builder.icmp_signed("==", flags, wanted))
         dimensions = self.load(thing, objects.NDIM, half)
