@@ -21,6 +21,7 @@ from cardan.jit.cache import store as disk
 from cardan.jit.cache.fingerprint import fingerprint
 from cardan.jit.driver.program import DRIVER, DRIVER_SYMBOLS
 from cardan.jit.front.compile import emit, link_entry, only, retargeted, symbols_of
+from cardan.jit.front.form import Form
 from cardan.jit.front.stage import Entry
 from cardan.jit.target.platforms import Platform, foreign_machine
 from wheels.symbols import check_object
@@ -52,7 +53,7 @@ def compile_driver(target: Target) -> dict[str, bytes]:
 def _key(name: str, target: Target) -> tuple[str, str]:
     """Name and key of an object in the folder."""
     platform, level = target
-    return f"{name}-{platform.name}-{level}", fingerprint(entries()[name], (platform.triple, level))
+    return f"{name}-{platform.name}-{level}", fingerprint(entries()[name], Form(target=(platform.triple, level)))
 
 
 def compile_kernel(name: str, targets: Sequence[Target]) -> str:

@@ -25,14 +25,17 @@ import numpy as np
 
 from cardan.enums.base import MjEnum
 from cardan.jit.binding.arguments import Array, CallAbi, Integer
+from cardan.jit.front.form import HERE, Form
 from cardan.jit.front.stage import FASTMATH, KERNEL_OPTIONS, STAGE_ABI, Abi, Entry
 from cardan.jit.memory.struct import structures
 from cardan.jit.target.processor import processor
 
 COMPILER_SOURCES = (
     *("front/compile.py", "front/enumerations.py", "front/native.py", "front/pointers.py", "front/stage.py"),
-    "memory/struct.py",
+    *("front/form.py", "memory/struct.py"),
 )
+FORM_SOURCES = ("transform/precision.py",)
+"""What other forms of code than the usual one depend on besides."""
 CALL_SOURCES = ("binding/arguments.py", "binding/glue.py", "binding/objects.py")
 """What the code of functions of the interface depends on besides."""
 
@@ -250,7 +253,7 @@ def environment(target: tuple[str, str]) -> str:
 
 
 def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
-    """Hash of what the native code around programs depends on; `target` as in `fingerprint`."""
+    """Hash of what the native code around programs depends on; `target`: two words for a processor."""
     return hashlib.sha256((environment(target or processor()) + _sources(CALL_SOURCES)).encode()).hexdigest()[:32]
 
 
@@ -268,17 +271,19 @@ def _sizes(abi: CallAbi) -> set[str]:
     return {factor for text in texts for factor in text.split("*")}
 
 
-def fingerprint(entry: Entry, target: tuple[str, str] | None = None) -> str:
+def fingerprint(entry: Entry, form: Form = HERE) -> str:
     """Hash of everything that the native code of `entry` depends on.
 
     Args:
         entry: what is compiled.
-        target: two words for the processor that it is compiled for, if that isn't `processor()`.
+        form: what is made of it, for which processor.
 
     Raises:
         KernelError: it refers to a value of a kind that can't be hashed.
     """
-    digest = hashlib.sha256(environment(target or processor()).encode())
+    digest = hashlib.sha256(environment(form.target or processor()).encode())
+    if (form.layout, form.precision) != (HERE.layout, HERE.precision):
+        digest.update(repr((form.layout, form.precision, _sources(FORM_SOURCES))).encode())
     digest.update(repr((entry.name, entry.abi, entry.exact)).encode())
     if isinstance(entry.abi, CallAbi):
         digest.update(_sources(CALL_SOURCES).encode())

@@ -8,6 +8,7 @@ Numba.
 from __future__ import annotations
 
 import importlib
+import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,8 +20,11 @@ import llvmlite.binding as llvm
 from cardan.jit.binding.arguments import RESULT, CallAbi
 from cardan.jit.binding.glue import CALL, TABLE_NAME, glue_of
 from cardan.jit.driver.loader import target_machine
+from cardan.jit.front.form import CALL as CALL_BY_NUMBER
+from cardan.jit.front.form import HERE, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
 from cardan.jit.front.stage import Abi, Entry, kernel_options, rounding
 from cardan.jit.memory.struct import Struct, structures
+from cardan.jit.transform.precision import in_single_precision
 
 MATH_LIBRARY = frozenset(
     (
@@ -32,6 +36,11 @@ MATH_LIBRARY = frozenset(
 )
 
 
+_TEXTS = "_cardan_texts"  # of a library of Numba's: what it was made from, compressed
+
+ALLOWED = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY} | {WORLD_INDEX, WORLD_COUNT, CALL_BY_NUMBER}
+"""What native code may refer to: the library in both precisions, and what targets of interleaved code define."""
+
 FRAMED = Abi(extra=("i8",))
 """How the kernel of a function of the interface is called natively: with the address of a frame."""
 
@@ -40,14 +49,14 @@ class KernelError(RuntimeError):
     """A kernel does not compile, or needs something that native stages may not use (memory, exceptions, Python)."""
 
 
-def _wrapper(entry: Entry, abi: Abi) -> Any:
+def _wrapper(entry: Entry, abi: Abi, layout: str) -> Any:
     """A function of plain integers around the entry's function."""
     from cardan.jit.front import native
 
     function = entry.function
     structs = structures()
-    as_model = native.as_struct(structs[abi.structs[0]])
-    as_data = native.as_struct(structs[abi.structs[1]])
+    as_model = native.as_struct(structs[abi.structs[0]], layout)
+    as_data = native.as_struct(structs[abi.structs[1]], layout)
     result = native.as_result(abi.result)
 
     def with_0(m, d):
@@ -84,8 +93,8 @@ def _framed(entry: Entry, abi: CallAbi) -> Any:
     return scope["framed"]
 
 
-def _linked(library: Any) -> Any:
-    """A new module with the code of a library and of every library that it needs, each once."""
+def _libraries(library: Any) -> list[Any]:
+    """A library and every library that it needs, each once."""
     found = {library: None}
     stack = [library]
     while stack:
@@ -93,9 +102,36 @@ def _linked(library: Any) -> Any:
             if needed not in found:
                 found[needed] = None
                 stack.append(needed)
+    return list(found)
+
+
+def _linked(library: Any) -> Any:
+    """A new module with the code of a library and of every library that it needs."""
     module = llvm.parse_bitcode(library._final_module.as_bitcode())
-    for needed in list(found)[1:]:
+    for needed in _libraries(library)[1:]:
         module.link_in(needed._get_module_for_linking(), preserve=True)
+    return module
+
+
+def _linked_single(name: str, library: Any) -> Any:
+    """The same in single precision, made from the texts that Numba wrote, which still know all types.
+
+    Raises:
+        KernelError: some function was compiled before by other means than this module's.
+    """
+    module = llvm.parse_assembly("")
+    module.triple, module.data_layout = library._final_module.triple, library._final_module.data_layout
+    for needed in _libraries(library):
+        texts = needed.__dict__.get(_TEXTS)
+        if texts is None:
+            raise KernelError(f"{name}: there is no single precision of {needed.name}, which was compiled before")
+        for packed in texts:
+            part = llvm.parse_assembly(in_single_precision(zlib.decompress(packed).decode()))
+            needed._optimize_functions(part)
+            for function in part.functions:
+                if needed is not library and not function.is_declaration and function.linkage == llvm.Linkage.external:
+                    function.linkage = llvm.Linkage.linkonce_odr
+            module.link_in(part, preserve=True)
     return module
 
 
@@ -167,7 +203,11 @@ def _link_later() -> Iterator[None]:
 
     library: Any = JITCodeLibrary
     context: Any = CPUContext
-    original_executable = context.get_executable
+    original_executable, original_add = context.get_executable, library.add_ir_module
+
+    def add_ir_module(self: Any, ir_module: Any) -> None:
+        self.__dict__.setdefault(_TEXTS, []).append(zlib.compress(str(ir_module).encode(), 1))
+        original_add(self, ir_module)
 
     def finalize(self: Any) -> None:
         if _has_python_wrapper(self):
@@ -184,16 +224,17 @@ def _link_later() -> Iterator[None]:
 
     with global_compiler_lock:
         numba_finalize = _numba_finalize()
-        library.finalize, context.get_executable = finalize, get_executable
+        library.finalize, context.get_executable, library.add_ir_module = finalize, get_executable, add_ir_module
         try:
             yield
         finally:
             library.finalize, context.get_executable = numba_finalize, original_executable
+            library.add_ir_module = original_add
 
 
 def _undefined_symbols(module: Any) -> list[str]:
     names = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    return sorted(name for name in names if name not in MATH_LIBRARY)
+    return sorted(name for name in names if name not in ALLOWED)
 
 
 def symbols_of(entry: Entry) -> tuple[str, ...]:
@@ -216,12 +257,17 @@ def _need_numba(name: str) -> None:
         ) from None
 
 
-def link_entry(entry: Entry) -> Any:
+def link_entry(entry: Entry, form: Form = HERE) -> Any:
     """The LLVM module of `entry` with all that it calls, not optimised yet; only `symbols_of` it are visible.
+
+    Interleaved code refers to `WORLD_INDEX`, `WORLD_COUNT` and `CALL_BY_NUMBER`, which the target defines.
 
     Raises:
         KernelError: it does not compile, or there is no Numba.
+        ValueError: `entry` is a function of the interface, and there is but one form of those.
     """
+    if isinstance(entry.abi, CallAbi) and (form.layout, form.precision) != (HERE.layout, HERE.precision):
+        raise ValueError(f"{entry.name}: functions of the interface are for one world in double precision")
     _need_numba(entry.name)
     from numba.core.ccallback import CFunc
     from numba.core.errors import NumbaError
@@ -230,7 +276,7 @@ def link_entry(entry: Entry) -> Any:
     from cardan.jit.front import native
 
     abi = entry.abi if isinstance(entry.abi, Abi) else FRAMED
-    function = _framed(entry, entry.abi) if isinstance(entry.abi, CallAbi) else _wrapper(entry, abi)
+    function = _framed(entry, entry.abi) if isinstance(entry.abi, CallAbi) else _wrapper(entry, abi, form.layout)
     result = native.NUMBA_DTYPES[abi.result]
     arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in abi.extra))
     callback: Any = CFunc(function, (arguments, result), {}, kernel_options(entry.exact))
@@ -239,11 +285,17 @@ def link_entry(entry: Entry) -> Any:
             compiled = callback._compile_uncached()
         except NumbaError as error:
             raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
-        module = _linked(compiled.library)
+        single = form.precision == SINGLE
+        module = _linked_single(entry.name, compiled.library) if single else _linked(compiled.library)
     module.get_function(compiled.fndesc.llvm_cfunc_wrapper_name).name = entry.symbol
     if isinstance(entry.abi, CallAbi):
         module.link_in(llvm.parse_assembly(glue_of(entry.symbol, entry.abi)))
     return only(symbols_of(entry), module)
+
+
+def linked_module(entry: Entry, form: Form = HERE) -> str:
+    """The module of `link_entry` as text: what transforms and foreign targets start from."""
+    return str(link_entry(entry, form))
 
 
 def emit(name: str, module: Any, machine: Any) -> bytes:
@@ -261,13 +313,13 @@ def emit(name: str, module: Any, machine: Any) -> bytes:
     return machine.emit_object(module)
 
 
-def compile_entry(entry: Entry) -> tuple[str, bytes]:
+def compile_entry(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
     """Compile `entry` for this processor; returns the name of its symbol and the object file.
 
     Raises:
         KernelError: it does not compile, or it refers to something outside the mathematical library.
     """
-    return entry.symbol, emit(entry.name, link_entry(entry), target_machine())
+    return entry.symbol, emit(entry.name, link_entry(entry, form), target_machine())
 
 
 def retargeted(bitcode: bytes, triple: str, machine: Any) -> Any:

@@ -37,6 +37,7 @@ from numba.extending import (
 )
 
 from cardan.jit.front import pointers
+from cardan.jit.front.form import CALL, INTERLEAVED, WORLD, WORLD_COUNT, WORLD_INDEX
 from cardan.jit.front.stage import dispatcher_of, is_kernel
 from cardan.jit.memory.fields import Field
 from cardan.jit.memory.struct import WORDS, Struct
@@ -57,12 +58,13 @@ WORD_BYTES = 8
 
 
 class StructType(types.Type):
-    """Pointer to a slot table, seen through the group `prefix` of `struct`."""
+    """Pointer to a slot table, seen through the group `prefix` of `struct`; `interleaved`: that of many worlds."""
 
-    def __init__(self, struct: Struct, prefix: str = "") -> None:
+    def __init__(self, struct: Struct, prefix: str = "", interleaved: bool = False) -> None:
         self.struct = struct
         self.prefix = prefix
-        super().__init__(name=f"Struct({struct.name}:{prefix})")
+        self.interleaved = interleaved
+        super().__init__(name=f"Struct({struct.name}:{prefix}{':' + INTERLEAVED if interleaved else ''})")
 
     def resolve(self, attr: str) -> types.Type | None:
         """Numba type of the attribute `attr`, or None if there is no such field or group."""
@@ -71,9 +73,10 @@ class StructType(types.Type):
         if field is not None:
             if field.is_scalar:
                 return NUMBA_DTYPES[field.dtype]
-            return FieldArrayType(NUMBA_DTYPES[field.dtype], field.inner, self.struct.readonly)
+            dtype = NUMBA_DTYPES[field.dtype]
+            return FieldArrayType(dtype, field.inner, self.struct.readonly, interleaved=self.interleaved)
         if full + "." in self.struct.prefixes:
-            return StructType(self.struct, full + ".")
+            return StructType(self.struct, full + ".", self.interleaved)
         return None
 
 
@@ -83,13 +86,21 @@ class FieldArrayType(types.Type):
     Its value is a pointer to the slot, or, for an array on the stack, to the elements themselves.
     """
 
-    def __init__(self, dtype: types.Type, inner: tuple[int | str, ...], readonly: bool, on_stack: bool = False) -> None:
+    def __init__(
+        self,
+        dtype: types.Type,
+        inner: tuple[int | str, ...],
+        readonly: bool,
+        on_stack: bool = False,
+        interleaved: bool = False,
+    ) -> None:
         self.dtype = dtype
         self.inner = tuple(n if isinstance(n, int) else None for n in inner)
         self.readonly = readonly
         self.on_stack = on_stack
+        self.interleaved = interleaved
         self.ndim = 1 + len(inner)
-        super().__init__(name=f"FieldArray({dtype}, {self.inner}, {readonly}, {on_stack})")
+        super().__init__(name=f"FieldArray({dtype}, {self.inner}, {readonly}, {on_stack}, {interleaved})")
 
 
 @register_model(StructType)
@@ -141,6 +152,25 @@ def _slot_word(builder: Any, slot: Any, word: int) -> Any:
     return _mark(builder, builder.load(builder.bitcast(pointer, I64.as_pointer())), "slot", True)
 
 
+def _world_number(builder: Any, name: str) -> Any:
+    """The number of the world that runs, or of worlds, as the target of interleaved code gives it."""
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(I64, []), name)
+        for attribute in ("readnone", "nounwind"):
+            function.attributes.add(attribute)
+    return builder.call(function, [])
+
+
+def _scalar_pointer(builder: Any, typ: Any, value: Any, slot: int, llvm_dtype: Any) -> Any:
+    """Where a scalar stands: in its slot; of many worlds, in the array that the slot refers to."""
+    place = _slot_pointer(builder, value, slot)
+    if not typ.interleaved:
+        return builder.bitcast(place, llvm_dtype.as_pointer())
+    data = builder.inttoptr(_slot_word(builder, place, 0), llvm_dtype.as_pointer())
+    return builder.gep(data, [_world_number(builder, WORLD_INDEX)], inbounds=True)
+
+
 @lower_getattr_generic(StructType)
 def _lower_getattr(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
     full = typ.prefix + attr
@@ -151,7 +181,7 @@ def _lower_getattr(context: Any, builder: Any, typ: Any, value: Any, attr: str) 
     dtype = NUMBA_DTYPES[field.dtype]
     llvm_dtype = context.get_value_type(dtype)
     if field.is_scalar:
-        load = builder.load(builder.bitcast(_slot_pointer(builder, value, slot), llvm_dtype.as_pointer()))
+        load = builder.load(_scalar_pointer(builder, typ, value, slot, llvm_dtype))
         return _mark(builder, load, str(dtype), typ.struct.readonly)
     return _slot_pointer(builder, value, slot)
 
@@ -166,8 +196,7 @@ def _lower_setattr(context: Any, builder: Any, sig: Any, args: Any, attr: str) -
         raise TypeError(f"stages may not set {typ.struct.name}.{full}")
     dtype = NUMBA_DTYPES[field.dtype]
     cast = context.cast(builder, value, value_type, dtype)
-    slot = _slot_pointer(builder, target, typ.struct.slot[full])
-    pointer = builder.bitcast(slot, context.get_value_type(dtype).as_pointer())
+    pointer = _scalar_pointer(builder, typ, target, typ.struct.slot[full], context.get_value_type(dtype))
     _mark(builder, builder.store(cast, pointer), str(dtype))
 
 
@@ -223,6 +252,9 @@ def _element_pointer(context: Any, builder: Any, array_type: Any, value: Any, in
         data = builder.bitcast(value, element)
     else:
         data = builder.inttoptr(_slot_word(builder, value, 0), element)
+    if array_type.interleaved:
+        offset = builder.mul(offset, _world_number(builder, WORLD_COUNT), flags=["nsw"])
+        offset = builder.add(offset, _world_number(builder, WORLD_INDEX), flags=["nsw"])
     return builder.gep(data, [offset], inbounds=True)
 
 
@@ -253,15 +285,16 @@ def _typeof_function(function: Any, context: Any) -> Any:
     return types.Dispatcher(dispatcher_of(function)) if is_kernel(function) else None
 
 
-def as_struct(struct: Struct) -> Any:
-    """An intrinsic that turns an address (an integer) into a view of `struct`."""
+def as_struct(struct: Struct, layout: str = WORLD) -> Any:
+    """An intrinsic that turns an address (an integer) into a view of `struct`; models are never interleaved."""
+    interleaved = layout == INTERLEAVED and not struct.readonly
 
     @intrinsic
     def address_as_struct(typing_context: Any, address: Any) -> Any:
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return builder.inttoptr(args[0], BYTE_POINTER)
 
-        return StructType(struct)(types.intp), codegen
+        return StructType(struct, interleaved=interleaved)(types.intp), codegen
 
     return address_as_struct
 
@@ -282,6 +315,15 @@ def as_result(dtype: str) -> Any:
     return convert
 
 
+def _emit_call_by_number(builder: Any, number: Any, m: Any, d: Any, extra: list[Any]) -> Any:
+    """Interleaved code knows no addresses of functions, since GPUs don't: its tables hold numbers."""
+    words = [number, builder.ptrtoint(m, I64), builder.ptrtoint(d, I64), *extra]
+    function = builder.module.globals.get(CALL)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(I64, [I64] * len(words)), CALL)
+    return builder.call(function, words)
+
+
 def _emit_call(builder: Any, address: Any, m: Any, d: Any, extra: list[Any]) -> Any:
     words = [builder.ptrtoint(m, I64), builder.ptrtoint(d, I64), *extra]
     function_type = ir.FunctionType(I64, [I64] * len(words))
@@ -292,7 +334,8 @@ def _emit_call(builder: Any, address: Any, m: Any, d: Any, extra: list[Any]) -> 
 def _call_collider(typing_context: Any, address: Any, m: Any, d: Any, geom1: Any, geom2: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         geoms = [context.cast(builder, args[k], sig.args[k], types.int64) for k in (3, 4)]
-        return _emit_call(builder, args[0], args[1], args[2], geoms)
+        emit = _emit_call_by_number if sig.args[2].interleaved else _emit_call
+        return emit(builder, args[0], args[1], args[2], geoms)
 
     return types.int64(types.int64, m, d, geom1, geom2), codegen
 

@@ -1,0 +1,1 @@
+"""Other programs than the one that a kernel says, made from its code: single precision."""

@@ -1,0 +1,86 @@
+"""Single precision: the code of kernels, with every ``double`` in it turned into ``float``.
+
+It works on the text that Numba's front end writes, before any optimisation. There, every address is computed by types,
+so that sizes and offsets follow; and as nothing of type ``double`` is left, no operation is done in double precision by
+accident, as it would be if kernels were typed anew (a product of an integer and a float32 is a float64 to Numba).
+
+Constants are rounded, small ones scaled; see `single_constant`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+_DOUBLE = re.compile(r"\bdouble\b")
+_CONSTANT = re.compile(r"\b0x[0-9a-fA-F]{16}\b")
+_INTRINSIC = re.compile(r"(@\"?llvm\.[\w.]+?)\.f64\b")
+_FUNCTIONS = (
+    *(
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "expm1",
+        "exp2",
+        "log",
+        "log2",
+    ),
+    *(
+        "log10",
+        "log1p",
+        "pow",
+        "sqrt",
+        "cbrt",
+        "hypot",
+        "erf",
+        "erfc",
+        "fmod",
+        "fabs",
+        "floor",
+        "ceil",
+        "round",
+        "trunc",
+    ),
+    *("nearbyint", "rint", "fmin", "fmax", "copysign", "fma", "ldexp"),
+)
+_LIBRARY = re.compile(rf'@"?({"|".join(_FUNCTIONS)})"?(?=\()')
+_CONVERSION = re.compile(r"\b(?:fpext|fptrunc) float (\S+) to float")
+_DECLARATION = re.compile(r'^declare .*?(@"?[\w.$]+"?)\(.*$', re.MULTILINE)
+
+
+def single_constant(value: float) -> float:
+    """A constant of the double-precision code, rounded to single precision."""
+    try:
+        return struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _constant(match: re.Match[str]) -> str:
+    value = struct.unpack(">d", bytes.fromhex(match.group()[2:]))[0]
+    return "0x" + struct.pack(">d", single_constant(value)).hex()
+
+
+def in_single_precision(text: str) -> str:
+    """The text of an LLVM module that isn't optimised yet, in single precision."""
+    text = _DOUBLE.sub("float", text)
+    text = _CONSTANT.sub(_constant, text)
+    text = _INTRINSIC.sub(r"\1.f32", text)
+    text = _LIBRARY.sub(r"@\1f", text)
+    text = _CONVERSION.sub(r"bitcast float \1 to float", text)
+    seen: set[str] = set()
+
+    def once(match: re.Match[str]) -> str:
+        known = match.group(1) in seen
+        seen.add(match.group(1))
+        return "" if known else match.group()
+
+    return _DECLARATION.sub(once, text)
