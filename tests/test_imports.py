@@ -22,7 +22,7 @@ FLOORS = (
     ("dynamics", "soft", "collision", "constraint", "solver", "sensor"),
     ("plugins",),
     ("step",),
-    ("compiler",),
+    ("compiler", "derive"),
     ("api", "batch"),
     ("visual",),
     ("render",),

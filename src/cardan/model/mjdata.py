@@ -26,7 +26,7 @@ from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
-INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR": 0}
+INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR": 0, "nsolution": 0}
 # not a capacity that grows: the solver's statistics stand apart, so that memory nobody writes to is never touched
 INITIAL_CAPACITY |= {"nstatistic": mjNISLAND * mjNSOLVER}
 # where the user limits memory: a start of a few hundred bytes, so that the limit decides

@@ -63,7 +63,7 @@ SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in options.SIZES)
 
 # capacities of the arena: a stage that finds no room returns the number (from 1) of the capacity that must grow
 CAPACITIES: tuple[str, ...] = ("ncon", "nefc", "nnzJ", "nefc_dual", "nisland", "nJ", "nH", "ncandidate", "nstatistic")
-CAPACITIES += ("nB_dual", "nAR")
+CAPACITIES += ("nB_dual", "nAR", "nsolution")
 GROW_CON, GROW_EFC, GROW_NNZJ, GROW_DUAL, GROW_ISLAND, GROW_J, GROW_H, GROW_CANDIDATE = range(1, 9)
-GROW_HALF, GROW_AR = 10, 11
+GROW_HALF, GROW_AR, GROW_SOLUTION = 10, 11, 12
 COUNTERS: dict[str, str] = {"ncon": "ncon", "nefc": "nefc", "nnzJ": "nnzJ", "nefc_dual": "nefc", "nisland": "nisland"}

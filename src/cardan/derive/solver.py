@@ -1,0 +1,176 @@
+"""Derivatives of the solver's result by the implicit function theorem (spec: computation, reduced primal problem).
+
+The solution a = qacc is where the gradient of the primal cost vanishes::
+
+    r(a, q) = M a - qfrc_smooth - J' f(J a - aref) = 0
+
+with the constraint forces f of `constraint.update`. Whatever the solver did to come there does not matter: for a change
+of what the problem is made of (M, qfrc_smooth, J, aref, D, R, friction, ...) ::
+
+    H da = - dr        H = dr/da = M + J' H[s] J        dr: at constant a
+
+(Krantz and Parks, The Implicit Function Theorem, 2003, section 3.3.) H is the Newton solver's Hessian, factorised once
+at the solution, whatever solver found it. Rows at a kink of their cost belong to the zone that `constraint.update`
+says, so that the derivative there is one-sided, and always finite: M is positive definite.
+
+Three stages make it, and the tangents of two of them:
+
+1. `solution_imbalance` computes r; its tangents with d(qacc) = 0 are dr.
+2. `factor_solution` factorises H. It has no tangents: H does not depend on the direction.
+3. `solve_lanes` turns a block of `LANES` columns of dr into columns of d(qacc).
+
+Then the tangents of `constraint.inverse.inv_constraint` with that d(qacc) are those of ``efc_force`` and
+``qfrc_constraint``.
+"""
+
+from __future__ import annotations
+
+from cardan.constraint.inverse import inv_constraint
+from cardan.constraint.jacobian import mul_jac_vec
+from cardan.constraint.update import constraint_update
+from cardan.dynamics.inertia import mul_m
+from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
+from cardan.model.tables import GROW_SOLUTION
+from cardan.solver.dense import change_dense_hessian, factor_dense, start_dense_hessian
+from cardan.solver.islands import link_trees, number_islands, order_dofs, order_runs, tree_root
+from cardan.solver.newton import any_cone, prepare_island
+from cardan.solver.sparse import factor_sparse
+
+LANES = 8
+"""Directions that are treated together."""
+GROW = int(GROW_SOLUTION)
+
+
+@stage
+def solution_imbalance(m: Model, d: Data) -> int:
+    """``work.imbalance`` = M qacc - qfrc_smooth - J' efc_force, with the forces that belong to qacc.
+
+    Reads qM, qacc, qfrc_smooth and the rows; writes efc_force, efc_state and qfrc_constraint on the way.
+    """
+    inv_constraint(m, d)
+    mul_m(m, d, d.work.imbalance, d.qacc)
+    for i in range(m.nv):
+        d.work.imbalance[i] -= d.qfrc_smooth[i] + d.qfrc_constraint[i]
+    return OK
+
+
+@stage
+def factor_solution(m: Model, d: Data) -> int:
+    """Factorise the Hessian H of the primal cost at qacc, as L' D L, into ``work.solution_*``.
+
+    Reads qM, qacc and the rows; writes efc_force, efc_state and contact.H. Rows of the factor are numbered by dof; each
+    has the entries before its diagonal, and the diagonal's reciprocal. Every tree is in an island, so that the factor
+    holds all dofs, also those that no constraint touches.
+
+    Returns:
+        OK, or a request to enlarge memory.
+    """
+    residual = d.work.efc_residual
+    mul_jac_vec(m, d, d.qacc, residual)
+    for i in range(d.nefc):
+        residual[i] = residual[i] - d.efc_aref[i]
+    constraint_update(d, residual, 1)
+    used = 0
+    for island in range(all_islands(m, d)):
+        status = prepare_island(m, d, island, True)
+        if status != OK:
+            return status
+        d.work.has_cone = 1 if any_cone(d, island) else 0
+        n = int(d.work.island_ndof[island])
+        room = used + factor_room(d, n)
+        if room > len(d.work.solution_L):
+            d.work.need = room
+            return GROW
+        if d.work.dense_island != 0:
+            start_dense_hessian(m, d, island)
+            change_dense_hessian(d, island)
+            factor_dense(d, island)
+            used = keep_dense(d, island, used)
+        else:
+            factor_sparse(m, d, island)
+            used = keep_sparse(d, island, used)
+    return OK
+
+
+@kernel
+def all_islands(m: Model, d: Data) -> int:
+    """Find the islands, as `solver.islands.partition` does, trees without rows among them; returns their number."""
+    for t in range(m.ntree + 1):
+        d.work.tree_parent[t] = t
+        d.work.tree_nrow[t] = 0
+    link_trees(m, d, False)
+    for t in range(m.ntree):
+        d.work.tree_nrow[tree_root(d, t)] += 1
+    count = number_islands(m, d)
+    order_dofs(m, d, count)
+    order_runs(d, count)
+    return count
+
+
+@kernel
+def factor_room(d: Data, n: int) -> int:
+    """Entries, at most, of the factor of an island of `n` dofs."""
+    return n * (n - 1) // 2 if d.work.dense_island != 0 else (int(d.work.factor_nnz) - n) // 2
+
+
+@kernel
+def keep_dense(d: Data, island: int, used: int) -> int:
+    """Append the rows of a dense factor, without zeros; returns how many entries there are now."""
+    first = int(d.work.island_dof[island])
+    n = int(d.work.island_ndof[island])
+    for i in range(n):
+        dof = int(d.work.dof_at[first + i])
+        d.work.solution_adr[dof] = used
+        for k in range(i):
+            if d.work.L[i * n + k] != 0.0:
+                d.work.solution_L[used] = d.work.L[i * n + k]
+                d.work.solution_col[used] = d.work.dof_at[first + k]
+                used += 1
+        d.work.solution_nnz[dof] = used - d.work.solution_adr[dof]
+        d.work.solution_pivot[dof] = d.work.L[i * n + i]
+    return used
+
+
+@kernel
+def keep_sparse(d: Data, island: int, used: int) -> int:
+    """Append the rows of a sparse factor; returns how many entries there are now."""
+    first = int(d.work.island_dof[island])
+    for i in range(d.work.island_ndof[island]):
+        dof = int(d.work.dof_at[first + i])
+        d.work.solution_adr[dof] = used
+        adr = int(d.work.L_adr[i])
+        for k in range(adr, adr + d.work.L_nnz[i] - 1):
+            d.work.solution_L[used] = d.work.L[k]
+            d.work.solution_col[used] = d.work.dof_at[first + d.work.L_col[k]]
+            used += 1
+        d.work.solution_nnz[dof] = used - d.work.solution_adr[dof]
+        d.work.solution_pivot[dof] = d.work.Ldiag_inv[i]
+    return used
+
+
+@stage
+def solve_lanes(m: Model, d: Data) -> int:
+    """Replace the columns of ``work.solution_lanes`` (nv, LANES), tangents of the imbalance, by those of qacc."""
+    lanes = d.work.solution_lanes
+    # L' y = - dr, from the last dof to the first
+    for i in range(m.nv - 1, -1, -1):
+        pivot = -d.work.solution_pivot[i]
+        for lane in range(LANES):
+            lanes[i, lane] *= pivot
+        adr = int(d.work.solution_adr[i])
+        for k in range(adr, adr + d.work.solution_nnz[i]):
+            column = d.work.solution_col[k]
+            value = d.work.solution_L[k]
+            for lane in range(LANES):
+                lanes[column, lane] += value * lanes[i, lane]
+    # (unit) L da = y, from the first dof to the last
+    for i in range(m.nv):
+        pivot = d.work.solution_pivot[i]
+        adr = int(d.work.solution_adr[i])
+        for k in range(adr, adr + d.work.solution_nnz[i]):
+            column = d.work.solution_col[k]
+            value = d.work.solution_L[k] * pivot
+            for lane in range(LANES):
+                lanes[i, lane] -= value * lanes[column, lane]
+    return OK
