@@ -6,7 +6,8 @@ import importlib
 import sys
 
 NAMES = ("accuracy", "parity", "soft_parity", "long_runs", "stepping", "settings", "soft", "growth", "derivatives")
-NAMES += ("newest", "rollout", "batch", "compiling", "startup", "memory", "midphase", "reading", "unconverged", "calls")
+NAMES += ("newest", "rollout", "batch", "cluster")
+NAMES += ("compiling", "startup", "memory", "midphase", "reading", "unconverged", "calls")
 
 
 def main() -> None:

@@ -87,6 +87,7 @@ COLUMNS: dict[str, Columns] = {
         "single pairs": low_to_high,
         "steps a second": number("steps", ",.0f"),
     },
+    "cluster": {"s": number("seconds", ".1f"), "ms": number("ms", ".1f")},
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
     "settings": STEP,
     "soft_elastic": STEP,

@@ -35,7 +35,7 @@ PHYSICS = {"dynamics", "soft", "collision", "constraint", "solver", "sensor", "p
 LONGEST_FILE = 700
 LONGEST_FUNCTION = 80
 REFERENCE = "mujoco"
-SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib")
+SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib", "ray")
 
 
 def module_name(file: Path) -> str:

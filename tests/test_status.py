@@ -98,7 +98,7 @@ REFUSED: list[Use] = [
     ("batches in single precision", lambda: cardan.Batch(empty(), 2, dtype="float32"), "float32 are not supported yet"),
     ("normals of `Batch.ray`", lambda: cardan.Batch(empty(), 2).ray([0, 0, 1], [0, 0, 1], normal=True), "normals"),
 ]
-WITHOUT_A_NAME = ("several machines",)
+WITHOUT_A_NAME: tuple[str, ...] = ()
 
 
 def is_about(start: str, row: Row) -> bool:

@@ -13,3 +13,6 @@ class SimulationError(RuntimeError):
     def __init__(self, message: str, ids: list[int]) -> None:
         super().__init__(message)
         self.ids = ids
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, list[int]]]:
+        return type(self), (str(self), self.ids)

@@ -109,22 +109,31 @@ def rollout(
         ValueError: shapes that don't fit, or `control_spec` with other bits.
     """
     workers = _workers(model, data, nthread)
-    if control_spec & ~mjtState.mjSTATE_USER.value:
-        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
-    nstate = state_size(model, mjtState.mjSTATE_FULLPHYSICS)
-    sizes = {
-        "initial_state": nstate,
-        "control": state_size(model, control_spec),
-        "initial_warmstart": model.nv,
-        "state": nstate,
-        "sensordata": model.nsensordata,
-    }
+    sizes = row_sizes(model, control_spec)
     prepare = unchecked_rows if skip_checks else checked_rows
     given = {"initial_state": initial_state, "control": control, "initial_warmstart": initial_warmstart}
     given |= {"state": state, "sensordata": sensordata}
     rows = prepare(sizes, nroll, nstep, given)
     _run_all(model, workers, Worlds(control_spec=control_spec, **rows))
     return results(rows["state"], state), results(rows["sensordata"], sensordata)
+
+
+def row_sizes(model: MjModel, control_spec: int) -> dict[str, int]:
+    """Length of a row of each array of a rollout.
+
+    Raises:
+        ValueError: `control_spec` has bits outside mjSTATE_USER.
+    """
+    if control_spec & ~mjtState.mjSTATE_USER.value:
+        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
+    nstate = state_size(model, mjtState.mjSTATE_FULLPHYSICS)
+    return {
+        "initial_state": nstate,
+        "control": state_size(model, control_spec),
+        "initial_warmstart": model.nv,
+        "state": nstate,
+        "sensordata": model.nsensordata,
+    }
 
 
 def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | None) -> list[MjData]:

@@ -30,6 +30,17 @@ def checked_rows(
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.
     """
+    arrays, count = inferred(sizes, nroll, nstep, given)
+    return {name: _fill(name, array, sizes[name], count) for name, array in arrays.items()}
+
+
+def inferred(
+    sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray | None], tuple[int, int]]:
+    """The arrays with all their dimensions, not repeated yet, and the numbers of rollouts and of steps.
+
+    Arguments and errors are those of `checked_rows`.
+    """
     arrays = {name: _as_array(name, value) for name, value in given.items()}
     if arrays["initial_state"] is None:
         raise ValueError("initial_state must be a numpy array or float")
@@ -37,8 +48,7 @@ def checked_rows(
         if array is not None and array.shape[-1] != sizes[name]:
             raise ValueError(f"trailing dimension of {name} must be {sizes[name]}, got {array.shape[-1]}")
     stepped = {name: array for name, array in arrays.items() if DIMENSIONS[name] == 3}
-    count = (_infer(0, nroll, arrays), _infer(1, nstep, stepped))
-    return {name: _fill(name, array, sizes[name], count) for name, array in arrays.items()}
+    return arrays, (_infer(0, nroll, arrays), _infer(1, nstep, stepped))
 
 
 def unchecked_rows(

@@ -1,4 +1,4 @@
-"""What a user sees while stages are compiled for the first time."""
+"""What a user sees while something takes long: kernels that are compiled for the first time, say."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ from typing import Any
 DELAY = 1.0
 
 
-class CompileProgress:
-    """A progress bar on standard error that appears once compiling has taken longer than a second.
+class Progress:
+    """A progress bar on standard error that appears once the work has taken longer than a second.
 
-    Without the package ``rich`` (extra ``cardan[cli]``) one line says what the wait is for.
+    It appears on terminals only. Without the package ``rich`` (extra ``cardan[cli]``) one line says
+    what the wait is for.
+
+    Args:
+        total: how much there is to do; 0: show nothing.
+        title: what is being done.
+        wait: the line without ``rich``.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, title: str, wait: str | None = None) -> None:
         self.total = total
         self.done = 0
+        self._title = title
+        self._wait = wait or f"{title} ({total})"
         self._start = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
 
-    def __enter__(self) -> CompileProgress:
+    def __enter__(self) -> Progress:
         return self
 
     def __exit__(
@@ -32,29 +40,52 @@ class CompileProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def compiling(self, name: str) -> None:
-        """Say that the stage `name` is being compiled now."""
-        if self._bar is None and time.monotonic() - self._start > DELAY and sys.stderr.isatty():
+    def show(self, detail: str = "") -> None:
+        """Show how far the work is; `detail` says what is being done now."""
+        waited = time.monotonic() - self._start > DELAY
+        if self._bar is None and self.total and waited and sys.stderr.isatty():
             self._open()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done, stage=name)
-        self.done += 1
+            self._bar.update(self._task, completed=self.done, detail=detail)
+
+    def advance(self, count: int) -> None:
+        """Say that `count` more are done."""
+        self.done += count
+        self.show()
 
     def _open(self) -> None:
         self._start = float("inf")  # once is enough
         try:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+            from rich.progress import Progress as Bar
         except ModuleNotFoundError:
-            print(f"compiling {self.total} kernels (once on this machine)", file=sys.stderr)
+            print(self._wait, file=sys.stderr)
             return
-        self._bar = Progress(
-            TextColumn("compiling kernels (once on this machine)"),
+        self._bar = Bar(
+            TextColumn(self._title),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[stage]}"),
+            TextColumn("{task.fields[detail]}"),
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task("compile", total=self.total, stage="")
+        self._task = self._bar.add_task("work", total=self.total, detail="")
         self._bar.start()
+
+
+class CompileProgress(Progress):
+    """The progress of compiling a number of kernels."""
+
+    def __init__(self, total: int) -> None:
+        super().__init__(
+            total, "compiling kernels (once on this machine)", f"compiling {total} kernels (once on this machine)"
+        )
+
+    def __enter__(self) -> CompileProgress:
+        return self
+
+    def compiling(self, name: str) -> None:
+        """Say that the stage `name` is being compiled now."""
+        self.show(name)
+        self.done += 1

@@ -1,0 +1,346 @@
+"""Rollouts and parameter sweeps over the machines of a Ray cluster (extra ``cardan[ray]``).
+
+Worlds are cut into blocks; each worker, an actor of its own process, does block after block. The model is sent once to
+each machine. A worker that is lost is replaced, and its worlds are done again. A world's results depend on its inputs
+alone: on processors of one kind they are those of `cardan.rollout`, bit by bit, whoever did them and how often.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cardan.batch.batch import Batch
+from cardan.batch.dealing import Block, ClusterError, Dealing, WorkerLost
+from cardan.batch.errors import SimulationError
+from cardan.batch.rollout import rollout, row_sizes
+from cardan.batch.select import integer
+from cardan.batch.shapes import inferred
+from cardan.enums.data import mjtState
+from cardan.jit.cache.progress import Progress
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+
+try:
+    import ray
+    from ray.exceptions import RayError, RayTaskError
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError("cardan.batch.ray needs the package ray: pip install 'cardan[ray]'") from missing
+
+__all__ = ["Cluster", "ClusterError", "Sweep"]
+
+FULL = int(mjtState.mjSTATE_FULLPHYSICS)
+BLOCKS_PER_WORKER = 8
+
+Fields = Mapping[str, npt.ArrayLike]
+Sampler = Callable[[MjModel, np.random.Generator], Fields]
+Work = tuple[Any, ...]
+
+
+class _Failure(NamedTuple):
+    """What a worker raised. Sent as a result: Ray would log each error that nobody waits for any more."""
+
+    error: Exception
+
+
+class Sweep(NamedTuple):
+    """Results of a sweep.
+
+    Attributes:
+        values: the fields of the model in each world (nworld, ...), by name.
+        records: what was recorded (nworld, nstep // every, ...), by name or `mjtState` bits.
+    """
+
+    values: dict[str, np.ndarray]
+    records: dict[str | int, np.ndarray]
+
+
+class _Worker:
+    """What runs in an actor: one model, and as many threads as the actor has processors."""
+
+    def __init__(self, model: MjModel, nthread: int) -> None:
+        self.model = model
+        self.nthread = nthread
+        self.data = MjData(model)
+
+    def pid(self) -> int:
+        """The number of the process."""
+        return os.getpid()
+
+    def do(self, method: str, arguments: tuple[Any, ...], sampler: Any = None) -> Any:
+        """The result of a method, or its failure; `sampler` is the function of `Cluster.sweep`, sent once."""
+        try:
+            return getattr(self, method)(*arguments, *([] if sampler is None else [sampler]))
+        except Exception as error:
+            return _Failure(error)
+
+    def rollout(self, rows: Mapping[str, np.ndarray | None], spec: int, nroll: int, nstep: int) -> Any:
+        """The states and the sensor data of a block (see `Cluster.rollout`)."""
+        initial = rows["initial_state"]
+        assert initial is not None
+        more: dict[str, Any] = {name: rows[name] for name in ("control", "initial_warmstart")}
+        threads = self.nthread
+        return rollout(
+            self.model, self.data, initial, control_spec=spec, nroll=nroll, nstep=nstep, nthread=threads, **more
+        )
+
+    def sweep(
+        self, begin: int, count: int, seed: int, initial: np.ndarray | None, call: Any, fields: Fields | Sampler
+    ) -> tuple[dict[str, np.ndarray], dict[str | int, np.ndarray]]:
+        """The values and records of a block (see `Cluster.sweep`)."""
+        values = _sampled(self.model, fields, seed, begin, count) if callable(fields) else dict(fields)
+        batch = Batch(self.model, count, self.nthread)
+        try:
+            for name, rows in values.items():
+                batch.expand(name)[...] = rows
+            if values:
+                batch.set_const()
+            batch.reset(stage=0)
+            if initial is not None:
+                batch.set_state(initial, FULL)
+            return {name: np.asarray(rows) for name, rows in values.items()}, batch.rollout(**call)
+        except SimulationError as error:
+            texts = "; ".join(f"world {begin + i}: {batch.error(i)}" for i in error.ids)
+            raise SimulationError(texts, [begin + i for i in error.ids]) from None
+        finally:
+            batch.close()
+
+
+def _sampled(m: MjModel, sample: Sampler, seed: int, begin: int, count: int) -> dict[str, np.ndarray]:
+    """The fields that a function draws for consecutive worlds, (count, ...) each.
+
+    World w draws from numbers of its own: Philox with the key `seed`, and w in the highest word of the counter.
+    """
+    drawn = []
+    for world in range(begin, begin + count):
+        generator = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, world]))
+        drawn.append(sample(m, generator))
+        if drawn[-1].keys() != drawn[0].keys():
+            raise ValueError(f"world {world} has the fields {sorted(drawn[-1])}, world {begin} {sorted(drawn[0])}")
+    return {name: np.stack([np.asarray(fields[name]) for fields in drawn]) for name in drawn[0]}
+
+
+class _Port:
+    """Actors of one cluster, and what a block of worlds asks them to do."""
+
+    def __init__(self, start: Callable[[], Any], work: Callable[[Block], Work]) -> None:
+        self.start = start
+        self._work = work
+
+    def submit(self, worker: Any, block: Block) -> Any:
+        return worker.do.remote(*self._work(block))
+
+    def wait(self, tickets: Sequence[Any]) -> Any:
+        return ray.wait(list(tickets), num_returns=1)[0][0]
+
+    def result(self, ticket: Any) -> Any:
+        try:
+            result = ray.get(ticket)
+        except RayTaskError:
+            raise
+        except RayError as error:
+            raise WorkerLost(str(error).strip().split("\n")[0]) from error
+        if isinstance(result, _Failure):
+            raise result.error
+        return result
+
+    def cancel(self, ticket: Any) -> None:
+        ray.cancel(ticket, force=False)
+
+
+class Cluster:
+    """Workers over a Ray cluster that simulate worlds of one model.
+
+    If the program is not connected to a cluster yet, it is connected to the one that ``RAY_ADDRESS`` names or that
+    runs on this machine; if there is none, one is started here. Use it in a ``with`` statement, or call `close`.
+
+    Args:
+        model: the model; sent once, changes made later don't count.
+        nworker: number of workers; None: as many as the cluster has processors for.
+        nthread: threads, and processors, of each worker.
+        progress: show a progress bar (on a terminal, once a call takes longer than a second).
+
+    Raises:
+        ValueError: numbers that are not positive.
+    """
+
+    def __init__(self, model: MjModel, nworker: int | None = None, nthread: int = 1, *, progress: bool = True) -> None:
+        self.nthread = integer("nthread", nthread, 1)
+        if not ray.is_initialized():
+            ray.init(logging_level=logging.WARNING)
+        room = int(ray.cluster_resources().get("CPU", 1)) // self.nthread
+        self.model = model
+        self.progress = progress
+        self._sent = ray.put(model)
+        self._workers = [self._start() for _ in range(max(1, room) if nworker is None else integer("n", nworker, 1))]
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers; the connection to the cluster stays."""
+        for worker in self._workers:
+            ray.kill(worker)
+        self._workers.clear()
+
+    def pids(self) -> list[int]:
+        """The numbers of the workers' processes, on their machines."""
+        return ray.get([worker.pid.remote() for worker in self._workers])
+
+    def _start(self) -> Any:
+        return ray.remote(_Worker).options(num_cpus=self.nthread).remote(self._sent, self.nthread)
+
+    def rollout(
+        self,
+        initial_state: npt.ArrayLike,
+        control: npt.ArrayLike | None = None,
+        *,
+        control_spec: int = mjtState.mjSTATE_CTRL.value,
+        nroll: int | None = None,
+        nstep: int | None = None,
+        initial_warmstart: npt.ArrayLike | None = None,
+        block: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Roll out open-loop trajectories; arguments and results are those of `cardan.rollout.rollout`.
+
+        Args:
+            initial_state: ([nroll or 1] x nstate).
+            control: inputs of each step ([nroll or 1] x [nstep or 1] x ncontrol).
+            control_spec: what a row of `control` is made of: bits of `mjtState` within mjSTATE_USER.
+            nroll: number of rollouts; inferred if not given.
+            nstep: number of steps; inferred if not given.
+            initial_warmstart: initial `qacc_warmstart` ([nroll or 1] x nv).
+            block: worlds sent to a worker at a time; None: an eighth of its share.
+
+        Returns:
+            state (nroll, nstep, nstate) and sensordata (nroll, nstep, nsensordata).
+
+        Raises:
+            ValueError: shapes that don't fit.
+            ClusterError: workers were lost again and again on the same worlds.
+        """
+        given = {"initial_state": initial_state, "control": control, "initial_warmstart": initial_warmstart}
+        sizes = row_sizes(self.model, int(control_spec))
+        rows, (count, steps) = inferred(sizes, nroll, nstep, given)
+        state, sensordata = (np.zeros((count, steps, sizes[name])) for name in ("state", "sensordata"))
+
+        def work(b: Block) -> Work:
+            part = {n: a if a is None or len(a) == 1 else a[b.begin : b.end] for n, a in rows.items()}
+            return "rollout", (part, int(control_spec), b.end - b.begin, steps)
+
+        def done(b: Block, parts: tuple[np.ndarray, np.ndarray]) -> None:
+            for whole, part in zip((state, sensordata), parts, strict=True):
+                whole[b.begin : b.end] = part
+
+        self._deal(work, done, count if steps else 0, block)
+        return state, sensordata
+
+    def sweep(
+        self,
+        fields: Fields | Sampler,
+        nstep: int,
+        nworld: int | None = None,
+        *,
+        seed: int = 0,
+        initial_state: npt.ArrayLike | None = None,
+        control: npt.ArrayLike | None = None,
+        control_spec: int = mjtState.mjSTATE_CTRL.value,
+        record: Sequence[str | int] = ("qpos",),
+        every: int = 1,
+        block: int | None = None,
+    ) -> Sweep:
+        """Simulate worlds whose models differ, and record fields of their data.
+
+        Constants are set again where fields that they follow from differ, as by `Batch.set_const`.
+
+        Args:
+            fields: values of fields of the model (nworld, ...) by name (see `Batch.expand`); or a function of the model
+                and a `numpy.random.Generator` that draws them for one world. The numbers depend on `seed` and the
+                world alone.
+            nstep: number of steps.
+            nworld: number of worlds; inferred where `fields` has arrays.
+            seed: of the generators.
+            initial_state: initial states (mjSTATE_FULLPHYSICS), one for all (nstate,) or (nworld, nstate); None: the
+                defaults of each world's model.
+            control: inputs (nworld, nstep, size), or (nstep, size) for all.
+            control_spec: what a row of `control` is made of.
+            record: fields of the data by name, or bits of `mjtState`.
+            every: record after every so many steps.
+            block: worlds sent to a worker at a time; None: an eighth of its share.
+
+        Raises:
+            ValueError: unknown fields, or shapes that don't fit.
+            SimulationError: some worlds failed; it names them.
+            ClusterError: workers were lost again and again on the same worlds.
+        """
+        arrays = None if callable(fields) else {name: np.asarray(rows) for name, rows in fields.items()}
+        count = _count(arrays, nworld)
+        state = None if initial_state is None else np.asarray(initial_state, np.float64)
+        inputs = None if control is None else np.asarray(control, np.float64)
+        for name, array, each in (("initial_state", state, 2), ("control", inputs, 3)):
+            if array is not None and array.ndim == each and len(array) != count:
+                raise ValueError(f"{name} has {len(array)} rows for {count} worlds")
+        sampler = ray.put(fields) if callable(fields) else None
+        call = {"nstep": nstep, "control_spec": int(control_spec), "record": tuple(record), "every": every}
+        values: dict[Any, np.ndarray] = {}
+        records: dict[Any, np.ndarray] = {}
+
+        def work(b: Block) -> Work:
+            part = slice(b.begin, b.end)
+            n = b.end - b.begin
+            mine: Any = sampler if arrays is None else {name: rows[part] for name, rows in arrays.items()}
+            control = inputs if inputs is None or inputs.ndim < 3 else inputs[part]
+            if control is not None and control.ndim == 2:
+                control = np.broadcast_to(control, (n, *control.shape))
+            initial = state[part] if state is not None and state.ndim == 2 else state
+            arguments = (b.begin, n, seed, initial, {**call, "control": control})
+            return "sweep", arguments, mine
+
+        def done(b: Block, parts: tuple[dict[Any, np.ndarray], dict[Any, np.ndarray]]) -> None:
+            for whole, part in zip((values, records), parts, strict=True):
+                for name, rows in part.items():
+                    if name not in whole:
+                        whole[name] = np.empty((count, *rows.shape[1:]), rows.dtype)
+                    whole[name][b.begin : b.end] = rows
+
+        self._deal(work, done, count, block)
+        return Sweep(values, records)
+
+    def _deal(
+        self, work: Callable[[Block], Work], done: Callable[[Block, Any], None], count: int, size: int | None
+    ) -> None:
+        """Have all worlds done in blocks of `size`."""
+        if not self._workers:
+            raise ClusterError("this cluster's workers were ended by close()")
+        share = max(1, count // (BLOCKS_PER_WORKER * len(self._workers)))
+        size = share if size is None else integer("block", size, 1)
+        blocks = [Block(begin, min(begin + size, count)) for begin in range(0, count, size)]
+        with Progress(count if self.progress else 0, "worlds") as bar:
+
+            def count_and_keep(block: Block, result: Any) -> None:
+                done(block, result)
+                bar.advance(block.end - block.begin)
+
+            Dealing(_Port(self._start, work), self._workers, count_and_keep).run(blocks)
+
+
+def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
+    """The number of worlds that fields and `nworld` agree on."""
+    given = {} if nworld is None else {"nworld": integer("nworld", nworld, 1)}
+    for name, array in (arrays or {}).items():
+        if array.ndim == 0:
+            raise ValueError(f"{name} should have a row for each world, (nworld, ...)")
+        given[name] = len(array)
+    if not given:
+        raise ValueError("nworld is needed where no array says how many worlds there are")
+    if len(set(given.values())) > 1:
+        raise ValueError(f"numbers of worlds differ: {given}")
+    return next(iter(given.values()))
