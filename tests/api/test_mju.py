@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mju_cases import CASES, ELSEWHERE, NBAND, NDENSE, NTOTAL, band, copies, rng, symmetric
 
+import cardan
 from cardan.api.mju import MJU
 from cardan.errors import FatalError
 
@@ -212,3 +213,13 @@ def test_log(tmp_path, monkeypatch):
     assert lines[1:] == ["NOTE: hello", "", ""]
     with pytest.raises(TypeError):
         MJU["mju_writeLog"](1, "hello")
+
+
+@pytest.mark.parametrize("dt", [0.0, -0.0, 0.5])
+@pytest.mark.parametrize("vector", [(0.6, 0.0, 0.0), (0.0, 1e-14, 0.0), (0.0, 1e-20, 0.0), (0.0, 0.0, 0.0)])
+@pytest.mark.parametrize("w", [0.8, -1.0])
+def test_velocities_of_small_turns_and_no_time(w: float, vector: tuple[float, ...], dt: float) -> None:
+    results = [np.zeros(3), np.zeros(3)]
+    for engine, result in zip((mujoco, cardan), results, strict=True):
+        engine.mju_quat2Vel(result, np.array([w, *vector]), dt)
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-12)

@@ -30,6 +30,8 @@ def test_scripts(tmp_path: Path) -> None:
 def test_from_within() -> None:
     code = "import cardan.as_mujoco, cardan, mujoco; print(mujoco.MjData is cardan.MjData, cardan.__version__)"
     assert run("-c", code) == (0, f"True {cardan.__version__}", "")
+    code = "import cardan.as_mujoco, mujoco; print(mujoco.__file__)"
+    assert run("-c", code) == (0, str(cardan.__file__), "")
 
 
 def test_version_of_the_distribution() -> None:

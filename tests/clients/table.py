@@ -53,9 +53,11 @@ together, as the largest difference of a number (relative where it is above 1):
   the median of {STEPS} such pairs;
 - *reference*: processor time of the reference's step, in microseconds.
 
-What *draws* needs OpenGL with the reference, and is not compared. The same comparisons with fewer steps are tests,
-`tests/clients`, which run where the packages are installed. Parts of the tables can be made again
-(`python -m clients.table WORDS`): lines may be of different runs.
+dm_control 1.0.20 needs NumPy 1, with either engine: its `mujoco/index.py` asks for `np.array(..., copy=False)`
+where NumPy 2 must copy, and raises. What *draws* needs OpenGL with the reference, and is not compared.
+
+The same comparisons with fewer steps are tests, `tests/clients`, which run where the packages are installed. Parts of
+the tables can be made again (`python -m clients.table WORDS`): lines may be of different runs.
 """
 
 

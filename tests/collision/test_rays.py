@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -65,7 +66,7 @@ def test_bad_arguments_of_several_rays():
         cardan.mj_multiRay(m, d, np.zeros(3), np.ones(9), None, 1, -1, ids, dist, 3, 1)
     with pytest.raises(TypeError, match="3\\*nray"):
         cardan.mj_multiRay(m, d, np.zeros(3), np.ones(5), None, 1, -1, ids, dist, 2, 1)
-    with pytest.raises(cardan.FatalError, match="direction 1"):
+    with pytest.raises(cardan.FatalError, match="too small, of number 2 of 2"):
         cardan.mj_multiRay(m, d, np.zeros(3), [1, 0, 0, 0, 0, 0], None, 1, -1, ids, dist, 2, 1)
 
 
@@ -76,6 +77,26 @@ def test_geom_of_another_type():
             getattr(cardan, name)(m, d, geom, np.zeros(3), np.ones(3))
     with pytest.raises(cardan.FatalError, match="geom type 7"):
         cardan.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), np.ones(3), np.zeros(3), np.ones(3), 7)
+
+
+def test_only_spheres_are_met_without_an_orientation():
+    """`mj_resetDataDebug` leaves no orientations; what the reference's rays meet then."""
+    for kind in ("plane", "sphere", "capsule", "cylinder", "ellipsoid", "box"):
+        xml = f'<mujoco><worldbody><geom type="{kind}" size=".1 .2 .3"/></worldbody></mujoco>'
+        found = {}
+        for engine in (mujoco, cardan):
+            m = engine.MjModel.from_xml_string(xml)
+            d = engine.MjData(m)
+            engine.mj_resetDataDebug(m, d, 7)
+            ids = np.zeros(1, np.int32)
+            found[engine] = [
+                engine.mj_ray(m, d, np.array([0.0, 0.02, z]), np.array([0.0, 0.0, v]), None, 1, -1, ids)
+                for z, v in ((3.0, -1.0), (-3.0, 0.5), (0.0, 1.0))
+            ]
+            spread = np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.0, 3.0]), np.array([0.0, 0.0, -1.0])
+            found[engine].append(engine.mju_rayGeom(np.zeros(3), np.zeros(9), *spread, int(m.geom_type[0])))
+        np.testing.assert_allclose(found[cardan], found[mujoco], rtol=1e-12, err_msg=kind)
+        assert (np.array(found[cardan]) > 0).all() == (kind == "sphere")
 
 
 def test_numbers_that_are_not_finite_are_misses():

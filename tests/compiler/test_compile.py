@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
+import cardan
 from cardan.api.loading import load_string, mj_setConst
 from cardan.model.mjdata import MjData
 
@@ -39,3 +41,23 @@ def test_set_const_follows_a_change() -> None:
     assert m.dof_M0[0] == pytest.approx(2 * before)
     assert m.body_subtreemass[0] == pytest.approx(m.body_mass[1])
     assert m.dof_invweight0[0] == pytest.approx(0.5 / before)
+
+
+SLIDERS = """<mujoco><worldbody><body><joint type="slide"/><joint type="slide" axis="0 1 0"/><geom size=".1"/></body>
+ <body pos="1 0 0"><joint type="slide" axis="0 0 1"/><geom size=".1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("mass", [2.0, 1e-16, -1.0, 0.0])
+def test_constants_of_bodies_without_mass(mass: float) -> None:
+    weights = {}
+    for engine in (mujoco, cardan):
+        m = engine.MjModel.from_xml_string(SLIDERS)
+        m.body_mass[1] = mass
+        if mass == 0.0:
+            with pytest.raises(engine.FatalError, match="moving body 1 has"):
+                engine.mj_setConst(m, engine.MjData(m))
+            continue
+        engine.mj_setConst(m, engine.MjData(m))
+        weights[engine] = [*m.dof_invweight0, *m.body_invweight0.ravel()]
+    if weights:
+        np.testing.assert_allclose(weights[cardan], weights[mujoco], rtol=1e-12)

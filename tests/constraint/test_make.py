@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from reference import copy_state, data_from_reference, model_from_reference
 
+import cardan
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.make import MAKE_CONSTRAINT, constraint_stages
 from cardan.constraint.reference import reference_constraint
@@ -100,3 +101,23 @@ def test_model_gets_only_the_stages_it_needs():
     names = [function.__name__ for function in constraint_stages(model_from_reference(ref_m))]
     assert names == ["clear_constraint", "make_friction", "make_limit", "make_contact", "record_use"]
     assert len(MAKE_CONSTRAINT) == 10
+
+
+COUPLED = """<mujoco><worldbody><body><joint name="a"/><geom size=".1"/></body></worldbody>
+ <equality><joint joint1="a"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("kind", [-1, 5, 77])
+def test_unknown_type_of_equality(kind: int) -> None:
+    for engine in (mujoco, cardan):
+        m = engine.MjModel.from_xml_string(COUPLED)
+        d = engine.MjData(m)
+        m.eq_type[0] = kind
+        with pytest.raises(engine.FatalError, match=f"mj_ne: unknown constraint type .*{kind}"):
+            engine.mj_step(m, d)
+        d.eq_active[0] = 0
+        engine.mj_step(m, d)
+        assert d.ne == 0
+        m.eq_type[0], d.eq_active[0] = cardan.mjtEq.mjEQ_JOINT, 1
+        engine.mj_step(m, d)
+        assert d.ne == 1

@@ -27,6 +27,7 @@ XML = """
 <mujoco><worldbody><geom type="plane" size="2 2 .1"/>
  <body name="a" pos="0 0 .09"><freejoint/><geom size=".1"/><site/>
   <body pos=".3 0 0"><joint axis="0 1 0"/><geom size=".05 .1" type="capsule"/></body></body>
+ <flexcomp name="f" type="grid" dim="1" count="3 1 1" spacing=".1 .1 .1" pos="0 0 1" mass="1"/>
 </worldbody></mujoco>"""
 for module in pkgutil.iter_modules(cardan.api.__path__, "cardan.api."):
     import_module(module.name)  # all functions are declared then, however lazily the package imports

@@ -138,3 +138,25 @@ def test_pickles_stand_alone() -> None:
     clone = pickle.loads(pickle.dumps(m.opt))
     clone.timestep = 1.0
     assert m.opt.timestep == 0.002
+
+
+@ENGINES
+def test_arrays_of_records_are_the_same_objects(engine: Any) -> None:
+    m, d = world(engine)
+    contact = d.contact[0]
+    frame = contact.frame
+    assert contact.frame is frame and contact.pos is contact.pos and contact.pos is not frame
+    contact.pos = [1, 2, 3]
+    assert [*contact.pos] == [*d.contact.pos[0]] == [1, 2, 3]
+    engine.mj_step(m, d)
+    assert contact.frame is frame and frame.tolist() == d.contact.frame[0].tolist()
+
+
+def test_arrays_of_records_follow_the_arena() -> None:
+    _, d = world(cardan)
+    contact = d.contact[0]
+    before = contact.pos
+    assert d.grow("ncon", 1000)
+    assert contact.pos is not before
+    contact.pos[:] = (7, 8, 9)
+    assert d.contact.pos[0].tolist() == [7, 8, 9]

@@ -59,7 +59,7 @@ def native_by(
     *,
     check: Callable[..., None] | None = None,
     failure: tuple[float, str] | None = None,
-    refuses: bool = False,
+    refuses: bool | str = False,
     releases: bool = False,
     **arguments: Argument,
 ) -> Callable[[F], F]:
@@ -68,16 +68,18 @@ def native_by(
     Args:
         kernel: what computes.
         check: gets all arguments by name before they are converted, and raises if some don't go together.
-        failure: a result that says that an argument is wrong after all, and the message of the FatalError.
-        refuses: whether the kernel returns a status instead, not 0 if an argument is wrong; `check` must raise then.
+        failure: a result that says that an argument is wrong after all, and the message of the FatalError, in which
+            names of arguments may stand in braces.
+        refuses: the kernel returns a status instead, not 0 if an argument is wrong. Either a message as in `failure`,
+            where ``{status}`` may stand, too, or True if `check` raises in all these cases.
         releases: whether the GIL is released meanwhile.
         arguments: descriptions of all parameters but ``m`` and ``d``.
     """
 
     def declare(function: F) -> F:
-        abi = _abi(function, arguments, failure and failure[0], refuses, releases)
+        abi = _abi(function, arguments, failure and failure[0], bool(refuses), releases)
         call = NativeCall(function, kernel, abi)  # type: ignore[arg-type]
-        call.message = failure[1] if failure else ""
+        call.message = failure[1] if failure else refuses if isinstance(refuses, str) else ""
         call.check = check
         return call.builtin
 
@@ -130,7 +132,8 @@ class NativeCall(KernelBinding):
             if original.flags.writeable:
                 original[...] = values[key]
         if status:
-            raise FatalError(f"{name}: {self.message or f'the arguments were refused with status {status}'}")
+            message = self.message or "the arguments were refused with status {status}"
+            raise FatalError(f"{name}: {message.format(status=status, **given)}")
         return result
 
     def _check_objects(self, name: str, given: dict[str, Any]) -> None:

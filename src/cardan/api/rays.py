@@ -6,28 +6,24 @@ in units of `vec`, or -1. Rays that start inside a geom meet the surface where t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cardan.api.array_arguments import numbers, require, target_of, vector_of
 from cardan.api.native_call import native_by
-from cardan.collision.ray import MISS, is_primitive
+from cardan.collision.ray import MISS
 from cardan.collision.ray_mesh import ray_triangle
 from cardan.collision.ray_scene import (
     NGROUP,
-    TOO_SHORT,
+    REFUSED,
     cast_at_hfield,
     cast_at_mesh,
     cast_at_shape,
     cast_ray,
     cast_rays,
 )
-from cardan.constants import mjMINVAL
-from cardan.enums import mjtGeom
-from cardan.errors import FatalError
-from cardan.jit.binding.arguments import Integer, Number, source, target
+from cardan.jit.binding.arguments import Integer, Number, element, source, target
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.soft.rays import cast_at_flex
@@ -35,14 +31,13 @@ from cardan.soft.rays import cast_at_flex
 __all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayFlex", "mju_rayGeom", "mju_raySkin"]
 
 
-SHORT = (TOO_SHORT, "vector length is too small")
 GROUPS = source(NGROUP, dtype="u1", optional=True)
 ONE_ID = target(1, dtype="i4")
 
 
 @native_by(
     cast_ray,
-    failure=SHORT,
+    failure=(REFUSED, "vector length is too small"),
     releases=True,
     pnt=source(3),
     vec=source(3),
@@ -76,18 +71,14 @@ def mj_ray(
     ...
 
 
-def _check_rays(vec: Any, geomid: Any, dist: Any, nray: int, **_: Any) -> None:
+def _check_sizes(geomid: Any, dist: Any, nray: int, **_: Any) -> None:
     require(np.size(dist) == np.size(geomid) == nray, f"dist and geomid should be of size nray ({nray})")
-    directions = vector_of("vec", vec, 3 * nray, "3*nray")
-    lengths = np.linalg.norm(directions.reshape(-1, 3), axis=1)
-    if (lengths < mjMINVAL).any():
-        raise FatalError(f"mj_multiRay: direction {int(np.argmin(lengths))} is too short")
 
 
 @native_by(
     cast_rays,
-    check=_check_rays,
-    refuses=True,
+    check=_check_sizes,
+    refuses="vector length is too small, of number {status} of {nray}",
     releases=True,
     pnt=source(3),
     vec=source("3*nray"),
@@ -134,51 +125,43 @@ def mj_multiRay(
     ...
 
 
-def _is_of(name: str, kind: mjtGeom) -> Callable[..., None]:
-    """A check that the geom that a function is given is of the type `kind`."""
-
-    def check(m: MjModel, geomid: int, **_: Any) -> None:
-        if not 0 <= geomid < m.ngeom or m.geom_type[geomid] != kind:
-            raise FatalError(f"{name}: geom with {kind.name[7:].lower()} type expected, geom {geomid} is none")
-
-    return check
-
-
-MESH_RAY = _is_of("mj_rayMesh", mjtGeom.mjGEOM_MESH)
-HFIELD_RAY = _is_of("mj_rayHfield", mjtGeom.mjGEOM_HFIELD)
-
-
-@native_by(cast_at_mesh, check=MESH_RAY, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3))
+@native_by(
+    cast_at_mesh,
+    failure=(REFUSED, "geom with mesh type expected, geom {geomid} is none"),
+    releases=True,
+    geomid=Integer(),
+    pnt=source(3),
+    vec=source(3),
+)
 def mj_rayMesh(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
     """Distance along a ray to the faces of a mesh geom, or -1; point and direction (3,) in the global frame.
 
     Raises:
-        FatalError: the geom is no mesh, or `vec` is 0.
+        FatalError: the geom is no mesh.
     """
     ...
 
 
 @native_by(
-    cast_at_hfield, check=HFIELD_RAY, failure=SHORT, releases=True, geomid=Integer(), pnt=source(3), vec=source(3)
+    cast_at_hfield,
+    failure=(REFUSED, "geom with hfield type expected, geom {geomid} is none"),
+    releases=True,
+    geomid=Integer(),
+    pnt=source(3),
+    vec=source(3),
 )
 def mj_rayHfield(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> float:
     """Distance along a ray to a height field geom, or -1; point and direction (3,) in the global frame.
 
     Raises:
-        FatalError: the geom is no height field, or `vec` is 0.
+        FatalError: the geom is no height field.
     """
     ...
 
 
-def _check_primitive(geomtype: int, **_: Any) -> None:
-    if not is_primitive(int(geomtype)):
-        raise FatalError(f"mju_rayGeom: unexpected geom type {int(geomtype)}")
-
-
 @native_by(
     cast_at_shape,
-    check=_check_primitive,
-    failure=SHORT,
+    failure=(REFUSED, "unexpected geom type {geomtype}"),
     pos=source(3),
     mat=source(9),
     size=source(3),
@@ -203,22 +186,15 @@ def mju_rayGeom(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int
     ...
 
 
-def _check_flex(m: MjModel, flexid: int, **_: Any) -> None:
-    if not 0 <= flexid < m.nflex:
-        raise FatalError(f"mju_rayFlex: there is no flex {flexid}; the model has {m.nflex}")
-
-
 @native_by(
     cast_at_flex,
-    check=_check_flex,
-    failure=SHORT,
     releases=True,
     flex_layer=Integer(),
     flg_vert=Integer(),
     flg_edge=Integer(),
     flg_face=Integer(),
     flg_skin=Integer(),
-    flexid=Integer(),
+    flexid=element("flex", "nflex"),
     pnt=source(3),
     vec=source(3),
     vertid=ONE_ID,
@@ -252,7 +228,7 @@ def mju_rayFlex(
         vertid: int32 array of size 1 that gets the vertex of the flex closest to the point hit; kept if there is none.
 
     Raises:
-        FatalError: there is no such flex.
+        IndexError: there is no such flex.
         TypeError: an array has a wrong size or type.
     """
     ...

@@ -159,7 +159,7 @@ def _fill_package(module: ModuleType) -> None:
     """The package itself: all public names of `cardan` but its modules, with the reference's version."""
     vars(module).update({key: value for key, value in _content().items() if not isinstance(value, ModuleType)})
     module.__doc__ = cardan.__doc__
-    module.__dict__["__version__"] = VERSION
+    vars(module).update(__version__=VERSION, __file__=cardan.__file__)
     module.__dict__["__getattr__"] = _of_package
     for name in ALWAYS:
         vars(module)[name] = importlib.import_module(f"{NAME}.{name}")

@@ -169,12 +169,16 @@ def ray_primitive(kind: int, size: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_in_frame(pos: Any, mat: Any, point: Any, vec: Any) -> Any:
-    """Point and direction of a ray in a frame."""
-    return mul_mat_t_vec3(mat, sub3(point, pos)), mul_mat_t_vec3(mat, vec)
+def ray_shape(kind: int, size: Any, pos: Any, mat: Any, point: Any, vec: Any) -> float:
+    """A primitive shape in a frame; that of a sphere need not have an orientation."""
+    start = sub3(point, pos)
+    if kind == SPHERE:
+        return ray_sphere(size[0], start, vec)
+    return ray_primitive(kind, size, mul_mat_t_vec3(mat, start), mul_mat_t_vec3(mat, vec))
 
 
 @kernel
 def ray_in_geom(d: Data, geom: int, point: Any, vec: Any) -> Any:
     """Point and direction of a ray in the frame of a geom."""
-    return ray_in_frame(get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), point, vec)
+    mat = get9(d.geom_xmat, geom)
+    return mul_mat_t_vec3(mat, sub3(point, get3(d.geom_xpos, geom))), mul_mat_t_vec3(mat, vec)

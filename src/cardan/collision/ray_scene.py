@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.collision.capsule import axis_z
-from cardan.collision.ray import MINVAL, MISS, PLANE, is_primitive, nearer, ray_in_frame, ray_in_geom, ray_primitive
+from cardan.collision.ray import MINVAL, MISS, PLANE, is_primitive, nearer, ray_in_geom, ray_shape
 from cardan.collision.ray_hfield import ray_hfield
 from cardan.collision.ray_mesh import ray_mesh
 from cardan.enums import mjtGeom
@@ -25,7 +25,8 @@ ROUND = 1.0 + 1e-9
 """By how much bounding spheres are enlarged against rounding."""
 NO_BODY = -1
 NO_GEOM = -1
-TOO_SHORT = -2.0
+REFUSED = -2.0
+"""In place of a distance: an argument is wrong."""
 """Distance that stands for a direction without length."""
 
 
@@ -75,10 +76,11 @@ def sphere_missed(m: Model, d: Data, geom: int, point: Any, vec: Any, best: floa
 @kernel
 def ray_geom(m: Model, d: Data, geom: int, point: Any, vec: Any) -> float:
     """One geom of any type, or `MISS`; point and direction in the global frame."""
-    p, v = ray_in_geom(d, geom, point, vec)
     kind = m.geom_type[geom]
     if is_primitive(kind):
-        return ray_primitive(kind, get3(m.geom_size, geom), p, v)
+        size = get3(m.geom_size, geom)
+        return ray_shape(kind, size, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom), point, vec)
+    p, v = ray_in_geom(d, geom, point, vec)
     if kind == HFIELD:
         return ray_hfield(m, m.geom_dataid[geom], p, v)
     return ray_mesh(m, m.geom_dataid[geom], p, v) if m.geom_dataid[geom] >= 0 else MISS
@@ -141,10 +143,10 @@ def show_groups(d: Data, geomgroup: Any) -> bool:
 def cast_ray(
     m: Model, d: Data, pnt: Any, vec: Any, geomgroup: Any, flg_static: int, bodyexclude: int, geomid: Any
 ) -> float:
-    """Distance to the nearest geom, whose id goes into `geomid`, or `TOO_SHORT`: see `cardan.api.rays.mj_ray`."""
+    """Distance to the nearest geom, whose id goes into `geomid`, or `REFUSED` if `vec` is 0: see `mj_ray`."""
     direction = get3(vec, 0)
     if norm3(direction) < MINVAL:
-        return TOO_SHORT
+        return REFUSED
     by_group = show_groups(d, geomgroup)
     dist, geom = ray_scene(m, d, get3(pnt, 0), direction, by_group, flg_static != 0, bodyexclude)
     geomid[0, 0] = geom
@@ -175,10 +177,10 @@ def cast_rays(
     nray: int,
     cutoff: float,
 ) -> int:
-    """Several rays from one point: see `cardan.api.rays.mj_multiRay`; returns 1 if a direction is too short."""
+    """Several rays from one point: see `mj_multiRay`; returns the number, from 1 on, of a direction that is 0."""
     for i in range(nray):
         if norm3((vec[3 * i], vec[3 * i + 1], vec[3 * i + 2])) < MINVAL:
-            return 1
+            return i + 1
     by_group, point = show_groups(d, geomgroup), get3(pnt, 0)
     for i in range(nray):
         dist[i] = MISS
@@ -192,28 +194,27 @@ def cast_rays(
 
 @kernel
 def cast_at_geom(m: Model, d: Data, geomid: int, pnt: Any, vec: Any, kind: int) -> float:
-    """Distance to one geom of a type, or `TOO_SHORT`, also if it is of another type."""
-    if geomid < 0 or geomid >= m.ngeom or norm3(get3(vec, 0)) < MINVAL:
-        return TOO_SHORT
-    return ray_geom(m, d, geomid, get3(pnt, 0), get3(vec, 0)) if m.geom_type[geomid] == kind else TOO_SHORT
+    """Distance to one geom of a type, or `REFUSED` if it is of another type, or there is none."""
+    if geomid < 0 or geomid >= m.ngeom or m.geom_type[geomid] != kind:
+        return REFUSED
+    return ray_geom(m, d, geomid, get3(pnt, 0), get3(vec, 0))
 
 
 @kernel
 def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
-    """Distance to a mesh geom, or `TOO_SHORT`, also if the geom is none."""
+    """Distance to a mesh geom, or `REFUSED` if the geom is none."""
     return cast_at_geom(m, d, geomid, pnt, vec, MESH)
 
 
 @kernel
 def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
-    """Distance to a height field geom, or `TOO_SHORT`, also if the geom is none."""
+    """Distance to a height field geom, or `REFUSED` if the geom is none."""
     return cast_at_geom(m, d, geomid, pnt, vec, HFIELD)
 
 
 @kernel
 def cast_at_shape(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int) -> float:
-    """Distance to a primitive shape, or `TOO_SHORT` if it is none: see `cardan.api.rays.mju_rayGeom`."""
+    """Distance to a primitive shape, or `REFUSED` if it is none: see `cardan.api.rays.mju_rayGeom`."""
     if not is_primitive(geomtype):
-        return TOO_SHORT
-    p, v = ray_in_frame(get3(pos, 0), get9(mat, 0), get3(pnt, 0), get3(vec, 0))
-    return ray_primitive(geomtype, get3(size, 0), p, v)
+        return REFUSED
+    return ray_shape(geomtype, get3(size, 0), get3(pos, 0), get9(mat, 0), get3(pnt, 0), get3(vec, 0))

@@ -17,7 +17,7 @@ import numpy as np
 from cardan.constants import mjMINVAL
 from cardan.dynamics.inertia import factor_m
 from cardan.dynamics.jacobian import is_sparse
-from cardan.errors import MjcfError
+from cardan.errors import FatalError, MjcfError
 from cardan.jit import Program
 from cardan.model.sparsity import inertia_colind, inertia_rowadr
 
@@ -80,7 +80,7 @@ class Inertia:
         for first, last, factor in self.blocks:
             weight[first:last] = factor.squares()
         sliding = m.body_simple[m.dof_bodyid] == _ONLY_SLIDES
-        weight[sliding] = 1.0 / m.body_mass[m.dof_bodyid[sliding]]
+        weight[sliding] = 1.0 / _mass(m, m.dof_bodyid[sliding])
         for kind, parts in ((0, (0, 3)), (1, (0,))):
             for adr in m.jnt_dofadr[m.jnt_type == kind]:
                 for part in parts:
@@ -92,7 +92,7 @@ class Inertia:
         weight = np.zeros((m.nbody, 2))
         arms = (d.xipos - d.subtree_com[m.body_rootid]).tolist()
         sliding = m.body_simple == _ONLY_SLIDES
-        weight[sliding, 0] = 1.0 / m.body_mass[sliding]
+        weight[sliding, 0] = 1.0 / _mass(m, np.flatnonzero(sliding))
         for body, half in self._half_motions(m, d):
             x, y, z = arms[body]
             rotation = half[:, :3]
@@ -129,6 +129,14 @@ class Inertia:
                 if unborn[body]:
                     halves[body] = half
                 yield body, half
+
+
+def _mass(m: MjModel, bodies: np.ndarray) -> FloatArray:
+    """Masses of bodies that slide, `mjMINVAL` at least."""
+    massless = bodies[m.body_mass[bodies] == 0.0]
+    if len(massless):
+        raise FatalError(f"mj_setConst: moving body {massless[0]} has mass 0; it must be positive")
+    return np.maximum(m.body_mass[bodies], mjMINVAL)
 
 
 class DiagonalFactor:

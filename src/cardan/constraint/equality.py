@@ -44,10 +44,12 @@ TENDON = int(mjtEq.mjEQ_TENDON)
 FLEX = int(mjtEq.mjEQ_FLEX)
 EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 
+UNKNOWN_EQUALITY = -7  # status of a stage: the type of an active constraint was edited to one that isn't there
+
 
 @stage
 def make_equality(m: Model, d: Data) -> int:
-    """Add the rows of all active equality constraints."""
+    """Add the rows of all active equality constraints; returns UNKNOWN_EQUALITY if one has a type that isn't there."""
     start = start_rows(m, d)
     if not is_enabled(m, d, EQUALITY_OFF):
         return OK
@@ -63,6 +65,8 @@ def make_equality(m: Model, d: Data) -> int:
             status = add_tendon_coupling(m, d, e)
         elif m.eq_type[e] == FLEX:
             status = add_edges(m, d, e)
+        else:
+            status = UNKNOWN_EQUALITY
         if status != OK:
             return status
     set_equalities(m, d, start)

@@ -80,14 +80,17 @@ def axis_angle2quat(axis: Any, angle: float) -> Any:
 
 @kernel
 def quat2vel(q: Any, dt: float) -> Any:
-    """Angular velocity that turns by the rotation `q` in the time `dt` (angle in (-pi, pi])."""
+    """Angular velocity that turns by the rotation `q` in the time `dt` (angle in (-pi, pi]).
+
+    The axis of a rotation that is too small to have one is x.
+    """
     axis = (q[1], q[2], q[3])
     s = norm3(axis)
-    if s < MINVAL:
-        return (0.0, 0.0, 0.0)
     angle = 2.0 * atan2(s, q[0])
     if angle > pi:
         angle -= 2.0 * pi
+    if s < MINVAL:
+        return scale3((1.0, 0.0, 0.0), angle / dt)
     return scale3(axis, angle / (s * dt))
 
 

@@ -34,7 +34,7 @@ class Record:
         row: its place in them.
     """
 
-    __slots__ = ("__weakref__", "_columns", "_row")
+    __slots__ = ("__weakref__", "_columns", "_row", "_views")
 
     _struct: ClassVar[Struct]
     _prefix: ClassVar[str]
@@ -43,6 +43,7 @@ class Record:
 
     _columns: Columns
     _row: int
+    _views: dict[str, tuple[np.ndarray, np.ndarray]]  # columns and the row of each, of the members asked for already
 
     if TYPE_CHECKING:
 
@@ -64,6 +65,7 @@ class Record:
             raise TypeError(f"{type(self).__name__}() takes no arguments")
         self._columns = columns
         self._row = row
+        self._views = {}
 
     def __copy__(self) -> Self:
         """A record that belongs to no list: the simulation no longer changes it."""
@@ -101,7 +103,11 @@ def _member(name: str, field: Field) -> property:
         record._columns[full][record._row] = number_of(name, value, kind)
 
     def array(record: Record) -> Any:
-        return record._columns[full][record._row]
+        column = record._columns[full]
+        view = record._views.get(full)
+        if view is None or view[0] is not column:  # the arena has grown
+            view = record._views[full] = column, column[record._row]
+        return view[1]
 
     def put_array(record: Record, value: Any) -> None:
         record._columns[full][record._row] = value

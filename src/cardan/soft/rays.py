@@ -11,7 +11,6 @@ from typing import Any
 from cardan.collision.near import default_tangent
 from cardan.collision.ray import MISS, ray_capsule, ray_sphere
 from cardan.collision.ray_mesh import ray_triangle
-from cardan.collision.ray_scene import TOO_SHORT
 from cardan.jit import kernel
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
@@ -145,9 +144,7 @@ def cast_at_flex(
     vec: Any,
     vertid: Any,
 ) -> float:
-    """Distance to a flex, or `TOO_SHORT` if there is none: see `cardan.api.rays.mju_rayFlex`."""
-    if flexid < 0 or flexid >= m.nflex:
-        return TOO_SHORT
+    """Distance to a flex: see `cardan.api.rays.mju_rayFlex`."""
     seen = VERTICES if flg_vert != 0 else 0
     seen |= EDGES if flg_edge != 0 else 0
     seen |= FACES_SEEN if flg_face != 0 else 0

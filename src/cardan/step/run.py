@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from cardan.collision.table import attach_missing_collider
+from cardan.constraint.equality import UNKNOWN_EQUALITY
 from cardan.enums.data import mjtWarning
+from cardan.enums.model import mjtEq
+from cardan.errors import FatalError
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES
@@ -156,6 +159,13 @@ def _reset_diverged(program: Program, m: Any, d: Any) -> None:
     d._resume[:] = stage + 1, repetition
 
 
+def _refuse_equality(program: Program, m: Any, d: Any) -> None:
+    """Raise the error of an active equality constraint whose type isn't there (only edits of the model give one)."""
+    last = int(mjtEq.mjEQ_FLEX)
+    wrong = int(np.flatnonzero(d.eq_active.astype(bool) & ((m.eq_type < 0) | (m.eq_type > last)))[0])
+    raise FatalError(f"mj_ne: unknown constraint type {m.eq_type[wrong]}: eq_type[{wrong}] should be 0 to {last}")
+
+
 def _report_warnings(program: Program, m: Any, d: Any) -> None:
     report(d)
 
@@ -166,4 +176,5 @@ ANSWERS: dict[int, Answer] = {
     CALLBACK_FAILED: _answer_callback_error,
     DIVERGED: _reset_diverged,
     WARNED: _report_warnings,
+    UNKNOWN_EQUALITY: _refuse_equality,
 }

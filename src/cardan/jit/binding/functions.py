@@ -208,10 +208,17 @@ class KernelBinding(Binding):
         known: dict[str, Any] = {"m": m and m.view, "d": d and d.view}
         for name, argument in self.abi.arguments:
             value = values[name]
-            known[name] = _checked(name, argument, value) if isinstance(argument, Array) else value
-        result = self.kernel(*(known[name] for name in self.abi.parameters))
+            known[name] = value
+            if isinstance(argument, Array):
+                known[name] = _checked(name, argument, value)
+            elif isinstance(argument, Number):
+                known[name] = np.float64(value)  # divides by 0 as native code does
+        with np.errstate(all="ignore"):
+            result = self.kernel(*(known[name] for name in self.abi.parameters))
         if self.abi.refuses:
             return result, None
+        if isinstance(result, np.generic):
+            result = result.item()
         return int(self.abi.failure is not None and result == self.abi.failure), result
 
 
