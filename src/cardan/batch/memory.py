@@ -37,7 +37,7 @@ class WorldMemories:
             (count, 5), np.int64
         )  # of each world: place in a program (2), addresses of model and data, identity of the model
         self._growable = frozenset(CAPACITIES)
-        self._layout = layout_of(DATA, self._growable, None, tuple(self.sizes.items()))
+        self._layout = layout_of(DATA, self._growable, None, self.sizes)
         self._private = {name: np.zeros((count, size)) for name, size in private_sizes(m).items()}
         self._blocks = {home: self._block(home) for home in _HOMES}
         self._attach("work.buffer", self._blocks[None].view(np.float64), self._layout.nbytes // 8)
@@ -48,7 +48,7 @@ class WorldMemories:
 
     def _block(self, home: str | None) -> np.ndarray:
         """Storage of a capacity (None: fixed sizes) for all worlds, with the slots pointing at it."""
-        layout = layout_of(DATA, self._growable, home, tuple(self.sizes.items()))
+        layout = layout_of(DATA, self._growable, home, self.sizes)
         stride = max(-(-layout.nbytes // ALIGNMENT), 1) * ALIGNMENT
         block = aligned_buffer(self.worlds * stride).reshape(self.worlds, stride)
         self.slots[:, layout.slots] = layout.rows
@@ -113,9 +113,8 @@ class WorldMemories:
 
     def data(self, m: MjModel, i: int) -> MjData:
         """The live MjData of a world whose arena has not grown: to be made once, and kept."""
-        sizes = tuple(self.sizes.items())
         buffers = {
-            home: block[i, : layout_of(DATA, self._growable, home, sizes).nbytes]
+            home: block[i, : layout_of(DATA, self._growable, home, self.sizes).nbytes]
             for home, block in self._blocks.items()
         }
         memory = StructMemory(DATA, self.sizes, CAPACITIES, self.slots[i], buffers)

@@ -58,7 +58,7 @@ class Build:
         self.size: dict[str, Any] = tree.section("size").resolved()
         self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0
         self.bodies: list[Body] = []
-        self.columns: defaultdict[str, list[Any]] = defaultdict(list)
+        self.columns: defaultdict[str, Any] = defaultdict(list)
         self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}
         self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)

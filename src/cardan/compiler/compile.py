@@ -12,6 +12,7 @@ from cardan.compiler.assets import add_assets
 from cardan.compiler.bodies import add_bodies, put_bodies
 from cardan.compiler.build import KINDS, Build
 from cardan.compiler.bvh import put_bvh
+from cardan.compiler.columns import fill_columns
 from cardan.compiler.constants import complete_constants
 from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
 from cardan.compiler.files import put_paths
@@ -150,12 +151,12 @@ def _sizes(build: Build) -> dict[str, int]:
 
 def _check_memory(build: Build) -> None:
     """Refuse sizes that nobody can mean, before memory of that size is asked for."""
-    sizes = tuple((name, build.sizes.get(name, 0)) for name in SIZE_NAMES)
+    sizes = {name: build.sizes.get(name, 0) for name in SIZE_NAMES}
     for struct, growable, noun in ((MODEL, (), "model"), (DATA, CAPACITIES, "data")):
         nbytes = layout_of(struct, frozenset(growable), None, sizes).nbytes
         if nbytes > _LARGEST_MEMORY:
-            largest = max(sizes, key=lambda size: size[1])
-            reason = f"the {noun} would need {nbytes / 2**30:.1f} GiB; the largest size is {largest[0]} = {largest[1]}"
+            largest = max(sizes, key=lambda name: sizes[name])
+            reason = f"the {noun} would need {nbytes / 2**30:.1f} GiB; the largest size is {largest} = {sizes[largest]}"
             raise MjcfError(f"{reason}; at most {_LARGEST_MEMORY / 2**30:.0f} GiB are accepted")
 
 
@@ -172,19 +173,9 @@ def _fill(build: Build) -> MjModel:
     _check_memory(build)
     _pad_users(build)
     m = MjModel(build.sizes)
-    columns, arrays = build.columns, m._memory.arrays
-    for field in MODEL.fields:
-        column = columns.get(field.name)
-        if column and not field.is_attached:
-            array = arrays[field.name]
-            if field.dtype == "char":
-                array[:] = np.frombuffer(bytes(column), array.dtype)
-            elif len(field.shape) == 1 and len(array) == len(column):
-                array[:] = column
-            elif array.size:
-                array[...] = np.array(column).reshape(array.shape)
+    fill_columns(m._memory, build.columns)
     for name, blocks in build.blocks.items():
-        np.concatenate([block.ravel() for block in blocks], out=arrays[name].reshape(-1), casting="unsafe")
+        np.concatenate([block.ravel() for block in blocks], out=m._memory.arrays[name].reshape(-1), casting="unsafe")
     m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes
     put_settings(build.tree, m)
     m._plugins = tuple(build.plugin_names)

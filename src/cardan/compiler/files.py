@@ -75,4 +75,4 @@ def put_paths(build: Build) -> None:
         for name in build.columns.pop(f"{word}_path", ()):
             adr.append(-1 if name is None else len(text))
             text += b"" if name is None else name.encode() + b"\0"
-    build.columns["paths"] = list(text or b"\0")
+    build.columns["paths"] = bytes(text) or b"\0"

@@ -22,5 +22,5 @@ def put_names(build: Build) -> None:
             column.append(adr)
             parts.append(encoded)
             adr += len(encoded)
-    build.columns["names"] = list(b"".join(parts))
+    build.columns["names"] = b"".join(parts)
     build.columns["names_map"] = [place for kind in KINDS for place in name_table(build.names[kind]).tolist()]

@@ -292,7 +292,7 @@ class MjData(Native, DataNames):
         """Bytes of the arrays of a capacity, were it of this size."""
         memory = self._memory
         sizes = memory.sizes | {capacity: size}
-        return layout_of(memory.struct, memory.growable, capacity, tuple(sizes.items())).nbytes
+        return layout_of(memory.struct, memory.growable, capacity, sizes).nbytes
 
     def _show_memory(self) -> None:
         """Write the sizes of the memory to the public fields `nbuffer`, `narena` and `maxuse_arena`, in bytes."""

@@ -157,8 +157,7 @@ class MjModel(Native, ModelNames):
             raise ValueError(f"unknown model sizes: {', '.join(sorted(unknown))}")
         full = {name: int(sizes.get(name, 0)) for name in SIZE_NAMES}
         self._adopt(StructMemory(MODEL, full))
-        for name, value in full.items():
-            self._memory.scalars[name][0] = value
+        self._memory.set_scalars(full)
 
     def _adopt(self, memory: StructMemory) -> None:
         attributes = self.__dict__

@@ -76,7 +76,7 @@ def _unpack_by_name(memory: StructMemory, state: dict[str, Any]) -> None:
 
 
 def _arrays_of(struct: Struct, state: dict[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
-    growable, sizes = frozenset(state["growable"]), tuple(state["sizes"].items())
+    growable, sizes = frozenset(state["growable"]), state["sizes"]
     for home, content in state["arrays"].items():
         for name, (shape, dtype, offset) in layout_of(struct, growable, home, sizes).places.items():
             yield name, np.ndarray(shape, dtype, content, offset)

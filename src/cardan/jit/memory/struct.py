@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from cardan.jit.memory.fields import Field, dimension
+from cardan.jit.memory.fields import DTYPES, Field, dimension
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_keys, dict_values
@@ -113,21 +113,39 @@ class Layout:
     nbytes: int
 
 
-@lru_cache(maxsize=256)
-def layout_of(
-    struct: Struct, growable: frozenset[str], capacity: str | None, sizes: tuple[tuple[str, int], ...]
-) -> Layout:
-    """Lay out the arrays of a capacity (None: all of fixed size) one after the other, each at a multiple of 8 bytes."""
-    by_name = dict(sizes)
+def layout_of(struct: Struct, growable: frozenset[str], capacity: str | None, sizes: Mapping[str, int]) -> Layout:
+    """Lay out the arrays of a capacity (None: all of fixed size) one after the other, each at a multiple of 8 bytes.
+
+    ``sizes`` are the values of all sizes that the shapes mention, and perhaps more.
+    """
+    names = _mentioned(struct, growable, capacity)
+    return _layout(struct, growable, capacity, tuple([sizes[name] for name in names]))
+
+
+@lru_cache(maxsize=512)
+def _layout(struct: Struct, growable: frozenset[str], capacity: str | None, values: tuple[int, ...]) -> Layout:
+    """The layout for values of the sizes that the shapes mention."""
+    sizes = dict(zip(_mentioned(struct, growable, capacity), values, strict=True))
+    fields = fields_of(struct, growable, capacity)
+    extent = {dim: dimension(dim, sizes) for dim in {dim: None for field in fields for dim in field.shape}}
     places: dict[str, tuple[tuple[int, ...], np.dtype, int]] = {}
+    rows: list[tuple[int, int, int]] = []
     nbytes = 0
-    for field in fields_of(struct, growable, capacity):
-        shape = tuple(dimension(d, by_name) for d in field.shape)
-        places[field.name] = (shape, field.numpy_dtype, nbytes)
-        nbytes += -(-math.prod(shape) * field.numpy_dtype.itemsize // 8) * 8
-    rows = [(offset, shape[0], shape[1] if len(shape) > 1 else 1) for shape, _, offset in places.values()]
+    for field in fields:
+        shape = tuple([extent[dim] for dim in field.shape])
+        dtype = DTYPES[field.dtype]
+        places[field.name] = (shape, dtype, nbytes)
+        rows.append((nbytes, shape[0], shape[1] if len(shape) > 1 else 1))
+        nbytes += -(-math.prod(shape) * dtype.itemsize // 8) * 8
     slots = np.array([struct.slot[name] for name in places], np.int64)
     return Layout(places, slots, np.array(rows, np.int64).reshape(-1, WORDS), nbytes)
+
+
+@cache
+def _mentioned(struct: Struct, growable: frozenset[str], capacity: str | None) -> tuple[str, ...]:
+    """The sizes that the shapes of a capacity's arrays mention."""
+    dims = (dim for field in fields_of(struct, growable, capacity) for dim in field.shape if isinstance(dim, str))
+    return tuple({factor: None for dim in dims for factor in dim.split("*") if not factor.isdigit()})
 
 
 @cache
@@ -223,8 +241,9 @@ class Arrays(Views):
 
     def replace(self, capacity: str | None, layout: Layout, buffer: np.ndarray) -> None:
         """Put the arrays of a capacity into another buffer."""
-        for name in layout.places:
-            self.pop(name, None)
+        if capacity in self.buffers:
+            for name in layout.places:
+                self.pop(name, None)
         self.buffers[capacity] = layout, buffer
 
 
@@ -309,6 +328,17 @@ class StructMemory:
         columns = array.shape[1] if array.ndim > 1 else 1
         self.slots[self.struct.slot[name]] = array.ctypes.data, array.shape[0], columns
 
+    def set_scalars(self, values: Mapping[str, float]) -> None:
+        """Set many scalars, by name, at once."""
+        slot, by_name = self.struct.slot, self.struct.by_name
+        groups: dict[str, tuple[list[int], list[float]]] = {}
+        for name, value in values.items():
+            slots, numbers = groups.setdefault(by_name[name].dtype, ([], []))
+            slots.append(slot[name])
+            numbers.append(value)
+        for dtype, (slots, numbers) in groups.items():
+            self.slots.view(DTYPES[dtype])[slots, 0] = numbers
+
     def copy_from(self, other: StructMemory) -> None:
         """Copy all values from `other`, which has the same sizes up to capacities."""
         for capacity in self.growable:
@@ -326,7 +356,7 @@ class StructMemory:
 
     def _place(self, capacity: str | None, buffer: np.ndarray | None = None) -> np.ndarray:
         """Put the arrays of a capacity (None: fixed size) into a buffer, or a new one; point their slots at it."""
-        layout = layout_of(self.struct, self.growable, capacity, tuple(self.sizes.items()))
+        layout = layout_of(self.struct, self.growable, capacity, self.sizes)
         if buffer is None:
             buffer = aligned_buffer(layout.nbytes)
         self.arrays.replace(capacity, layout, buffer)
