@@ -29,7 +29,7 @@ def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
     Raises:
         ValueError: a column doesn't have as many values as its field.
     """
-    layout, buffer = memory.arrays.buffers[None]
+    layout, buffer = memory.arrays.buffers[None][0], memory.buffer.data
     for name, column in columns.items():
         if not column or name not in layout.places:
             continue

@@ -1,7 +1,7 @@
 """Wavefront OBJ: vertices, normals, texture coordinates, and polygons that are cut into triangles.
 
 Only the geometry is read; objects, groups, smoothing and materials have no meaning here. Numbers of all lines of a kind
-are converted at once, since files have many thousands of lines.
+are converted at once, since files have many thousands of lines: by a kernel where all are written in the plain way.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from cardan.formats.obj_scan import ObjLines, scan_obj
 from cardan.formats.polygons import triangulate
 from cardan.formats.raw import MeshDataError, RawMesh
 
@@ -19,21 +20,26 @@ _LINE = {
 _CONTINUED = re.compile(rb"\\\n")
 _CORNER = re.compile(rb"(-?\d+)(?:\.\d*)?(?:/(-?\d*)(?:/(-?\d*))?)?$")
 _ELEMENT = re.compile(rb"^[ \t]*[flp][ \t]+[^\s#]", re.MULTILINE)
+_DROPPED = "only the first shape of the OBJ file is read: {} faces of other shapes are dropped"
 _NEXT_SHAPE = re.compile(rb"^[ \t]*[go][ \t]", re.MULTILINE)
 
 
 def read_obj(content: bytes) -> RawMesh:
     """The geometry of an OBJ file: all vertices, and the faces of its first shape (`_first_shape`)."""
-    text = _CONTINUED.sub(b" ", content.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    text = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\\\n" in text:
+        text = _CONTINUED.sub(b" ", text)
     remarks: list[str] = []
-    vertex = _rows(text, b"v", 3, remarks)
-    if not len(vertex):
-        raise MeshDataError("the OBJ file has no vertices (lines 'v x y z')")
-    normal, texcoord = _rows(text, b"vn", 3, remarks), _rows(text, b"vt", 2, remarks)
+    lines = scan_obj(text)
+    if lines is None or not len(lines.vertex):
+        lines = _careful_lines(text, remarks)
+    elif lines.dropped:
+        remarks.append(_DROPPED.format(lines.dropped))
+    vertex, normal, texcoord = lines.vertex, lines.normal, lines.texcoord
     # the image's first row is its upper one
     texcoord[:, 1] = np.float32(1.0) - texcoord[:, 1]
-    shape = _first_shape(text, remarks)
-    corners = _triangles(shape, vertex, (len(vertex), len(texcoord), len(normal)), remarks)
+    index = _resolved(lines.corner, (len(vertex), len(texcoord), len(normal)), remarks)
+    corners = index[triangulate(vertex, lines.size, index[:, 0])]
     return RawMesh(
         vertex,
         np.ascontiguousarray(corners[:, :, 0]),
@@ -45,16 +51,28 @@ def read_obj(content: bytes) -> RawMesh:
     )
 
 
-def _first_shape(text: bytes, remarks: list[str]) -> bytes:
-    """The text up to where a second shape begins: at a line 'o' or 'g' after faces, lines or points, as there."""
+def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
+    """The lines of a file that has some which are not written in the plain way, with remarks on what is wrong."""
+    vertex = _rows(text, b"v", 3, remarks)
+    if not len(vertex):
+        raise MeshDataError("the OBJ file has no vertices (lines 'v x y z')")
+    normal, texcoord = _rows(text, b"vn", 3, remarks), _rows(text, b"vt", 2, remarks)
+    shape, dropped = _first_shape(text)
+    if dropped:
+        remarks.append(_DROPPED.format(dropped))
+    return ObjLines(vertex, normal, texcoord, *_polygons(shape, remarks), dropped)
+
+
+def _first_shape(text: bytes) -> tuple[bytes, int]:
+    """The text up to where a second shape begins, and the number of faces after it.
+
+    It begins at a line 'o' or 'g' after faces, lines or points, as in the reference.
+    """
     first = _ELEMENT.search(text)
     second = _NEXT_SHAPE.search(text, first.end()) if first else None
     if second is None:
-        return text
-    dropped = len(_LINE[b"f"].findall(text, second.start()))
-    if dropped:
-        remarks.append(f"only the first shape of the OBJ file is read: {dropped} faces of other shapes are dropped")
-    return text[: second.start()]
+        return text, 0
+    return text[: second.start()], len(_LINE[b"f"].findall(text, second.start()))
 
 
 def _rows(text: bytes, word: bytes, columns: int, remarks: list[str]) -> np.ndarray:
@@ -62,15 +80,14 @@ def _rows(text: bytes, word: bytes, columns: int, remarks: list[str]) -> np.ndar
     lines = _LINE[word].findall(text)
     if not lines:
         return np.empty((0, columns), np.float32)
+    rows = [line.split()[:columns] for line in lines]
     try:
-        flat = np.array(b" ".join(lines).split(), dtype=np.float64)
-        if flat.size != columns * len(lines):
-            flat = np.array([line.split()[:columns] for line in lines], dtype=np.float64).reshape(-1, columns)
+        flat = np.array(rows, dtype=np.float64).reshape(len(rows), columns)
     except ValueError:
         remarks.append(f"a line '{word.decode()}' of the OBJ file has no {columns} numbers: those that miss are 0")
-        flat = np.array([_numbers(line.split(), columns) for line in lines])
+        flat = np.array([_numbers(row, columns) for row in rows])
     with np.errstate(over="ignore"):
-        return flat.reshape(-1, columns).astype(np.float32)
+        return flat.astype(np.float32)
 
 
 def _numbers(words: list[bytes], count: int) -> list[float]:
@@ -84,32 +101,22 @@ def _numbers(words: list[bytes], count: int) -> list[float]:
     return found
 
 
-def _triangles(text: bytes, vertex: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
-    """Corners of the triangles: (nface, 3, 3) int32, indices of vertex, texture coordinate and normal from 0, or -1."""
+def _polygons(text: bytes, remarks: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of corners of the polygons, and their corners as they are written (`ObjLines`)."""
     lines = [words for line in _LINE[b"f"].findall(text) if (words := line.split())]
     polygons = [words for words in lines if len(words) >= 3]
     if len(polygons) < len(lines):
         remarks.append(f"{len(lines) - len(polygons)} faces of the OBJ file have less than 3 corners: they are dropped")
-    if not polygons:
-        return np.empty((0, 3, 3), np.int32)
-    size = np.array([len(words) for words in polygons])
-    corners = _corners([word for words in polygons for word in words], counts, remarks)
-    return corners[triangulate(vertex, size, corners[:, 0])]
-
-
-def _corners(words: list[bytes], counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
-    """Indices of corners ``v/vt/vn``; those that count backwards from the end are resolved, missing ones are -1."""
-    slashes = words[0].count(b"/")
-    joined = b" ".join(words)
-    number = np.zeros((len(words), 3), np.int64)
+    size = np.array([len(words) for words in polygons], np.int32)
     try:
-        if b"//" not in joined and b"." not in joined and joined.count(b"/") == slashes * len(words) and slashes <= 2:
-            flat = np.array(joined.replace(b"/", b" ").split(), dtype=np.int64)
-            number[:, : slashes + 1] = flat.reshape(len(words), slashes + 1)
-        else:
-            number[:] = [_corner(word) for word in words]
+        number = np.array([_corner(word) for words in polygons for word in words], np.int64).reshape(-1, 3)
     except (ValueError, OverflowError):
         raise MeshDataError("a corner of a face of the OBJ file is not written v, v/vt, v//vn or v/vt/vn") from None
+    return size, number
+
+
+def _resolved(number: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
+    """Indices of corners (n, 3), int32, -1 for what is missing: numbers count from 1, negative ones backwards."""
     size = np.array(counts)
     index = np.where(number > 0, number - 1, np.where(number < 0, number + size, -1))
     wrong = (index >= size) & (number != 0) | (index < 0) & (number < 0)

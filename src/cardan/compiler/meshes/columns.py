@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,9 +37,19 @@ def put_meshes(build: Build) -> None:
         rows = build.columns.pop(field, [])
         if rows:
             build.add_block(field, np.array(rows))
+    _find_hulls(meshes)
     for mesh in meshes:
         _put_mesh(build, mesh)
     build.sizes["nbvhstatic"] = build.sizes["nbvh"]
+
+
+def _find_hulls(meshes: list[Mesh]) -> None:
+    """Find all hulls side by side: Qhull doesn't hold the GIL, and its program runs in a process of its own."""
+    wanted = [mesh for mesh in meshes if mesh.needs_hull]
+    if len(wanted) > 1:
+        with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
+            for _ in threads.map(lambda mesh: mesh.graph, wanted):
+                pass
 
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:

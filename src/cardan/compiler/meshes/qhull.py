@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -29,8 +30,8 @@ OPTIONS = "Qt"
 """Cut flat faces of more than three corners into triangles."""
 MANY = 20_000
 """Facets above which the program isn't asked: it prints them all, which takes seconds."""
-_FACET = re.compile(r"^- f(\d+)$", re.MULTILINE)
-_VERTEX = re.compile(r"^- p(\d+)\(v\d+\):[^\n]*\n  neighbors:((?:\s+f\d+)+)", re.MULTILINE)
+_TITLE = b"Vertices and facets"
+_VERTEX = re.compile(rb"^- p(\d+)\(v\d+\):[^\n]*\n  neighbors:((?:\s+f\d+)+)", re.MULTILINE)
 
 
 def has_flat_faces(equation: np.ndarray) -> bool:
@@ -100,11 +101,9 @@ def facets_around(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, np
     qhull = program()
     if qhull is None or len(facet) > MANY:
         return listed
-    rows = "\n".join(" ".join(map(repr, row)) for row in points.tolist())
-    text = f"3\n{len(points)}\n{rows}\n"
-    answer = subprocess.run([qhull, OPTIONS, "f"], input=text, capture_output=True, text=True, check=False).stdout
-    number = {name: k for k, name in enumerate(_FACET.findall(answer))}
-    pairs = [(int(v), number.get(name[1:], 0)) for v, names in _VERTEX.findall(answer) for name in names.split()]
+    numbers, vertices = _ask(qhull, points)
+    number = {name: k for k, name in enumerate(numbers)}
+    pairs = [(int(v), number.get(name[1:], 0)) for v, names in _VERTEX.findall(vertices) for name in names.split()]
     vertex, around = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     # it tells nothing where the list decides; another build of the library may find other facets
     if (
@@ -114,6 +113,32 @@ def facets_around(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, np
     ):
         return listed
     return vertex, around
+
+
+def _ask(qhull: Path, points: np.ndarray) -> tuple[list[bytes], bytes]:
+    """Qhull's numbers of the facets in their order, and what it prints of the vertices.
+
+    It would go on with all it knows of the facets, but nobody reads that.
+    """
+    # short lines, which it reads as a stream of numbers
+    text = f"3\n{len(points)}\n" + "\n".join(map(repr, points.ravel().tolist())) + "\n"
+    lines: list[bytes] = []
+    with subprocess.Popen(
+        [qhull, OPTIONS, "FI", "f"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # all is read before anything is written
+        with suppress(BrokenPipeError):
+            process.stdin.write(text.encode())
+            process.stdin.close()
+        for line in process.stdout:
+            if line.startswith(b"- f"):
+                break
+            lines.append(line)
+        process.kill()
+    titles = [k for k, line in enumerate(lines) if line.startswith(_TITLE)]
+    return ([line.strip() for line in lines[1 : titles[0]]], b"".join(lines[titles[0] :])) if titles else ([], b"")
 
 
 @cache

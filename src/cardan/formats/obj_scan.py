@@ -1,0 +1,292 @@
+"""The lines of an OBJ file, read by a kernel: numbers of vertices, normals and texture coordinates, corners of faces.
+
+Numbers are made of their first 18 digits and a power of ten, with an error of less than two units in the last place of
+double precision; where that leaves open how single precision rounds, and where a line is written in any but the plain
+way, `scan_obj` finds nothing, and the file is read line by line in Python (`cardan.formats.obj`), with remarks on what
+is wrong. (W. D. Clinger, How to read floating point numbers accurately, PLDI 1990.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.direct import call, native_over
+
+TEXT = Struct("Text", [Field("byte", "u1", ("any",), "the text, ended by a line feed")], readonly=True)
+
+LINES = Struct(
+    "ObjLines",
+    [
+        Field("nvertex", "i8", (), "number of lines v"),
+        Field("nnormal", "i8", (), "number of lines vn"),
+        Field("ntexcoord", "i8", (), "number of lines vt"),
+        Field("nface", "i8", (), "number of lines f of the first shape"),
+        Field("ncorner", "i8", (), "number of their corners"),
+        Field("ndropped", "i8", (), "number of lines f of other shapes"),
+        Field("at", "i8", (), "place of the reader in the text"),
+        Field("value", "f8", (), "number that it has read"),
+        Field("error", "f8", (), "its relative error, at most"),
+        Field("vertex", "f4", ("any", 3), "positions"),
+        Field("normal", "f4", ("any", 3), "normals"),
+        Field("texcoord", "f4", ("any", 2), "texture coordinates"),
+        Field("size", "i4", ("any",), "number of corners of each face"),
+        Field("corner", "i4", ("any", 3), "vertex, texture coordinate and normal of each corner as written, or 0"),
+    ],
+    readonly=False,
+)
+
+_TAB, _LF, _SPACE, _HASH, _PLUS, _MINUS, _DOT, _SLASH = b"\t\n #+-./"
+_ZERO, _NINE = b"09"
+_E, _e, _f, _g, _l, _n, _o, _p, _t, _v = b"Eefglnoptv"
+_MOST_DIGITS = 18  # that fit 63 bits
+_EXACT_POWER = 22  # largest power of ten that is a double
+_LARGEST_POWER = 60
+_CLOSE, _LOOSE = 1e-15, 2e-14  # relative error of a number, at most: with a power of ten that is a double, or another
+_LARGEST_INDEX = 2**31 - 1
+
+
+class ObjLines(NamedTuple):
+    """Rows of vertices (n, 3), normals (n, 3) and texture coordinates (n, 2), float32; faces of the first shape.
+
+    ``size`` are the numbers of corners of faces, ``corner`` (n, 3) numbers of vertex, texture coordinate and normal as
+    they are written, 0 where there is none; ``dropped`` is the number of faces of other shapes.
+    """
+
+    vertex: np.ndarray
+    normal: np.ndarray
+    texcoord: np.ndarray
+    size: np.ndarray
+    corner: np.ndarray
+    dropped: int
+
+
+def scan_obj(text: bytes) -> ObjLines | None:
+    """What the lines of an OBJ file say; None if one is written in an unusual way."""
+    source, lines = StructMemory(TEXT, {}), StructMemory(LINES, {})
+    source.attach("byte", np.frombuffer(text + b"\n", np.uint8))
+    arrays = {}
+    for fill in (0, 1):
+        count = lines.scalars
+        nvertex, nnormal, ntexcoord = (count[name].item() for name in ("nvertex", "nnormal", "ntexcoord"))
+        arrays = {
+            "vertex": np.empty((nvertex, 3), np.float32),
+            "normal": np.empty((nnormal, 3), np.float32),
+            "texcoord": np.empty((ntexcoord, 2), np.float32),
+            "size": np.empty(count["nface"].item(), np.int32),
+            "corner": np.zeros((count["ncorner"].item(), 3), np.int32),
+        }
+        for name, array in arrays.items():
+            lines.attach(name, array)
+        if call(read_obj_lines, source, lines, fill):
+            return None
+    return ObjLines(**arrays, dropped=lines.scalars["ndropped"].item())
+
+
+@kernel
+def _skip_blanks(s: Any, at: int) -> int:
+    """The next place that is no blank."""
+    while s.byte[at] == _SPACE or s.byte[at] == _TAB:
+        at += 1
+    return at
+
+
+@kernel
+def _skip_word(s: Any, at: int) -> int:
+    """The end of a word."""
+    while s.byte[at] != _SPACE and s.byte[at] != _TAB and s.byte[at] != _LF and s.byte[at] != _HASH:
+        at += 1
+    return at
+
+
+@kernel
+def _ends_word(byte: int) -> bool:
+    return byte in (_SPACE, _TAB, _LF, _HASH)
+
+
+@kernel
+def _is_digit(byte: int) -> bool:
+    return _ZERO <= byte <= _NINE
+
+
+@kernel
+def _read_number(s: Any, o: Any) -> int:
+    """Read the number at `o.at` to `o.value` and go behind it; 0 if it is written plainly and rounds for sure."""
+    at = o.at
+    negative = s.byte[at] == _MINUS
+    if s.byte[at] == _MINUS or s.byte[at] == _PLUS:
+        at += 1
+    mantissa = digits = exponent = 0
+    point = False
+    any_digit = False
+    while _is_digit(s.byte[at]) or (s.byte[at] == _DOT and not point):
+        if s.byte[at] == _DOT:
+            point = True
+        else:
+            any_digit = True
+            if digits < _MOST_DIGITS:
+                mantissa = 10 * mantissa + (s.byte[at] - _ZERO)
+                digits += 1 if mantissa > 0 else 0
+                exponent -= 1 if point else 0
+            elif not point:
+                exponent += 1
+        at += 1
+    if not any_digit:
+        return 1
+    if s.byte[at] == _e or s.byte[at] == _E:
+        at += 1
+        down = s.byte[at] == _MINUS
+        if s.byte[at] == _MINUS or s.byte[at] == _PLUS:
+            at += 1
+        if not _is_digit(s.byte[at]):
+            return 1
+        power = 0
+        while _is_digit(s.byte[at]):
+            power = min(10 * power + (s.byte[at] - _ZERO), 1000)
+            at += 1
+        exponent += -power if down else power
+    if not _ends_word(s.byte[at]):
+        return 1
+    o.at = at
+    value = 0.0
+    if mantissa > 0:
+        if abs(exponent) > _LARGEST_POWER:
+            return 1
+        o.error = _CLOSE if abs(exponent) <= _EXACT_POWER else _LOOSE
+        scale = 1.0
+        for _ in range(abs(exponent)):
+            scale *= 10.0
+        value = mantissa / scale if exponent < 0 else mantissa * scale
+    o.value = -value if negative else value
+    return 0
+
+
+@kernel
+def _read_row(s: Any, o: Any, rows: Any, row: int, columns: int) -> int:
+    """Read the first numbers of a line into a row, as single precision; 0 if there are as many, and plain."""
+    for k in range(columns):
+        o.at = _skip_blanks(s, o.at)
+        if _read_number(s, o):
+            return 1
+        rows[row, k] = o.value * (1.0 + o.error)
+        upper = rows[row, k]
+        rows[row, k] = o.value * (1.0 - o.error)
+        if rows[row, k] != upper:
+            return 1
+    return 0
+
+
+@kernel
+def _read_index(s: Any, at: int) -> Any:
+    """The integer at a place, 0 if there is none, and the place behind it; that is -1 for one that is too large."""
+    negative = s.byte[at] == _MINUS
+    if negative:
+        at += 1
+        if not _is_digit(s.byte[at]):
+            return 0, -1
+    value = 0
+    while _is_digit(s.byte[at]):
+        value = 10 * value + (s.byte[at] - _ZERO)
+        if value > _LARGEST_INDEX:
+            return 0, -1
+        at += 1
+    return -value if negative else value, at
+
+
+@kernel
+def _read_corner(s: Any, o: Any, corner: int, fill: int) -> int:
+    """Read ``v``, ``v/vt``, ``v//vn`` or ``v/vt/vn`` at `o.at` and go behind it; 0 if it is one of these."""
+    at = o.at
+    for part in range(3):
+        value, at = _read_index(s, at)
+        more = part < 2 and at >= 0 and s.byte[at] == _SLASH
+        if at < 0 or (value == 0 and not (part == 1 and more)):
+            return 1
+        if fill:
+            o.corner[corner, part] = value
+        if not more:
+            break
+        at += 1
+    o.at = at
+    return 0 if _ends_word(s.byte[at]) else 1
+
+
+@kernel
+def _read_face(s: Any, o: Any, fill: int) -> int:
+    """Read the corners of a line f; 0 if there are three or more, and plain."""
+    number = 0
+    at = _skip_blanks(s, o.at)
+    while s.byte[at] != _LF and s.byte[at] != _HASH:
+        if fill:
+            o.at = at
+            if _read_corner(s, o, o.ncorner + number, fill):
+                return 1
+            at = o.at
+        else:
+            at = _skip_word(s, at)
+        number += 1
+        at = _skip_blanks(s, at)
+    if number < 3:
+        return 1
+    if fill:
+        o.size[o.nface] = number
+    o.nface += 1
+    o.ncorner += number
+    return 0
+
+
+@kernel
+def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
+    """Read a line v, vn or vt; 0 if it is plain."""
+    if kind == _n:
+        if fill and _read_row(s, o, o.normal, o.nnormal, 3):
+            return 1
+        o.nnormal += 1
+    elif kind == _t:
+        if fill and _read_row(s, o, o.texcoord, o.ntexcoord, 2):
+            return 1
+        o.ntexcoord += 1
+    else:
+        if fill and _read_row(s, o, o.vertex, o.nvertex, 3):
+            return 1
+        o.nvertex += 1
+    return 0
+
+
+@native_over("Text", "ObjLines")
+def read_obj_lines(s: Any, o: Any, fill: int, _unused: int) -> int:
+    """Count the lines of each kind, or read them (`fill`); 0 if all are written plainly.
+
+    Faces count up to where a second shape begins: at a line o or g after faces, lines or points.
+    """
+    o.nvertex = o.nnormal = o.ntexcoord = o.nface = o.ncorner = o.ndropped = 0
+    begun = ended = False
+    at = 0
+    while at < len(s.byte):
+        at = _skip_blanks(s, at)
+        first = s.byte[at]
+        second = s.byte[at + 1] if at + 1 < len(s.byte) else _LF
+        after = at + 2 if first == _v and (second in (_n, _t)) else at + 1
+        blank = after < len(s.byte) and (s.byte[after] == _SPACE or s.byte[after] == _TAB)
+        o.at = after if blank else at
+        if blank and first == _v:
+            if _read_vertex(s, o, second, fill):
+                return 1
+        elif blank and first == _f and not ended:
+            begun = True
+            if _read_face(s, o, fill):
+                return 1
+        elif blank and first == _f:
+            o.ndropped += 1
+        elif blank and (first in (_l, _p)):
+            at = _skip_blanks(s, after)
+            begun = begun or (s.byte[at] != _LF and s.byte[at] != _HASH)
+        elif blank and (first in (_o, _g)):
+            ended = ended or begun
+        at = o.at
+        while s.byte[at] != _LF:
+            at += 1
+        at += 1
+    return 0
