@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.direct import call, native_over
+from cardan.jit.driver.direct import call, native_over
 
 TEXT = Struct("Text", [Field("byte", "u1", ("any",), "the text, ended by a line feed")], readonly=True)
 

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
-from cardan.jit.driver.program import addresses
 from cardan.jit.driver.loader import Address, ctypes_function
-from cardan.jit.mode import jit_enabled
+from cardan.jit.driver.program import addresses
 from cardan.jit.front.stage import Abi, entry
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
+from cardan.jit.mode import jit_enabled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
