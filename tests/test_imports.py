@@ -26,7 +26,8 @@ FLOORS = (
     ("api", "batch"),
     ("visual",),
     ("render",),
-    ("__init__", "__main__", "face", "cli", "rollout", "minimize", "msh2obj", "as_mujoco"),
+    ("view",),
+    ("__init__", "__main__", "face", "cli", "rollout", "minimize", "msh2obj", "viewer", "as_mujoco"),
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 TEXT = {"spec", "mjcf"}
@@ -35,7 +36,7 @@ PHYSICS = {"dynamics", "soft", "collision", "constraint", "solver", "sensor", "p
 LONGEST_FILE = 700
 LONGEST_FUNCTION = 80
 REFERENCE = "mujoco"
-SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib", "ray")
+SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib", "ray", "viser", "websockets")
 
 
 def module_name(file: Path) -> str:

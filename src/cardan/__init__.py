@@ -7,7 +7,7 @@ The modules that they stand in are imported when a name is first used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cardan import rollout
+    from cardan import rollout, viewer
     from cardan.api.callbacks import *
     from cardan.api.collisions import *
     from cardan.api.defaults import *

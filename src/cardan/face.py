@@ -25,12 +25,13 @@ HOMES: tuple[str, ...] = (
 )
 """Modules whose names (``__all__``, if they have it) are public."""
 
-SUBMODULES = ("rollout",)
+SUBMODULES = ("rollout", "viewer")
 """Modules that are there without being imported by name."""
 
 _PARTS = (
     *("api", "batch", "collision", "compiler", "constants", "constraint", "dynamics", "enums", "errors", "formats"),
-    *("jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step", "visual"),
+    *("jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step", "view"),
+    "visual",
 )
 """Folders and modules that programs may reach through the package without having imported them."""
 

@@ -8,13 +8,7 @@ from __future__ import annotations
 
 import re
 
-ABSENT: tuple[tuple[str, str], ...] = (
-    (
-        r"viewer",
-        "rendering",
-    ),
-    (r"HEADERS_DIR", "the headers of the C library"),
-)
+ABSENT: tuple[tuple[str, str], ...] = ((r"HEADERS_DIR", "the headers of the C library"),)
 
 
 def absent_feature(name: str) -> str | None:

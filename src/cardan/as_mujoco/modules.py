@@ -95,7 +95,8 @@ SUBMODULES: dict[str, Submodule] = {
     "_structs": Submodule(holds=_is_struct),
     "renderer": Submodule("cardan.render.renderer"),
     "gl_context": Submodule("cardan.render.gl_context"),
-    **{name: Submodule(later="rendering") for name in ("viewer", "_simulate")},
+    "viewer": Submodule("cardan.viewer"),
+    "_simulate": Submodule(later="the window of the C library's viewer"),
     "egl.egl_ext": Submodule("cardan.as_mujoco.egl_ext"),
     **{name: Submodule("cardan.render.gl_context", is_package=True) for name in ("egl", "glfw", "osmesa")},
 }

@@ -91,6 +91,26 @@ def render(
 
 
 @app.command()
+def view(
+    model: Annotated[
+        Path | None,
+        typer.Argument(metavar="[MODEL]", help="Model file (MJCF, URDF, or binary); without it a humanoid."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; a higher one if it is taken.", min=0, max=65535)] = 8012,
+    worlds: Annotated[int, typer.Option(help="Number of worlds side by side.", min=1, max=64)] = 1,
+    keyframe: Keyframe = None,
+) -> None:
+    """Show a model in the browser: simulate, look around, pull at bodies, plot. Ends with Ctrl-C.
+
+    Example: cardan view humanoid.xml
+    """
+    with friendly_messages():
+        from cardan.cli.view import run
+
+        run(model, port, worlds, keyframe)
+
+
+@app.command()
 def info(model: ModelPath) -> None:
     """Show what a model consists of: sizes, options, the tree of bodies, actuators, sensors, keyframes."""
     with friendly_messages():

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import cardan
+from cardan.view.source import load_model
 
-BINARY = ".mjb"
-
-
-def load_model(path: Path) -> cardan.MjModel:
-    """Read and compile a model file; a file that ends in .mjb is a compiled one.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file breaks a rule of the language.
-    """
-    if not path.exists():
-        raise FileNotFoundError(f"there is no model file {path}")
-    if path.suffix.lower() == BINARY:
-        return cardan.MjModel.from_binary_path(path)
-    return cardan.MjModel.from_xml_path(path)
+__all__ = ["keyframe_id", "load_model", "model_name", "start"]
 
 
 def keyframe_id(m: cardan.MjModel, keyframe: str) -> int:

@@ -1,0 +1,114 @@
+"""The viewer: a session, its physics, and its pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from cardan.api.pipeline import mj_resetDataKeyframe
+from cardan.model import MjData, MjModel
+from cardan.view.controls import Controls
+from cardan.view.physics import Physics
+from cardan.view.publisher import Publisher
+from cardan.view.server import PORT, PageServer
+from cardan.view.session import Session
+from cardan.view.source import Source
+
+MOST_WORLDS = 64
+
+
+class Viewer:
+    """Shows a model in the browser.
+
+    Args:
+        model: the model.
+        data: its data.
+        passive: whether a script steps the physics; else a thread of the viewer does.
+        source: where the model comes from.
+        port: where to listen; a higher one if it is taken, any free one if 0.
+        worlds: number of worlds side by side; those after the first are stepped with the same controls.
+        keyframe: number of the keyframe to start from.
+        key_callback: told of each key that is pressed in a page.
+        show_ui: whether the panel of controls is open at the beginning.
+        leave: time after which the viewer ends when its last page was closed, s; None: it goes on.
+
+    Attributes:
+        session: what is shown.
+        source: where the model comes from.
+        address: what to open in a browser.
+        physics: the thread that steps; None if a script does.
+        publisher: what brings the scene to the pages.
+        controls: those of the pages.
+
+    Raises:
+        ValueError: no such keyframe, or not 1 to 64 worlds.
+        ImportError: the package viser isn't installed.
+    """
+
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData,
+        *,
+        passive: bool = False,
+        source: Source | None = None,
+        port: int = PORT,
+        worlds: int = 1,
+        keyframe: int | None = None,
+        key_callback: Callable[[int], None] | None = None,
+        show_ui: bool = True,
+        leave: float | None = None,
+    ) -> None:
+        if not 1 <= worlds <= MOST_WORLDS:
+            raise ValueError(f"the number of worlds must be 1 to {MOST_WORLDS}, not {worlds}")
+        if keyframe is not None:
+            mj_resetDataKeyframe(model, data, keyframe)
+        self.session = Session(model, data, worlds)
+        self.source, self.key_callback = source or Source(), key_callback
+        self._leave, self._left = leave, 0.0
+        self.server = PageServer("Cardan", port)
+        self.address = self.server.address
+        self.physics = None if passive else Physics(self.session)
+        self.publisher = Publisher(self.session, self.server.viser)
+        self.controls = Controls(self)
+        if not show_ui:
+            self.server.viser.gui.main_panel.minimize()
+        self.publisher.also += [self.controls.refresh, self._look_for_pages]
+        self.publisher.start()
+        if self.physics is not None:
+            self.physics.start()
+
+    def _look_for_pages(self) -> None:
+        """End when the last page was closed some time ago."""
+        if self._leave is None:
+            return
+        now = time.perf_counter()
+        if self.server.viser.get_clients():
+            self._left = now
+        elif self._left and now - self._left > self._leave:
+            self.session.closed.set()
+
+    def reload(self) -> str:
+        """Load the model again; the old one stays if that fails.
+
+        Returns:
+            What went wrong, or nothing.
+        """
+        try:
+            model, data = self.source.load()
+        except (ValueError, OSError) as error:
+            return str(error)
+        self.session.post(partial(self._show, model, data))
+        return ""
+
+    def _show(self, model: MjModel, data: MjData, m: MjModel, d: MjData) -> None:
+        self.session.load(model, data)
+
+    def close(self) -> None:
+        """Close all pages and end the threads."""
+        self.session.closed.set()
+        if self.physics is not None:
+            self.physics.join(2.0)
+        self.publisher.join(2.0)
+        self.server.close()

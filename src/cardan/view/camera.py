@@ -1,0 +1,206 @@
+"""Cameras: from those of the pages to the session's, and back.
+
+In a page the user's mouse moves the camera, so a page is told a pose only when somebody else moved the camera: a
+script, a control, or a camera fixed to a body. A tracking camera leaves the pages' cameras alone: it moves the world
+instead, so that the tracked body stays where it is in the picture.
+"""
+
+from __future__ import annotations
+
+from math import asin, atan, atan2, degrees, pi, radians, tan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan.enums import mjtCamera
+from cardan.visual import MjvCamera, MjvScene
+from cardan.visual.cameras import aim
+
+if TYPE_CHECKING:
+    from viser import CameraHandle, ClientHandle, ViserServer
+
+    from cardan.model import MjModel
+    from cardan.view.session import Session
+
+FREE, TRACKING, FIXED = (getattr(mjtCamera, f"mjCAMERA_{name}").value for name in ("FREE", "TRACKING", "FIXED"))
+UP = np.array([0.0, 0.0, 1.0])
+
+
+class View(NamedTuple):
+    """What a page sees.
+
+    Attributes:
+        pos, forward, up: (3,) each, m and unit vectors.
+        fovy: vertical field of view, rad.
+        aspect: width of the picture by its height.
+    """
+
+    pos: np.ndarray
+    forward: np.ndarray
+    up: np.ndarray
+    fovy: float
+    aspect: float
+
+
+def view_of(camera: CameraHandle, origin: np.ndarray) -> View:
+    """What a page sees, in the frame of the model, whose origin is at `origin` in the page."""
+    forward = np.asarray(camera.look_at, float) - camera.position
+    forward /= max(float(np.linalg.norm(forward)), 1e-12)
+    right = np.cross(forward, camera.up_direction)
+    up = np.cross(right, forward)
+    up /= max(float(np.linalg.norm(up)), 1e-12)
+    return View(np.asarray(camera.position, float) - origin, forward, up, float(camera.fov), float(camera.aspect))
+
+
+def set_cameras(scene: MjvScene, view: View, m: MjModel) -> None:
+    """Let both cameras of a scene see what a page sees."""
+    near, far = float(m.vis.map.znear * m.stat.extent), float(m.vis.map.zfar * m.stat.extent)
+    for camera in scene.camera:
+        camera.pos, camera.forward, camera.up = view.pos, view.forward, view.up
+        camera.frustum_near, camera.frustum_far = near, far
+        camera.frustum_top = near * tan(0.5 * view.fovy)
+        camera.frustum_bottom = -camera.frustum_top
+        camera.frustum_center = camera.frustum_width = 0.0
+
+
+def set_orbit(camera: MjvCamera, pos: np.ndarray, lookat: np.ndarray) -> None:
+    """Distance and angles of an abstract camera at `pos` that looks at `lookat`."""
+    forward = lookat - pos
+    distance = float(np.linalg.norm(forward))
+    if distance > 0.0:
+        camera.distance = distance
+        camera.azimuth = degrees(atan2(forward[1], forward[0]))
+        camera.elevation = degrees(asin(max(-1.0, min(1.0, forward[2] / distance))))
+
+
+def orbit_of(camera: MjvCamera) -> tuple[np.ndarray, np.ndarray]:
+    """Place of a free or tracking camera, and the point that it looks at, (3,) each."""
+    forward, _ = aim(camera.azimuth, max(-89.9, min(89.9, camera.elevation)))
+    lookat = np.array(camera.lookat, float)
+    return lookat - camera.distance * np.array(forward), lookat
+
+
+class Cameras:
+    """Keeps the session's camera and those of the pages together.
+
+    Args:
+        session: its camera is kept.
+        server: viser's server.
+        root: the node that the world hangs on.
+
+    Attributes:
+        origin: where the origin of the model is in the pages, (3,), m.
+    """
+
+    def __init__(self, session: Session, server: ViserServer, root: Any) -> None:
+        self.session, self._server, self._root = session, server, root
+        self.origin = np.zeros(3)
+        self._known: bytes | None = None
+        self._tracked: tuple[int, np.ndarray] | None = None
+        self._fixed: tuple[float, ...] | None = None
+        server.on_client_connect(self._greet)
+
+    def _greet(self, client: ClientHandle) -> None:
+        """Let a new page's camera change the session's."""
+
+        @client.camera.on_update
+        async def _moved(camera: CameraHandle) -> None:
+            pos, lookat = np.array(camera.position, float), np.array(camera.look_at, float)
+            self.session.post(lambda m, d: self._take(pos, lookat))
+
+        self._fixed = None
+
+    def _take(self, pos: np.ndarray, lookat: np.ndarray) -> None:
+        """Take over the pose of a page's camera; the session's lock is held."""
+        camera = self.session.camera
+        if camera.type == FIXED or self._values() != self._known:
+            return  # what a script or a control set is about to go to the pages
+        set_orbit(camera, pos, lookat)
+        if camera.type == FREE:
+            camera.lookat = lookat - self.origin
+        self._known = self._values()
+
+    def _values(self) -> bytes:
+        return self.session.camera.values.tobytes()
+
+    def look(self, scene: MjvScene) -> Pose | None:
+        """What the pages have to be told, after the scene was made; the session's lock is held.
+
+        A tracking camera moved its point of view.
+        """
+        camera, m = self.session.camera, self.session.model
+        fovy = radians(float(m.vis.global_.fovy))
+        if camera.type == FIXED:
+            self._known, self._tracked = self._values(), None
+            eye = scene.camera[0]
+            top = float(eye.frustum_top) / max(float(eye.frustum_near), 1e-9)
+            pos, forward = np.array(eye.pos, float), np.array(eye.forward, float)
+            return self._new(Pose(pos, pos + forward, np.array(eye.up, float), 2.0 * atan(top)))
+        told = self._values() != self._known
+        if camera.type == TRACKING:
+            told = self._track(camera, told)
+        else:
+            self._tracked = None
+        self._known = self._values()
+        if not told and self._fixed is None:
+            return None
+        self._fixed = None
+        return Pose(*orbit_of(camera), UP, fovy)
+
+    def _track(self, camera: MjvCamera, told: bool) -> bool:
+        """Move the world so that the tracked point stays; whether pages have to be told a pose."""
+        lookat = np.array(camera.lookat, float)
+        if self._tracked is None or self._tracked[0] != camera.trackbodyid:
+            self._tracked = (int(camera.trackbodyid), lookat + self.origin)
+            return told
+        before = (camera.distance, camera.azimuth, camera.elevation)
+        self.origin = self._tracked[1] - lookat
+        known = MjvCamera()
+        if self._known is not None:
+            known.values[...] = np.frombuffer(self._known, known.values.dtype)[0]
+        return before != (known.distance, known.azimuth, known.elevation)
+
+    def _new(self, pose: Pose) -> Pose | None:
+        """The pose, if it is another than that of the last time."""
+        key = (*pose.pos, *pose.lookat, *pose.up, pose.fovy)
+        if key == self._fixed:
+            return None
+        self._fixed = key
+        return pose
+
+    def tell(self, pose: Pose | None) -> None:
+        """Move the world, and the cameras of all pages."""
+        self._root.position = self.origin
+        if pose is None:
+            return
+        initial = self._server.initial_camera
+        initial.position, initial.look_at = pose.pos + self.origin, pose.lookat + self.origin
+        initial.up, initial.fov = pose.up, pose.fovy
+        for client in self._server.get_clients().values():
+            camera = client.camera
+            camera.up_direction = pose.up
+            camera.position = pose.pos + self.origin
+            camera.look_at = pose.lookat + self.origin
+            camera.fov = pose.fovy
+
+    def reset(self, m: MjModel) -> None:
+        """Begin with another model."""
+        self.origin, self._known, self._tracked, self._fixed = np.zeros(3), None, None, None
+        extent = float(m.stat.extent)
+        initial = self._server.initial_camera
+        initial.near, initial.far = float(m.vis.map.znear) * extent, float(m.vis.map.zfar) * extent
+        initial.fov = radians(float(m.vis.global_.fovy)) or pi / 4
+
+
+class Pose(NamedTuple):
+    """The pose of a camera, frame of the model.
+
+    Attributes:
+        pos, lookat, up: (3,) each.
+        fovy: vertical field of view, rad.
+    """
+
+    pos: np.ndarray
+    lookat: np.ndarray
+    up: np.ndarray
+    fovy: float

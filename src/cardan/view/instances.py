@@ -1,0 +1,209 @@
+"""From the geoms of a scene to instances of shapes: what the browser draws, as arrays.
+
+A geom becomes one or a few instances of unit shapes: a capsule is a tube and two spheres, an arrow a cylinder and one
+or two cones. So geoms may change their sizes from picture to picture, and a scene of any number of geoms is a handful
+of arrays, one batch for each shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cardan.enums import mjtGeom
+from cardan.render.instances import ARROW_SHARE, HEAD_SHARE, HEAD_WIDTH
+from cardan.view.shapes import Unit
+
+Kind = tuple[str, int, int]
+"""What a batch shows: ``("unit", shape, -1)``, ``("mesh", dataid, texture)``, ``("hfield", id, -1)``."""
+
+GEOM = {name.removeprefix("mjGEOM_"): member.value for name, member in mjtGeom.__members__.items()}
+OPAQUE = 0.999
+
+
+class Batch(NamedTuple):
+    """Instances of one shape.
+
+    Attributes:
+        geom: (n,) index of the scene's geom that each belongs to.
+        pos: (n, 3), world frame, m.
+        mat: (n, 3, 3), orientation.
+        scale: (n, 3), along the axes of the shape.
+    """
+
+    geom: np.ndarray
+    pos: np.ndarray
+    mat: np.ndarray
+    scale: np.ndarray
+
+
+class Lines(NamedTuple):
+    """Line segments.
+
+    Attributes:
+        points: (n, 2, 3), world frame, m.
+        rgb: (n, 3), 0 to 1.
+        geom: (n,) index of the scene's geom.
+    """
+
+    points: np.ndarray
+    rgb: np.ndarray
+    geom: np.ndarray
+
+
+Part = tuple[Kind, Batch]
+
+
+def _unit(shape: Unit) -> Kind:
+    return ("unit", int(shape), -1)
+
+
+def _plain(geoms: np.ndarray, which: np.ndarray, scale: np.ndarray, along: np.ndarray | None = None) -> Batch:
+    """Instances at the poses of geoms, moved along their z axes."""
+    pos, mat = geoms["pos"][which].astype(float), geoms["mat"][which].astype(float)
+    if along is not None:
+        pos = pos + mat[:, :, 2] * along[:, None]
+    return Batch(which, pos, mat, scale)
+
+
+def _round(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    yield _unit(Unit.SPHERE), _plain(geoms, which, geoms["size"][which])
+
+
+def _capsules(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    size = geoms["size"][which].astype(float)
+    ball = np.repeat(size[:, :1], 3, axis=1)
+    yield _unit(Unit.TUBE), _plain(geoms, which, size)
+    for sign in (1.0, -1.0):
+        yield _unit(Unit.SPHERE), _plain(geoms, which, ball, sign * size[:, 2])
+
+
+def _cylinders(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    yield _unit(Unit.CYLINDER), _plain(geoms, which, geoms["size"][which])
+
+
+def _boxes(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    yield _unit(Unit.BOX), _plain(geoms, which, geoms["size"][which])
+
+
+def _triangles(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    size = geoms["size"][which].astype(float)
+    yield _unit(Unit.TRIANGLE), _plain(geoms, which, np.stack([size[:, 0], size[:, 1], np.ones(len(size))], 1))
+
+
+def _arrows(width: float, both: bool) -> Callable[[np.ndarray, np.ndarray], Iterator[Part]]:
+    """Arrows of one kind, as the renderer draws them."""
+
+    def parts(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+        size = geoms["size"][which].astype(float)
+        length = ARROW_SHARE * size[:, 2]
+        head = HEAD_SHARE * length
+        top = length - head
+        bottom = -top if both else np.zeros_like(top)
+        shaft = np.stack([size[:, 0], size[:, 1], 0.5 * (top - bottom)], 1)
+        yield _unit(Unit.CYLINDER), _plain(geoms, which, shaft, 0.5 * (top + bottom))
+        cone = np.stack([width * size[:, 0], width * size[:, 1], head], 1)
+        yield _unit(Unit.CONE), _plain(geoms, which, cone, top)
+        if both:
+            down = _plain(geoms, which, cone, -top)
+            # half a turn about the x axis
+            yield _unit(Unit.CONE), down._replace(mat=down.mat * np.array([1.0, -1.0, -1.0]))
+
+    return parts
+
+
+def _meshes(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    texture = np.where(geoms["texcoord"][which] != 0, geoms["texid"][which], -1)
+    keys = np.stack([geoms["dataid"][which], texture], 1)
+    for dataid, tex in np.unique(keys, axis=0):
+        some = which[(keys == (dataid, tex)).all(1)]
+        yield ("mesh", int(dataid), int(tex)), _plain(geoms, some, np.ones((len(some), 3)))
+
+
+def _hfields(geoms: np.ndarray, which: np.ndarray) -> Iterator[Part]:
+    for hfield in np.unique(geoms["dataid"][which]):
+        some = which[geoms["dataid"][which] == hfield]
+        yield ("hfield", int(hfield), -1), _plain(geoms, some, np.ones((len(some), 3)))
+
+
+PARTS: dict[int, Callable[[np.ndarray, np.ndarray], Iterator[Part]]] = {
+    GEOM["SPHERE"]: _round,
+    GEOM["ELLIPSOID"]: _round,
+    GEOM["CAPSULE"]: _capsules,
+    GEOM["CYLINDER"]: _cylinders,
+    GEOM["BOX"]: _boxes,
+    GEOM["TRIANGLE"]: _triangles,
+    GEOM["ARROW"]: _arrows(HEAD_WIDTH, both=False),
+    GEOM["ARROW1"]: _arrows(1.0, both=False),
+    GEOM["ARROW2"]: _arrows(HEAD_WIDTH, both=True),
+    GEOM["MESH"]: _meshes,
+    GEOM["SDF"]: _meshes,
+    GEOM["HFIELD"]: _hfields,
+}
+"""The instances of geoms of each type; planes, lines, labels, flexes and skins are no instances."""
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    return Batch(*(np.concatenate(columns) for columns in zip(*batches, strict=True)))
+
+
+def instances_of(geoms: np.ndarray) -> dict[Kind, Batch]:
+    """All instances of a scene's geoms.
+
+    Args:
+        geoms: (n,) array of the structure of `MjvGeom`.
+
+    Returns:
+        A batch for each shape that is shown.
+    """
+    found: dict[Kind, list[Batch]] = {}
+    types = geoms["type"]
+    for kind in np.unique(types):
+        if int(kind) in PARTS:
+            for key, batch in PARTS[int(kind)](geoms, np.flatnonzero(types == kind)):
+                found.setdefault(key, []).append(batch)
+    return {key: _joined(batches) for key, batches in found.items()}
+
+
+BOX_CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+BOX_EDGES = np.array([(i, j) for i in range(8) for j in range(i) if np.abs(BOX_CORNERS[i] - BOX_CORNERS[j]).sum() == 2])
+
+
+def lines_of(geoms: np.ndarray) -> Lines:
+    """Lines, which go from the geom's position along its z axis, and the edges of boxes of lines."""
+    line = np.flatnonzero(geoms["type"] == GEOM["LINE"])
+    box = np.flatnonzero(geoms["type"] == GEOM["LINEBOX"])
+    start = geoms["pos"][line].astype(float)
+    end = start + geoms["mat"][line][:, :, 2] * geoms["size"][line][:, 2:3]
+    ends = (BOX_CORNERS * geoms["size"][box][:, None, :])[:, BOX_EDGES]
+    edges = np.einsum("nij,nekj->neki", geoms["mat"][box].astype(float), ends) + geoms["pos"][box][:, None, None, :]
+    geom = np.concatenate([line, np.repeat(box, len(BOX_EDGES))])
+    points = np.concatenate([np.stack([start, end], 1), edges.reshape(-1, 2, 3)])
+    return Lines(points, geoms["rgba"][geom, :3].astype(float), geom)
+
+
+def quaternions(mat: np.ndarray) -> np.ndarray:
+    """Quaternions (n, 4) of rotation matrices (n, 3, 3), by the largest of four expressions (Shepperd, 1978)."""
+    trace = mat[:, 0, 0] + mat[:, 1, 1] + mat[:, 2, 2]
+    squares = np.stack([trace, mat[:, 0, 0], mat[:, 1, 1], mat[:, 2, 2]], 1)
+    squares[:, 1:] = 2.0 * squares[:, 1:] - trace[:, None]
+    twice = {(i, j): mat[:, i, j] for i in range(3) for j in range(3)}
+    products = np.empty((len(mat), 4, 4))
+    for k in range(4):
+        products[:, k, k] = 1.0 + squares[:, k]
+    for (i, j), (a, b), sign in (
+        ((0, 1), (2, 1), -1), ((0, 2), (0, 2), -1), ((0, 3), (1, 0), -1),
+        ((1, 2), (1, 0), 1), ((1, 3), (0, 2), 1), ((2, 3), (2, 1), 1),
+    ):  # fmt: skip
+        products[:, i, j] = products[:, j, i] = twice[a, b] + sign * twice[b, a]
+    best = products[np.arange(len(mat)), squares.argmax(1)]
+    return best / np.linalg.norm(best, axis=1, keepdims=True)
+
+
+def is_transparent(geoms: np.ndarray) -> np.ndarray:
+    """Which geoms let light through, (n,) bool."""
+    return geoms["rgba"][:, 3] < OPAQUE

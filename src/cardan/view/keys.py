@@ -1,0 +1,74 @@
+"""Keys of `simulate`, and those that a script listens to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cardan.constants import mjRNDSTRING, mjVISSTRING
+from cardan.view.panels.rendering import RenderingPanel
+from cardan.view.panels.simulation import SimulationPanel
+
+if TYPE_CHECKING:
+    from cardan.view.app import Viewer
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+CODES = {
+    **{letter: ord(letter) for letter in LETTERS},
+    "space": 32, "escape": 256, "enter": 257, "tab": 258, "backspace": 259, "insert": 260, "delete": 261,
+    "arrowright": 262, "arrowleft": 263, "arrowdown": 264, "arrowup": 265, "pageup": 266, "pagedown": 267,
+    "home": 268, "end": 269,
+}  # fmt: skip
+"""Codes that GLFW gives to the keys that pages know."""
+
+Act = Callable[[], None]
+
+
+def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
+    """What keys do, by their name and whether Shift is held: words, and what is called."""
+    panel, rendering = viewer.controls.panels[SimulationPanel], viewer.controls.panels[RenderingPanel]
+    assert isinstance(panel, SimulationPanel) and isinstance(rendering, RenderingPanel)
+    keys: dict[tuple[str, bool], tuple[str, Act]] = {("backspace", False): ("Reset", panel.reset)}
+    if viewer.physics is not None:
+        keys |= {
+            ("space", False): ("Run or pause", panel.toggle),
+            ("arrowright", False): ("Step, or forward in history", panel.step_forward),
+            ("arrowleft", False): ("Back in history", partial(panel.go_back_by, 1)),
+            ("arrowup", False): ("Faster", partial(panel.change_speed, -1)),
+            ("arrowdown", False): ("Slower", partial(panel.change_speed, 1)),
+        }
+    for k, (name, _, key) in enumerate(mjVISSTRING):
+        if key and key in LETTERS:
+            keys[key, False] = (name, partial(rendering.toggle_flag, k))
+    for k, (name, _, key) in enumerate(mjRNDSTRING):
+        if key and key in LETTERS:
+            keys[key, True] = (f"{name} (effect)", partial(rendering.toggle_effect, k))
+    keys["escape", False] = ("Free camera", partial(rendering.set_camera, "Free"))
+    return keys
+
+
+def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> list[Any]:
+    """Let keys in the pages do what they do in `simulate`, and tell a script of each; returns viser's handles."""
+    gui = viewer.server.viser.gui
+    acts = simulation_keys(viewer)
+    heard = {(key, False) for key in CODES} if key_callback is not None else set()
+    handles = []
+    for key, shifted in sorted({*acts, *heard}):
+        words, act = acts.get((key, shifted), (f"Key {key}", None))
+        command = gui.add_command(words, hotkey=key, modifier="shift" if shifted else None)  # type: ignore[arg-type]
+        command.on_trigger(_trigger(act, key_callback, CODES[key]))
+        handles.append(command)
+    return handles
+
+
+def _trigger(act: Act | None, key_callback: Callable[[int], None] | None, code: int) -> Callable[[Any], None]:
+    """What is called when a key is pressed."""
+
+    def pressed(event: Any) -> None:
+        if act is not None:
+            act()
+        if key_callback is not None:
+            key_callback(code)
+
+    return pressed

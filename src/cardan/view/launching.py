@@ -1,0 +1,112 @@
+"""`launch`: a viewer that steps the physics itself, until it is closed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from pathlib import Path
+
+from cardan.model import MjData, MjModel
+from cardan.view.app import Viewer
+from cardan.view.server import PORT
+from cardan.view.source import HUMANOID, Loader, Source
+
+OPEN = "CARDAN_VIEWER_OPEN"
+"""Variable of the environment: 0 keeps viewers from opening a page in a browser by themselves."""
+LEFT_AFTER = 10.0
+"""Time after which a viewer ends when its last page was closed, s; a reload takes less."""
+
+
+def announce(viewer: Viewer) -> None:
+    """Say the address of a viewer, and open it in a browser if there is a screen to show it."""
+    print(f"Viewer: {viewer.address}", file=sys.stderr, flush=True)
+    graphic = sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if graphic and os.environ.get(OPEN, "1") != "0":
+        webbrowser.open(viewer.address)
+
+
+def serve(viewer: Viewer) -> None:
+    """Say where a viewer is, and wait until it is closed: in a page, or by an interrupt."""
+    announce(viewer)
+    try:
+        while not viewer.session.closed.wait(0.2):
+            pass
+    except KeyboardInterrupt:
+        pass
+    finally:
+        viewer.close()
+
+
+def launch(
+    model: MjModel | None = None,
+    data: MjData | None = None,
+    *,
+    loader: Loader | None = None,
+    show_left_ui: bool = True,
+    show_right_ui: bool = True,
+) -> None:
+    """Show a model in the browser and simulate it in real time; returns when the viewer is closed.
+
+    It is closed by the button in its page, by closing all of its pages, or by an interrupt.
+
+    Args:
+        model: the model; without it a humanoid.
+        data: its data, which the viewer works on; without it new data.
+        loader: makes the model and its data, in place of both; called again when a page asks to reload.
+        show_left_ui: whether the panel of controls is open at the beginning.
+        show_right_ui: taken for compatibility: there is one panel.
+
+    Raises:
+        ValueError: data without a model, or a loader beside a model.
+        ImportError: the package viser isn't installed.
+    """
+    if loader is not None and (model is not None or data is not None):
+        raise ValueError("launch: give a model and its data, or a loader, not both")
+    if data is not None and model is None:
+        raise ValueError("launch: data need the model that they were made for")
+    source = Source(loader=loader)
+    if loader is not None:
+        model, data = loader()
+    elif model is None:
+        source = Source(HUMANOID)
+        model, data = source.load()
+    serve(Viewer(model, data or MjData(model), source=source, show_ui=show_left_ui or show_right_ui, leave=LEFT_AFTER))
+
+
+def launch_from_path(path: str) -> None:
+    """Show a model file in the browser and simulate it in real time; returns when the viewer is closed.
+
+    Args:
+        path: MJCF, URDF, or a binary model; it is loaded again when it changes.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file breaks a rule of the language.
+    """
+    view(Path(path), leave=LEFT_AFTER)
+
+
+def view(
+    path: Path | None,
+    port: int = PORT,
+    worlds: int = 1,
+    keyframe: int | None = None,
+    leave: float | None = None,
+) -> None:
+    """Show a model file, or a humanoid, in the browser; returns when the viewer is closed.
+
+    Args:
+        path: MJCF, URDF, or a binary model.
+        port: where to listen; a higher one if it is taken.
+        worlds: number of worlds side by side.
+        keyframe: number of the keyframe to start from.
+        leave: time after which the viewer ends when its last page was closed, s; None: it goes on.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file breaks a rule of the language, or there is no such keyframe.
+    """
+    source = Source(path or HUMANOID)
+    model, data = source.load()
+    serve(Viewer(model, data, source=source, port=port, worlds=worlds, keyframe=keyframe, leave=leave))

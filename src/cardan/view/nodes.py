@@ -1,0 +1,178 @@
+"""From arrays of instances to the nodes of viser's scene: a node a shape, whatever the number of geoms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan.view.instances import Batch, Kind, quaternions
+from cardan.view.shapes import ModelSurfaces, Surface, Unit, unit_surfaces
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+ROOT = "/world"
+"""The node that all others hang on; a tracking camera moves it."""
+SMALLEST = 8
+"""Room for instances that a batch has at least."""
+
+
+class Looks(NamedTuple):
+    """How the geoms of a scene look.
+
+    Attributes:
+        rgb: (n, 3) uint8.
+        alpha: (n,), 0 to 1.
+        transparent: (n,) bool.
+        wireframe: whether only edges are drawn.
+        shadows: whether they cast shadows.
+    """
+
+    rgb: np.ndarray
+    alpha: np.ndarray
+    transparent: np.ndarray
+    wireframe: bool = False
+    shadows: bool = True
+
+
+class Node:
+    """A batch of instances in the browser, with room for more than there are.
+
+    Attributes:
+        handle: viser's handle.
+        geom: (room,) the scene's geom that each instance belongs to; -1 where there is none.
+    """
+
+    def __init__(self, handle: Any, room: int, colored: bool) -> None:
+        self.handle, self.room, self.colored = handle, room, colored
+        self.geom = np.full(room, -1)
+
+    def show(self, batch: Batch, looks: Looks, transparent: bool) -> None:
+        """Put instances where they are now; the rest of the room shows nothing."""
+        n, handle = len(batch.geom), self.handle
+        self.geom = np.concatenate([batch.geom, np.full(self.room - n, -1)])
+        handle.batched_positions = _padded(batch.pos, self.room, 0.0)
+        handle.batched_wxyzs = _padded(quaternions(batch.mat), self.room, (1.0, 0.0, 0.0, 0.0))
+        handle.batched_scales = _padded(batch.scale, self.room, 0.0)
+        if self.colored:
+            handle.batched_colors = _padded(looks.rgb[batch.geom], self.room, 0)
+            if transparent:
+                handle.batched_opacities = _padded(looks.alpha[batch.geom], self.room, 1.0)
+
+
+def _padded(values: np.ndarray, room: int, filling: Any) -> np.ndarray:
+    """Values with rows appended up to a number; float32 but for bytes."""
+    dtype = np.uint8 if values.dtype == np.uint8 else np.float32
+    new = np.empty((room, *values.shape[1:]), dtype)
+    new[: len(values)] = values
+    new[len(values) :] = filling
+    return new
+
+
+class Nodes:
+    """The nodes that show a scene's instances.
+
+    Args:
+        scene: viser's scene.
+        surfaces: the surfaces of the model.
+        made: called with each new handle, so that it can be clicked and dragged.
+    """
+
+    def __init__(self, scene: SceneApi, surfaces: ModelSurfaces, made: Any = None) -> None:
+        self._scene, self._surfaces, self._made = scene, surfaces, made
+        self._units = unit_surfaces()
+        self._nodes: dict[tuple[Kind, bool, bool], Node] = {}
+        self._style: tuple[bool, bool] = (False, True)
+
+    def show(self, batches: dict[Kind, Batch], looks: Looks) -> None:
+        """Show these instances and no others."""
+        style = (looks.wireframe, looks.shadows)
+        if style != self._style:
+            self.clear()
+            self._style = style
+        shown = set()
+        for kind, batch in batches.items():
+            clear = looks.transparent[batch.geom]
+            for transparent in (False, True):
+                some = clear if transparent else ~clear
+                if some.any():
+                    part = Batch(*(column[some] for column in batch)) if not some.all() else batch
+                    key = (kind, transparent, looks.wireframe)
+                    self._node(key, len(part.geom)).show(part, looks, transparent)
+                    shown.add(key)
+        for key, node in self._nodes.items():
+            node.handle.visible = key in shown
+
+    def _node(self, key: tuple[Kind, bool, bool], count: int) -> Node:
+        """The node of a batch with room for so many instances."""
+        node = self._nodes.get(key)
+        if node is None or node.room < count:
+            room = SMALLEST
+            while room < count:
+                room *= 2
+            node = self._nodes[key] = self._make(key, room)
+            if self._made is not None:
+                self._made(node.handle)
+        return node
+
+    def surface(self, kind: Kind) -> Surface:
+        """The surface that a batch consists of."""
+        name, number, _ = kind
+        if name == "unit":
+            return self._units[Unit(number)]
+        return self._surfaces.mesh(number) if name == "mesh" else self._surfaces.hfield(number)
+
+    def _make(self, key: tuple[Kind, bool, bool], room: int) -> Node:
+        kind, transparent, wireframe = key
+        surface = self.surface(kind)
+        name = f"{ROOT}/{'_'.join(map(str, kind))}_{'clear' if transparent else 'opaque'}"
+        pose = (np.tile((1.0, 0.0, 0.0, 0.0), (room, 1)), np.zeros((room, 3)))
+        scale, shadows = np.zeros((room, 3)), self._style[1]
+        if kind[2] >= 0 and surface.texcoord is not None and not wireframe:
+            mesh = textured(surface, self._surfaces.texture(kind[2]))
+            handle: Any = self._scene.add_batched_meshes_trimesh(
+                name, mesh, *pose, batched_scales=scale, cast_shadow=shadows, receive_shadow=shadows, lod="off"
+            )
+            return Node(handle, room, colored=False)
+        handle = self._scene.add_batched_meshes_simple(
+            name,
+            surface.vert,
+            surface.face,
+            *pose,
+            batched_scales=scale,
+            batched_colors=np.zeros((room, 3), np.uint8),
+            batched_opacities=np.ones(room, np.float32) if transparent else None,
+            opacity=0.999 if transparent else None,
+            wireframe=wireframe,
+            flat_shading=kind[0] == "hfield",
+            side="double" if kind[0] != "unit" or wireframe else "front",
+            cast_shadow=shadows and not transparent,
+            receive_shadow=shadows,
+            lod="off",
+        )
+        return Node(handle, room, colored=True)
+
+    def clear(self) -> None:
+        """Remove all nodes."""
+        for node in self._nodes.values():
+            node.handle.remove()
+        self._nodes.clear()
+
+
+def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None) -> Any:
+    """A surface with texture coordinates as a mesh with a picture on it."""
+    import trimesh
+    from PIL import Image
+    from trimesh.visual import TextureVisuals
+    from trimesh.visual.material import PBRMaterial
+
+    texcoord = np.asarray(surface.texcoord, float) * (1.0, -1.0) + (0.0, 1.0)
+    picture = image if image.ndim == 3 else image[0]
+    if rgba is not None:
+        picture = np.clip(picture * rgba[:3], 0, 255).astype(np.uint8)
+    material = PBRMaterial(
+        baseColorTexture=Image.fromarray(np.ascontiguousarray(picture)), metallicFactor=0.0, roughnessFactor=0.8
+    )
+    visual = TextureVisuals(uv=texcoord, material=material)
+    return trimesh.Trimesh(surface.vert, surface.face, visual=visual, process=False)

@@ -1,0 +1,74 @@
+"""What all panels have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cardan.view.app import Viewer
+
+
+class Panel:
+    """A group of controls.
+
+    Args:
+        viewer: what they control.
+    """
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer, self.session = viewer, viewer.session
+        self.gui = viewer.server.viser.gui
+        self.build()
+
+    def build(self) -> None:
+        """Make the controls."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Bring the controls up to date; the session's lock is not held."""
+
+    def button(self, label: str, act: Callable[[], None], hint: str | None = None) -> Any:
+        """A button."""
+        handle = self.gui.add_button(label, hint=hint)
+
+        @handle.on_click
+        async def _clicked(event: Any) -> None:
+            act()
+
+        return handle
+
+    def checkbox(self, label: str, value: bool, act: Callable[[bool], None], hint: str | None = None) -> Any:
+        """A box to tick; `act` is called when a user, not a script, changes it."""
+        handle = self.gui.add_checkbox(label, value, hint=hint)
+        return self._changed(handle, act)
+
+    def dropdown(self, label: str, options: list[str], value: str, act: Callable[[str], None]) -> Any:
+        """A choice."""
+        return self._changed(self.gui.add_dropdown(label, options, initial_value=value), act)
+
+    def number(self, label: str, value: float, act: Callable[[float], None], step: float | None = None) -> Any:
+        """A number."""
+        return self._changed(self.gui.add_number(label, value, step=step), act)
+
+    def slider(
+        self, label: str, low: float, high: float, value: float, act: Callable[[float], None], step: float | None = None
+    ) -> Any:
+        """A slider; it has a thousand steps unless something else is said."""
+        step = step or (high - low) / 1000.0
+        handle = self.gui.add_slider(label, low, high, step, min(max(value, low), high))
+        return self._changed(handle, act)
+
+    def _changed(self, handle: Any, act: Callable[[Any], None]) -> Any:
+        @handle.on_update
+        async def _updated(event: Any) -> None:
+            if event.client is not None:
+                act(event.target.value)
+
+        return handle
+
+
+def put(handle: Any, value: Any) -> None:
+    """Show a value, unless it is shown."""
+    if handle.value != value:
+        handle.value = value

@@ -1,0 +1,156 @@
+"""Run, pause, step, speed, reset, keyframes, history."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from cardan.api.pipeline import mj_forward, mj_resetData, mj_resetDataKeyframe
+from cardan.model import MjData, MjModel
+from cardan.view.keyframes import keyframe_names, keyframe_xml, store_keyframe
+from cardan.view.panels.panel import Panel, put
+
+SPEEDS = (1000, 500, 200, 100, 80, 66, 50, 40, 33, 25, 20, 16, 13, 10, 8, 6.6, 5, 4, 3.3, 2.5, 2, 1.6, 1.3, 1, 0.5, 0.1)
+"""Speeds, percent of real time."""
+
+
+def percent(speed: float) -> str:
+    """A speed as the user reads it."""
+    return f"{100 * speed:g} %"
+
+
+class SimulationPanel(Panel):
+    """Run and pause, single steps, speed, reset, keyframes, history."""
+
+    def build(self) -> None:
+        """Make the controls."""
+        physics, session = self.viewer.physics, self.session
+        self.status = self.gui.add_markdown("")
+        if physics is not None:
+            self.run = self.button("Pause", self.toggle, "Space")
+            self.button("Step", self.step, "arrow to the right: one step while paused")
+        self.button("Reset", self.reset, "Backspace")
+        if physics is not None:
+            speeds = [percent(value / 100) for value in SPEEDS]
+            self.speed = self.dropdown("Speed", speeds, "100 %", self.set_speed)
+            self.age = self.slider("History", -physics.history.capacity + 1, 0, 0, self.go_back, 1)
+        names = keyframe_names(session.model)
+        with self.gui.add_folder("Keyframes", expand_by_default=bool(names)):
+            if names:
+                self.key = self.dropdown("Keyframe", names, names[0], lambda name: None)
+                self.button("Load keyframe", self.load_key)
+                self.button("Save to keyframe", self.save_key, "the state into the model's keyframe, in memory")
+            self.button("Copy state as keyframe", self.copy_key, "MJCF of the state, to copy")
+            self.text = self.gui.add_text("MJCF", "", multiline=True, visible=False)
+
+    # what the controls do
+
+    def toggle(self) -> None:
+        """Run or pause."""
+        self.session.post(lambda m, d: self._set_paused(not self.session.paused))
+
+    def _set_paused(self, paused: bool) -> None:
+        self.session.paused = paused
+        physics = self.viewer.physics
+        if physics is not None and not paused:
+            physics.resume()
+
+    def step(self) -> None:
+        """A single step; it pauses a running simulation."""
+
+        def command(m: MjModel, d: MjData) -> None:
+            if self.viewer.physics is not None:
+                if self.session.paused:
+                    self.viewer.physics.resume()
+                    self.viewer.physics.steps += 1
+                self.session.paused = True
+
+        self.session.post(command)
+
+    def step_forward(self) -> None:
+        """Forward in history; a single step at its end."""
+        physics = self.viewer.physics
+        if physics is not None and physics.age > 0:
+            self.go_back_by(-1)
+        else:
+            self.step()
+
+    def reset(self) -> None:
+        """The default state."""
+
+        def command(m: MjModel, d: MjData) -> None:
+            for data in (d, *self.session.others):
+                mj_resetData(m, data)
+                mj_forward(m, data)
+
+        self.session.post(command)
+
+    def set_speed(self, text: str) -> None:
+        """A speed as percent of real time."""
+        with self.session.lock:
+            self.session.speed = float(text.removesuffix(" %")) / 100.0
+
+    def change_speed(self, steps: int) -> None:
+        """The next higher (-1) or lower (1) speed."""
+        with self.session.lock:
+            now = min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / 100.0 - self.session.speed))
+            self.session.speed = SPEEDS[min(max(now + steps, 0), len(SPEEDS) - 1)] / 100.0
+
+    def go_back(self, age: float) -> None:
+        """Show a state of the past, and pause."""
+        self.session.post(lambda m, d: self._restore(m, d, int(-age)))
+
+    def go_back_by(self, steps: int) -> None:
+        """Go back, or forth, from where history stands."""
+
+        def command(m: MjModel, d: MjData) -> None:
+            if self.viewer.physics is not None:
+                self._restore(m, d, self.viewer.physics.age + steps)
+
+        self.session.post(command)
+
+    def _restore(self, m: MjModel, d: MjData, age: int) -> None:
+        physics = self.viewer.physics
+        if physics is not None and physics.history.restore(m, d, age):
+            physics.age, self.session.paused = age, True
+            mj_forward(m, d)
+
+    def load_key(self) -> None:
+        """The state of the chosen keyframe."""
+        number = keyframe_names(self.session.model).index(self.key.value)
+
+        def command(m: MjModel, d: MjData) -> None:
+            for data in (d, *self.session.others):
+                mj_resetDataKeyframe(m, data, number)
+                mj_forward(m, data)
+
+        self.session.post(command)
+
+    def save_key(self) -> None:
+        """The state into the chosen keyframe of the model in memory."""
+        number = keyframe_names(self.session.model).index(self.key.value)
+        self.session.post(partial(store_keyframe, number=number))
+
+    def copy_key(self) -> None:
+        """MJCF of a keyframe with the state, in a field to copy from."""
+
+        def command(m: MjModel, d: MjData) -> None:
+            self.text.value = keyframe_xml(m, d)
+            self.text.visible = True
+
+        self.session.post(command)
+
+    def refresh(self) -> None:
+        """Bring the controls up to date."""
+        session, physics = self.session, self.viewer.physics
+        with session.lock:
+            d, paused, speed = session.data, session.paused, session.speed
+            lines: list[tuple[str, Any]] = [("time", f"{d.time:.3f} s"), ("contacts", d.ncon), ("rows", d.nefc)]
+            age = physics.age if physics is not None else 0
+        if physics is not None:
+            self.run.label = "Run" if paused else "Pause"
+            put(self.speed, percent(speed))
+            put(self.age, -age)
+            lines.append(("speed", "paused" if paused else percent(round(physics.pace.achieved, 2))))
+        lines.append(("updates", f"{self.viewer.publisher.rate:.0f} a second"))
+        self.status.content = "  \n".join(f"**{name}** {value}" for name, value in lines)

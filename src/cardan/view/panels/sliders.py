@@ -1,0 +1,88 @@
+"""Sliders: controls of actuators, positions of joints."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import pi
+
+from cardan.enums import mjtJoint
+from cardan.model import MjData, MjModel
+from cardan.view.panels.panel import Panel, put
+
+SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
+MOST = 200
+"""Sliders of a kind that are made; models with more are moved by scripts."""
+
+
+class ActuatorPanel(Panel):
+    """A slider for each actuator."""
+
+    def build(self) -> None:
+        """Make the controls."""
+        m = self.session.model
+        self.handles = []
+        if m.nu:
+            self.button("Clear all", self.clear)
+        for k in range(min(m.nu, MOST)):
+            low, high = (float(x) for x in m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else (-1.0, 1.0)
+            name = m.actuator(k).name or f"actuator {k}"
+            value = float(self.session.data.ctrl[k])
+            self.handles.append(self.slider(name, low, max(high, low + 1e-6), value, partial(self.set, k)))
+
+    def set(self, actuator: int, value: float) -> None:
+        """Set a control."""
+
+        def command(m: MjModel, d: MjData) -> None:
+            d.ctrl[actuator] = value
+
+        self.session.post(command)
+
+    def clear(self) -> None:
+        """Set all controls to 0."""
+
+        def command(m: MjModel, d: MjData) -> None:
+            d.ctrl[:] = 0.0
+
+        self.session.post(command)
+
+    def refresh(self) -> None:
+        """Show the controls as they are."""
+        with self.session.lock:
+            values = self.session.data.ctrl.tolist()
+        for handle, value in zip(self.handles, values, strict=False):
+            put(handle, min(max(value, handle.min), handle.max))
+
+
+class JointPanel(Panel):
+    """A slider for each joint with one degree of freedom."""
+
+    def build(self) -> None:
+        """Make the controls."""
+        m = self.session.model
+        self.joints: list[tuple[int, object]] = []
+        for j in range(m.njnt):
+            kind = int(m.jnt_type[j])
+            if kind not in (SLIDE, HINGE) or len(self.joints) == MOST:
+                continue
+            reach = pi if kind == HINGE else max(1.0, float(m.stat.extent))
+            low, high = (float(x) for x in m.jnt_range[j]) if m.jnt_limited[j] else (-reach, reach)
+            adr = int(m.jnt_qposadr[j])
+            name = m.jnt(j).name or f"joint {j}"
+            value = float(self.session.data.qpos[adr])
+            handle = self.slider(name, low, max(high, low + 1e-6), value, partial(self.set, adr))
+            self.joints.append((adr, handle))
+
+    def set(self, adr: int, value: float) -> None:
+        """Set a position."""
+
+        def command(m: MjModel, d: MjData) -> None:
+            d.qpos[adr] = value
+
+        self.session.post(command)
+
+    def refresh(self) -> None:
+        """Show the positions as they are."""
+        with self.session.lock:
+            values = self.session.data.qpos.tolist()
+        for adr, handle in self.joints:
+            put(handle, min(max(values[adr], handle.min), handle.max))  # type: ignore[attr-defined]

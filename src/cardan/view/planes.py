@@ -1,0 +1,84 @@
+"""Planes in the browser: each is a node of its own, with its texture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.view.instances import GEOM, quaternions
+from cardan.view.nodes import ROOT, Looks, textured
+from cardan.view.shapes import ModelSurfaces, Surface
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+MOST_TEXELS = 512
+"""Pixels of a texture along each side, at most."""
+
+
+class Planes:
+    """The planes of a scene.
+
+    Args:
+        scene: viser's scene.
+        surfaces: what is known of the model's textures.
+        reach: half the size of planes without bounds, m.
+        made: called with each new handle, so that it can be clicked and dragged.
+    """
+
+    def __init__(self, scene: SceneApi, surfaces: ModelSurfaces, reach: float, made: Any = None) -> None:
+        self._scene, self._surfaces, self._reach, self._made = scene, surfaces, reach, made
+        self._handles: dict[int, tuple[bytes, Any]] = {}
+
+    def show(self, geoms: np.ndarray, looks: Looks) -> None:
+        """Show the planes among these geoms."""
+        which = np.flatnonzero(geoms["type"] == GEOM["PLANE"])
+        turns = quaternions(geoms["mat"][which].astype(float))
+        for k in set(self._handles) - set(which.tolist()):
+            self._handles.pop(k)[1].remove()
+        for k, turn in zip(which.tolist(), turns, strict=True):
+            handle = self._handle(k, geoms[k], looks)
+            handle.position, handle.wxyz = geoms["pos"][k].astype(float), turn
+
+    def _handle(self, k: int, geom: np.ndarray, looks: Looks) -> Any:
+        """The node of a plane, made anew if it looks different."""
+        names = ("size", "texid", "texrepeat", "texuniform")
+        look = b"".join(np.asarray(geom[name]).tobytes() for name in names) + looks.rgb[k].tobytes()
+        look += bytes((looks.wireframe, looks.shadows, int(255 * looks.alpha[k])))
+        old = self._handles.get(k)
+        if old is not None and old[0] == look:
+            return old[1]
+        if old is not None:
+            old[1].remove()
+        handle = self._make(k, geom, looks)
+        self._handles[k] = (look, handle)
+        if self._made is not None:
+            self._made(handle)
+        return handle
+
+    def _make(self, k: int, geom: np.ndarray, looks: Looks) -> Any:
+        size = np.where(geom["size"][:2] > 0.0, geom["size"][:2], self._reach)
+        corner = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+        vert = np.concatenate([corner * size, np.zeros((4, 1))], 1).astype(np.float32)
+        face = np.array([(0, 1, 2), (0, 2, 3)], np.uint32)
+        name, tex = f"{ROOT}/plane_{k}", int(geom["texid"])
+        if tex < 0 or looks.wireframe:
+            return self._scene.add_mesh_simple(
+                name, vert, face, color=looks.rgb[k], wireframe=looks.wireframe, side="double",
+                opacity=float(looks.alpha[k]) if looks.transparent[k] else None, cast_shadow=False,
+                receive_shadow=looks.shadows,
+            )  # fmt: skip
+        # a texture is repeated so many times a length: that of the plane, or a metre
+        unit = np.where((geom["size"][:2] > 0.0) & (not geom["texuniform"]), geom["size"][:2], 1.0)
+        texcoord = 0.5 + 0.5 * geom["texrepeat"] * vert[:, :2] / unit * (1.0, -1.0)
+        image = self._surfaces.texture(tex)
+        step = max(1, -(-max(image.shape[-3:-1]) // MOST_TEXELS))
+        mesh = textured(Surface(vert, face, texcoord), image[..., ::step, ::step, :], geom["rgba"])
+        return self._scene.add_mesh_trimesh(name, mesh, cast_shadow=False, receive_shadow=looks.shadows)
+
+    def clear(self) -> None:
+        """Remove all planes."""
+        for _, handle in self._handles.values():
+            handle.remove()
+        self._handles.clear()

@@ -1,0 +1,163 @@
+"""From the session to the pages: a thread that makes the scene and sends it, up to 60 times a second."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.enums import mjtCatBit
+from cardan.view.camera import Cameras, Pose
+from cardan.view.instances import instances_of
+from cardan.view.looks import Painter
+from cardan.view.mouse import Mouse
+from cardan.view.nodes import ROOT, Nodes
+from cardan.view.planes import Planes
+from cardan.view.session import Session
+from cardan.view.shapes import ModelSurfaces
+from cardan.view.texts import Labels, LineNode
+from cardan.visual import MjvScene, mjv_updateScene
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+RATE = 60.0
+"""Updates a second, at most."""
+MAXGEOM = 20000
+REACH = 1.05
+"""Half the size of planes without bounds, in distances of the far plane."""
+ALL = mjtCatBit.mjCAT_ALL.value
+
+
+class Picture:
+    """The scene of a session as arrays of its own, so that it can be sent without the lock.
+
+    Attributes:
+        geoms: (n,) array of the structure of `MjvGeom`.
+        flags: rendering flags.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.scene = MjvScene(session.model, MAXGEOM)
+        self.geoms = self.scene.geom_values[:0]
+        self.flags = session.flags.copy()
+
+    def take(self, session: Session) -> None:
+        """Make the scene of the present state; the session's lock is held."""
+        m = session.model
+        self.flags = session.flags.copy()
+        mjv_updateScene(m, session.data, session.option, session.perturb, session.camera, ALL, self.scene)
+        parts = [self.scene.geom_values[: self.scene.ngeom].copy()]
+        if len(session.user_geoms):
+            parts.append(session.user_geoms)
+        self.geoms = np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+class Publisher:
+    """Sends the scene of a session to all pages.
+
+    Args:
+        session: what is shown.
+        server: viser's server.
+
+    Attributes:
+        sent, rate: number of updates so far, and a second.
+        cameras: where the pages see it from.
+        picture: the scene that was sent last.
+        nodes, planes: what the pages show.
+        also: functions that are called at each update, without the lock: controls that follow the state.
+    """
+
+    def __init__(self, session: Session, server: ViserServer) -> None:
+        self.session, self._server = session, server
+        self.also: list[Callable[[], None]] = []
+        self.sent, self.rate, self._counted = 0, 0.0, (time.perf_counter(), 0)
+        self._thread: threading.Thread | None = None
+        self._generation = -1
+        self._renewed: list[tuple[str, int]] = []
+        self.cameras = Cameras(session, server, server.scene.add_frame(ROOT, show_axes=False))
+        self.mouse = Mouse(self)
+        with session.lock:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """Begin with the model that the session has now."""
+        session, scene = self.session, self._server.scene
+        m = session.model
+        if self._generation >= 0:
+            for part in (self.nodes, self.planes, self.labels, self.lines):
+                part.clear()
+        self._generation = session.generation
+        self.picture = Picture(session)
+        self.surfaces = ModelSurfaces(m)
+        self.painter = Painter(self.surfaces)
+        self.cameras.reset(m)
+        reach = REACH * float(m.vis.map.zfar * m.stat.extent)
+        self.nodes = Nodes(scene, self.surfaces, self.mouse.watch)
+        self.planes = Planes(scene, self.surfaces, reach, self.mouse.watch)
+        self.labels, self.lines = Labels(scene), LineNode(scene)
+
+    def start(self) -> None:
+        """Start the thread; it ends when the session is closed."""
+        self._thread = threading.Thread(target=self._run, name="cardan pages", daemon=True)
+        self._thread.start()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for the thread to end."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def _run(self) -> None:
+        due = time.perf_counter()
+        while not self.session.closed.is_set():
+            self.update()
+            due = max(due + 1.0 / RATE, time.perf_counter() - 1.0 / RATE)
+            time.sleep(max(0.0, due - time.perf_counter()))
+
+    def update(self) -> None:
+        """Make the scene, and send it."""
+        with self.session.lock:
+            if self.session.generation != self._generation:
+                self._prepare()
+            self._renew()
+            self.picture.take(self.session)
+            pose = self.cameras.look(self.picture.scene)
+        self._send(pose)
+        self._count()
+        for function in self.also:
+            function()
+
+    def renew(self, kind: str, number: int) -> None:
+        """Show a mesh, height field (`hfield`) or texture as the model has it now; the session's lock is held."""
+        self._renewed.append((kind, number))
+
+    def _renew(self) -> None:
+        m = self.session.model
+        for kind, number in self._renewed:
+            getattr(self.surfaces, f"update_{kind}")(m, number)
+            if kind == "texture":
+                self.painter.forget(number)
+        if self._renewed:
+            self._renewed.clear()
+            self.nodes.clear()
+            self.planes.clear()
+
+    def _count(self) -> None:
+        self.sent += 1
+        now = time.perf_counter()
+        if now - self._counted[0] > 1.0:
+            self.rate = (self.sent - self._counted[1]) / (now - self._counted[0])
+            self._counted = (now, self.sent)
+
+    def _send(self, pose: Pose | None) -> None:
+        geoms = self.picture.geoms
+        looks = self.painter.looks(geoms, self.picture.flags)
+        with self._server.atomic():
+            self.nodes.show(instances_of(geoms), looks)
+            self.planes.show(geoms, looks)
+            self.labels.show(geoms)
+            self.lines.show(geoms)
+            self.cameras.tell(pose)

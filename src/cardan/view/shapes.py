@@ -1,0 +1,107 @@
+"""Surfaces as the browser gets them: vertices and faces of unit shapes, and those of a model's meshes and fields."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from cardan.model import MjModel
+from cardan.render import shapes
+from cardan.render.assets import Assets
+
+SLICES, STACKS = 24, 12
+"""Detail of round shapes."""
+
+
+class Unit(IntEnum):
+    """Unit shapes, which instances scale along three axes."""
+
+    SPHERE = 0
+    TUBE = 1
+    CYLINDER = 2
+    BOX = 3
+    CONE = 4
+    PLANE = 5
+    TRIANGLE = 6
+
+
+class Surface(NamedTuple):
+    """A surface of triangles.
+
+    Attributes:
+        vert: (n, 3), m or in units of the instance's scale.
+        face: (m, 3), counter-clockwise from outside.
+        texcoord: (n, 2) texture coordinates, v down as in pictures; None without.
+    """
+
+    vert: np.ndarray
+    face: np.ndarray
+    texcoord: np.ndarray | None = None
+
+
+def _surface(shape: shapes.Shape, textured: bool = False) -> Surface:
+    """A shape of the renderer, whose vertices at an end stay where they are."""
+    texcoord = np.asarray(shape.texcoord, np.float32) if textured else None
+    return Surface(np.asarray(shape.vert[:, :3], np.float32), np.asarray(shape.face, np.uint32), texcoord)
+
+
+def welded(surface: Surface) -> Surface:
+    """The surface with vertices at one place made one, so that its normals are smooth there."""
+    vert, number = np.unique(np.round(surface.vert, 6), axis=0, return_inverse=True)
+    face = number.reshape(-1)[surface.face.astype(np.int64)].astype(np.uint32)
+    thin = (face[:, 0] == face[:, 1]) | (face[:, 1] == face[:, 2]) | (face[:, 2] == face[:, 0])
+    return Surface(vert.astype(np.float32), face[~thin])
+
+
+def unit_surfaces() -> dict[Unit, Surface]:
+    """All unit shapes: radius, half height, half sides are 1; a cone stands on z = 0 and has its tip at z = 1."""
+    base = shapes.disk(SLICES, 1, 0.0, up=False)
+    return {
+        Unit.SPHERE: welded(_surface(shapes.sphere(SLICES, STACKS))),
+        Unit.TUBE: welded(_surface(shapes.tube(SLICES, 1, by_end=False))),
+        Unit.CYLINDER: _surface(shapes.cylinder(SLICES, 1, 1)),
+        Unit.BOX: _surface(shapes.box(1)),
+        Unit.CONE: _surface(shapes.joined(shapes.cone(SLICES, 1), base)),
+        Unit.PLANE: _surface(shapes.rectangle(1, 1)),
+        Unit.TRIANGLE: _surface(shapes.triangle()),
+    }
+
+
+class ModelSurfaces:
+    """The surfaces of a model's meshes, their hulls, and height fields.
+
+    Args:
+        model: the model; read again by `update_mesh` and `update_hfield`.
+    """
+
+    def __init__(self, model: MjModel) -> None:
+        self._assets = Assets(model)
+
+    def mesh(self, dataid: int) -> Surface:
+        """A mesh, or its convex hull, by the `dataid` of a geom: twice the mesh's id, plus 1 for the hull."""
+        mesh, hull = divmod(dataid, 2)
+        shape = self._assets.shapes[self._assets.mesh_shape[mesh, hull]]
+        textured = not hull and bool(np.any(shape.texcoord))
+        return _surface(shape, textured)
+
+    def hfield(self, hfield: int) -> Surface:
+        """A height field with its base."""
+        return _surface(self._assets.shapes[self._assets.hfield_shape[hfield]])
+
+    def texture(self, tex: int) -> np.ndarray:
+        """Colours of a texture: (height, width, 3), or (6, width, width, 3) of cubes."""
+        return self._assets.textures.image(tex)
+
+    def update_mesh(self, model: MjModel, mesh: int) -> None:
+        """Read a mesh anew."""
+        self._assets.upload_mesh(model, mesh)
+
+    def update_hfield(self, model: MjModel, hfield: int) -> None:
+        """Read a height field anew."""
+        self._assets.upload_hfield(model, hfield)
+
+    def update_texture(self, model: MjModel, tex: int) -> None:
+        """Read a texture anew."""
+        self._assets.upload_texture(model, tex)

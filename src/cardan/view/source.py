@@ -1,0 +1,95 @@
+"""Where a model comes from, so that it can be loaded again when its file changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from cardan.model import MjData, MjModel
+
+HUMANOID = Path(__file__).with_name("humanoid.xml")
+"""What is shown when nothing is asked for."""
+BINARY = ".mjb"
+MODELS = (".xml", ".urdf", BINARY)
+WATCHED = (*MODELS, ".stl", ".obj", ".msh", ".png", ".skn", ".ktx", ".bin", ".hf")
+"""Endings of files that a model may consist of."""
+MOST_WATCHED = 2000
+
+Loader = Callable[[], tuple[MjModel, MjData]]
+
+
+def load_model(path: Path) -> MjModel:
+    """Read and compile a model file: MJCF, URDF, or binary.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file breaks a rule of the language.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no model file {path}")
+    return MjModel.from_binary_path(str(path)) if path.suffix.lower() == BINARY else MjModel.from_xml_path(str(path))
+
+
+class Source:
+    """A model file and what is beside it, or a function that makes a model.
+
+    Args:
+        path: the file.
+        loader: what is called instead of reading a file.
+    """
+
+    def __init__(self, path: Path | None = None, loader: Loader | None = None) -> None:
+        self.path, self._loader = path, loader
+        self._seen = self._stamps()
+
+    def load(self) -> tuple[MjModel, MjData]:
+        """The model anew, and data for it.
+
+        Raises:
+            ValueError: there is nothing to load from, or the model is wrong.
+            OSError: the file can't be read.
+        """
+        self._seen = self._stamps()
+        if self._loader is not None:
+            return self._loader()
+        if self.path is None:
+            raise ValueError("the model was made by a program: there is no file to load it from again")
+        m = load_model(self.path)
+        return m, MjData(m)
+
+    @property
+    def can_load(self) -> bool:
+        """Whether there is something to load from."""
+        return self._loader is not None or self.path is not None
+
+    def changed(self) -> bool:
+        """Whether a file was written since the model was loaded; True once for each change."""
+        now = self._stamps()
+        if now == self._seen:
+            return False
+        self._seen = now
+        return True
+
+    def _stamps(self) -> dict[str, tuple[int, int]]:
+        """When each file was written, and its size; without those that can't be looked at."""
+        stamps: dict[str, tuple[int, int]] = {}
+        if self.path is None or self.path == HUMANOID:
+            return stamps
+        for file in (self.path, *self._beside()):
+            try:
+                status = file.stat()
+            except OSError:
+                continue
+            stamps[str(file)] = (status.st_mtime_ns, status.st_size)
+        return stamps
+
+    def _beside(self) -> list[Path]:
+        """Files in the model's folder and below that it may use."""
+        found: list[Path] = []
+        if self.path is not None and self.path.suffix.lower() != BINARY:
+            for file in self.path.parent.rglob("*"):
+                if file.suffix.lower() in WATCHED:
+                    found.append(file)
+                if len(found) == MOST_WATCHED:
+                    break
+        return found
