@@ -22,9 +22,9 @@ SENSOR_PARTS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC
 
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    """All modules inside a package; not the one whose import takes over the name mujoco."""
+    """All modules inside a package; not the one whose import takes over the name mujoco, nor what needs Ray."""
     for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if info.name == "cardan.as_mujoco" or info.name.endswith(".__main__"):
+        if info.name in ("cardan.as_mujoco", "cardan.batch.ray") or info.name.endswith(".__main__"):
             continue
         module = import_module(info.name)
         yield module

@@ -1,0 +1,278 @@
+"""Stages for NVIDIA GPUs: from linked modules of interleaved code to PTX, with LLVM's own NVPTX code generator.
+
+A thread runs one world. The worlds of a launch are numbered as its threads are, and the stride from element to element
+of a field is the number of threads, so that neighbouring threads read neighbouring words: memory is made for as many
+worlds as a launch has threads. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs a stage in those worlds
+that are at it and that no earlier stage stopped:
+
+    if resume[world] == stage and status[world] == 0:
+        status[world] = stage_function(model, data)
+        if status[world] == 0: resume[world] = stage + 1
+
+So a world that needs more memory stops at the stage that asked, while the others go on; and worlds outside a mask are
+those whose `resume` is no stage of the program.
+
+The mathematical library is libdevice, a module of LLVM bitcode that NVIDIA publishes (wheel nvidia-nvvm).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from cardan.jit.front.form import CALL, WORLD_COUNT, WORLD_INDEX
+
+TRIPLE = "nvptx64-nvidia-cuda"
+OLDEST = "sm_80"
+ARCHITECTURES = (OLDEST, "sm_90", "sm_120")
+"""Those that code is assembled for in tests: Ampere, Hopper, Blackwell. PTX for the oldest is assembled for all."""
+KERNEL = "cardan_kernel"
+
+_ONE_ARGUMENT = (
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2"),
+    *("log10", "log1p", "cbrt", "erf", "erfc", "round", "nearbyint", "rint", "floor", "ceil", "trunc", "fabs", "sqrt"),
+)
+_MORE_ARGUMENTS = ("atan2", "pow", "hypot", "fmod", "fmin", "fmax", "copysign", "fma", "ldexp")
+LIBRARY = frozenset((*_ONE_ARGUMENT, *_MORE_ARGUMENTS))
+"""Functions of the mathematical library that libdevice has, all under the prefix ``__nv_``."""
+_CALLED = re.compile(rf'@"?({"|".join(sorted(LIBRARY))})(f?)"?(?=\()')
+_INTRINSIC = re.compile(
+    r'@"?llvm\.(sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|log|log2|log10|pow)\.f(32|64)"?(?=\()'
+)
+_DECLARATION = re.compile(r'^declare .*?@"?([\w.$]+)"?\(.*$', re.MULTILINE)
+_REDUCTION = re.compile(
+    r"^  (%\d+) = sitofp i64 (%\d+) to double\n  (%\d+) = fmul double \1, 0x(\w{16})\n"
+    r"  (%\d+) = fptrunc double \3 to float$",
+    re.MULTILINE,
+)
+_HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
+_PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+
+_WORLD = f"""
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+define i64 @{WORLD_INDEX}() alwaysinline {{
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %before = mul nuw nsw i32 %block, %size
+  %world = add nuw nsw i32 %before, %thread
+  %wide = zext i32 %world to i64
+  ret i64 %wide
+}}
+define i64 @{WORLD_COUNT}() alwaysinline {{
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %count = mul nuw nsw i32 %size, %blocks
+  %wide = zext i32 %count to i64
+  ret i64 %wide
+}}
+"""
+
+_KERNEL = """
+define ptx_kernel void @{kernel}(i64 %m, i64 %d, i64 %stage, i64* %resume, i64* %status{parameters}) {{
+entry:
+  %world = call i64 @{index}()
+  %resume_at = getelementptr i64, i64* %resume, i64 %world
+  %status_at = getelementptr i64, i64* %status, i64 %world
+  %at = load i64, i64* %resume_at
+  %here = icmp eq i64 %at, %stage
+  br i1 %here, label %reached, label %done
+reached:
+  %before = load i64, i64* %status_at
+  %runs = icmp eq i64 %before, 0
+  br i1 %runs, label %run, label %done
+run:
+  %result = call i64 @"{symbol}"(i64 %m, i64 %d{arguments})
+  %good = icmp eq i64 %result, 0
+  br i1 %good, label %next, label %stopped
+next:
+  %after = add i64 %stage, 1
+  store i64 %after, i64* %resume_at
+  br label %done
+stopped:
+  store i64 %result, i64* %status_at
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
+class PtxError(RuntimeError):
+    """A stage can't become GPU code: it refers to something that the GPU does not have."""
+
+
+@cache
+def _machine(architecture: str) -> Any:
+    """A code generator for an architecture."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=architecture, features="", opt=3)
+
+
+def find_libdevice() -> Path:
+    """The file of libdevice: of the wheel nvidia-nvvm, or of an installed CUDA toolkit.
+
+    Raises:
+        PtxError: there is none.
+    """
+    advice = "the mathematical library for GPUs (libdevice) is not there: pip install 'cardan[cuda]'"
+    try:
+        from cuda.pathfinder import BitcodeLibNotFoundError, find_bitcode_lib
+    except ModuleNotFoundError:
+        raise PtxError(advice) from None
+    try:
+        return Path(find_bitcode_lib("device"))
+    except BitcodeLibNotFoundError:
+        raise PtxError(advice) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A linked module of interleaved code, as text, and the functions that it calls by number.
+
+    Attributes:
+        symbol: name of its function.
+        text: the module (see `cardan.jit.front.compile.linked_module`).
+        called: the functions, in the order of their numbers from 1 on: collision functions of `collision`, shapes of
+            collision functions for shapes. Their numbers stand where tables for this processor have addresses.
+    """
+
+    symbol: str
+    text: str
+    called: tuple[Code, ...] = ()
+
+
+def _switch(name: str, functions: Sequence[str]) -> str:
+    """The function that calls another one by its number, from 1 on; -2 (COLLIDER_MISSING) for other numbers."""
+    cases = "\n".join(f"    i64 {k}, label %case{k}" for k, _ in enumerate(functions, start=1))
+    blocks = "\n".join(
+        f'case{k}:\n  %r{k} = call i64 @"{f}"(i64 %m, i64 %d, i64 %a, i64 %b)\n  ret i64 %r{k}'
+        for k, f in enumerate(functions, start=1)
+    )
+    declared = "\n".join(f'declare i64 @"{f}"(i64, i64, i64, i64)' for f in functions)
+    return f"""
+{declared}
+define i64 @{name}(i64 %number, i64 %m, i64 %d, i64 %a, i64 %b) noinline {{
+  switch i64 %number, label %missing [
+{cases}
+  ]
+missing:
+  ret i64 -2
+{blocks}
+}}
+"""
+
+
+def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Names and texts of all modules that a stage needs, its own first; each depth of calls has its own switch."""
+    switch = f"{CALL}_{depth}" if depth else CALL
+    yield code.symbol, re.sub(rf"@{CALL}\b", f"@{switch}", code.text)
+    for callee in code.called:
+        yield from _modules(callee, depth + 1)
+
+
+def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
+    """The switch of each depth, which knows what is called there."""
+    called = {callee.symbol: callee for code in codes for callee in code.called}
+    yield _switch(f"{CALL}_{depth}" if depth else CALL, list(called))
+    if called:
+        yield from _switches(list(called.values()), depth + 1)
+
+
+def _once(text: str) -> str:
+    """A module's text with each declaration once, and none of what is defined in it."""
+    seen = set(re.findall(r'^define .*?@"?([\w.$]+)"?\(', text, re.MULTILINE))
+
+    def first(match: re.Match[str]) -> str:
+        known = match.group(1) in seen
+        seen.add(match.group(1))
+        return "" if known else match.group()
+
+    return _DECLARATION.sub(first, text)
+
+
+def _with_device_library(text: str) -> str:
+    """A module's text with calls of libdevice where it calls the mathematical library."""
+    text = _INTRINSIC.sub(lambda match: f"@__nv_{match[1]}{'f' if match[2] == '32' else ''}", text)
+    return _CALLED.sub(lambda match: f"@__nv_{match[1]}{match[2]}", text)
+
+
+def _parsed(text: str, layout: str) -> Any:
+    """A module from its text, for the GPU."""
+    # the layout comes first: it says how loads and stores are aligned that don't say it themselves
+    text = _once(_with_device_library(_PROCESSOR.sub("", _HEADER.sub("", text))))
+    return llvm.parse_assembly(f'target datalayout = "{layout}"\ntarget triple = "{TRIPLE}"\n{text}')
+
+
+@cache
+def _library(libdevice: Path) -> bytes:
+    """The bitcode of libdevice, whose functions of single precision do nothing in double precision.
+
+    They would where they reduce large angles: ``float(double(n) * c)``, with n of 64 bits, becomes
+    ``float(n) * float(c)``, with an error of 1.5 units in the last place.
+    """
+    text = str(llvm.parse_bitcode(libdevice.read_bytes()))
+    return llvm.parse_assembly(_REDUCTION.sub(_in_single, text)).as_bitcode()
+
+
+def _in_single(match: re.Match[str]) -> str:
+    whole, number, _, constant, result = match.groups()
+    scale = struct.unpack("f", struct.pack("f", struct.unpack(">d", bytes.fromhex(constant))[0]))[0]
+    rounded = struct.pack(">d", scale).hex()
+    return f"  {whole} = sitofp i64 {number} to float\n  {result} = fmul float {whole}, 0x{rounded}"
+
+
+def ptx(code: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path | None = None) -> str:
+    """The PTX of a stage.
+
+    Args:
+        code: the stage.
+        architecture: the oldest architecture that it is for, as LLVM calls it; later ones take it as well.
+        extra: number of integers that the function takes beside model and data: they become parameters of the kernel.
+        libdevice: the file of libdevice; found if not given.
+
+    Returns:
+        A module with the kernel `KERNEL` (model, data, stage, resume, status, *extra): addresses of the slot tables,
+        number of the stage, addresses of two int64 arrays over the worlds.
+
+    Raises:
+        PtxError: the stage calls something that is not there.
+    """
+    machine = _machine(architecture)
+    layout = str(machine.target_data)
+    modules = dict(_modules(code))
+    linked = _parsed(modules.pop(code.symbol), layout)
+    for text in modules.values():
+        linked.link_in(_parsed(text, layout))
+    linked.link_in(_parsed("\n".join([_WORLD, *_switches([code]), _kernel(code.symbol, extra)]), layout))
+    library = llvm.parse_bitcode(_library(libdevice or find_libdevice()))
+    library.triple, library.data_layout = TRIPLE, layout
+    linked.link_in(library)
+    for item in (*linked.functions, *linked.global_variables):
+        if item.name != KERNEL and not item.is_declaration and not item.name.startswith("llvm."):
+            item.linkage = "internal"
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(linked, passes)
+    missing = sorted(f.name for f in linked.functions if f.is_declaration and not f.name.startswith("llvm."))
+    if missing:
+        raise PtxError(f"{code.symbol} can't become GPU code: it calls {', '.join(missing)}")
+    return machine.emit_assembly(linked)
+
+
+def _kernel(symbol: str, extra: int) -> str:
+    """The kernel around the function of a stage."""
+    words = ", ".join(["i64"] * (2 + extra))
+    more = "".join(f", i64 %x{k}" for k in range(extra))
+    text = _KERNEL.format(kernel=KERNEL, index=WORLD_INDEX, symbol=symbol, parameters=more, arguments=more)
+    return f'declare i64 @"{symbol}"({words})\n{text}'

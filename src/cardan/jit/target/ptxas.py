@@ -1,0 +1,73 @@
+"""NVIDIA's assembler, where it is installed (wheel nvidia-cuda-nvcc): what a kernel needs of a GPU, without a GPU."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from cardan.jit.target.ptx import PtxError
+
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_MEMORY = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_CUMULATIVE = re.compile(r"(\d+) bytes cumulative stack size")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a thread of a kernel needs.
+
+    Attributes:
+        registers: 32-bit registers; there are 255 at most.
+        stack: bytes of local memory, the frames of called functions included.
+        spills: bytes of registers that are stored to local memory for lack of registers, in all functions.
+        cubin: size of the file of machine code, bytes.
+    """
+
+    registers: int
+    stack: int
+    spills: int
+    cubin: int
+
+
+def find_ptxas() -> str | None:
+    """The path of ptxas, or None."""
+    try:
+        from cuda.pathfinder import find_nvidia_binary_utility
+    except ModuleNotFoundError:
+        return None
+    return find_nvidia_binary_utility("ptxas")
+
+
+def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
+    """Assemble PTX for an architecture.
+
+    Args:
+        source: the PTX.
+        architecture: ``"sm_90"``, say.
+        ptxas: path of the assembler; found if not given.
+
+    Raises:
+        PtxError: it does not assemble, or there is no assembler.
+    """
+    ptxas = ptxas or find_ptxas()
+    if ptxas is None:
+        raise PtxError("the assembler ptxas is not there: pip install nvidia-cuda-nvcc cuda-pathfinder")
+    with tempfile.TemporaryDirectory() as folder:
+        file, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        file.write_text(source)
+        command = [ptxas, f"-arch={architecture}", "-v", "-O3", str(file), "-o", str(cubin)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise PtxError(f"ptxas refuses the code for {architecture}: {done.stderr.strip()[:2000]}")
+        size = cubin.stat().st_size
+    frames = [tuple(map(int, numbers)) for numbers in _MEMORY.findall(done.stderr)]
+    cumulative = [int(number) for number in _CUMULATIVE.findall(done.stderr)]
+    return Usage(
+        registers=max(map(int, _REGISTERS.findall(done.stderr))),
+        stack=max(cumulative, default=sum(frame[0] for frame in frames)),
+        spills=sum(max(frame[1:]) for frame in frames),
+        cubin=size,
+    )

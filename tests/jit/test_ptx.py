@@ -1,0 +1,141 @@
+"""GPU code: PTX of stages from interleaved code, assembled by NVIDIA's assembler where it is installed."""
+
+import re
+
+import pytest
+
+from cardan.collision.capsule import capsule_capsule
+from cardan.dynamics.kinematics import kinematics
+from cardan.jit import jit_enabled
+from cardan.jit.front.form import DOUBLE, INTERLEAVED, SINGLE, Form
+from cardan.jit.front.stage import entry_of
+from cardan.jit.target import ptx as target
+from cardan.jit.target.ptx import ARCHITECTURES, KERNEL, Code, PtxError, find_libdevice, ptx
+from cardan.jit.target.ptxas import assemble, find_ptxas
+
+
+def library():
+    """The file of libdevice, or None."""
+    try:
+        return find_libdevice()
+    except PtxError:
+        return None
+
+
+needs_jit = pytest.mark.skipif(not jit_enabled, reason="about native code")
+needs_libdevice = pytest.mark.skipif(library() is None, reason="libdevice is not installed (wheel nvidia-nvvm)")
+needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed (wheel nvidia-cuda-nvcc)")
+
+
+def code(function, precision):
+    from cardan.jit.front.compile import linked_module
+
+    entry = entry_of(function)
+    return Code(entry.symbol, linked_module(entry, Form(INTERLEAVED, precision)))
+
+
+@needs_jit
+@needs_libdevice
+@needs_ptxas
+@pytest.mark.parametrize("precision", [DOUBLE, SINGLE])
+@pytest.mark.parametrize(("function", "extra"), [(kinematics, 0), (capsule_capsule, 2)])
+def test_stages_assemble(function, extra, precision):
+    source = ptx(code(function, precision), extra=extra)
+    assert source.count(f".visible .entry {KERNEL}(") == 1
+    assert bool(re.search(r"\.f64\b", source)) == (precision == DOUBLE)
+    for architecture in ARCHITECTURES:
+        usage = assemble(source, architecture)
+        assert 16 < usage.registers <= 255
+        assert usage.spills < 256
+        assert usage.stack < 4096
+
+
+TEXT = """
+target triple = "x86_64-unknown-linux-gnu"
+target datalayout = "e-m:e-i64:64"
+declare double @sin(double)
+declare double @llvm.exp.f64(double)
+declare i64 @cardan_world()
+declare i64 @cardan_nworld()
+declare i64 @cardan_call(i64, i64, i64, i64, i64)
+define i64 @f(i64 %m, i64 %d{parameters}) "target-cpu"="znver3" {{
+  %p = inttoptr i64 %d to double*
+  %n = call i64 @cardan_nworld()
+  %w = call i64 @cardan_world()
+  %at = add i64 %w, %n
+  %q = getelementptr double, double* %p, i64 %at
+  %x = load double, double* %q
+  {body}
+  store double %y, double* %q
+  ret i64 %r
+}}
+"""
+
+
+def small(body, symbol="f", parameters="", called=()):
+    text = TEXT.format(body=body, parameters=parameters).replace("@f(", f"@{symbol}(")
+    return Code(symbol, text, called)
+
+
+@needs_libdevice
+def test_a_thread_runs_a_world_that_is_at_the_stage():
+    source = ptx(small("%y = call double @sin(double %x)\n %r = add i64 0, 0"))
+    assert ".target sm_80" in source
+    body = source[source.index(KERNEL) :]
+    assert {"%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x"} <= set(re.findall(r"%\w+\.x", body))
+    # where the world stands is looked at before anything of the data
+    assert body.index("setp") < body.index("%nctaid.x")
+    assert "__nv_sin" not in re.findall(r"\.extern .*", source)
+
+
+@needs_libdevice
+def test_later_architectures_are_named_in_the_code():
+    assert ".target sm_90" in ptx(small("%y = fadd double %x, %x\n %r = add i64 0, 0"), "sm_90")
+
+
+@needs_libdevice
+def test_intrinsics_of_the_library_are_replaced():
+    source = ptx(small("%y = call double @llvm.exp.f64(double %x)\n %r = add i64 0, 0"))
+    assert "ex2" in source or "fma.rn.f64" in source
+
+
+@needs_libdevice
+def test_numbers_of_functions_count_from_one_at_each_depth():
+    call = "%y = fadd double %x, 1.0\n %r = call i64 @cardan_call(i64 {n}, i64 %m, i64 %d, i64 5, i64 6)"
+    two = ", i64 %a, i64 %b"
+    leaf = small("%y = fadd double %x, 777.0\n %r = add i64 %a, 40", "leaf", two)
+    middle = small(call.format(n=1), "middle", two, (leaf,))
+    other = small("%y = fadd double %x, 2.0\n %r = add i64 0, 9", "other", two)
+    source = ptx(small(call.format(n=2), called=(other, middle)))
+    assert "0d4088480000000000" in source  # 777: the leaf is reached
+    assert "0d4000000000000000" not in source  # 2: the other function isn't
+    missing = ptx(small(call.format(n=3), called=(other, middle)))
+    assert re.search(r"st\.global\.b64 .*, -2;", missing)  # COLLIDER_MISSING
+
+
+@needs_libdevice
+def test_what_the_gpu_does_not_have_is_named():
+    with pytest.raises(PtxError, match="calls puts"):
+        text = small("%y = fadd double %x, 1.0\n %r = call i64 @puts(i64 %m)").text
+        ptx(Code("f", text + "\ndeclare i64 @puts(i64)\n"))
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "cuda.pathfinder", None)
+    with pytest.raises(PtxError, match=r"pip install 'cardan\[cuda\]'"):
+        find_libdevice()
+    assert find_ptxas() is None
+    with pytest.raises(PtxError, match="nvidia-cuda-nvcc"):
+        assemble("", "sm_90")
+
+
+@needs_ptxas
+def test_code_that_does_not_assemble_is_an_error():
+    with pytest.raises(PtxError, match="ptxas refuses the code for sm_90"):
+        assemble(".version 7.8\n.target sm_90\nnonsense", "sm_90")
+
+
+def test_all_functions_of_the_library_have_a_name_there():
+    from cardan.jit.front.compile import MATH_LIBRARY
+
+    assert {"sincos", "memset", "memcpy", "memmove"} == MATH_LIBRARY - target.LIBRARY  # made by optimisers only
