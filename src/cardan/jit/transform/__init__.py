@@ -1,1 +1,1 @@
-"""Other programs than the one that a kernel says, made from its code: single precision."""
+"""Other programs than the one that a kernel says, made from its code: tangents, single precision."""

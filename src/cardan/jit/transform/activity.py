@@ -1,0 +1,314 @@
+"""What depends on what in a stage: which places its pointers may point to, and which numbers have a tangent.
+
+Both are least fixed points over all instructions, whatever their order. A *place* is a field of a structure, an array on
+the stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent; so is a number that
+is computed from an active one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from cardan.jit.memory.fields import Field
+from cardan.jit.memory.struct import WORDS, Struct
+from cardan.jit.transform.scalar import NAME, Function, Instruction, TransformError
+
+SLOT_BYTES = 8 * WORDS
+ARRAY, STACK, CONSTANT, SLOT = "array", "stack", "constant", "slot"
+
+Place = tuple[str, str, int]
+"""Kind, name (``d.qpos``; ``m`` or ``d`` for a slot), and for slots the offset in bytes."""
+
+ARITHMETIC = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
+PIECEWISE_CONSTANT = frozenset(("floor", "ceil", "rint", "round", "trunc", "nearbyint", "roundeven"))
+OPERAND = rf"(?:{NAME}|-?[\w.+-]+|@[\w.$-]+|@\"[^\"]*\")"
+
+_GEP = re.compile(rf"(?:(?:inbounds|nuw|nusw) )*(\S+), ptr ({OPERAND}|@\S+), (?:i64|i32) ({OPERAND})$")
+_LOAD = re.compile(rf"(\w+), ptr ({OPERAND}|@\S+?)(?:,|$)")
+_STORE = re.compile(rf"(\w+) ({OPERAND}), ptr ({OPERAND})(?:,|$)")
+_SELECT = re.compile(rf"(?:\w+ )*?i1 ({OPERAND}), (\w+) ({OPERAND}), \2 ({OPERAND})$")
+_PHI = re.compile(r"(?:(?:fast|reassoc|nsz|contract|nnan|ninf|arcp|afn) )*(double|float|ptr|i\d+) (\[.*)$")
+_INCOMING = re.compile(rf"\[ ({OPERAND}|@\S+), ({NAME}) \]")
+_BINARY = re.compile(rf"(?:[a-z]+ )*(double|float) ({OPERAND})(?:, ({OPERAND}))?$")
+_CALL = re.compile(r"(?:[a-z]+ )*(double|float|void|i\d+|ptr) (@[\w.$-]+|%[\w.$-]+)\((.*)\)[^()]*$")
+_CAST = re.compile(rf"(?:[a-z]+ )*(\w+) ({OPERAND}) to (\w+)$")
+_ALLOCA = re.compile(r"(?:\[(\d+) x )?(\w+)\]?(?:, (?:i64|i32) (\d+))?")
+_COMPARE = re.compile(rf"(?:(?:fast|reassoc|nsz|contract|nnan|ninf|arcp|afn) )*(\w+) double ({OPERAND}), ({OPERAND})$")
+
+
+def _match(pattern: re.Pattern[str], instruction: Instruction) -> re.Match[str]:
+    match = pattern.match(instruction.rest)
+    if match is None:
+        raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
+    return match
+
+
+def gep(instruction: Instruction) -> tuple[str, str, str]:
+    """Element type, pointer and index of a `getelementptr`."""
+    return _match(_GEP, instruction).groups()  # type: ignore[return-value]
+
+
+def load(instruction: Instruction) -> tuple[str, str]:
+    """Type and pointer of a `load`."""
+    return _match(_LOAD, instruction).groups()  # type: ignore[return-value]
+
+
+def store(instruction: Instruction) -> tuple[str, str, str]:
+    """Type, value and pointer of a `store`."""
+    return _match(_STORE, instruction).groups()  # type: ignore[return-value]
+
+
+def select(instruction: Instruction) -> tuple[str, str, str, str]:
+    """Condition, type and the two values of a `select`."""
+    return _match(_SELECT, instruction).groups()  # type: ignore[return-value]
+
+
+def phi(instruction: Instruction) -> tuple[str, list[tuple[str, str]]]:
+    """Type of a `phi`, and its values with the blocks that they come from."""
+    kind, incoming = _match(_PHI, instruction).groups()
+    return kind, _INCOMING.findall(incoming)
+
+
+def operands(instruction: Instruction) -> tuple[str, ...]:
+    """Operands of an arithmetic instruction on floating-point numbers."""
+    _, first, second = _match(_BINARY, instruction).groups()
+    return (first,) if second is None else (first, second)
+
+
+def call(instruction: Instruction) -> tuple[str, str, list[str]]:
+    """Type, name and arguments of a `call`; the names of LLVM's own functions without prefix and suffix."""
+    kind, name, arguments = _match(_CALL, instruction).groups()
+    name = re.sub(r"^@(?:llvm\.)?|(?:\.(?:f64|p0|i64|i32|i1|i8))+$", "", name)
+    return kind, name, [a.split()[-1] for a in arguments.split(", ")] if arguments else []
+
+
+def cast(instruction: Instruction) -> tuple[str, str, str]:
+    """Type, value and new type of a conversion."""
+    return _match(_CAST, instruction).groups()  # type: ignore[return-value]
+
+
+def comparison(instruction: Instruction) -> tuple[str, str, str]:
+    """Predicate and operands of a comparison of numbers."""
+    return _match(_COMPARE, instruction).groups()  # type: ignore[return-value]
+
+
+def stack_array(instruction: Instruction) -> tuple[str, int]:
+    """Element type and number of elements of an `alloca`."""
+    count, kind, more = _match(_ALLOCA, instruction).groups()
+    return kind, int(count or 1) * int(more or 1)
+
+
+@dataclass(slots=True)
+class Activity:
+    """What may have a tangent in a stage.
+
+    Attributes:
+        places: where the pointers (and the integers that are addresses) may point to.
+        values: names of the numbers that have a tangent.
+        active: fields (``d.qpos``) and stack arrays that do, at the end of the stage.
+        reads: active fields that are read.
+        writes: active fields that are written.
+    """
+
+    places: dict[str, frozenset[Place]]
+    values: set[str]
+    active: set[str]
+    reads: set[str]
+    writes: set[str]
+
+
+class Analysis:
+    """The fixed points for one stage.
+
+    Args:
+        function: the stage in scalar form.
+        structs: the structures that the first two parameters after the place of the result point to.
+
+    Raises:
+        TransformError: there is no rule for an instruction.
+    """
+
+    def __init__(self, function: Function, structs: tuple[Struct, Struct]) -> None:
+        self.function = function
+        self.structs = dict(zip("md", structs, strict=True))
+        self.places: dict[str, frozenset[Place]] = {}
+        self.definitions = {i.result: i for i in function.instructions() if i.result}
+        names = [name for kind, name in function.parameters if kind == "i64"][:2]
+        for letter, name in zip("md", names, strict=True):
+            self.places[name] = frozenset(((SLOT, letter, 0),))
+        result = function.parameters[0][1]
+        self.places[result] = frozenset(((STACK, result, 0),))
+        while self._sweep_places():
+            pass
+
+    # places ------------------------------------------------------------------
+
+    def field_at(self, place: Place) -> tuple[Field, int]:
+        """The field whose slot a place is in, and the word of the slot."""
+        _, letter, offset = place
+        slot, byte = divmod(offset, SLOT_BYTES)
+        return self.structs[letter].fields[slot], byte // 8
+
+    def name_at(self, place: Place) -> str:
+        """Name of a place: for a slot, that of its field."""
+        if place[0] == SLOT:
+            return f"{place[1]}.{self.field_at(place)[0].name}"
+        return place[1]
+
+    def _sweep_places(self) -> bool:
+        changed = False
+        for instruction in self.function.instructions():
+            if not instruction.result:
+                continue
+            found = self._places_of(instruction)
+            if found and found != self.places.get(instruction.result):
+                self.places[instruction.result] = found | self.places.get(instruction.result, frozenset())
+                changed = True
+        return changed
+
+    def _union(self, values: Iterable[str]) -> frozenset[Place]:
+        return frozenset().union(*(self.places.get(value, frozenset()) for value in values))
+
+    def _places_of(self, instruction: Instruction) -> frozenset[Place]:
+        match instruction.operation:
+            case "inttoptr" | "ptrtoint" | "freeze":
+                values = re.findall(NAME, instruction.rest)
+                return self._union(values)
+            case "getelementptr":
+                return self._places_of_element(instruction)
+            case "load":
+                return self._places_loaded(instruction)
+            case "alloca":
+                return frozenset(((STACK, instruction.result, 0),))
+            case "phi":
+                kind, incoming = phi(instruction)
+                return self._union(value for value, _ in incoming) if kind in ("ptr", "i64") else frozenset()
+            case "select":
+                if not re.match(r"(?:\w+ )*?i1 ", instruction.rest):
+                    return frozenset()
+                _, kind, first, second = select(instruction)
+                return self._union((first, second)) if kind in ("ptr", "i64") else frozenset()
+        return frozenset()
+
+    def _places_of_element(self, instruction: Instruction) -> frozenset[Place]:
+        kind, pointer, index = gep(instruction)
+        if pointer.startswith("@"):
+            return frozenset(((CONSTANT, pointer, 0),))
+        found = set()
+        for place in self.places.get(pointer, ()):
+            if place[0] == SLOT:
+                offsets = self._constants(index)
+                if kind != "i8" or not offsets:
+                    raise TransformError(f"a slot is computed: {instruction.line.strip()}")
+                found.update((SLOT, place[1], place[2] + offset) for offset in offsets)
+            else:
+                found.add(place)
+        return frozenset(found)
+
+    def _constants(self, value: str) -> set[int]:
+        """The numbers that an integer may be: a constant, or a choice of some; nothing if it is computed."""
+        if not value.startswith("%"):
+            return {int(value)}
+        instruction = self.definitions.get(value)
+        if instruction is None or instruction.operation not in ("phi", "select"):
+            return set()
+        values = [v for v, _ in phi(instruction)[1]] if instruction.operation == "phi" else select(instruction)[2:]
+        return set().union(*(self._constants(v) for v in values))
+
+    def _places_loaded(self, instruction: Instruction) -> frozenset[Place]:
+        kind, pointer = load(instruction)
+        found = set()
+        if kind in ("i64", "ptr"):
+            for place in self.places.get(pointer, ()):
+                if place[0] == SLOT:
+                    field, word = self.field_at(place)
+                    if word == 0 and not field.is_scalar:
+                        found.add((ARRAY, f"{place[1]}.{field.name}", 0))
+        return frozenset(found)
+
+    # fields and activity -----------------------------------------------------
+
+    def touched(self) -> set[str]:
+        """Names of all fields with floating-point numbers that the stage may read or write."""
+        names = set()
+        for places in self.places.values():
+            for place in places:
+                if place[0] == ARRAY or (place[0] == SLOT and self.field_at(place)[0].is_scalar):
+                    names.add(self.name_at(place))
+        return {name for name in names if self._field(name).dtype == "f8"}
+
+    def _field(self, name: str) -> Field:
+        letter, _, field = name.partition(".")
+        return self.structs[letter].by_name[field]
+
+    def activity(self, active: Collection[str]) -> Activity:
+        """What has a tangent when the numbers of the fields `active` have one at the start of the stage."""
+        found = Activity(self.places, set(), set(active) & self.touched(), set(), set())
+        while self._sweep_activity(found):
+            pass
+        for instruction in self.function.instructions():
+            self._note_access(found, instruction)
+        return found
+
+    def names_of(self, pointer: str) -> set[str]:
+        """Names of the places that a pointer may point to."""
+        return {self.name_at(place) for place in self.places.get(pointer, ()) if place[0] != CONSTANT}
+
+    def _sweep_activity(self, found: Activity) -> bool:
+        before = len(found.values), len(found.active)
+        for instruction in self.function.instructions():
+            if instruction.operation == "store":
+                kind, value, pointer = store(instruction)
+                if kind == "double" and (value in found.values or self.names_of(pointer) & found.active):
+                    found.active |= self.names_of(pointer)
+            elif instruction.operation == "call" and not instruction.result:
+                self._sweep_copy(found, instruction)
+            elif instruction.result and self._is_active(found, instruction):
+                found.values.add(instruction.result)
+        return before != (len(found.values), len(found.active))
+
+    def _sweep_copy(self, found: Activity, instruction: Instruction) -> None:
+        kind, name, arguments = call(instruction)
+        if name in ("memcpy", "memmove"):
+            target, source = self.names_of(arguments[0]), self.names_of(arguments[1])
+            if source & found.active:
+                found.active |= source | target
+
+    def _is_active(self, found: Activity, instruction: Instruction) -> bool:
+        operation = instruction.operation
+        if operation in ARITHMETIC:
+            return any(value in found.values for value in operands(instruction))
+        if operation == "load":
+            kind, pointer = load(instruction)
+            if kind != "double" or not self.names_of(pointer) & found.active:
+                return False
+            found.active |= self.names_of(pointer)
+            return True
+        if operation == "phi":
+            kind, incoming = phi(instruction)
+            return kind in ("double", "float") and any(value in found.values for value, _ in incoming)
+        if operation == "select":
+            _, kind, first, second = select(instruction)
+            return kind in ("double", "float") and (first in found.values or second in found.values)
+        if operation == "call":
+            kind, name, arguments = call(instruction)
+            return kind == "double" and name not in PIECEWISE_CONSTANT and any(a in found.values for a in arguments)
+        if operation in ("fpext", "fptrunc", "freeze"):
+            return instruction.rest.split()[1].rstrip(",") in found.values
+        return False
+
+    def _note_access(self, found: Activity, instruction: Instruction) -> None:
+        if instruction.operation == "load" and instruction.result in found.values:
+            found.reads |= self.names_of(load(instruction)[1])
+        elif instruction.operation == "store":
+            kind, _, pointer = store(instruction)
+            if kind == "double":
+                found.writes |= self.names_of(pointer) & found.active
+        elif instruction.operation == "call" and not instruction.result:
+            _, name, arguments = call(instruction)
+            if name in ("memcpy", "memmove", "memset"):
+                found.writes |= self.names_of(arguments[0]) & found.active
+            if name in ("memcpy", "memmove"):
+                found.reads |= self.names_of(arguments[1]) & found.active

@@ -1,0 +1,181 @@
+"""Derivatives of the functions of one or two numbers that stages call: lines of LLVM assembly that compute them.
+
+At singular points, where a derivative is infinite or there is none, it counts as 0: the root of 0, the arc cosine at its
+ends, the angle of the vector 0. Where a function has a corner, one side is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log, pi, sqrt
+
+from cardan.jit.transform.scalar import TransformError
+
+
+def number(value: float) -> str:
+    """A number as LLVM reads it, exactly."""
+    import struct
+
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+class Lines:
+    """Lines of assembly in the making: numbers of type double and their names."""
+
+    def __init__(self, emit: Callable[[str], None], fresh: Callable[[], str], declare: Callable[[str, int], str]) -> None:
+        self.emit, self.fresh, self._declare = emit, fresh, declare
+
+    def _result(self, expression: str) -> str:
+        name = self.fresh()
+        self.emit(f"{name} = {expression}")
+        return name
+
+    def op(self, operation: str, a: str, b: str) -> str:
+        """A sum, difference, product or quotient."""
+        return self._result(f"{operation} double {a}, {b}")
+
+    def negative(self, a: str) -> str:
+        """-a."""
+        return self._result(f"fneg double {a}")
+
+    def call(self, name: str, *arguments: str) -> str:
+        """A function of the mathematical library, or one of LLVM's (with its prefix)."""
+        symbol = self._declare(name, len(arguments))
+        return self._result(f"call double {symbol}({', '.join('double ' + a for a in arguments)})")
+
+    def where(self, predicate: str, a: str, b: str, yes: str, no: str) -> str:
+        """`yes` where the comparison holds, else `no`."""
+        test = self._result(f"fcmp {predicate} double {a}, {b}")
+        return self._result(f"select i1 {test}, double {yes}, double {no}")
+
+    def where_positive(self, a: str, value: str) -> str:
+        """`value` where a > 0, else 0."""
+        return self.where("ogt", a, ZERO, value, ZERO)
+
+
+ZERO, ONE, HALF = number(0.0), number(1.0), number(0.5)
+Slope = Callable[[Lines, Sequence[str], str], Sequence[str]]
+
+
+def _of_root(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    return (lines.where_positive(y, lines.op("fdiv", HALF, y)),)
+
+
+def _of_arc(sign: float) -> Slope:
+    """The arc sine and (-1) the arc cosine."""
+
+    def slope(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+        rest = lines.op("fsub", ONE, lines.op("fmul", x[0], x[0]))
+        root = lines.call("llvm.sqrt", rest)
+        return (lines.where_positive(rest, lines.op("fdiv", number(sign), root)),)
+
+    return slope
+
+
+def _of_angle(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    square = lines.op("fadd", lines.op("fmul", x[0], x[0]), lines.op("fmul", x[1], x[1]))
+    by_first = lines.op("fdiv", x[1], square)
+    by_second = lines.op("fdiv", lines.negative(x[0]), square)
+    return lines.where_positive(square, by_first), lines.where_positive(square, by_second)
+
+
+def _of_hypotenuse(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    return tuple(lines.where_positive(y, lines.op("fdiv", a, y)) for a in x)
+
+
+def _of_power(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    """x^p: the derivative by the exponent where the base is positive."""
+    base, exponent = x
+    lower = lines.call("llvm.pow", base, lines.op("fsub", exponent, ONE))
+    slope = lines.op("fmul", exponent, lower)
+    bounded = lines.where("olt", lines.call("llvm.fabs", slope), number(1e300), slope, ZERO)
+    by_exponent = lines.op("fmul", y, lines.call("llvm.log", base))
+    return bounded, lines.where_positive(base, by_exponent)
+
+
+def _of_remainder(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    return ONE, lines.negative(lines.call("llvm.trunc", lines.op("fdiv", x[0], x[1])))
+
+
+def _of_sign(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    same = lines.op("fmul", lines.call("llvm.copysign", ONE, x[0]), lines.call("llvm.copysign", ONE, x[1]))
+    return same, ZERO
+
+
+def _smaller(predicate: str) -> Slope:
+    def slope(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+        first = lines.where(predicate, x[0], x[1], ONE, ZERO)
+        return first, lines.op("fsub", ONE, first)
+
+    return slope
+
+
+def _logarithm(scale: float, shift: float = 0.0) -> Slope:
+    def slope(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+        a = lines.op("fadd", x[0], number(shift)) if shift else x[0]
+        return (lines.where_positive(a, lines.op("fdiv", number(scale), a)),)
+
+    return slope
+
+
+def _one_plus_square(sign: float) -> Slope:
+    """1 + y^2 (the tangent) or 1 - y^2 (the hyperbolic one)."""
+    return lambda lines, x, y: (lines.op("fadd", ONE, lines.op("fmul", number(sign), lines.op("fmul", y, y))),)
+
+
+def _inverse_of_one_plus_square(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    return (lines.op("fdiv", ONE, lines.op("fadd", ONE, lines.op("fmul", x[0], x[0]))),)
+
+
+def _of_error_function(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    bell = lines.call("llvm.exp", lines.negative(lines.op("fmul", x[0], x[0])))
+    return (lines.op("fmul", number(2.0 / sqrt(pi)), bell),)
+
+
+def _of_cube_root(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
+    square = lines.op("fmul", y, y)
+    return (lines.where_positive(square, lines.op("fdiv", number(1.0 / 3.0), square)),)
+
+
+SLOPES: dict[str, Slope] = {
+    "sqrt": _of_root,
+    "sin": lambda lines, x, y: (lines.call("llvm.cos", x[0]),),
+    "cos": lambda lines, x, y: (lines.negative(lines.call("llvm.sin", x[0])),),
+    "tan": _one_plus_square(1.0),
+    "asin": _of_arc(1.0),
+    "acos": _of_arc(-1.0),
+    "atan": _inverse_of_one_plus_square,
+    "atan2": _of_angle,
+    "sinh": lambda lines, x, y: (lines.call("cosh", x[0]),),
+    "cosh": lambda lines, x, y: (lines.call("sinh", x[0]),),
+    "tanh": _one_plus_square(-1.0),
+    "exp": lambda lines, x, y: (y,),
+    "exp2": lambda lines, x, y: (lines.op("fmul", number(log(2.0)), y),),
+    "expm1": lambda lines, x, y: (lines.op("fadd", ONE, y),),
+    "log": _logarithm(1.0),
+    "log2": _logarithm(1.0 / log(2.0)),
+    "log10": _logarithm(1.0 / log(10.0)),
+    "log1p": _logarithm(1.0, 1.0),
+    "erf": _of_error_function,
+    "cbrt": _of_cube_root,
+    "fabs": lambda lines, x, y: (lines.call("llvm.copysign", ONE, x[0]),),
+    "hypot": _of_hypotenuse,
+    "pow": _of_power,
+    "fmod": _of_remainder,
+    "copysign": _of_sign,
+    **dict.fromkeys(("fmin", "minnum", "minimum", "minimumnum"), _smaller("olt")),
+    **dict.fromkeys(("fmax", "maxnum", "maximum", "maximumnum"), _smaller("ogt")),
+    **dict.fromkeys(("fma", "fmuladd"), lambda lines, x, y: (x[1], x[0], ONE)),
+}
+"""What a function changes by when each of its arguments does: from the arguments and the result."""
+
+
+def slopes(name: str, lines: Lines, arguments: Sequence[str], result: str) -> Sequence[str]:
+    """The derivatives of a function by its arguments.
+
+    Raises:
+        TransformError: there is no rule for it.
+    """
+    if name not in SLOPES:
+        raise TransformError(f"no rule for the function {name}")
+    return SLOPES[name](lines, arguments, result)

@@ -1,0 +1,147 @@
+"""Tangents of stages, ready to call: made on first use, then found in the disk cache.
+
+Three things are kept there of a stage: its scalar form, which needs Numba to be made; what it touches, reads and writes
+for some active fields; and the object code of its tangents for some active fields and number of directions.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from cardan.jit.cache import store as disk
+from cardan.jit.cache.fingerprint import transformed_fingerprint
+from cardan.jit.cache.progress import CompileProgress
+from cardan.jit.driver.loader import Address, load_object, target_machine
+from cardan.jit.front.stage import Abi, Entry, entry_of
+from cardan.jit.memory.struct import Struct, structures
+from cardan.jit.transform.activity import Analysis
+from cardan.jit.transform.scalar import Scalar, TransformError, read_scalar, scalar_text
+from cardan.jit.transform.tangent import Tangent
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Which fields a stage's tangents read and write, as ``d.qpos`` or ``m.body_mass``.
+
+    Attributes:
+        reads: active fields whose tangents are read.
+        writes: active fields whose tangents are written; some of them become active here.
+    """
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+
+def _kept(entry: Entry, kind: str, what: str, make: Callable[[], bytes]) -> bytes:
+    """Something that was made from an entry: from the cache, or made now and stored."""
+    name, key = f"{entry.name}.{kind}", transformed_fingerprint(entry, what)
+    stored = disk.read(name, key)
+    if stored is None:
+        with disk.compile_lock(name, key):
+            stored = disk.read(name, key)
+            if stored is None:
+                stored = "", make()
+                disk.write(name, key, *stored)
+    return stored[1]
+
+
+def _structs(entry: Entry) -> tuple[Struct, Struct]:
+    if not isinstance(entry.abi, Abi):
+        raise TransformError(f"{entry.name} is a function of the interface, not a stage")
+    first, second = (structures()[name] for name in entry.abi.structs)
+    return first, second
+
+
+def _make_scalar(entry: Entry) -> bytes:
+    from cardan.jit.front.compile import link_entry
+
+    with CompileProgress(1) as progress:
+        progress.compiling(entry.name)
+        return zlib.compress(scalar_text(entry.symbol, link_entry(entry)).encode())
+
+
+@lru_cache(maxsize=256)
+def _read(entry: Entry) -> tuple[Scalar, Analysis]:
+    text = zlib.decompress(_kept(entry, "scalar", "", lambda: _make_scalar(entry))).decode()
+    try:
+        scalar = read_scalar(text)
+        return scalar, Analysis(scalar.body, _structs(entry))
+    except TransformError as error:
+        raise TransformError(f"{entry.name}: {error}") from None
+
+
+def _as_json(names: Collection[str]) -> str:
+    return json.dumps(sorted(names))
+
+
+@lru_cache(maxsize=1024)
+def touched(function: Callable[..., Any]) -> frozenset[str]:
+    """Names of the fields of floating-point numbers that a stage may read or write, for whatever model.
+
+    Raises:
+        TransformError: the stage has an instruction that there is no rule for.
+    """
+    entry = entry_of(function)
+    return frozenset(json.loads(_kept(entry, "touched", "", lambda: _as_json(_read(entry)[1].touched()).encode())))
+
+
+@lru_cache(maxsize=4096)
+def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
+    """What the tangents of a stage read and write, where some fields have a tangent before it."""
+    entry = entry_of(function)
+    active &= touched(function)
+
+    def make() -> bytes:
+        found = _read(entry)[1].activity(active)
+        return json.dumps([sorted(n for n in names if n[0] != "%") for names in (found.reads, found.writes)]).encode()
+
+    reads, writes = json.loads(_kept(entry, "access", _as_json(active), make))
+    return Access(frozenset(reads), frozenset(writes))
+
+
+@lru_cache(maxsize=4096)
+def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str], lanes: int) -> Address:
+    """Native code that computes what a stage does, and its tangents.
+
+    Args:
+        function: a stage, or another function of (m, d, ...) with an entry of its own.
+        active: fields that may have a tangent before it; other fields are constants.
+        keep: fields whose tangents somebody reads afterwards.
+        lanes: number of directions.
+
+    Returns:
+        A function of (m, d, further arguments, shadow of m, shadow of d), all words of 64 bits. The last two are
+        addresses of slot tables like the first two, whose arrays have `lanes` numbers for each number.
+
+    Raises:
+        TransformError: the stage has an instruction that there is no rule for.
+        KernelError: the stage must be compiled, and can't be.
+    """
+    entry = entry_of(function)
+    found = access(function, active)
+    active &= touched(function)
+    keep = (keep & found.writes) | (found.reads & found.writes)
+
+    def make() -> bytes:
+        from cardan.jit.front.compile import emit
+        import llvmlite.binding as llvm
+
+        scalar, analysis = _read(entry)
+        try:
+            text = Tangent(scalar, analysis, analysis.activity(active), keep, lanes).text(entry.symbol)
+        except TransformError as error:
+            raise TransformError(f"{entry.name}: {error}") from None
+        module = llvm.parse_assembly(text)
+        module.verify()
+        return emit(entry.name, module, target_machine())
+
+    code = _kept(entry, "tangent", f"{_as_json(active)} {_as_json(keep)} {lanes}", make)
+    return load_object(entry.symbol, code)
+
+
+__all__ = ["Access", "access", "tangent_address", "touched"]

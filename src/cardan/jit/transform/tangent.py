@@ -1,0 +1,365 @@
+"""Tangents of a stage: a stage in scalar form → one that computes values and their changes in several directions.
+
+Each number with a tangent gets a vector with a number a direction (*lane*). Each array has a *shadow*: an array with as
+many such vectors, found through a second slot table with the same slots as the first; scalars of a structure have their
+vectors at the address in their shadow slot. Terms without a tangent are never made.
+
+Wengert 1964; Griewank and Walther, Evaluating derivatives, 2008, chapter 3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from cardan.jit.transform.activity import (
+    ARITHMETIC,
+    SLOT,
+    Activity,
+    Analysis,
+    call,
+    comparison,
+    gep,
+    load,
+    operands,
+    phi,
+    select,
+    stack_array,
+    store,
+)
+from cardan.jit.transform.rules import ONE, Lines, slopes
+from cardan.jit.transform.scalar import NAME, Instruction, Scalar, TransformError
+
+FLAGS = "reassoc nsz contract"
+NOTHING = "zeroinitializer"
+ZEROS = ("0.000000e+00", "-0.000000e+00", "0.0")
+TAN_M, TAN_D = "%cardan.tangent.m", "%cardan.tangent.d"
+SKIPPED = frozenset(("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl"))
+COPIES = frozenset(("memcpy", "memmove"))
+PURE = frozenset(
+    (
+        *("br", "ret", "switch", "unreachable", "icmp", "add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor"),
+        *("sext", "zext", "trunc", "sdiv", "srem", "udiv", "urem", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"),
+        *("fpext", "fptrunc", "fcmp"),
+    )
+)
+"""Operations that need no rule when their result is no number with a tangent."""
+
+# numbered far above what a module has; the root is that of `cardan.jit.front.native`
+METADATA = """
+!90000 = !{!"cardan"}
+!90001 = !{!"tangent", !90000, i64 0}
+!90002 = !{!90001, !90001, i64 0}
+!90003 = !{!"slot", !90000, i64 0}
+!90004 = !{!90003, !90003, i64 0}
+!90005 = !{}
+"""
+TANGENT = ", !tbaa !90002"
+SHADOW_SLOT = ", !tbaa !90004, !invariant.load !90005"
+
+
+def shadow(value: str) -> str:
+    """Name of the tangent of a number, or of the shadow of a pointer."""
+    return value[:-1] + '.tan"' if value.endswith('"') else value + ".tan"
+
+
+class Tangent:
+    """The transformation of one stage.
+
+    Args:
+        scalar: the stage.
+        analysis: places of its pointers.
+        activity: what has a tangent.
+        keep: active fields whose tangents somebody reads afterwards; those of others aren't stored.
+        lanes: number of directions.
+    """
+
+    def __init__(
+        self, scalar: Scalar, analysis: Analysis, activity: Activity, keep: Collection[str], lanes: int
+    ) -> None:
+        self.scalar, self.analysis, self.activity, self.lanes = scalar, analysis, activity, lanes
+        self.stored = {name for name in activity.active if name.startswith("%") or name in keep}
+        self.vector = f"<{lanes} x double>"
+        self.out: list[str] = []
+        self.count = 0
+        self.splats: dict[str, str] = {}
+        self.declared: dict[str, str] = {}
+        self.lines = Lines(self.emit, self.fresh, self._declare)
+
+    # small parts --------------------------------------------------------------
+
+    def emit(self, text: str) -> None:
+        """Add a line."""
+        self.out.append("  " + text)
+
+    def fresh(self) -> str:
+        """A new name."""
+        self.count += 1
+        return f"%cardan.t{self.count}"
+
+    def _declare(self, name: str, arguments: int) -> str:
+        symbol = f"@{name}.f64" if name.startswith("llvm.") else f"@{name}"
+        self.declared[symbol] = f"declare double {symbol}({', '.join(['double'] * arguments)})"
+        return symbol
+
+    def _tangent(self, value: str) -> str:
+        return shadow(value) if value in self.activity.values else NOTHING
+
+    def _splat(self, value: str) -> str:
+        """A vector with the same number in all lanes."""
+        if not value.startswith("%"):
+            return "<" + ", ".join([f"double {value}"] * self.lanes) + ">"
+        if value not in self.splats:
+            one, all_lanes = self.fresh(), self.fresh()
+            self.emit(f"{one} = insertelement {self.vector} poison, double {value}, i64 0")
+            mask = f"<{self.lanes} x i32> zeroinitializer"
+            self.emit(f"{all_lanes} = shufflevector {self.vector} {one}, {self.vector} poison, {mask}")
+            self.splats[value] = all_lanes
+        return self.splats[value]
+
+    def _scaled(self, factor: str, tangent: str) -> str:
+        if tangent == NOTHING:
+            return NOTHING
+        name = self.fresh()
+        self.emit(f"{name} = fmul {FLAGS} {self.vector} {self._splat(factor)}, {tangent}")
+        return name
+
+    def _sum(self, result: str, operation: str, first: str, second: str) -> None:
+        self.emit(f"{result} = {operation} {FLAGS} {self.vector} {first}, {second}")
+
+    # the whole ----------------------------------------------------------------
+
+    def text(self, symbol: str) -> str:
+        """The module, with one function `symbol`: (m, d, further arguments, shadow of m, shadow of d) -> status."""
+        body = self.scalar.body
+        result = body.parameters[0][1]
+        signature = [*(f"{kind} {name}" for kind, name in body.parameters[1:]), f"i64 {TAN_M}", f"i64 {TAN_D}"]
+        first = True
+        for item in body.items:
+            if isinstance(item, str):
+                self.splats.clear()
+                self.out.append(item)
+            else:
+                if first:
+                    self.emit(f"{result} = alloca i64, align 8")
+                    self.emit(f"store i64 0, ptr {result}, align 8")
+                first = False
+                self._visit(item, result)
+        head = f'define i64 @"{symbol}"({", ".join(signature)}) nounwind {{'
+        around = [line for line in self.scalar.around if not line.startswith("source_filename")]
+        known = "\n".join(around)
+        new = [line for name, line in self.declared.items() if f"{name}(" not in known]
+        return "\n".join([*around, *new, head, *self.out, "}", METADATA])
+
+    def _visit(self, instruction: Instruction, result: str) -> None:
+        if instruction.operation == "ret":
+            status = self.fresh()
+            self.emit(f"{status} = load i64, ptr {result}, align 8")
+            self.emit(f"ret i64 {status}")
+            return
+        moves = instruction.result in self.activity.values
+        self.out.append(self._with_tangents(instruction) if instruction.operation == "fcmp" else instruction.line)
+        rule = getattr(self, "_" + instruction.operation, None)
+        if instruction.operation in ARITHMETIC:
+            if moves and rule is not None:
+                rule(instruction, *operands(instruction))
+        elif rule is not None:
+            rule(instruction)
+        elif moves:
+            self._pass_on(instruction)
+        elif instruction.operation not in PURE and self._reads_tangents(instruction):
+            raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
+
+    def _reads_tangents(self, instruction: Instruction) -> bool:
+        return any(value in self.activity.values for value in re.findall(NAME, instruction.rest))
+
+    def _pass_on(self, instruction: Instruction) -> None:
+        """Conversions between widths of numbers: the tangent stays."""
+        value = instruction.rest.split()[1]
+        self.emit(f"{shadow(instruction.result)} = freeze {self.vector} {self._tangent(value)}")
+
+    def _with_tangents(self, instruction: Instruction) -> str:
+        """A comparison with 0, which leaves out terms without effect, must not leave out those that have a tangent."""
+        if " double " not in instruction.rest:
+            return instruction.line
+        predicate, first, second = comparison(instruction)
+        if second not in ZEROS or first not in self.activity.values or predicate not in ("une", "one", "oeq", "ueq"):
+            return instruction.line
+        equal = predicate.endswith("eq")
+        value, moving, bits, any_lane = (self.fresh() for _ in range(4))
+        self.emit(f"{moving} = fcmp une {self.vector} {shadow(first)}, zeroinitializer")
+        self.emit(f"{bits} = bitcast <{self.lanes} x i1> {moving} to i{self.lanes}")
+        self.emit(f"{any_lane} = icmp {'eq' if equal else 'ne'} i{self.lanes} {bits}, 0")
+        self.emit(f"{value} = fcmp {predicate} double {first}, {second}")
+        return f"  {instruction.result} = {'and' if equal else 'or'} i1 {value}, {any_lane}"
+
+    # arithmetic ---------------------------------------------------------------
+
+    def _fneg(self, instruction: Instruction, a: str) -> None:
+        self.emit(f"{shadow(instruction.result)} = fneg {self.vector} {self._tangent(a)}")
+
+    def _fadd(self, instruction: Instruction, a: str, b: str) -> None:
+        self._sum(shadow(instruction.result), "fadd", self._tangent(a), self._tangent(b))
+
+    def _fsub(self, instruction: Instruction, a: str, b: str) -> None:
+        self._sum(shadow(instruction.result), "fsub", self._tangent(a), self._tangent(b))
+
+    def _fmul(self, instruction: Instruction, a: str, b: str) -> None:
+        first, second = self._scaled(b, self._tangent(a)), self._scaled(a, self._tangent(b))
+        self._sum(shadow(instruction.result), "fadd", first, second)
+
+    def _fdiv(self, instruction: Instruction, a: str, b: str) -> None:
+        """(a' - q b') / b for the quotient q."""
+        inverse = self.fresh()
+        self.emit(f"{inverse} = fdiv {FLAGS} double {ONE}, {b}")
+        by_divisor = self._scaled(instruction.result, self._tangent(b))
+        difference = self.fresh()
+        self._sum(difference, "fsub", self._tangent(a), by_divisor)
+        self.emit(f"{shadow(instruction.result)} = fmul {FLAGS} {self.vector} {self._splat(inverse)}, {difference}")
+
+    def _frem(self, instruction: Instruction, a: str, b: str) -> None:
+        self._by_slopes(instruction, "fmod", [a, b])
+
+    def _by_slopes(self, instruction: Instruction, name: str, arguments: list[str]) -> None:
+        found = slopes(name, self.lines, arguments, instruction.result)
+        total = NOTHING
+        for slope, argument in zip(found, arguments, strict=True):
+            term = self._scaled(slope, self._tangent(argument))
+            if term != NOTHING:
+                together = self.fresh()
+                self._sum(together, "fadd", total, term)
+                total = together
+        self.emit(f"{shadow(instruction.result)} = fadd {FLAGS} {self.vector} {total}, {NOTHING}")
+
+    def _call(self, instruction: Instruction) -> None:
+        kind, name, arguments = call(instruction)
+        if name in COPIES:
+            self._copy(name, arguments)
+        elif name == "memset":
+            self._fill(arguments)
+        elif instruction.result in self.activity.values:
+            self._by_slopes(instruction, name, arguments)
+        elif name.startswith("%") and name not in SKIPPED:
+            raise TransformError(f"a function is called by its address: {instruction.line.strip()}")
+
+    # choices ------------------------------------------------------------------
+
+    def _select(self, instruction: Instruction) -> None:
+        if not re.match(r"(?:\w+ )*?i1 ", instruction.rest):
+            return
+        condition, kind, first, second = select(instruction)
+        if instruction.result in self.activity.values:
+            text = f"{self.vector} {self._tangent(first)}, {self.vector} {self._tangent(second)}"
+            self.emit(f"{shadow(instruction.result)} = select i1 {condition}, {text}")
+        elif instruction.result in self.activity.places:
+            text = f"{kind} {self._shadow_of(first, kind)}, {kind} {self._shadow_of(second, kind)}"
+            self.emit(f"{shadow(instruction.result)} = select i1 {condition}, {text}")
+
+    def _phi(self, instruction: Instruction) -> None:
+        kind, incoming = phi(instruction)
+        if instruction.result in self.activity.values:
+            values = ", ".join(f"[ {self._tangent(value)}, {block} ]" for value, block in incoming)
+            self.emit(f"{shadow(instruction.result)} = phi {self.vector} {values}")
+        elif instruction.result in self.activity.places:
+            values = ", ".join(f"[ {self._shadow_of(value, kind)}, {block} ]" for value, block in incoming)
+            self.emit(f"{shadow(instruction.result)} = phi {kind} {values}")
+
+    def _freeze(self, instruction: Instruction) -> None:
+        kind, value = instruction.rest.split()
+        if instruction.result in self.activity.values:
+            self.emit(f"{shadow(instruction.result)} = freeze {self.vector} {self._tangent(value)}")
+        elif instruction.result in self.activity.places:
+            self.emit(f"{shadow(instruction.result)} = freeze {kind} {self._shadow_of(value, kind)}")
+
+    # memory -------------------------------------------------------------------
+
+    def _shadow_of(self, value: str, kind: str = "ptr") -> str:
+        if value in self.activity.places:
+            return shadow(value)
+        return "0" if kind.startswith("i") else "null"
+
+    def _alloca(self, instruction: Instruction) -> None:
+        kind, count = stack_array(instruction)
+        self.emit(f"{shadow(instruction.result)} = alloca [{count * self.lanes} x {kind}], align 64")
+
+    def _inttoptr(self, instruction: Instruction) -> None:
+        value = instruction.rest.split()[1]
+        if value not in self.activity.places:
+            raise TransformError(f"a computed address: {instruction.line.strip()}")
+        letters = {place[1] for place in self.activity.places[value] if place[0] == SLOT and not place[2]}
+        names = [name for kind, name in self.scalar.body.parameters if kind == "i64"][:2]
+        source = {names[0]: TAN_M, names[1]: TAN_D}.get(value, shadow(value)) if letters else shadow(value)
+        self.emit(f"{shadow(instruction.result)} = inttoptr i64 {source} to ptr")
+
+    def _ptrtoint(self, instruction: Instruction) -> None:
+        value = instruction.rest.split()[1]
+        if value in self.activity.places:
+            self.emit(f"{shadow(instruction.result)} = ptrtoint ptr {shadow(value)} to i64")
+
+    def _getelementptr(self, instruction: Instruction) -> None:
+        kind, pointer, index = gep(instruction)
+        places = self.activity.places.get(pointer)
+        if places is None:
+            return
+        in_table = any(place[0] == SLOT for place in places)
+        element = kind if in_table else f"[{self.lanes} x {kind}]"
+        self.emit(f"{shadow(instruction.result)} = getelementptr {element}, ptr {shadow(pointer)}, i64 {index}")
+
+    def _load(self, instruction: Instruction) -> None:
+        kind, pointer = load(instruction)
+        if instruction.result in self.activity.places:
+            self.emit(f"{shadow(instruction.result)} = load {kind}, ptr {shadow(pointer)}, align 8{SHADOW_SLOT}")
+        elif instruction.result in self.activity.values:
+            at = self._vector_at(pointer)
+            self.emit(f"{shadow(instruction.result)} = load {self.vector}, ptr {at}, align 8{TANGENT}")
+        elif kind in ("i64", "ptr") and self._numbers(pointer) & self.activity.active:
+            raise TransformError(f"numbers are read as integers: {instruction.line.strip()}")
+
+    def _numbers(self, pointer: str) -> set[str]:
+        """Active arrays of the structures that a pointer may point into."""
+        return {place[1] for place in self.activity.places.get(pointer, ()) if place[0] == "array"}
+
+    def _vector_at(self, pointer: str) -> str:
+        """Where the tangent of the number at a pointer stands: for a scalar, at the address in its shadow slot."""
+        if all(place[0] != SLOT for place in self.activity.places[pointer]):
+            return shadow(pointer)
+        address, at = self.fresh(), self.fresh()
+        self.emit(f"{address} = load i64, ptr {shadow(pointer)}, align 8{SHADOW_SLOT}")
+        self.emit(f"{at} = inttoptr i64 {address} to ptr")
+        return at
+
+    def _store(self, instruction: Instruction) -> None:
+        kind, value, pointer = store(instruction)
+        if self.analysis.names_of(pointer) & self.stored:
+            if kind == "double":
+                at = self._vector_at(pointer)
+                self.emit(f"store {self.vector} {self._tangent(value)}, ptr {at}, align 8{TANGENT}")
+            elif kind in ("i64", "ptr") and self._numbers(pointer) & self.stored:
+                raise TransformError(f"numbers are written as integers: {instruction.line.strip()}")
+        elif value in self.activity.places:
+            raise TransformError(f"an address is stored: {instruction.line.strip()}")
+
+    def _size(self, size: str) -> str:
+        if not size.startswith("%"):
+            return str(int(size) * self.lanes)
+        name = self.fresh()
+        self.emit(f"{name} = mul i64 {size}, {self.lanes}")
+        return name
+
+    def _fill(self, arguments: list[str]) -> None:
+        target, value, size, _ = arguments
+        if self.analysis.names_of(target) & self.stored:
+            self.emit(
+                f"call void @llvm.memset.p0.i64(ptr {shadow(target)}, i8 0, i64 {self._size(size)}, i1 false)"
+            )
+
+    def _copy(self, name: str, arguments: list[str]) -> None:
+        target, source, size, _ = arguments
+        if not self.analysis.names_of(target) & self.stored:
+            return
+        if self.analysis.names_of(source) & self.activity.active:
+            text = f"ptr {shadow(target)}, ptr {shadow(source)}, i64 {self._size(size)}, i1 false"
+            self.emit(f"call void @llvm.{name}.p0.p0.i64({text})")
+        else:
+            self.declared["@llvm.memset.p0.i64"] = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
+            self._fill([target, "0", size, "false"])
