@@ -18,6 +18,7 @@ from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference_run import inverse_differences, transition_differences
 
 Matrix = np.ndarray | None
+Targets = tuple[tuple[str, Matrix, tuple[int, int], str], ...]
 
 
 def _step_size(name: str, eps: Any) -> float:
@@ -36,7 +37,7 @@ def _step_size(name: str, eps: Any) -> float:
     return size
 
 
-def _check_targets(targets: tuple[tuple[str, Matrix, tuple[int, int], str], ...]) -> None:
+def _check_targets(targets: Targets) -> None:
     for name, array, shape, what in targets:
         if array is not None:
             target_shape(name, array, shape, what)
@@ -45,6 +46,17 @@ def _check_targets(targets: tuple[tuple[str, Matrix, tuple[int, int], str], ...]
 def _write(target: Matrix, values: np.ndarray) -> None:
     if target is not None:
         target[...] = values
+
+
+def _transition_targets(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Targets:
+    nx, ns = 2 * m.nv + m.na, m.nsensordata
+    state, control = "2*nv+na", "nu"
+    return (
+        ("A", A, (nx, nx), f"({state}, {state})"),
+        ("B", B, (nx, m.nu), f"({state}, {control})"),
+        ("C", C, (ns, nx), f"(nsensordata, {state})"),
+        ("D", D, (ns, m.nu), f"(nsensordata, {control})"),
+    )
 
 
 def mjd_transitionFD(
@@ -72,17 +84,9 @@ def mjd_transitionFD(
         ValueError: eps is 0 or not finite.
     """
     check_pair("mjd_transitionFD", m, d)
-    nx, ns = 2 * m.nv + m.na, m.nsensordata
+    nx = 2 * m.nv + m.na
     centered = integer("mjd_transitionFD", "flg_centered", flg_centered) != 0
-    state, control = "2*nv+na", "nu"
-    _check_targets(
-        (
-            ("A", A, (nx, nx), f"({state}, {state})"),
-            ("B", B, (nx, m.nu), f"({state}, {control})"),
-            ("C", C, (ns, nx), f"(nsensordata, {state})"),
-            ("D", D, (ns, m.nu), f"(nsensordata, {control})"),
-        )
-    )
+    _check_targets(_transition_targets(m, A, B, C, D))
     by_state, by_control = A is not None or C is not None, B is not None or D is not None
     sensors = C is not None or D is not None
     size = _step_size("mjd_transitionFD", eps)
@@ -91,6 +95,39 @@ def mjd_transitionFD(
     _write(B, result[nx:, :nx].T)
     _write(C, result[:nx, nx:].T)
     _write(D, result[nx:, nx:].T)
+
+
+def mjd_transition(m: MjModel, d: MjData, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> None:
+    """Jacobians of `mj_step`, exact up to rounding: dx_next = A dx + B du, dsensor = C dx + D du.
+
+    The same as `mjd_transitionFD`, without differences: tangents go through the stages of the step. Where the step has
+    a corner (a control at the edge of its range) one side counts. The state x is (qpos, qvel, act) with positions in
+    the tangent space. `d` does not change. Several threads may call this on the same model.
+
+    Args:
+        m: model.
+        d: data.
+        A: (2 nv + na, 2 nv + na), or None.
+        B: (2 nv + na, nu), or None.
+        C: (nsensordata, 2 nv + na), or None.
+        D: (nsensordata, nu), or None.
+
+    Raises:
+        NotImplementedError: the model or the state has a feature without derivatives; the message names it.
+        RuntimeError: native code is switched off (``CARDAN_JIT=0``).
+        TypeError: an array of another shape or type.
+    """
+    from cardan.derive.transition import transition_derivatives
+
+    check_pair("mjd_transition", m, d)
+    nx, ns = 2 * m.nv + m.na, m.nsensordata
+    _check_targets(_transition_targets(m, A, B, C, D))
+    by_state, by_control = A is not None or C is not None, B is not None or D is not None
+    result = transition_derivatives(m, d, by_state, by_control, (C is not None or D is not None) and ns > 0)
+    _write(A, result[:nx, :nx])
+    _write(B, result[:nx, nx:])
+    _write(C, result[nx:, :nx])
+    _write(D, result[nx:, nx:])
 
 
 def mjd_inverseFD(
@@ -205,4 +242,4 @@ def mjd_quatIntegrate(vel: Any, scale: float, Dquat: np.ndarray, Dvel: np.ndarra
     targets[2][:] = velocity
 
 
-__all__ = ["mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transitionFD"]
+__all__ = ["mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transition", "mjd_transitionFD"]

@@ -104,7 +104,8 @@ def sub_quat(a: Any, b: Any) -> Any:
 def integrate_quat(q: Any, velocity: Any, dt: float) -> Any:
     """Orientation after turning for `dt` with the body-frame angular `velocity`; the result is normalised."""
     speed = norm3(velocity)
-    if speed < MINVAL:
-        return normalize4(q)
+    if speed < MINVAL:  # to first order, so that derivatives at rest are right
+        half = 0.5 * dt
+        return normalize4(mul_quat(q, (1.0, half * velocity[0], half * velocity[1], half * velocity[2])))
     turned = mul_quat(q, axis_angle2quat(scale3(velocity, 1.0 / speed), speed * dt))
     return normalize4(turned)

@@ -39,9 +39,6 @@ FORM_SOURCES = ("transform/precision.py",)
 CALL_SOURCES = ("binding/arguments.py", "binding/glue.py", "binding/objects.py")
 """What the code of functions of the interface depends on besides."""
 
-TRANSFORM_SOURCES = tuple(f"transform/{name}.py" for name in ("activity", "rules", "scalar", "stages", "tangent"))
-"""What code depends on that is made from that of stages."""
-
 # packages whose members the compiler has its own versions of: their names and the compiler's version tell all
 _OF_THE_COMPILER = frozenset(("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba"))
 _REPLACED = "cardan.jit.front.pointers"  # functions with native bodies of their own (part of `COMPILER_SOURCES`)
@@ -304,14 +301,15 @@ def fingerprint(entry: Entry, form: Form = HERE) -> str:
     return digest.hexdigest()[:32]
 
 
-def transformed_fingerprint(entry: Entry, what: str = "") -> str:
+def transformed_fingerprint(entry: Entry, sources: tuple[str, ...], what: str = "") -> str:
     """Hash of what code depends on that is made from an entry by a transformation.
 
     Args:
         entry: what is transformed.
+        sources: the files of this package that do it.
         what: how.
 
     Raises:
         KernelError: as in `fingerprint`.
     """
-    return hashlib.sha256((fingerprint(entry) + _sources(TRANSFORM_SOURCES) + what).encode()).hexdigest()[:32]
+    return hashlib.sha256((fingerprint(entry) + _sources(sources) + what).encode()).hexdigest()[:32]

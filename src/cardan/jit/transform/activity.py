@@ -1,8 +1,8 @@
 """What depends on what in a stage: which places its pointers may point to, and which numbers have a tangent.
 
-Both are least fixed points over all instructions, whatever their order. A *place* is a field of a structure, an array on
-the stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent; so is a number that
-is computed from an active one.
+Both are least fixed points over all instructions, whatever their order. A *place* is a field of a structure, an array
+on the stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent; so is a number
+that is computed from an active one.
 """
 
 from __future__ import annotations
@@ -239,6 +239,18 @@ class Analysis:
                     names.add(self.name_at(place))
         return {name for name in names if self._field(name).dtype == "f8"}
 
+    def stored(self) -> set[str]:
+        """Names of all fields with floating-point numbers that the stage may write."""
+        names: set[str] = set()
+        for instruction in self.function.instructions():
+            if instruction.operation == "store":
+                names |= self.names_of(store(instruction)[2])
+            elif instruction.operation == "call" and not instruction.result:
+                _, name, arguments = call(instruction)
+                if name in ("memcpy", "memmove", "memset"):
+                    names |= self.names_of(arguments[0])
+        return names & self.touched()
+
     def _field(self, name: str) -> Field:
         letter, _, field = name.partition(".")
         return self.structs[letter].by_name[field]
@@ -270,7 +282,7 @@ class Analysis:
         return before != (len(found.values), len(found.active))
 
     def _sweep_copy(self, found: Activity, instruction: Instruction) -> None:
-        kind, name, arguments = call(instruction)
+        _kind, name, arguments = call(instruction)
         if name in ("memcpy", "memmove"):
             target, source = self.names_of(arguments[0]), self.names_of(arguments[1])
             if source & found.active:

@@ -1,7 +1,7 @@
 """Derivatives of the functions of one or two numbers that stages call: lines of LLVM assembly that compute them.
 
-At singular points, where a derivative is infinite or there is none, it counts as 0: the root of 0, the arc cosine at its
-ends, the angle of the vector 0. Where a function has a corner, one side is taken.
+At singular points, where a derivative is infinite or there is none, it counts as 0: the root of 0, the arc cosine at
+its ends, the angle of the vector 0. Where a function has a corner, one side is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def number(value: float) -> str:
 class Lines:
     """Lines of assembly in the making: numbers of type double and their names."""
 
-    def __init__(self, emit: Callable[[str], None], fresh: Callable[[], str], declare: Callable[[str, int], str]) -> None:
+    def __init__(
+        self, emit: Callable[[str], None], fresh: Callable[[], str], declare: Callable[[str, int], str]
+    ) -> None:
         self.emit, self.fresh, self._declare = emit, fresh, declare
 
     def _result(self, expression: str) -> str:

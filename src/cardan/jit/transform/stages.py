@@ -37,9 +37,16 @@ class Access:
     writes: frozenset[str]
 
 
+_SCALAR = ("transform/scalar.py",)
+_ANALYSIS = (*_SCALAR, "transform/activity.py")
+_TANGENT = (*_ANALYSIS, "transform/rules.py", "transform/tangent.py")
+SOURCES = {"scalar": _SCALAR, "tangent": _TANGENT, **dict.fromkeys(("touched", "written", "access"), _ANALYSIS)}
+"""The files that make each kind of thing."""
+
+
 def _kept(entry: Entry, kind: str, what: str, make: Callable[[], bytes]) -> bytes:
     """Something that was made from an entry: from the cache, or made now and stored."""
-    name, key = f"{entry.name}.{kind}", transformed_fingerprint(entry, what)
+    name, key = f"{entry.name}.{kind}", transformed_fingerprint(entry, SOURCES[kind], what)
     stored = disk.read(name, key)
     if stored is None:
         with disk.compile_lock(name, key):
@@ -90,6 +97,13 @@ def touched(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(json.loads(_kept(entry, "touched", "", lambda: _as_json(_read(entry)[1].touched()).encode())))
 
 
+@lru_cache(maxsize=1024)
+def written(function: Callable[..., Any]) -> frozenset[str]:
+    """Names of the fields of floating-point numbers that a stage may write, for whatever model."""
+    entry = entry_of(function)
+    return frozenset(json.loads(_kept(entry, "written", "", lambda: _as_json(_read(entry)[1].stored()).encode())))
+
+
 @lru_cache(maxsize=4096)
 def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
     """What the tangents of a stage read and write, where some fields have a tangent before it."""
@@ -128,8 +142,9 @@ def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: 
     keep = (keep & found.writes) | (found.reads & found.writes)
 
     def make() -> bytes:
-        from cardan.jit.front.compile import emit
         import llvmlite.binding as llvm
+
+        from cardan.jit.front.compile import emit
 
         scalar, analysis = _read(entry)
         try:
@@ -144,4 +159,4 @@ def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: 
     return load_object(entry.symbol, code)
 
 
-__all__ = ["Access", "access", "tangent_address", "touched"]
+__all__ = ["Access", "access", "tangent_address", "touched", "written"]

@@ -232,7 +232,7 @@ class Tangent:
         self.emit(f"{shadow(instruction.result)} = fadd {FLAGS} {self.vector} {total}, {NOTHING}")
 
     def _call(self, instruction: Instruction) -> None:
-        kind, name, arguments = call(instruction)
+        _kind, name, arguments = call(instruction)
         if name in COPIES:
             self._copy(name, arguments)
         elif name == "memset":
@@ -347,11 +347,9 @@ class Tangent:
         return name
 
     def _fill(self, arguments: list[str]) -> None:
-        target, value, size, _ = arguments
+        target, _value, size, _ = arguments
         if self.analysis.names_of(target) & self.stored:
-            self.emit(
-                f"call void @llvm.memset.p0.i64(ptr {shadow(target)}, i8 0, i64 {self._size(size)}, i1 false)"
-            )
+            self.emit(f"call void @llvm.memset.p0.i64(ptr {shadow(target)}, i8 0, i64 {self._size(size)}, i1 false)")
 
     def _copy(self, name: str, arguments: list[str]) -> None:
         target, source, size, _ = arguments

@@ -1,0 +1,192 @@
+"""Programs of tangents: which stages of the pipeline have some, in which variant, and running them.
+
+From the fields that vary (inputs) one walk forwards finds which fields vary with them, stage by stage; from the fields
+that are wanted (outputs) one walk backwards finds whose tangents are needed. A stage without any is left out: its
+results are in the data already. So directions of velocity run through no stage of the position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.derive.shadows import LANES, Shadows
+from cardan.jit import addresses
+from cardan.jit.transform.run import block_runner
+from cardan.jit.transform.stages import access, tangent_address, written
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+Stage = Callable[..., Any]
+
+EACH_ITS_OWN = frozenset(("d.qpos", "d.qvel", "d.act", "d.time", "d.sensordata"))
+"""Fields that several stages write, and none adds to what another one has written during a forward pass."""
+
+
+class Plain:
+    """In a list of stages: one that runs as it is.
+
+    Args:
+        stage: the stage.
+        reads: fields (``d.qpos``) whose tangents it reads by itself.
+        writes: fields whose tangents it writes by itself.
+    """
+
+    def __init__(self, stage: Stage, reads: Collection[str] = (), writes: Collection[str] = ()) -> None:
+        self.stage, self.reads, self.writes = stage, frozenset(reads), frozenset(writes)
+
+
+class TangentProgram:
+    """The tangents of a list of stages along some directions.
+
+    Args:
+        m: model.
+        d: data that the program works on, whose values are those of the present state.
+        stages: stages in order; a `Plain` one runs as it is.
+        inputs: fields that vary, as ``d.qpos`` or ``m.body_mass``.
+        outputs: fields whose tangents are wanted.
+        directions: number of directions.
+        several: whether the stages make several forward passes, so that none may be left out.
+
+    Attributes:
+        model, data: shadows of the fields.
+    """
+
+    def __init__(
+        self,
+        m: MjModel,
+        d: MjData,
+        stages: Sequence[Stage | Plain],
+        inputs: Collection[str],
+        outputs: Collection[str],
+        directions: int,
+        several: bool = False,
+    ) -> None:
+        self.m, self.d = m, d
+        self.directions = directions
+        self.blocks = -(-directions // LANES)
+        steps, active = _forwards(stages, frozenset(inputs))
+        steps, needed = _backwards(steps, frozenset(outputs), several)
+        self._table, self._code = _table(steps)
+        own = {*inputs, *outputs}
+        used = (needed & active) | own
+        self.model, self.data = (
+            Shadows(
+                x._memory,
+                self.blocks,
+                [name[2:] for name in sorted(used) if name.startswith(letter)],
+                [name[2:] for name in own if name.startswith(letter)],
+            )
+            for letter, x in (("m.", m), ("d.", d))
+        )
+
+    def start(self) -> None:
+        """Set all tangents to 0, before those of the inputs are set."""
+        for shadows in (self.model, self.data):
+            shadows.follow()
+            shadows.clear()
+
+    def plant(self, field: str, seeds: np.ndarray) -> None:
+        """Set the tangents of an input: (size of the field, directions)."""
+        array = (self.model if field.startswith("m.") else self.data).arrays[field[2:]]
+        full, rest = divmod(self.directions, LANES)
+        if full:
+            blocks = seeds[:, : full * LANES].reshape(len(seeds), full, LANES)
+            array[:full, : len(seeds)] = blocks.transpose(1, 0, 2)
+        if rest:
+            array[full, : len(seeds), :rest] = seeds[:, full * LANES :]
+
+    def run(self) -> None:
+        """Compute the tangents of the outputs from those of the inputs.
+
+        Raises:
+            RuntimeError: a stage asked for something that can't be answered here.
+        """
+        status = block_runner()(
+            *(self._table.ctypes.data, len(self._table), self.m.address, self.d.address),
+            *(self.model.address, self.data.address, self.model.stride, self.data.stride, self.blocks),
+        )
+        if status:
+            raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
+
+    def columns(self, field: str) -> np.ndarray:
+        """The tangents of an output, (size of the field, directions)."""
+        shadows = self.model if field.startswith("m.") else self.data
+        return shadows.columns(field[2:], self.directions)
+
+
+Step = tuple[Stage | Plain, frozenset[str], frozenset[str], frozenset[str]]
+"""A stage, the fields that are active before it, those that it reads, and those that it writes."""
+
+
+def _forwards(stages: Sequence[Stage | Plain], active: frozenset[str]) -> tuple[list[Step], frozenset[str]]:
+    steps: list[Step] = []
+    for stage in stages:
+        if isinstance(stage, Plain):
+            reads = stage.reads & active
+            writes = stage.writes if reads else frozenset()
+        else:
+            found = access(stage, active)
+            reads, writes = found.reads, found.writes
+        steps.append((stage, active, reads, writes))
+        active |= writes
+    return steps, active
+
+
+def _backwards(steps: list[Step], needed: frozenset[str], all_run: bool) -> tuple[list[Step], frozenset[str]]:
+    """The steps that are needed, each with the fields to keep in place of those that it writes.
+
+    Those that write a field together with a step that is needed are needed as well, with tangents of 0 if theirs depend
+    on nothing that varies: some stages add to what the one before has written.
+    """
+    found: list[Step] = []
+    for stage, active, reads, writes in reversed(steps):
+        if isinstance(stage, Plain) or writes & needed:
+            needed |= reads
+            found.append((stage, active, reads, writes & needed))
+        else:
+            found.append((stage, active, frozenset(), frozenset()))
+    return _with_partners(found[::-1], all_run), needed
+
+
+def _sums(stage: Stage | Plain) -> frozenset[str]:
+    """Fields that a stage writes and another one may add to."""
+    if isinstance(stage, Plain):
+        return frozenset()
+    return frozenset(name for name in written(stage) - EACH_ITS_OWN if not name.startswith("d.work."))
+
+
+def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
+    runs = [all_run or isinstance(stage, Plain) or bool(keep) for stage, _, _, keep in steps]
+    while True:
+        shared = frozenset().union(*(_sums(step[0]) for step, run in zip(steps, runs, strict=True) if run))
+        more = [run or bool(_sums(step[0]) & shared) for step, run in zip(steps, runs, strict=True)]
+        if more == runs:
+            break
+        runs = more
+    varying = frozenset().union(*(keep for _, _, _, keep in steps))
+    return [_partner(step, varying) for step, run in zip(steps, runs, strict=True) if run]
+
+
+def _partner(step: Step, varying: frozenset[str]) -> Step:
+    """A step that runs: as it is, with tangents of 0 for what others add to, or without tangents."""
+    stage, active, reads, keep = step
+    if isinstance(stage, Plain) or keep:
+        return step
+    begun = _sums(stage) & varying
+    return (stage, active | begun, reads, begun) if begun else (Plain(stage), active, reads, keep)
+
+
+def _table(steps: list[Step]) -> tuple[np.ndarray, list[int]]:
+    """Addresses of the stages, as an array and as objects that keep the code."""
+    code: list[int] = []
+    for stage, active, _, keep in steps:
+        if isinstance(stage, Plain):
+            code += addresses([stage.stage])
+        else:
+            code.append(tangent_address(stage, active, keep, LANES))
+    return np.array(code, np.int64), code

@@ -1,0 +1,62 @@
+"""What can be differentiated: which stages of the pipeline have tangents, and clear errors for what has none yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cardan.jit import jit_enabled
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+Stage = Callable[..., Any]
+
+FROZEN = (
+    *("cardan.collision.", "cardan.constraint.", "cardan.solver.discovery", "cardan.step.checks"),
+    *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
+)
+"""Modules whose stages have no tangents: what they decide counts as it is."""
+
+
+def check_derivable(m: MjModel) -> None:
+    """Refuse models with features that have no derivatives yet.
+
+    Raises:
+        RuntimeError: native code is switched off.
+        NotImplementedError: the model has such a feature; the message names it.
+    """
+    if not jit_enabled:
+        raise RuntimeError(
+            "derivatives need native code, which CARDAN_JIT=0 (or NUMBA_DISABLE_JIT=1) switches off; mjd_transitionFD "
+            "and mjd_inverseFD work without it"
+        )
+    refused = (
+        (m.nflex > 0, "flexes"),
+        (m.nplugin > 0, "engine plugins"),
+        (m.opt.noslip_iterations > 0, "the no-slip solver"),
+    )
+    for present, feature in refused:
+        if present:
+            raise NotImplementedError(f"derivatives of models with {feature} are not supported yet")
+
+
+def differentiable(stages: Sequence[Stage | int], solution: Stage) -> list[Stage]:
+    """The stages of a forward pass and an integrator that have tangents, with `solution` in place of the solver.
+
+    Raises:
+        NotImplementedError: a callback in Python is among them.
+    """
+    found: list[Stage] = []
+    for stage in stages:
+        if isinstance(stage, int):
+            raise NotImplementedError(
+                "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "
+                "(functions marked with cardan.kernel, or Numba functions)"
+            )
+        module = f"{stage.__module__}."
+        if module.startswith("cardan.solver.") and not module.startswith(FROZEN):
+            found.append(solution)
+        elif not module.startswith(FROZEN):
+            found.append(stage)
+    return found
