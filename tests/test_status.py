@@ -80,6 +80,7 @@ def empty() -> cardan.MjModel:
 
 Use = tuple[str, Callable[[], object], str]
 
+
 def limited_derivatives() -> None:
     """Exact derivatives where a limit is active."""
     m = cardan.MjModel.from_xml_string(
