@@ -1,0 +1,372 @@
+"""CUDA's driver: a context on one GPU, its memory, kernels from PTX, launches, graphs.
+
+Everything goes through `cuda.bindings.driver` (extra ``cardan[cuda]``), or what stands in its place: tests bring an
+interface of their own, which keeps account of all calls. What is made is freed when the `Gpu` is closed, or earlier.
+
+This module was assembled and tested without a GPU (see docs/status.md).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from cardan.jit.cache import store as disk
+from cardan.jit.target.ptx import KERNEL
+
+OLDEST_DRIVER = 12000
+"""The driver's version that is needed: that of CUDA 12.0."""
+OLDEST_CAPABILITY = (8, 0)
+NO_DRIVER = "there is no CUDA driver on this machine: install NVIDIA's display driver, or use device='cpu'"
+
+
+class CudaError(RuntimeError):
+    """The driver refuses something, or there is no driver or no GPU that will do.
+
+    Attributes:
+        code: the driver's name of the error (``"CUDA_ERROR_NO_DEVICE"``), or ``""``.
+    """
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class GpuMemoryError(CudaError, MemoryError):
+    """The GPU's memory is too small.
+
+    Attributes:
+        asked: bytes that were asked for.
+        free: bytes that were free.
+    """
+
+    def __init__(self, asked: int, free: int, total: int) -> None:
+        super().__init__(
+            f"the GPU has no room for {asked / 2**20:,.1f} MiB: {free / 2**20:,.1f} MiB of {total / 2**20:,.1f} MiB "
+            "are free",
+            "CUDA_ERROR_OUT_OF_MEMORY",
+        )
+        self.asked = asked
+        self.free = free
+
+
+def driver_interface() -> Any:
+    """The module `cuda.bindings.driver`.
+
+    Raises:
+        CudaError: it is not installed.
+    """
+    try:
+        return import_module("cuda.bindings.driver")
+    except ModuleNotFoundError:
+        raise CudaError("CUDA needs the package cuda-bindings: pip install 'cardan[cuda]'") from None
+
+
+class Gpu:
+    """One GPU: its primary context (which other libraries of the process share), a stream, and what is made in it.
+
+    Args:
+        number: which GPU.
+        interface: the driver's interface; that of `driver_interface` if not given.
+
+    Attributes:
+        architecture: ``"sm_90"``, say.
+
+    Raises:
+        CudaError: no package, driver or GPU, or one that is too old.
+    """
+
+    def __init__(self, number: int = 0, interface: Any = None) -> None:
+        self._interface = driver_interface() if interface is None else interface
+        self._start()
+        (count,) = self._call("cuDeviceGetCount")
+        if not 0 <= number < count:
+            raise CudaError(f"there is no GPU number {number}: this machine has {count}, counted from 0")
+        (self._device,) = self._call("cuDeviceGet", number)
+        capability = tuple(self._attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+        if capability < OLDEST_CAPABILITY:
+            have, need = (".".join(map(str, c)) for c in (capability, OLDEST_CAPABILITY))
+            raise CudaError(f"GPU {number} has the compute capability {have}; {need} or later is needed")
+        self.architecture = "sm_{}{}".format(*capability)
+        self.memory: weakref.WeakSet[Memory] = weakref.WeakSet()
+        self._modules: dict[str, tuple[Any, Any]] = {}  # module and kernel by the digest of their code
+        self._graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+        (self._context,) = self._call("cuDevicePrimaryCtxRetain", self._device)
+        self._open = True
+        with self.current():
+            (self.stream,) = self._call("cuStreamCreate", self._flag("CUstream_flags", "CU_STREAM_NON_BLOCKING"))
+
+    def _start(self) -> None:
+        try:
+            result = self._interface.cuInit(0)
+        except Exception as error:  # the interface looks for the driver's library at its first call
+            raise CudaError(f"{NO_DRIVER} ({error})") from error
+        self._check("cuInit", result)
+        (self.version,) = self._call("cuDriverGetVersion")
+        if self.version < OLDEST_DRIVER:
+            have, need = (f"{v // 1000}.{v % 1000 // 10}" for v in (self.version, OLDEST_DRIVER))
+            raise CudaError(f"the CUDA driver is too old: it supports CUDA {have}, {need} or later is needed")
+
+    # calls -----------------------------------------------------------------------
+
+    def _flag(self, kind: str, name: str) -> int:
+        return int(getattr(getattr(self._interface, kind), name))
+
+    def _attribute(self, name: str) -> int:
+        kinds = self._interface.CUdevice_attribute
+        return self._call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), self._device)[0]
+
+    def _call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+        """Call a function of the driver; returns its results."""
+        return self._check(name, getattr(self._interface, name)(*arguments))
+
+    def _check(self, name: str, result: tuple[Any, ...]) -> tuple[Any, ...]:
+        code, *values = result
+        if int(code) == 0:
+            return tuple(values)
+        word = getattr(code, "name", str(code))
+        if word == "CUDA_ERROR_NO_DEVICE":
+            raise CudaError("there is no GPU that CUDA can use on this machine; use device='cpu'", word)
+        raise CudaError(f"the CUDA driver answers {word} to {name}", word)
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """While the body runs, calls of this thread go to this GPU.
+
+        Raises:
+            CudaError: the GPU was closed.
+        """
+        if not self._open:
+            raise CudaError("this GPU was closed; what was made on it is gone")
+        self._call("cuCtxPushCurrent", self._context)
+        try:
+            yield
+        finally:
+            self._call("cuCtxPopCurrent")
+
+    # memory ----------------------------------------------------------------------
+
+    def room(self) -> tuple[int, int]:
+        """Bytes that are free, and bytes that there are."""
+        with self.current():
+            free, total = self._call("cuMemGetInfo")
+        return int(free), int(total)
+
+    def allocate(self, nbytes: int) -> Memory:
+        """Memory on the GPU, filled with 0.
+
+        Raises:
+            GpuMemoryError: there is not enough.
+        """
+        return Memory(self, nbytes)
+
+    def upload(self, array: np.ndarray) -> Memory:
+        """Memory on the GPU with the contents of an array."""
+        memory = Memory(self, array.nbytes)
+        memory.write(array)
+        return memory
+
+    # code ------------------------------------------------------------------------
+
+    def kernel(self, name: str, source: str) -> Any:
+        """The kernel of a PTX module; machine code is kept on disk for each architecture and driver.
+
+        Args:
+            name: of the stage, for messages and in the cache.
+            source: PTX with the kernel `cardan.jit.target.ptx.KERNEL`.
+
+        Raises:
+            CudaError: the driver refuses the code.
+        """
+        key = sha256(f"{source}\n{self.architecture}\n{self.version}".encode()).hexdigest()
+        if key in self._modules:
+            return self._modules[key][1]
+        stored = disk.read(f"gpu.{name}", key)
+        with self.current():
+            cubin = stored[1] if stored else self._assembled(name, source)
+            (module,) = self._call("cuModuleLoadData", cubin)
+            (function,) = self._call("cuModuleGetFunction", module, KERNEL.encode())
+        if not stored:
+            disk.write(f"gpu.{name}", key, KERNEL, cubin)
+        self._modules[key] = module, function
+        return function
+
+    def _assembled(self, name: str, source: str) -> bytes:
+        """The machine code that the driver makes of PTX."""
+        text = source.encode() + b"\0"
+        kind = self._interface.CUjitInputType.CU_JIT_INPUT_PTX
+        (state,) = self._call("cuLinkCreate", 0, [], [])
+        try:
+            self._call("cuLinkAddData", state, kind, text, len(text), name.encode(), 0, [], [])
+            address, size = self._call("cuLinkComplete", state)
+            return ctypes.string_at(int(address), int(size))
+        except CudaError as error:
+            what = f"{name}: {error} (PTX for {self.architecture}, driver {self.version})"
+            raise CudaError(what, error.code) from None
+        finally:
+            self._call("cuLinkDestroy", state)
+
+    def launch(self, kernel: Any, blocks: int, threads: int, *words: int) -> None:
+        """Start a kernel on the stream, with 64-bit words as parameters."""
+        parameters = (words, (ctypes.c_int64,) * len(words))
+        with self.current():
+            self._call("cuLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, self.stream, parameters, 0)
+
+    def capture(self, launches: Callable[[], None]) -> Graph:
+        """A graph of all that a function starts on the stream; nothing of it runs yet."""
+        mode = self._interface.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        with self.current():
+            self._call("cuStreamBeginCapture", self.stream, mode)
+            try:
+                launches()
+            except BaseException:
+                (graph,) = self._call("cuStreamEndCapture", self.stream)
+                self._call("cuGraphDestroy", graph)
+                raise
+            (graph,) = self._call("cuStreamEndCapture", self.stream)
+            try:
+                (ready,) = self._call("cuGraphInstantiate", graph, 0)
+            finally:
+                self._call("cuGraphDestroy", graph)
+        made = Graph(self, ready)
+        self._graphs.add(made)
+        return made
+
+    def wait(self) -> None:
+        """Wait until all that was started is done.
+
+        Raises:
+            CudaError: something failed meanwhile.
+        """
+        with self.current():
+            self._call("cuStreamSynchronize", self.stream)
+
+    def close(self) -> None:
+        """Free all that was made; a second call does nothing."""
+        if not self._open:
+            return
+        self.wait()
+        for thing in (*self._graphs, *self.memory):
+            thing.free()
+        with self.current():
+            for module, _ in self._modules.values():
+                self._call("cuModuleUnload", module)
+            self._modules.clear()
+            self._call("cuStreamDestroy", self.stream)
+        self._open = False
+        self._call("cuDevicePrimaryCtxRelease", self._device)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed yet."""
+        return self._open
+
+
+class Memory:
+    """A piece of a GPU's memory, freed with the object or by `free`.
+
+    Attributes:
+        address: on the GPU.
+        nbytes: size.
+    """
+
+    def __init__(self, gpu: Gpu, nbytes: int) -> None:
+        self.gpu = gpu
+        self.nbytes = nbytes
+        self.address = 0
+        with gpu.current():
+            if nbytes:
+                try:
+                    (pointer,) = gpu._call("cuMemAlloc", nbytes)
+                except CudaError as error:
+                    if error.code == "CUDA_ERROR_OUT_OF_MEMORY":
+                        raise GpuMemoryError(nbytes, *gpu.room()) from None
+                    raise
+                self.address = int(pointer)
+                gpu.memory.add(self)
+                gpu._call("cuMemsetD8Async", self.address, 0, nbytes, gpu.stream)
+
+    def free(self) -> None:
+        """Give the memory back, after all that may use it is done; a second call does nothing."""
+        if self.address and self.gpu.is_open:
+            address, self.address = self.address, 0
+            self.gpu.memory.discard(self)
+            with self.gpu.current():
+                self.gpu._call("cuStreamSynchronize", self.gpu.stream)
+                self.gpu._call("cuMemFree", address)
+
+    def __del__(self) -> None:
+        if getattr(self, "address", 0):
+            self.free()
+
+    def write(self, array: np.ndarray, offset: int = 0) -> None:
+        """Copy an array to the place `offset` bytes from the start.
+
+        Raises:
+            ValueError: it does not fit.
+        """
+        content = np.ascontiguousarray(array)
+        self._check_range(offset, content.nbytes)
+        if content.nbytes:
+            with self.gpu.current():
+                where = self.address + offset
+                self.gpu._call("cuMemcpyHtoDAsync", where, content.ctypes.data, content.nbytes, self.gpu.stream)
+            self.gpu.wait()  # the array may change now
+
+    def read(self, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> np.ndarray:
+        """A copy of what stands `offset` bytes from the start, once all that was started is done.
+
+        Raises:
+            ValueError: it reaches beyond the end.
+        """
+        content = np.empty(shape, dtype)
+        self._check_range(offset, content.nbytes)
+        if content.nbytes:
+            with self.gpu.current():
+                where = self.address + offset
+                self.gpu._call("cuMemcpyDtoHAsync", content.ctypes.data, where, content.nbytes, self.gpu.stream)
+            self.gpu.wait()
+        return content
+
+    def _check_range(self, offset: int, nbytes: int) -> None:
+        if offset < 0 or offset + nbytes > self.nbytes:
+            raise ValueError(f"bytes {offset} to {offset + nbytes} are not in a memory of {self.nbytes} bytes")
+
+
+class Graph:
+    """Launches that start together, as they were captured: their kernels and parameters stay the same."""
+
+    def __init__(self, gpu: Gpu, ready: Any) -> None:
+        self.gpu = gpu
+        self._ready: Any = ready
+
+    def launch(self) -> None:
+        """Start it on the stream.
+
+        Raises:
+            CudaError: it was freed.
+        """
+        if self._ready is None:
+            raise CudaError("this graph was freed")
+        with self.gpu.current():
+            self.gpu._call("cuGraphLaunch", self._ready, self.gpu.stream)
+
+    def free(self) -> None:
+        """Give it back, after all that was started is done; a second call does nothing."""
+        if self._ready is not None and self.gpu.is_open:
+            ready, self._ready = self._ready, None
+            self.gpu._graphs.discard(self)
+            with self.gpu.current():
+                self.gpu._call("cuStreamSynchronize", self.gpu.stream)
+                self.gpu._call("cuGraphExecDestroy", ready)
+
+    def __del__(self) -> None:
+        if getattr(self, "_ready", None) is not None:
+            self.free()
