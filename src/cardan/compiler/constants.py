@@ -16,7 +16,7 @@ from cardan.compiler.weights import Inertia, tendon_jacobian
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.features import has_spatial_tendons, has_spatial_transmissions
-from cardan.dynamics.inertia import crb
+from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import kinematics
 from cardan.dynamics.spatial_tendon import spatial_tendon
 from cardan.dynamics.spatial_transmission import spatial_transmission
@@ -46,15 +46,13 @@ def set_const(m: MjModel, d: MjData) -> None:
     inertia = Inertia(m, d)
     _set_poses(m, d)
     m.dof_M0[:] = inertia.diagonal
-    m.dof_invweight0[:] = inertia.dof_invweight(m)
-    m.body_invweight0[:] = inertia.body_invweight(m, d)
+    inertia.set_weights(d)
     if m.ntendon:
         m.tendon_length0[:] = d.ten_length
         m.tendon_invweight0[:] = inertia.weights(tendon_jacobian(m, d))
     if m.nu:
         m.actuator_length0[:] = d.actuator_length
-        moment = np.asarray(d.actuator_moment)
-        m.actuator_acc0[:] = np.linalg.norm(inertia.solve(moment.T), axis=0)
+        m.actuator_acc0[:] = np.linalg.norm(inertia.solve(d.actuator_moment), axis=1)
     if m.nflex:
         from cardan.compiler.flexes.constants import set_flex_constants
 
@@ -84,7 +82,7 @@ def run_position_stages(m: MjModel, d: MjData) -> None:
     """Kinematics, inertia, tendons and transmissions, as the model needs them."""
     tendons = spatial_tendon if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
-    stages = (kinematics, com_pos, tendons, crb, *transmissions)
+    stages = (kinematics, com_pos, tendons, crb, factor_m, *transmissions)
     if stages not in _PROGRAMS:
         _PROGRAMS[stages] = Program(stages)
     _PROGRAMS[stages].run(m, d)

@@ -138,7 +138,7 @@ def factor_m(m: Model, d: Data) -> int:
 
 
 @kernel
-def _solve_lt(m: Model, ld: Any, x: Any, at: int) -> None:
+def solve_lt(m: Model, ld: Any, x: Any, at: int) -> None:
     """Replace x by L'^-1 x, from the leaves to the root."""
     for i in range(m.nv - 1, -1, -1):
         value = x[at + i]
@@ -160,7 +160,7 @@ def _solve_l(m: Model, ld: Any, x: Any, at: int) -> None:
 @kernel
 def solve_ld(m: Model, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
     """Replace x by (L' D L)^-1 x: the vector of nv numbers that starts at `x[at]`, with factors from `factor_ld`."""
-    _solve_lt(m, ld, x, at)
+    solve_lt(m, ld, x, at)
     for i in range(m.nv):
         x[at + i] *= diag_inv[i]
     _solve_l(m, ld, x, at)
@@ -175,7 +175,7 @@ def solve_m(m: Model, d: Data, x: Any) -> None:
 @kernel
 def half_solve_m(m: Model, d: Data, x: Any, at: int) -> None:
     """Replace x, nv numbers at `x[at]`, by sqrt(D)^-1 L'^-1 x: its square is then x' M^-1 x of the argument."""
-    _solve_lt(m, d.qLD, x, at)
+    solve_lt(m, d.qLD, x, at)
     for i in range(m.nv):
         x[at + i] *= d.qLDiagSqrtInv[i]
 

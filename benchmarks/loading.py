@@ -1,0 +1,74 @@
+"""Time to load each shared model from its file (kernels and files warm) ÷ the reference's; bar: median 1.5, none above 3.
+
+A row a file, the slowest first by ratio. Times are those of the processor, of all threads of this process. Programs that
+Cardan runs to find hulls (`cardan.compiler.meshes.qhull`) are counted, too.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+import cardan
+from benchmarks.timing import paired_ratio, save
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests"))
+
+from models import SHARED_MODELS, shared_model_files  # noqa: E402
+
+QUICK = 0.05
+"""Seconds below which a model is loaded more often."""
+
+
+def seconds(engine: Any, path: Path) -> float:
+    """Processor seconds of one load, with those of programs that it runs."""
+    gc.collect()
+    start = os.times()
+    begin = time.process_time()
+    engine.MjModel.from_xml_path(str(path))
+    spent, end = time.process_time() - begin, os.times()
+    return spent + (end.children_user - start.children_user) + (end.children_system - start.children_system)
+
+
+def loadable() -> dict[str, Path]:
+    """The shared models that the reference loads, by a short name."""
+    found = {}
+    for path in shared_model_files():
+        try:
+            mujoco.MjModel.from_xml_path(str(path))
+        except ValueError:
+            continue
+        parts = path.relative_to(SHARED_MODELS).parts
+        found[f"{parts[1].partition('==')[0]}: {'/'.join(parts[-2:])}"] = path
+    return found
+
+
+def main() -> None:
+    """Print and save the table."""
+    warnings.simplefilter("ignore")
+    print("time to load a model / reference")
+    rows = {}
+    for name, path in loadable().items():
+        first = seconds(cardan, path)
+        pairs = 9 if first < QUICK else 3
+        rows[name] = paired_ratio(lambda p=path: seconds(cardan, p), lambda p=path: seconds(mujoco, p), pairs)
+        print(f"  {name:60s} {rows[name]['ratio']:5.2f}  {1e3 * rows[name]['ours']:8.1f} ms")
+    rows = dict(sorted(rows.items(), key=lambda row: -row[1]["ratio"]))
+    ratios = [row["ratio"] for row in rows.values()]
+    median = statistics.median(ratios)
+    above = sum(ratio > 3.0 for ratio in ratios)
+    print(f"  median {median:.2f}, largest {max(ratios):.2f}, above 3: {above} of {len(ratios)}")
+    save("loading", {"median": {"ratio": median}} | rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""How easily bodies and degrees of freedom move: recursions over the kinematic tree, natively.
+
+The *mobility* of a body is J M^-1 J' with J the Jacobian of its spatial velocity: what a force on the body accelerates.
+It follows from that of the parent, dof by dof, once articulated inertias are known. Both passes take a time
+proportional to the number of dofs. All vectors are about the centre of mass of the whole tree, rotation first, as
+`cdof` and `cinert` are.
+
+Sources: R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7; K. Kreutz-Delgado, A. Jain, G. Rodriguez,
+Recursive formulation of operational space control, International Journal of Robotics Research 11, 1992.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.constants import mjMINVAL
+from cardan.dynamics.inertia import solve_ld, solve_lt
+from cardan.jit import Field, Struct, kernel
+from cardan.jit.driver.direct import native_over
+from cardan.maths.spatial import add6, add_scaled6, dot6, get6, get10, mul_inertia, set6
+from cardan.model.kernel_views import Model
+
+MOBILITY = Struct(
+    "Mobility",
+    [
+        Field("cinert", "f8", ("any", 10), "inertia of each body, as in the data"),
+        Field("cdof", "f8", ("any", 6), "motion axis of each dof, as in the data"),
+        Field("arm", "f8", ("any", 3), "centre of mass of each body, relative to that of its tree"),
+        Field("factor", "f8", ("any",), "L' D L factor of the inertia matrix (nM,)"),
+        Field("pivot_inv", "f8", ("any",), "reciprocals of D (nv,)"),
+        Field("articulated", "f8", ("any", 6), "articulated inertia of each body, six rows each"),
+        Field("mobility", "f8", ("any", 6), "mobility of each body, six rows each"),
+        Field("force", "f8", ("any", 6), "force on the articulated body that moves each dof alone, by its pivot"),
+        Field("pivot", "f8", ("any",), "pivot of each dof: its inertia, all dofs below it being free"),
+        Field("dof_weight", "f8", ("any",), "diagonal of M^-1, written"),
+        Field("body_weight", "f8", ("any", 2), "mean translational and rotational mobility of each body, written"),
+        Field("row", "f8", ("any",), "rows of nv numbers, one after the other"),
+        Field("row_weight", "f8", ("any",), "x M^-1 x' of each row, written"),
+    ],
+    readonly=False,
+)
+
+
+@kernel
+def _times(matrix: Any, body: int, v: Any) -> Any:
+    """The symmetric matrix of a body times a vector of six numbers."""
+    first = 6 * body
+    return (
+        dot6(get6(matrix, first), v),
+        dot6(get6(matrix, first + 1), v),
+        dot6(get6(matrix, first + 2), v),
+        dot6(get6(matrix, first + 3), v),
+        dot6(get6(matrix, first + 4), v),
+        dot6(get6(matrix, first + 5), v),
+    )
+
+
+@kernel
+def _add_product(matrix: Any, body: int, u: Any, v: Any, scale: float) -> None:
+    """Add a scaled product u v' to the matrix of a body."""
+    first = 6 * body
+    set6(matrix, first, add_scaled6(get6(matrix, first), v, scale * u[0]))
+    set6(matrix, first + 1, add_scaled6(get6(matrix, first + 1), v, scale * u[1]))
+    set6(matrix, first + 2, add_scaled6(get6(matrix, first + 2), v, scale * u[2]))
+    set6(matrix, first + 3, add_scaled6(get6(matrix, first + 3), v, scale * u[3]))
+    set6(matrix, first + 4, add_scaled6(get6(matrix, first + 4), v, scale * u[4]))
+    set6(matrix, first + 5, add_scaled6(get6(matrix, first + 5), v, scale * u[5]))
+
+
+@kernel
+def _set_rigid(s: Any, body: int) -> None:
+    """Begin the articulated inertia of a body with its own."""
+    own = get10(s.cinert, body)
+    set6(s.articulated, 6 * body, mul_inertia(own, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    set6(s.articulated, 6 * body + 1, mul_inertia(own, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
+    set6(s.articulated, 6 * body + 2, mul_inertia(own, (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+    set6(s.articulated, 6 * body + 3, mul_inertia(own, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0)))
+    set6(s.articulated, 6 * body + 4, mul_inertia(own, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0)))
+    set6(s.articulated, 6 * body + 5, mul_inertia(own, (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
+
+
+@kernel
+def _articulate(m: Model, s: Any) -> None:
+    """Articulated inertias, pivots and forces, from the leaves to the root; pivots are at least mjMINVAL."""
+    for body in range(1, m.nbody):
+        _set_rigid(s, body)
+    for body in range(m.nbody - 1, 0, -1):
+        for dof in range(m.body_dofadr[body] + m.body_dofnum[body] - 1, m.body_dofadr[body] - 1, -1):
+            axis = get6(s.cdof, dof)
+            force = _times(s.articulated, body, axis)
+            pivot = max(dot6(axis, force) + m.dof_armature[dof], mjMINVAL)
+            _add_product(s.articulated, body, force, force, -1.0 / pivot)
+            s.pivot[dof] = pivot
+            set6(s.force, dof, add_scaled6((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), force, 1.0 / pivot))
+        parent = m.body_parentid[body]
+        if parent > 0:
+            for k in range(6):
+                total = add6(get6(s.articulated, 6 * parent + k), get6(s.articulated, 6 * body + k))
+                set6(s.articulated, 6 * parent + k, total)
+
+
+@kernel
+def _weigh_body(s: Any, body: int) -> None:
+    """Mean mobilities of a body at its centre of mass, where the velocity is that of the tree's + rotation x arm."""
+    w = 6 * body
+    x, y, z = s.arm[body, 0], s.arm[body, 1], s.arm[body, 2]
+    o = s.mobility
+    rotation = o[w, 0] + o[w + 1, 1] + o[w + 2, 2]
+    centre = o[w + 3, 3] + o[w + 4, 4] + o[w + 5, 5]
+    mixed = x * (o[w + 1, 5] - o[w + 2, 4]) + y * (o[w + 2, 3] - o[w, 5]) + z * (o[w, 4] - o[w + 1, 3])
+    along = (
+        x * (x * o[w, 0] + y * o[w, 1] + z * o[w, 2])
+        + y * (x * o[w + 1, 0] + y * o[w + 1, 1] + z * o[w + 1, 2])
+        + z * (x * o[w + 2, 0] + y * o[w + 2, 1] + z * o[w + 2, 2])
+    )
+    square = (x * x + y * y + z * z) * rotation - along
+    s.body_weight[body, 0] = (centre - 2.0 * mixed + square) / 3.0
+    s.body_weight[body, 1] = rotation / 3.0
+
+
+@native_over("Model", "Mobility")
+def find_mobilities(m: Model, s: Any, _unused: int, _neither: int) -> int:
+    """Weights of all dofs and bodies, from `cinert`, `cdof` and `arm`; the world's are 0."""
+    _articulate(m, s)
+    for k in range(6):
+        set6(s.mobility, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    for body in range(1, m.nbody):
+        for k in range(6):
+            set6(s.mobility, 6 * body + k, get6(s.mobility, 6 * m.body_parentid[body] + k))
+        for dof in range(m.body_dofadr[body], m.body_dofadr[body] + m.body_dofnum[body]):
+            axis, force = get6(s.cdof, dof), get6(s.force, dof)
+            moved = _times(s.mobility, body, force)
+            weight = 1.0 / s.pivot[dof] + dot6(force, moved)
+            s.dof_weight[dof] = weight
+            _add_product(s.mobility, body, axis, moved, -1.0)
+            _add_product(s.mobility, body, moved, axis, -1.0)
+            _add_product(s.mobility, body, axis, axis, weight)
+        _weigh_body(s, body)
+    return 0
+
+
+@native_over("Model", "Mobility")
+def solve_rows(m: Model, s: Any, count: int, _unused: int) -> int:
+    """Replace each of `count` rows x by M^-1 x."""
+    for k in range(count):
+        solve_ld(m, s.factor, s.pivot_inv, s.row, k * m.nv)
+    return 0
+
+
+@native_over("Model", "Mobility")
+def weigh_rows(m: Model, s: Any, count: int, _unused: int) -> int:
+    """Set the weight x M^-1 x' of each of `count` rows; the rows are used up."""
+    for k in range(count):
+        solve_lt(m, s.factor, s.row, k * m.nv)
+        total = 0.0
+        for dof in range(m.nv):
+            total += s.row[k * m.nv + dof] * s.row[k * m.nv + dof] * s.pivot_inv[dof]
+        s.row_weight[k] = total
+    return 0
