@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardan.compiler.columns import fill_columns
 from cardan.model.tables import MODEL
 from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEGRATOR, JACOBIAN, SOLVER
 
@@ -19,13 +20,18 @@ _VISUAL = ("global", "quality", "headlight", "map", "scale", "rgba")
 def put_settings(tree: ModelTree, m: MjModel) -> None:
     """Fill ``m.opt``, ``m.vis`` and what the user gave of ``m.stat``."""
     option = tree.section("option")
-    _put_group(m, "opt.", _option_values(option.resolved(), part(option, "flag").resolved()))
+    groups = {"opt.": _option_values(option.resolved(), part(option, "flag").resolved())}
     visual = tree.section("visual")
     for name in _VISUAL:
         word = "global_" if name == "global" else name
-        _put_group(m, f"vis.{word}.", part(visual, name).resolved())
+        groups[f"vis.{word}."] = part(visual, name).resolved()
     given = tree.section("statistic").resolved()
-    _put_group(m, "stat.", {name: value for name, value in given.items() if value is not None})
+    groups["stat."] = {name: value for name, value in given.items() if value is not None}
+    values = {prefix + name: value for prefix, group in groups.items() for name, value in group.items()}
+    # attributes of other names are those that options come from
+    fields = {name: MODEL.by_name[name] for name in values if name in MODEL.by_name}
+    m._memory.set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
+    fill_columns(m._memory, {name: values[name] for name, field in fields.items() if not field.is_scalar})
 
 
 def part(section: Element, tag: str) -> Element:
@@ -43,16 +49,3 @@ def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, 
     values["enableflags"] = sum(bit for name, bit in ENABLE_FLAGS.items() if flags[name])
     values["disableactuator"] = sum(1 << group for group in set(values["actuatorgroupdisable"] or ()))
     return values
-
-
-def _put_group(m: MjModel, prefix: str, values: dict[str, Any]) -> None:
-    """Store values in the fields of a group."""
-    memory = m._memory
-    for field in MODEL.members(prefix):
-        name = field.name[len(prefix) :]
-        if name not in values:
-            continue
-        if field.is_scalar:
-            memory.scalars[field.name][0] = values[name]
-        else:
-            memory.arrays[field.name][:] = values[name]

@@ -1,4 +1,4 @@
-"""Tables of flexes: on which degrees of freedom the lengths of edges depend, and how bounding trees are walked.
+"""Tables of flexes: on which degrees of freedom the lengths of edges depend, and how deep bounding trees are.
 
 As in `sparsity`, all functions take a finished model and return an integer table that depends on its topology alone.
 """
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtJoint
-from cardan.model.pairing import link_tree
-from cardan.model.sparsity import as_table, body_lastdof, inertia_colind, inertia_rowadr, once
+from cardan.model.sparsity import as_table, derived, once
 
 SLIDE = int(mjtJoint.mjJNT_SLIDE)
 FIRST, SECOND, BOTH = 0, 1, 2
@@ -28,8 +27,8 @@ def _edge_entries(m: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Edge, dof and side of each entry: the dofs that move the vertices of an edge, edge by edge, ascending."""
     if m.nflexedge == 0:
         return np.zeros(0, int), np.zeros(0, int), np.zeros(0, int)
-    last = body_lastdof(m)[m.flex_vertbodyid[_edge_vertices(m)]]
-    adr, column = inertia_rowadr(m), inertia_colind(m)
+    last = derived(m, "body_lastdof")[m.flex_vertbodyid[_edge_vertices(m)]]
+    adr, column = derived(m, "M_rowadr"), derived(m, "M_colind")
     keys, edges = [], np.arange(m.nflexedge)
     for side in (FIRST, SECOND):
         moved = edges[last[:, side] >= 0]
@@ -81,22 +80,6 @@ def edge_threes(m: Any) -> np.ndarray:
         whole[long] &= chain & single & apart
     turning = np.bincount(edge, m.jnt_type[m.dof_jntid[dof]] != SLIDE, minlength=m.nflexedge)
     return as_table(np.where(whole, np.where(turning, 1, 2), 0))
-
-
-def flex_bvh_next(m: Any) -> np.ndarray:
-    """For each dynamic node, the first one that is not below it, both counted from the first dynamic node.
-
-    The root of a flex whose nodes are not stored depth first gets -1.
-    """
-    static = int(m.nbvhstatic)
-    table = np.full(max(1, m.nbvh - static), -1, np.int32)
-    # the nodes before are those of bodies and meshes, which may be very many
-    children, ids = m.bvh_child[static:].tolist(), m.bvh_nodeid[static:].tolist()
-    for adr, number, elements in zip(m.flex_bvhadr, m.flex_bvhnum, m.flex_elemnum, strict=True):
-        start = int(adr) - static
-        if number > 0 and not link_tree(table, children, ids, start, int(number), range(elements)):
-            table[start] = -1
-    return as_table(table)
 
 
 def flex_bvh_depth(m: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtTrn, mjtWrap
-from cardan.model.sparsity import DOFS_OF_JOINT, body_lastdof, columns, dof_chain, once, row_addresses
+from cardan.model.sparsity import DOFS_OF_JOINT, columns, derived, dof_chain, once, row_addresses
 
 JOINT = int(mjtWrap.mjWRAP_JOINT)
 PULLEY = int(mjtWrap.mjWRAP_PULLEY)
@@ -25,7 +25,7 @@ Chains = Callable[[int], frozenset[int]]
 @once
 def _chains(m: Any) -> Chains:
     """What tells the dofs that move a body."""
-    last = body_lastdof(m)
+    last = derived(m, "body_lastdof")
     return cache(lambda body: frozenset(dof_chain(m, int(last[body]))))
 
 

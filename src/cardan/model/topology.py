@@ -1,0 +1,245 @@
+"""Tables that the shape of the kinematic tree determines: chains of dofs, patterns of matrices, links of box trees.
+
+Rows of the patterns have ascending columns, but for those of `qM`: the dof itself, then its ancestors towards the root.
+A subtree is numbered depth first, without gaps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.driver.direct import call, native_over
+from cardan.model.fields_work import DERIVED
+from cardan.model.kernel_views import Model
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+_SIZES = {
+    "M_rowadr": lambda m: m.nv + 1,
+    "M_colind": lambda m: m.nM,
+    "M_to_D": lambda m: m.nM,
+    "M_to_DT": lambda m: m.nM,
+    "D_rowadr": lambda m: m.nv + 1,
+    "D_colind": lambda m: m.nD,
+    "B_rowadr": lambda m: m.nbody + 1,
+    "B_colind": lambda m: m.nB,
+    "body_lastdof": lambda m: m.nbody,
+    "bvh_next": lambda m: max(1, int((m.body_bvhadr + m.body_bvhnum).max(initial=0))),
+    "geom_in_tree": lambda m: max(1, m.ngeom),
+    "flex_bvh_next": lambda m: max(1, m.nbvh - m.nbvhstatic),
+}
+"""Lengths of the tables, by their names without the group."""
+
+TOPOLOGY = Struct(
+    "Topology",
+    [
+        *(Field(f.name[4:], f.dtype, f.shape, f.doc) for f in DERIVED if f.name[4:] in _SIZES),
+        Field("dof_below", "i4", ("any",), "number of dofs in the subtree of each, itself included"),
+        Field("body_below", "i4", ("any",), "number of bodies in the subtree of each, itself included"),
+        Field("body_firstdof", "i4", ("any",), "number of dofs of the bodies before each, and of all"),
+    ],
+    readonly=False,
+)
+
+_PARENTS = {1: ("body_parentid", 1, 0), 2: ("dof_parentid", 0, -1)}
+_WRONG = {
+    3: "the bodies' degrees of freedom are not numbered one after the other",
+    4: "dof_Madr, nM and nD don't fit dof_parentid",
+    5: "nB doesn't fit the numbers of degrees of freedom",
+}
+
+
+def tree_tables(m: MjModel) -> dict[str, np.ndarray]:
+    """The tables of a model whose arrays are filled, by their names in the model.
+
+    Raises:
+        ValueError: the arrays contradict one another; the message says how.
+    """
+    memory = StructMemory(TOPOLOGY, {})
+    tables = {name: np.empty(size(m), np.int32) for name, size in _SIZES.items()}
+    scratch = {"dof_below": m.nv, "body_below": m.nbody, "body_firstdof": m.nbody + 1}
+    for name, table in tables.items():
+        memory.attach(name, table)
+    for name, size in scratch.items():
+        memory.attach(name, np.empty(size, np.int32))
+    wrong = call(find_topology, m._memory, memory)
+    if wrong:
+        raise ValueError(_bad_parent(m, _PARENTS[wrong]) if wrong in _PARENTS else _WRONG[wrong])
+    return {f"aux.{name}": table for name, table in tables.items()}
+
+
+def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
+    """What is wrong with the parents: the field, its first index with a parent, and the least that this may be."""
+    name, first, least = what
+    parents = m._memory.arrays[name][first:]
+    i = int(np.argmax((parents >= np.arange(first, first + len(parents))) | (parents < least)))
+    return f"{name}[{i + first}] is {parents[i]}: a parent must come before its children"
+
+
+@native_over("Model", "Topology")
+def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
+    """Fill all tables; not 0 if the model's arrays contradict one another."""
+    for body in range(1, m.nbody):
+        if not 0 <= m.body_parentid[body] < body:
+            return 1
+    for dof in range(m.nv):
+        if not -1 <= m.dof_parentid[dof] < dof:
+            return 2
+    if not _number_bodies(m, t):
+        return 3
+    if not _inertia_pattern(m, t):
+        return 4
+    _derivative_pattern(m, t)
+    if not _body_pattern(m, t):
+        return 5
+    _link_body_trees(m, t)
+    _link_flex_trees(m, t)
+    return 0
+
+
+@kernel
+def _number_bodies(m: Model, t: Any) -> bool:
+    """Last dofs of the bodies' chains, sizes of subtrees, and first dofs; whether these follow one another."""
+    t.body_firstdof[0] = 0
+    for body in range(m.nbody):
+        number, first = m.body_dofnum[body], t.body_firstdof[body]
+        if number < 0 or (number > 0 and m.body_dofadr[body] != first) or first + number > m.nv:
+            return False
+        t.body_firstdof[body + 1] = first + number
+        above = t.body_lastdof[m.body_parentid[body]] if body > 0 else -1
+        t.body_lastdof[body] = first + number - 1 if number > 0 else above
+        t.body_below[body] = 1
+    for body in range(m.nbody - 1, 0, -1):
+        t.body_below[m.body_parentid[body]] += t.body_below[body]
+    return t.body_firstdof[m.nbody] == m.nv
+
+
+@kernel
+def _inertia_pattern(m: Model, t: Any) -> bool:
+    """Rows of `qM`; whether there is room for them, and for those of its derivative."""
+    total = pairs = 0
+    for dof in range(m.nv):
+        parent = m.dof_parentid[dof]
+        depth = 1 if parent < 0 else t.M_rowadr[parent + 1] - t.M_rowadr[parent] + 1
+        if m.dof_Madr[dof] != total or total + depth > m.nM:
+            return False
+        t.M_rowadr[dof] = total
+        t.M_rowadr[dof + 1] = total + depth
+        t.M_colind[total] = dof
+        for k in range(1, depth):
+            t.M_colind[total + k] = t.M_colind[t.M_rowadr[parent] + k - 1]
+        total += depth
+        pairs += 2 * depth - 1
+    if m.nv == 0:
+        t.M_rowadr[0] = 0
+    return total == m.nM and pairs == m.nD
+
+
+@kernel
+def _derivative_pattern(m: Model, t: Any) -> None:
+    """Rows of `qDeriv`: each dof with its ancestors and descendants; where entries of `qM` stand in them."""
+    for dof in range(m.nv):
+        t.dof_below[dof] = 1
+    for dof in range(m.nv - 1, -1, -1):
+        if m.dof_parentid[dof] >= 0:
+            t.dof_below[m.dof_parentid[dof]] += t.dof_below[dof]
+    t.D_rowadr[0] = 0
+    for dof in range(m.nv):
+        at = t.D_rowadr[dof]
+        for k in range(t.M_rowadr[dof + 1] - 1, t.M_rowadr[dof] - 1, -1):
+            t.D_colind[at] = t.M_colind[k]
+            at += 1
+        for k in range(1, t.dof_below[dof]):
+            t.D_colind[at] = dof + k
+            at += 1
+        t.D_rowadr[dof + 1] = at
+    for dof in range(m.nv):
+        for k in range(t.M_rowadr[dof], t.M_rowadr[dof + 1]):
+            column = t.M_colind[k]
+            depth = t.M_rowadr[column + 1] - t.M_rowadr[column] - 1
+            t.M_to_D[k] = t.D_rowadr[dof] + depth
+            t.M_to_DT[k] = t.D_rowadr[column] + depth + dof - column
+
+
+@kernel
+def _body_pattern(m: Model, t: Any) -> bool:
+    """For each body the dofs above and below it in the tree; whether there is room for them."""
+    at = 0
+    for body in range(m.nbody):
+        t.B_rowadr[body] = at
+        # the chain above the body's own dofs
+        above = t.body_lastdof[m.body_parentid[body]] if body > 0 else -1
+        first, end = t.body_firstdof[body], t.body_firstdof[min(body + t.body_below[body], m.nbody)]
+        chain = t.M_rowadr[above + 1] - t.M_rowadr[above] if above >= 0 else 0
+        if at + chain + end - first > m.nB:
+            return False
+        for k in range(chain):
+            t.B_colind[at + k] = t.M_colind[t.M_rowadr[above + 1] - 1 - k]
+        for k in range(end - first):
+            t.B_colind[at + chain + k] = first + k
+        at += chain + end - first
+    t.B_rowadr[m.nbody] = at
+    return at == m.nB
+
+
+@kernel
+def _link_tree(m: Model, following: Any, base: int, start: int, number: int, first: int, count: int) -> bool:
+    """Fill the part of the table of one tree, from the last node to the first; whether it is in order.
+
+    Args:
+        m: model.
+        following: for each node from `base` on, the first one that is not below it; written.
+        base: the node that the table begins with.
+        start: first node of the tree, from `base`.
+        number: number of its nodes.
+        first: first part that leaves may hold.
+        count: number of these parts.
+    """
+    end = start + number
+    if not 0 <= start < end <= len(following):
+        return False
+    for node in range(end - 1, start - 1, -1):
+        left, right = start + m.bvh_child[base + node, 0], start + m.bvh_child[base + node, 1]
+        part = m.bvh_nodeid[base + node]
+        if left < start and right < start:
+            following[node] = node + 1
+            if not first <= part < first + count:
+                return False
+        else:
+            if part >= 0 or left != node + 1 or not left < right < end or following[left] != right:
+                return False
+            following[node] = following[right]
+    return following[start] == end
+
+
+@kernel
+def _link_body_trees(m: Model, t: Any) -> None:
+    """`bvh_next` and `geom_in_tree`."""
+    for node in range(len(t.bvh_next)):
+        t.bvh_next[node] = -1
+    for geom in range(len(t.geom_in_tree)):
+        t.geom_in_tree[geom] = 0
+    for body in range(m.nbody):
+        start, number = m.body_bvhadr[body], m.body_bvhnum[body]
+        if number > 0 and start >= 0 and start + number <= m.nbvh:
+            if not _link_tree(m, t.bvh_next, 0, start, number, m.body_geomadr[body], m.body_geomnum[body]):
+                t.bvh_next[start] = -1
+            for node in range(start, start + number):
+                if 0 <= m.bvh_nodeid[node] < m.ngeom:
+                    t.geom_in_tree[m.bvh_nodeid[node]] = 1
+
+
+@kernel
+def _link_flex_trees(m: Model, t: Any) -> None:
+    """`flex_bvh_next`, counted from the first dynamic node."""
+    for node in range(len(t.flex_bvh_next)):
+        t.flex_bvh_next[node] = -1
+    for flex in range(m.nflex):
+        start, number = m.flex_bvhadr[flex] - m.nbvhstatic, m.flex_bvhnum[flex]
+        if number > 0 and start >= 0 and m.nbvhstatic + start + number <= m.nbvh:
+            if not _link_tree(m, t.flex_bvh_next, m.nbvhstatic, start, number, 0, m.flex_elemnum[flex]):
+                t.flex_bvh_next[start] = -1
