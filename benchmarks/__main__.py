@@ -7,7 +7,7 @@ import sys
 
 NAMES = ("accuracy", "parity", "soft_parity", "long_runs", "stepping", "settings", "soft", "growth", "derivatives")
 NAMES += ("newest", "rollout", "batch", "cluster")
-NAMES += ("compiling", "startup", "memory", "midphase", "reading", "unconverged", "calls", "gpu_code")
+NAMES += ("compiling", "loading", "startup", "memory", "midphase", "reading", "unconverged", "calls", "gpu_code")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""Time to load each shared model from its file (kernels and files warm) ÷ the reference's; bar: median 1.5, none above 3.
+"""Time to load each shared model from its file (kernels and files warm) ÷ the reference's; bar: median 1.5, none > 3.
 
-A row a file, the slowest first by ratio. Times are those of the processor, of all threads of this process. Programs that
-Cardan runs to find hulls (`cardan.compiler.meshes.qhull`) are counted, too.
+A row a file, by ratio, the largest first. Times are those of the processor, of all threads of this process, and of the
+programs that Cardan runs to find hulls (`cardan.compiler.meshes.qhull`).
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ COLUMNS: dict[str, Columns] = {
     },
     "calls": RATIO | {"µs": number("ours", ".2f", 1e6), "reference": number("reference", ".2f", 1e6)},
     "compiling": MILLISECONDS,
+    "loading": MILLISECONDS,
     "derivatives": MILLISECONDS,
     "growth_chains": GROWTH,
     "growth_cloths": GROWTH,
