@@ -15,7 +15,7 @@ import numpy as np
 from cardan.derive.shadows import LANES, Shadows
 from cardan.jit import addresses
 from cardan.jit.transform.run import block_runner
-from cardan.jit.transform.stages import access, tangent_address, written
+from cardan.jit.transform.stages import access, needed, tangent_address, written
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -70,10 +70,10 @@ class TangentProgram:
         self.directions = directions
         self.blocks = -(-directions // LANES)
         steps, active = _forwards(stages, frozenset(inputs))
-        steps, needed = _backwards(steps, frozenset(outputs), several)
+        steps, wanted = _backwards(steps, frozenset(outputs), several)
         self._table, self._code = _table(steps)
         own = {*inputs, *outputs}
-        used = (needed & active) | own
+        used = (wanted & active) | own
         self.model, self.data = (
             Shadows(
                 x._memory,
@@ -137,7 +137,7 @@ def _forwards(stages: Sequence[Stage | Plain], active: frozenset[str]) -> tuple[
     return steps, active
 
 
-def _backwards(steps: list[Step], needed: frozenset[str], all_run: bool) -> tuple[list[Step], frozenset[str]]:
+def _backwards(steps: list[Step], wanted: frozenset[str], all_run: bool) -> tuple[list[Step], frozenset[str]]:
     """The steps that are needed, each with the fields to keep in place of those that it writes.
 
     Those that write a field together with a step that is needed are needed as well, with tangents of 0 if theirs depend
@@ -145,12 +145,16 @@ def _backwards(steps: list[Step], needed: frozenset[str], all_run: bool) -> tupl
     """
     found: list[Step] = []
     for stage, active, reads, writes in reversed(steps):
-        if isinstance(stage, Plain) or writes & needed:
-            needed |= reads
-            found.append((stage, active, reads, writes & needed))
+        keep = writes & wanted
+        if isinstance(stage, Plain):
+            wanted |= reads
+            found.append((stage, active, reads, keep))
+        elif keep:
+            wanted |= needed(stage, active, keep)
+            found.append((stage, active, reads, keep))
         else:
             found.append((stage, active, frozenset(), frozenset()))
-    return _with_partners(found[::-1], all_run), needed
+    return _with_partners(found[::-1], all_run), wanted
 
 
 def _sums(stage: Stage | Plain) -> frozenset[str]:

@@ -268,6 +268,33 @@ class Analysis:
         """Names of the places that a pointer may point to."""
         return {self.name_at(place) for place in self.places.get(pointer, ()) if place[0] != CONSTANT}
 
+    def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
+        """Active fields whose tangents the stage reads to compute those of the fields `keep`, these included."""
+        fields = set(keep) & found.active
+        values: set[str] = set()
+        while True:
+            before = len(fields), len(values)
+            for instruction in reversed(self.function.items):
+                if isinstance(instruction, Instruction):
+                    self._sweep_needs(found, fields, values, instruction)
+            if before == (len(fields), len(values)):
+                return {name for name in fields if not name.startswith("%")}
+
+    def _sweep_needs(self, found: Activity, fields: set[str], values: set[str], instruction: Instruction) -> None:
+        if instruction.operation == "store":
+            kind, value, pointer = store(instruction)
+            if kind == "double" and value in found.values and self.names_of(pointer) & fields:
+                values.add(value)
+        elif instruction.result in values:
+            if instruction.operation == "load":
+                fields |= self.names_of(load(instruction)[1])
+            else:
+                values |= {value for value in re.findall(NAME, instruction.rest) if value in found.values}
+        elif instruction.operation == "call" and not instruction.result:
+            _, name, arguments = call(instruction)
+            if name in ("memcpy", "memmove") and self.names_of(arguments[0]) & fields:
+                fields |= self.names_of(arguments[1]) & found.active
+
     def _sweep_activity(self, found: Activity) -> bool:
         before = len(found.values), len(found.active)
         for instruction in self.function.instructions():

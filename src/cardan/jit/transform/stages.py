@@ -40,7 +40,7 @@ class Access:
 _SCALAR = ("transform/scalar.py",)
 _ANALYSIS = (*_SCALAR, "transform/activity.py")
 _TANGENT = (*_ANALYSIS, "transform/rules.py", "transform/tangent.py")
-SOURCES = {"scalar": _SCALAR, "tangent": _TANGENT, **dict.fromkeys(("touched", "written", "access"), _ANALYSIS)}
+SOURCES = {"scalar": _SCALAR, "tangent": _TANGENT, **dict.fromkeys(("touched", "written", "access", "needed"), _ANALYSIS)}
 """The files that make each kind of thing."""
 
 
@@ -119,6 +119,19 @@ def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
 
 
 @lru_cache(maxsize=4096)
+def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> frozenset[str]:
+    """Fields whose tangents a stage reads to compute those of `keep`, where some fields are active before it."""
+    entry = entry_of(function)
+    active &= touched(function)
+
+    def make() -> bytes:
+        analysis = _read(entry)[1]
+        return _as_json(analysis.needed(analysis.activity(active), keep)).encode()
+
+    return frozenset(json.loads(_kept(entry, "needed", f"{_as_json(active)} {_as_json(keep)}", make)))
+
+
+@lru_cache(maxsize=4096)
 def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str], lanes: int) -> Address:
     """Native code that computes what a stage does, and its tangents.
 
@@ -139,7 +152,7 @@ def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: 
     entry = entry_of(function)
     found = access(function, active)
     active &= touched(function)
-    keep = (keep & found.writes) | (found.reads & found.writes)
+    keep = (keep | needed(function, active, keep & found.writes)) & found.writes
 
     def make() -> bytes:
         import llvmlite.binding as llvm
@@ -159,4 +172,4 @@ def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: 
     return load_object(entry.symbol, code)
 
 
-__all__ = ["Access", "access", "tangent_address", "touched", "written"]
+__all__ = ["Access", "access", "needed", "tangent_address", "touched", "written"]
