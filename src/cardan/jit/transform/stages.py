@@ -40,7 +40,11 @@ class Access:
 _SCALAR = ("transform/scalar.py",)
 _ANALYSIS = (*_SCALAR, "transform/activity.py")
 _TANGENT = (*_ANALYSIS, "transform/rules.py", "transform/tangent.py")
-SOURCES = {"scalar": _SCALAR, "tangent": _TANGENT, **dict.fromkeys(("touched", "written", "access", "needed"), _ANALYSIS)}
+SOURCES = {
+    "scalar": _SCALAR,
+    "tangent": _TANGENT,
+    **dict.fromkeys(("touched", "written", "access", "needed"), _ANALYSIS),
+}
 """The files that make each kind of thing."""
 
 
