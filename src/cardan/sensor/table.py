@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.sensor import acceleration, distance, position, velocity
@@ -16,8 +15,7 @@ _AXIS, _QUATERNION = mjtDataType.mjDATATYPE_AXIS, mjtDataType.mjDATATYPE_QUATERN
 _POS, _VEL, _ACC = mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC
 
 
-@dataclass(frozen=True, slots=True)
-class SensorKind:
+class SensorKind(NamedTuple):
     """One type of sensor.
 
     Attributes:

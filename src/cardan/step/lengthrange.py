@@ -6,9 +6,8 @@ passive forces, gravity, friction loss and actuators are off, so that limits and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
@@ -37,8 +36,7 @@ _MOST_STEPS = 10_000_000
 ACCEL, MAXFORCE, DECAY, START = 0, 1, 2, 3
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(NamedTuple):
     """How to search; see the attributes of the same names of ``compiler/lengthrange``."""
 
     accel: float

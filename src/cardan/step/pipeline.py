@@ -8,8 +8,7 @@ with the model until one of its options is set, or a callback is installed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan.collision.detection import collision
 from cardan.collision.table import attach_colliders, attach_filter
@@ -86,24 +85,21 @@ Predicate = Callable[[MjModel], bool]
 RESETTING = (check_pos, check_vel, check_acc)
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(NamedTuple):
     """Stages that a model needs only under a condition on its sizes and options."""
 
     needed: Predicate
     items: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A place in the pipeline where a callback may be installed."""
 
     name: str
     variant: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """Stages of a kind (sensors, constraint rows) that depend on which elements the model has, and its name."""
 
     stages_of: Callable[[MjModel], list[Any]]

@@ -7,8 +7,7 @@ model work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.enums import mjtIntegrator, mjtSensor
 from cardan.sensor.table import SENSORS
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 Stage = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(NamedTuple):
     """A feature that is not there yet.
 
     Attributes:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan.enums import mjtTimer
 from cardan.jit import OK, kernel, stage
@@ -20,8 +19,7 @@ from cardan.model.kernel_views import Data, Model
 NTIMER = int(mjtTimer.mjNTIMER)
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(NamedTuple):
     """A part of the pipeline that a timer measures.
 
     Attributes:
@@ -35,8 +33,7 @@ class Timed:
     counts: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(NamedTuple):
     """In a list of stages: a timer counts one run."""
 
     timer: int

@@ -6,7 +6,7 @@ which a kernel sees them, and the checks with good error messages for whatever t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cardan.jit.memory.fields import Field
 
@@ -14,8 +14,7 @@ ANY = "any"
 """Size of a vector that may have any length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(NamedTuple):
     """An array in the memory of the caller.
 
     Attributes:
@@ -43,8 +42,7 @@ class Array:
         return Field(name, self.dtype, ("any", *(self.shape if self.is_row else self.shape[1:])))
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(NamedTuple):
     """An integer, or a flag.
 
     Attributes:
@@ -60,8 +58,7 @@ class Integer:
         return Field(name, "i8", ())
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A floating-point number."""
 
     def field(self, name: str) -> Field:
@@ -91,8 +88,7 @@ RESULT = "returned"
 """Name of the field for the result, the first of a frame."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallAbi:
+class CallAbi(NamedTuple):
     """How the native code of a function is called: from Python with objects, inside with ``(model, data, frame)``.
 
     A *frame* is a slot table (see `cardan.jit.memory.struct`) with one field an argument, the result before them.

@@ -272,7 +272,7 @@ def program_code() -> Any:
     stored = disk.read(PROGRAM, key)
     if stored is None:
         from cardan.jit.binding.glue import program_glue
-        from cardan.jit.driver.loader import assemble
+        from cardan.jit.driver.llvm import assemble
 
         stored = PROGRAM, assemble(program_glue())
         disk.write(PROGRAM, key, *stored)

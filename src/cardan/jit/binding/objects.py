@@ -7,7 +7,7 @@ first slots of the classes `Native` and `MjEnum`. `layout_is_known` looks whethe
 from __future__ import annotations
 
 import ctypes
-import sysconfig
+import sys
 from functools import cache
 from typing import Any
 
@@ -89,11 +89,20 @@ class Native:
     _native: np.ndarray
 
 
+def _has_gil() -> bool:
+    """Whether this Python was built with the GIL."""
+    if hasattr(sys, "abiflags"):
+        return "t" not in sys.abiflags
+    import sysconfig  # on Windows; it takes a millisecond
+
+    return not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+
 @cache
 def layout_is_known() -> bool:
     """Whether objects are laid out in memory as the native code reads them; looked at, not believed."""
     probe, mark, member = Native(), np.zeros((2, 3)), mjtObj.mjOBJ_BODY
-    if ctypes.sizeof(ctypes.c_void_p) != 8 or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or not _has_gil():
         return False
     if object.__basicsize__ != TYPE + 8 or Native.__basicsize__ != object.__basicsize__ + 8:
         return False

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from cardan.jit.cache.archive import Archive, ArchiveError
-from cardan.jit.driver.loader import Address, Linker
+from cardan.jit.driver.loader import Address, load_objects
 from cardan.jit.target.platforms import host_platform, runs
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -50,11 +50,6 @@ def packaged_object(name: str) -> bytes | None:
     return found[0].code(found[1], name) if found else None
 
 
-@cache
-def _linker() -> Linker:
-    return Linker()
-
-
 _loaded: dict[str, Address] = {}
 
 
@@ -72,7 +67,7 @@ def load_packaged(wanted: Iterable[tuple[str, str]]) -> dict[str, Address]:
     missing = [(name, symbol) for name, symbol in wanted if name not in _loaded]
     new = {name: (symbol, code) for name, symbol in missing if (code := archive.code(level, name))}
     if new:
-        _loaded.update(zip(new, _linker().load(new.values()), strict=True))
+        _loaded.update(zip(new, load_objects(list(new.values())), strict=True))
     return {name: _loaded[name] for name, _ in wanted if name in _loaded}
 
 

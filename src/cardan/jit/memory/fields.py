@@ -7,7 +7,7 @@ the reference page are all derived from these rows (docs/architecture.md, "One t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ DTYPES: dict[str, np.dtype] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One field of a structure.
 
     Attributes:

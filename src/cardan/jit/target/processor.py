@@ -7,8 +7,7 @@ The names are LLVM's: ``x86-64`` for code that runs on every such processor, ``x
 from __future__ import annotations
 
 import os
-
-import llvmlite.binding as llvm
+from typing import Any
 
 
 def processor() -> tuple[str, str]:
@@ -16,4 +15,16 @@ def processor() -> tuple[str, str]:
     name = os.environ.get("CARDAN_CPU")
     if name:
         return name, ""
+    import llvmlite.binding as llvm
+
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def target_machine() -> Any:
+    """LLVM's code generator for the processor that kernels are compiled for."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name, features = processor()
+    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=3, jit=True)
