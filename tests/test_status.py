@@ -91,7 +91,6 @@ def limited_derivatives() -> None:
 
 REFUSED: list[Use] = [
     ("many worlds on CUDA", lambda: cardan.Batch(empty(), 2, device="cuda"), "'cuda' are not supported yet"),
-    ("batches in single precision", lambda: cardan.Batch(empty(), 2, dtype="float32"), "float32 are not supported yet"),
     ("exact derivatives with active constraints", limited_derivatives, "constraint rows"),
     ("normals of `Batch.ray`", lambda: cardan.Batch(empty(), 2).ray([0, 0, 1], [0, 0, 1], normal=True), "normals"),
 ]

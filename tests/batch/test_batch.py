@@ -353,7 +353,7 @@ def test_states_by_bits(cart: cardan.MjModel) -> None:
         ({"nsim": 0}, "nsim"),
         ({"nsim": 2, "nthread": -1}, "nthread"),
         ({"nsim": 2, "device": "cuda"}, "not supported yet"),
-        ({"nsim": 2, "dtype": "float32"}, "not supported yet"),
+        ({"nsim": 2, "dtype": "float16"}, "no batches in float16"),
     ],
 )
 def test_bad_arguments(cart: cardan.MjModel, arguments: dict[str, object], message: str) -> None:

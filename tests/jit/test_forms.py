@@ -35,7 +35,8 @@ def test_forms_that_are_not_there_are_refused():
 
 def test_constants_are_rounded():
     assert single_constant(0.1) == float(np.float32(0.1))
-    assert single_constant(-1e300) == -float("inf")
+    assert single_constant(-1e300) == -float(np.finfo(np.float32).max)
+    assert single_constant(-float("inf")) == -float("inf")
 
 
 @needs_jit
@@ -66,3 +67,11 @@ def test_functions_of_the_interface_have_one_form():
     entry = replace(ENTRY, abi=CallAbi("f", (), ()))
     with pytest.raises(ValueError, match="for one world in double precision"):
         link_entry(entry, Form(INTERLEAVED))
+
+
+def test_tolerances_are_what_single_precision_resolves():
+    least = 2.0**-21
+    assert [single_constant(x) for x in (1e-12, -1e-9, 1.0 + 1e-9, 1.0 - 1e-7)] == [least, -least, 1 + least, 1 - least]
+    assert single_constant(1e-15) == float(np.float32(1e-15))
+    assert single_constant(1.0) == 1.0
+    assert single_constant(1e-3) == float(np.float32(1e-3))

@@ -16,12 +16,13 @@ from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
 from cardan.batch import questions, random
 from cardan.batch.core import ROWS, UP_TO, Core, state_programs
-from cardan.batch.models import MODEL_FIELDS, guess, unknown_field
+from cardan.batch.models import MODEL_FIELDS, OPTIONS, guess, unknown_field
 from cardan.batch.named import BatchNames
 from cardan.batch.record import rollout as record_rollout
 from cardan.batch.select import integer, per_world
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.errors import FatalError
+from cardan.jit.front.form import DOUBLE, SINGLE, Form
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
@@ -51,7 +52,9 @@ class Batch(BatchNames, Core):
         nthread: number of threads, the caller's included; 0: as many as the process has processors.
         persistent: kept for programs written for ``mujoco.batch``: here, each world always has data of its own.
         device: ``"cpu"``.
-        dtype: ``"float64"``.
+        dtype: ``"float64"`` or ``"float32"``, of all real numbers of the data and in all computation. In single
+            precision, the model is converted once: write what shall change to expanded fields, and ``data(world)`` and
+            ``get_data(world)`` are copies in double precision.
 
     Raises:
         ValueError: a device or precision that isn't there, or Python functions that the model would call.
@@ -69,9 +72,10 @@ class Batch(BatchNames, Core):
     ) -> None:
         if device != "cpu":
             raise ValueError(f"batches on the device {device!r} are not supported yet; there is 'cpu'")
-        if np.dtype(dtype) != np.float64:
-            raise ValueError(f"batches in {np.dtype(dtype).name} are not supported yet; there is 'float64'")
-        super().__init__(model, nsim, nthread, persistent)
+        precision = np.dtype(dtype).name
+        if precision not in (DOUBLE, SINGLE):
+            raise ValueError(f"there are no batches in {precision}: dtype should be 'float64' or 'float32'")
+        super().__init__(model, nsim, nthread, persistent, Form(precision=precision))
 
     def __len__(self) -> int:
         return self.nsim
@@ -140,7 +144,7 @@ class Batch(BatchNames, Core):
         """The parts of the state that the bits of `spec` (`mjtState`) stand for, of worlds (k, size)."""
         worlds = self._select(ids, mask)
         parts = [self.bind(name)[worlds].reshape(len(worlds), -1) for name in state_fields(int(spec))]
-        return np.hstack([np.zeros((len(worlds), 0)), *parts])
+        return np.hstack([np.zeros((len(worlds), 0), self.state.dtype), *parts])
 
     def set_state(self, state: Any, spec: int, ids: Any = None, *, mask: Any = None) -> None:
         """Set the parts of the state that the bits of `spec` stand for, of worlds (k, size), or one for all (size,).
@@ -214,7 +218,7 @@ class Batch(BatchNames, Core):
         parts = _up_to(stage)
         self._clear(worlds)
         self._run_kinds(self._programs_of("mj_resetData", worlds), worlds, 1)
-        self._run(state_programs()[1], worlds)
+        self._run(state_programs(self._form)[1], worlds)
         for i in np.intersect1d(worlds, list(self.__dict__["_diagnoses"])).tolist():
             del self.__dict__["_diagnoses"][i]
         for key in np.unique(keys[keys >= 0]).tolist():
@@ -317,10 +321,10 @@ class Batch(BatchNames, Core):
             self._keep_error(i, error)
             return
         old = self._models.model(i)._memory
-        for name in MODEL_FIELDS:
+        for name in MODEL_FIELDS.difference(OPTIONS):
             is_array = name in old.arrays
             new, now = (memory.arrays[name] if is_array else memory.scalars[name] for memory in (m._memory, old))
-            if not np.array_equal(new, now):
+            if not np.array_equal(new.astype(now.dtype), now):
                 self._models.own(name)[i] = new if is_array else new[0]
 
     def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
@@ -337,9 +341,9 @@ class Batch(BatchNames, Core):
         Raises:
             ValueError: `model` has other sizes.
         """
-        own = self._models.model(self._world(sim))
+        own = self._models.exported(self._world(sim))
         if model is None:
-            return copy(own)
+            return own
         if model._memory.sizes != own._memory.sizes:
             raise ValueError("get_model: the given model has other sizes than the world's")
         model._memory.copy_from(own._memory)
@@ -349,7 +353,7 @@ class Batch(BatchNames, Core):
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
         """A copy of a world's data with the state of its row, or `data` with its values."""
         i = self._world(sim)
-        self._run(state_programs()[0], np.array([i]))
+        self._run(state_programs(self._form)[0], np.array([i]))
         if data is None:
             return copy(self.data(i))
         data._copy_values(self.data(i))

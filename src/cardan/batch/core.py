@@ -19,6 +19,8 @@ from cardan.batch.worlds import BYTES, TIME, WORDS
 from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
 from cardan.jit import Program, jit_enabled
+from cardan.jit.front.form import HERE, Form
+from cardan.model.forms import data_in_double
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import begin_instances
@@ -65,14 +67,14 @@ class Core:
     _memories: WorldMemories
     _crew: Crew
 
-    def __init__(self, model: MjModel, nsim: int, nthread: int, persistent: bool) -> None:
+    def __init__(self, model: MjModel, nsim: int, nthread: int, persistent: bool, form: Form = HERE) -> None:
         if not isinstance(model, MjModel):
             raise TypeError(f"Batch(): model should be an MjModel, got {type(model).__name__}")
         count, wanted = integer("nsim", nsim, 1), integer("nthread", nthread)
         put = self.__dict__
         put["persistent"] = bool(persistent)
         put["nthread"] = min(wanted or processors(), count)
-        put["_models"] = WorldModels(copy(model), count)
+        put["_models"] = WorldModels(copy(model), count, form)
         put["_data"], put["_bound"] = {}, {}
         put["_status"], put["_errors"] = np.zeros(count, np.int32), {}
         put["_news"], put["_diagnoses"] = {}, {}  # warnings of this call; the last one of each world
@@ -81,27 +83,28 @@ class Core:
 
     def _begin(self, count: int) -> None:
         """Allocate all worlds, as large as the default state of one needs, and set it."""
-        m, put = self.model, self.__dict__
+        m, put = self._models.base, self.__dict__
         refuse_python(cached_program(m, "mj_step", PROGRAMS["mj_step"]))
         memories = put["_memories"] = WorldMemories(m, count, self._first_capacities())
-        put["state"] = np.zeros((count, state_size(m, int(mjtState.mjSTATE_INTEGRATION))))
+        put["state"] = np.zeros((count, state_size(m, int(mjtState.mjSTATE_INTEGRATION))), memories.dtype)
         memories.attach_rows("work.batch_row", self.state)
         memories.share("work.batch_part", self._parts())
-        memories.spread_scalars(self.data(0)._memory)
+        memories.spread_scalars(self._live(0)._memory)
         memories.view("plugin")[:] = m.plugin
         worlds = np.arange(count)
-        self._run(Program([start_data]), worlds)
+        self._run(Program([start_data], self._form), worlds)
         if m.nplugin:
             for i in range(count):
-                begin_instances(m, self.data(i))
-        self._run(state_programs()[1], worlds)
+                begin_instances(m, self._live(i))
+        self._run(state_programs(self._form)[1], worlds)
 
     def _first_capacities(self) -> dict[str, int]:
         """Capacities of an arena that holds the default state; none where the user limits memory."""
-        if self.model.narena:
+        m = self._models.base
+        if m.narena:
             return {}
-        scout = MjData(self.model)
-        run(cached_program(self.model, "mj_forward", PROGRAMS["mj_forward"]), self.model, scout)
+        scout = MjData(m)
+        run(cached_program(m, "mj_forward", PROGRAMS["mj_forward"]), m, scout)
         return {name: scout._memory.sizes[name] for name in CAPACITIES}
 
     def _parts(self) -> np.ndarray:
@@ -115,8 +118,13 @@ class Core:
 
     @property
     def model(self) -> MjModel:
-        """The batch's model."""
-        return self._models.base
+        """The batch's model, in double precision."""
+        return self._models.shown
+
+    @property
+    def _form(self) -> Form:
+        """The form of the batch's native code."""
+        return self._models.base._form
 
     @property
     def nsim(self) -> int:
@@ -124,11 +132,15 @@ class Core:
         return self._models.count
 
     def data(self, sim: int) -> MjData:
-        """The live data of a world, with its contacts and constraint rows.
+        """The live data of a world, with its contacts and constraint rows; in single precision, a copy in double.
 
         Its state is that of the last call; the world's row of `state` overwrites it at the next one.
         """
-        i, known = self._world(sim), self.__dict__["_data"]
+        i = self._world(sim)
+        return self._live(i) if self._form == HERE else data_in_double(self._models.exported(i), self._live(i))
+
+    def _live(self, i: int) -> MjData:
+        known = self.__dict__["_data"]
         m = self._models.model(i)
         if i not in known:
             known[i] = self._memories.data(m, i)
@@ -144,7 +156,7 @@ class Core:
         return i
 
     def _objects(self, i: int) -> tuple[MjModel, MjData]:
-        return self._models.model(i), self.data(i)
+        return self._models.model(i), self._live(i)
 
     # calls -----------------------------------------------------------------------
 
@@ -159,7 +171,7 @@ class Core:
         """Run lists of stages in worlds, each so many times, between loading and saving their state."""
         self._clear(worlds)
         programs = [(self._programs_of(part, worlds), n) for part, n in parts if n]
-        load, save = state_programs()
+        load, save = state_programs(self._form)
         self._run(load, worlds)
         for program, n in programs:
             self._run_kinds(program, self._good(worlds), n)
@@ -237,7 +249,19 @@ class Core:
         self._run_kinds(([program], None), worlds, 1)
 
     def _ask(self, program: Program, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-        """Run a program while private fields of the worlds are the parts (k, ...) of arrays in C order."""
+        """Run a program while private fields of the worlds are the parts (k, ...) of arrays in C order.
+
+        The arrays are of float64; in a batch of another precision, copies are used, and what is written comes back.
+        """
+        if self._memories.dtype != np.float64:
+            copies = {name: array.astype(self._memories.dtype) for name, array in arrays.items()}
+            self._lend(program, worlds, copies)
+            for name, array in arrays.items():
+                array[...] = copies[name]
+            return
+        self._lend(program, worlds, arrays)
+
+    def _lend(self, program: Program, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
         if jit_enabled:
             for name, array in arrays.items():
                 self._memories.lend(name, array, worlds)
@@ -257,9 +281,9 @@ class Core:
 
 
 @cache
-def state_programs() -> tuple[Program, Program]:
+def state_programs(form: Form) -> tuple[Program, Program]:
     """The programs that load and save the state of a world."""
-    return Program([load_state]), Program([save_state])
+    return Program([load_state], form), Program([save_state], form)
 
 
 def refuse_python(program: Any) -> None:

@@ -24,23 +24,25 @@ class WorldMemories:
     """Memory of the data of many worlds of one model.
 
     Args:
-        m: the model: it gives the sizes.
+        m: the model: it gives the sizes and the precision.
         count: number of worlds.
         capacities: capacities of each world's arena at the start.
     """
 
     def __init__(self, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
         self.worlds = count
+        self.struct = m._form.struct(DATA)
         self.sizes = data_sizes(m) | dict(capacities)
         self.slots = np.zeros((count, len(DATA.fields), WORDS), np.int64)
         self.calls = np.zeros(
             (count, 5), np.int64
         )  # of each world: place in a program (2), addresses of model and data, identity of the model
         self._growable = frozenset(CAPACITIES)
-        self._layout = layout_of(DATA, self._growable, None, self.sizes)
-        self._private = {name: np.zeros((count, size)) for name, size in private_sizes(m).items()}
+        self._layout = layout_of(self.struct, self._growable, None, self.sizes)
+        self.dtype = self.struct.by_name["work.buffer"].numpy_dtype
+        self._private = {name: np.zeros((count, size), self.dtype) for name, size in private_sizes(m).items()}
         self._blocks = {home: self._block(home) for home in _HOMES}
-        self._attach("work.buffer", self._blocks[None].view(np.float64), self._layout.nbytes // 8)
+        self._attach("work.buffer", self._blocks[None].view(self.dtype), self._layout.nbytes // self.dtype.itemsize)
         for name, block in self._private.items():
             self._attach(name, block, block.shape[1])
         self.addresses = self.slots.ctypes.data + np.arange(count) * self.slots.strides[0]
@@ -48,7 +50,7 @@ class WorldMemories:
 
     def _block(self, home: str | None) -> np.ndarray:
         """Storage of a capacity (None: fixed sizes) for all worlds, with the slots pointing at it."""
-        layout = layout_of(DATA, self._growable, home, self.sizes)
+        layout = layout_of(self.struct, self._growable, home, self.sizes)
         stride = max(-(-layout.nbytes // ALIGNMENT), 1) * ALIGNMENT
         block = aligned_buffer(self.worlds * stride).reshape(self.worlds, stride)
         self.slots[:, layout.slots] = layout.rows
@@ -95,7 +97,7 @@ class WorldMemories:
         """
         slot = scalars_of(DATA).get(name)
         if slot is not None:
-            dtype, stride = DATA.fields[slot].numpy_dtype, self.slots.strides[0]
+            dtype, stride = self.struct.fields[slot].numpy_dtype, self.slots.strides[0]
             return np.ndarray((self.worlds,), dtype, self.slots, slot * WORDS * 8, (stride,))
         shape, dtype, offset = self._layout.places[name]
         strides = np.empty(shape, dtype).strides if 0 not in shape else (0,) * len(shape)
@@ -108,15 +110,15 @@ class WorldMemories:
         return np.ndarray((self.worlds,), np.int32, self.slots, offset, (self.slots.strides[0],))
 
     def offset(self, name: str) -> int:
-        """Place of an array of fixed size in each world's buffer, in 8-byte words."""
-        return self._layout.places[name][2] // 8
+        """Place of an array of real numbers of fixed size in each world's buffer, in numbers of their size."""
+        return self._layout.places[name][2] // self.dtype.itemsize
 
     def data(self, m: MjModel, i: int) -> MjData:
         """The live MjData of a world whose arena has not grown: to be made once, and kept."""
         buffers = {
-            home: block[i, : layout_of(DATA, self._growable, home, self.sizes).nbytes]
+            home: block[i, : layout_of(self.struct, self._growable, home, self.sizes).nbytes]
             for home, block in self._blocks.items()
         }
-        memory = StructMemory(DATA, self.sizes, CAPACITIES, self.slots[i], buffers)
+        memory = StructMemory(self.struct, self.sizes, CAPACITIES, self.slots[i], buffers)
         attach_private(memory, {name: block[i] for name, block in self._private.items()})
         return MjData.over(m, memory, self.calls[i])

@@ -6,17 +6,20 @@ expanded fields, which point at the world's row of a ``(nworld, ...)`` array. So
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from difflib import get_close_matches
 
 import numpy as np
 
 from cardan.errors import FatalError
+from cardan.jit.front.form import HERE, Form
 from cardan.jit.memory.struct import WORDS, StructMemory, scalars_of
+from cardan.model.forms import model_in
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
+from cardan.plugins.attach_sdf import attach_shapes
 
 ASSETS = ("mesh_", "hfield_data", "tex_", "skin_", "key_", "name_", "names", "paths", "plugin", "text_", "tuple_")
 """Beginnings of the names of fields that all worlds share."""
@@ -55,18 +58,28 @@ class WorldModels:
     Args:
         m: the batch's model.
         count: number of worlds.
+        form: of the native code of the batch.
     """
 
-    def __init__(self, m: MjModel, count: int) -> None:
-        self.base = m
+    def __init__(self, m: MjModel, count: int, form: Form = HERE) -> None:
+        self.shown = m  # what the user sees; `base` is what runs
+        self.base = self._in_form(form, m)
         self.count = count
-        self.addresses = np.full(count, m.address, np.int64)
+        self.addresses = np.full(count, self.base.address, np.int64)
         self.given: list[MjModel] | None = None
+        self._running: list[MjModel] = []  # those that were given, in the form of the batch
         self.shared = False  # whether one model was given for all
         self.values: dict[str, np.ndarray] = {}  # expanded fields (nworld, ...)
         self.asked: dict[str, np.ndarray] = {}  # those of them that the caller may write; the others are derived
         self._slots: np.ndarray | None = None
         self._objects: dict[int, MjModel] = {}
+
+    @staticmethod
+    def _in_form(form: Form, m: MjModel) -> MjModel:
+        if form == HERE:
+            return m
+        attach_shapes(m)  # distance grids are made in double precision
+        return model_in(form, m)
 
     def expand(self, name: str) -> np.ndarray:
         """Give a field per-world values; returns them, live (nworld, ...).
@@ -100,8 +113,15 @@ class WorldModels:
 
     def inputs(self, i: int) -> MjModel:
         """A copy of the batch's model with the fields of a world that the caller may write."""
-        m = copy(self.base)
-        for name, values in self.asked.items():
+        return self._with(self.asked, i)
+
+    def exported(self, i: int) -> MjModel:
+        """A copy of a world's model, in double precision."""
+        return copy(self.given[i]) if self.given is not None else self._with(self.values, i)
+
+    def _with(self, fields: Mapping[str, np.ndarray], i: int) -> MjModel:
+        m = copy(self.shown)
+        for name, values in fields.items():
             memory = m._memory.scalars if name in scalars_of(MODEL) else m._memory.arrays
             memory[name][...] = values[i]
         return m
@@ -117,7 +137,8 @@ class WorldModels:
         slot = scalars_of(MODEL).get(name)
         if slot is not None:
             stride = slots.strides[0]
-            return np.ndarray((self.count,), MODEL.fields[slot].numpy_dtype, slots, slot * WORDS * 8, (stride,))
+            dtype = self.base._memory.struct.fields[slot].numpy_dtype
+            return np.ndarray((self.count,), dtype, slots, slot * WORDS * 8, (stride,))
         array = self.base._memory.arrays[name]
         values = np.repeat(array[None], self.count, axis=0)
         slots[:, MODEL.slot[name], 0] = values.ctypes.data + np.arange(self.count) * values.strides[0]
@@ -132,7 +153,7 @@ class WorldModels:
     def model(self, i: int) -> MjModel:
         """The live model of a world."""
         if self.given is not None:
-            return self.given[i]
+            return self._running[i]
         if self._slots is None:
             return self.base
         if i not in self._objects:
@@ -141,7 +162,7 @@ class WorldModels:
 
     def _over(self, slots: np.ndarray, i: int) -> MjModel:
         base = self.base._memory
-        memory = StructMemory(MODEL, base.sizes, (), slots, {None: base.buffer})
+        memory = StructMemory(base.struct, base.sizes, (), slots, {None: base.buffer})
         for name, values in self.values.items():
             if name not in scalars_of(MODEL):
                 memory.attach(name, values[i])
@@ -172,7 +193,9 @@ class WorldModels:
         for i, model in enumerate(given):
             self._check(i, model)
         self.given, self.shared = given, isinstance(models, MjModel)
-        self.addresses = np.array([model.address for model in given], np.int64)
+        in_form = {id(model): self._in_form(self.base._form, model) for model in given}
+        self._running = [in_form[id(model)] for model in given]
+        self.addresses = np.array([model.address for model in self._running], np.int64)
 
     def _check(self, i: int, model: MjModel) -> None:
         if not isinstance(model, MjModel):

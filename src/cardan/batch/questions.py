@@ -83,4 +83,4 @@ def rays(
 
 def _ask(batch: Batch, stage: Any, worlds: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
     """Run a stage on parts of arrays of the call: ``work.batch_<name>`` (k, ...)."""
-    batch._ask(Program([stage]), worlds, {"work.batch_" + name: array for name, array in arrays.items()})
+    batch._ask(Program([stage], batch._form), worlds, {"work.batch_" + name: array for name, array in arrays.items()})

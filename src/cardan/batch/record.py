@@ -9,7 +9,6 @@ import numpy as np
 
 from cardan.batch.select import integer
 from cardan.enums.data import mjtState
-from cardan.model.tables import DATA
 from cardan.step.state import state_size
 
 if TYPE_CHECKING:
@@ -104,8 +103,8 @@ def _results(
 
 def _row(batch: Batch, item: Item) -> tuple[tuple[int, ...], np.dtype]:
     if isinstance(item, str):
-        return batch.bind(item).shape[1:], DATA.by_name[item].numpy_dtype
-    return (state_size(batch.model, int(item)),), np.dtype(np.float64)
+        return batch.bind(item).shape[1:], batch._memories.struct.by_name[item].numpy_dtype
+    return (state_size(batch.model, int(item)),), batch.state.dtype
 
 
 def _record(batch: Batch, worlds: np.ndarray, runs: np.ndarray, results: dict[Item, np.ndarray], k: int) -> None:

@@ -27,7 +27,6 @@ from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtDisableBit, mjtGeom
-from cardan.jit import addresses
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.pairing import NO_COLLIDER, NTYPES
@@ -113,7 +112,7 @@ def attach_colliders(m: MjModel, own: Own = MappingProxyType({})) -> None:
 
 def attach_filter(m: MjModel, entry: Callable[..., Any] | int | None) -> None:
     """Have a callback refuse pairs of geoms; None: none does."""
-    address = entry or 0 if entry is None or isinstance(entry, int) else addresses([entry])[0]
+    address = entry or 0 if entry is None or isinstance(entry, int) else m.references([entry])[0]
     m._memory.arrays["aux.contact_filter"][0] = address
     m._native_code["contact_filter"] = address
 
@@ -130,7 +129,7 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
 
 def _attach(m: MjModel, types: Types, geoms: tuple[int, int], own: Own) -> None:
     found = own.get(types) or _stock(m, types, geoms)
-    (address,) = [found] if isinstance(found, int) else addresses([found])
+    (address,) = [found] if isinstance(found, int) else m.references([found])
     m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
     m._native_code[types] = address
 

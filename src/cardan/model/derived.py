@@ -62,16 +62,11 @@ def attach_derived(m: MjModel) -> None:
             m._memory.attach(name, derive(m))
 
 
-# addresses of functions, and what belongs to the plugins that a model uses: each model finds its own
-OWN = (
-    "aux.collider",
-    "aux.contact_filter",
-    "aux.plugin_call",
-    "aux.sdf_face",
-    "aux.sdf_grid",
-    "aux.sdf_shape",
-    "aux.sdf_attr",
-)
+ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_shape")
+"""Tables of addresses of functions."""
+
+OWN = (*ADDRESSES, "aux.sdf_face", "aux.sdf_grid", "aux.sdf_attr")
+"""Addresses, and what belongs to the plugins that a model uses: each model finds its own."""
 
 
 def copy_derived(new: MjModel, old: MjModel) -> None:

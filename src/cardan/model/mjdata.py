@@ -159,7 +159,7 @@ def private_sizes(model: MjModel) -> dict[str, int]:
 
 def attach_private(memory: StructMemory, arrays: Mapping[str, np.ndarray]) -> None:
     """Attach what stands outside the buffer to the memory of data: `arrays`, with the sizes of `private_sizes`."""
-    memory.attach("work.buffer", memory.buffer.view(np.float64))
+    memory.attach("work.buffer", memory.buffer.view(memory.struct.by_name["work.buffer"].numpy_dtype))
     for name, array in arrays.items():
         memory.attach(name, array)
     for name in ("number", "index", "start", "handle"):
@@ -203,7 +203,7 @@ class MjData(Native, DataNames):
         if not model._finalized:
             raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
         if memory is None:
-            memory = StructMemory(DATA, data_sizes(model), CAPACITIES)
+            memory = StructMemory(model._form.struct(DATA), data_sizes(model), CAPACITIES)
             attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
             memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
         if call is None:
@@ -238,7 +238,7 @@ class MjData(Native, DataNames):
         return self.address
 
     def _run_alone(self, stage: Any) -> None:
-        Program([stage]).run(self.model, self)
+        Program([stage], self.model._form).run(self.model, self)
 
     @property
     def view(self) -> InterpretedView:

@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
+from cardan.jit.driver.program import addresses
+from cardan.jit.front.form import HERE, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import (
@@ -144,6 +146,7 @@ class MjModel(Native, ModelNames):
     _views: dict[tuple[type, str | int], Any]  # of named access
     _texts: dict[str, bytes]  # names and the like, which don't change
     _programs: Programs
+    _form: Form  # of the native code that runs on it
     _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
@@ -167,11 +170,16 @@ class MjModel(Native, ModelNames):
         self._native = np.zeros(FIRST_PROGRAM + PROGRAM_WORDS * MOST_PROGRAMS, np.int64)
         attributes["_programs"] = Programs(self._native)
         attributes["_native_code"] = {}
+        attributes["_form"] = HERE
         attributes["_finalized"] = False
         attributes["_source"] = None
         attributes["_mesh_poses"] = {}
         attributes["_plugins"] = ()
         attributes["address"] = memory.address
+
+    def references(self, functions: Iterable[Callable[..., Any]]) -> list[int]:
+        """What stands for functions in the model's tables: addresses of their native code, compiled if need be."""
+        return addresses(functions, self._form)
 
     def name_plugins(self, names: Iterable[str]) -> None:
         """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""
@@ -197,6 +205,7 @@ class MjModel(Native, ModelNames):
         """A model of one world of many: memory that shares arrays with that of `base`, and its derived tables."""
         model = cls.__new__(cls)
         model._adopt(memory)
+        model._form = base._form
         model._source, model._mesh_poses, model._plugins = base._source, base._mesh_poses, base._plugins
         share_derived(model, base)
         model._finalized = True

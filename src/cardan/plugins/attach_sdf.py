@@ -12,7 +12,6 @@ from cardan.collision.sdf.sampling import mesh_grid
 from cardan.collision.sdf.shape import Shape
 from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.enums import mjtGeom
-from cardan.jit import addresses
 from cardan.plugins.registry import config_of, plugin_of
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def attach_shapes(m: MjModel) -> None:
         adr = MAX_ATTRIBUTES * instance
         if not shape.of_mesh:
             m._memory.arrays["aux.sdf_attr"][adr : adr + MAX_ATTRIBUTES] = shape.values(config_of(m, instance))
-        (address,) = addresses([shape.entry])
+        (address,) = m.references([shape.entry])
         m._memory.arrays["aux.sdf_shape"][instance] = address
         m._native_code["sdf", instance] = address
     of_mesh = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}

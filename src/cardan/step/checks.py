@@ -13,6 +13,7 @@ from typing import Any
 from cardan.constants import mjMAXVAL
 from cardan.enums.data import mjtWarning
 from cardan.jit import OK, Program, kernel, stage
+from cardan.jit.front.form import Form
 from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data
 from cardan.step.diagnosis import first_trouble
@@ -101,8 +102,8 @@ def reset_diverged(m: Model, d: Data) -> int:
 
 
 @cache
-def _reset_program() -> Program:
-    return Program([reset_diverged])
+def _reset_program(form: Form) -> Program:
+    return Program([reset_diverged], form)
 
 
 def settle_divergence(m: Any, d: Any) -> bool:
@@ -123,7 +124,7 @@ def settle_divergence(m: Any, d: Any) -> bool:
         int(d._memory.scalars["work.bad_index"][0]),
         f"{trouble}; cardan.last_good_state(d) has the state before",
     )
-    _reset_program().run(m, d)
+    _reset_program(m._form).run(m, d)
     return kind == BADQACC
 
 

@@ -504,8 +504,10 @@ def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProg
     needs_objects = any(isinstance(stage, int) for stage in all_stages)
     needs_objects |= _detects_contacts(all_stages) and _collides_in_python(m)
     needs_objects |= calls_python(m)
-    reset = StepProgram([plugin_reset], calls_python(m)) if has_resetting_plugins(m) else None
-    return StepProgram((*stages, report_warnings), needs_objects, forward, dict(m._native_code), reset, **answers)
+    form = m._form
+    reset = StepProgram([plugin_reset], calls_python(m), form=form) if has_resetting_plugins(m) else None
+    code = dict(m._native_code)
+    return StepProgram((*stages, report_warnings), needs_objects, forward, code, reset, **answers, form=form)
 
 
 def _renew_actuation(program: Any, m: MjModel, d: Any) -> None:

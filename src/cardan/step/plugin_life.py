@@ -21,7 +21,7 @@ def reset_instances(m: MjModel, d: MjData) -> None:
     """Call the `reset` functions of all instances."""
     if has_resetting_plugins(m):
         if "plugin_reset" not in m._programs:
-            m._programs["plugin_reset"] = StepProgram([plugin_reset], calls_python(m))
+            m._programs["plugin_reset"] = StepProgram([plugin_reset], calls_python(m), form=m._form)
         run(m._programs["plugin_reset"], m, d)
 
 

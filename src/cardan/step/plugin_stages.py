@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan.dynamics.actuation import limit_controls, set_activation_rate
 from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
-from cardan.jit import OK, addresses, call_collider, kernel, stage
+from cardan.jit import OK, call_collider, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, Plugin, plugin_of
 from cardan.sensor.output import apply_cutoff
@@ -73,7 +73,7 @@ def attach_plugins(m: MjModel) -> None:
         plugin = plugin_of(m, instance)
         for slot, entry in entries_of(plugin).items():
             python |= isinstance(entry, int)
-            address = entry if isinstance(entry, int) else addresses([entry])[0]
+            address = entry if isinstance(entry, int) else m.references([entry])[0]
             table[SLOTS * instance + slot] = address
             m._native_code["plugin", instance, slot] = address
         table[SLOTS * instance + NEEDSTAGE] = plugin.needstage

@@ -19,6 +19,7 @@ from cardan.enums.data import mjtWarning
 from cardan.enums.model import mjtEq
 from cardan.errors import FatalError
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
+from cardan.jit.front.form import HERE, Form
 from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import settle_divergence
@@ -41,6 +42,7 @@ class StepProgram(Program):
         forward: the program that recomputes the forward dynamics when a stage has reset the state.
         code: what keeps the functions loaded that its stages call by their addresses in the model.
         answers: answers beside (or instead of) those of `ANSWERS`, by status.
+        form: what native code is made of the stages.
     """
 
     def __init__(
@@ -51,8 +53,9 @@ class StepProgram(Program):
         code: Any = None,
         reset: StepProgram | None = None,
         answers: Mapping[int, Answer] | None = None,
+        form: Form = HERE,
     ) -> None:
-        super().__init__(stages)
+        super().__init__(stages, form)
         self.needs_objects = needs_objects
         self.forward = forward
         self.code = code

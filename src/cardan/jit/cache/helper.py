@@ -16,26 +16,27 @@ from contextlib import contextmanager
 
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.fingerprint import fingerprint
+from cardan.jit.front.form import HERE, Form
 from cardan.jit.front.stage import Entry, entry_of
 
 WORTH_IT = 4
 
 
-def compile_into_cache(entry: Entry) -> tuple[str, bytes]:
+def compile_into_cache(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
     """Compile a stage unless another process has done it meanwhile; returns symbol and object code."""
     from cardan.jit.front.compile import compile_entry
 
-    key = fingerprint(entry)
+    key = fingerprint(entry, form)
     with disk.compile_lock(entry.name, key):
         stored = disk.read(entry.name, key)
         if stored is None:
-            stored = compile_entry(entry)
+            stored = compile_entry(entry, form)
             disk.write(entry.name, key, *stored)
     return stored
 
 
 @contextmanager
-def helping(entries: Sequence[Entry]) -> Iterator[None]:
+def helping(entries: Sequence[Entry], form: Form = HERE) -> Iterator[None]:
     """Have a helper process compile the package's own stages among `entries`, the last first, while the body runs."""
     names = [f"{e.function.__module__}:{e.function.__qualname__}" for e in entries if _importable(e)]
     if len(names) < WORTH_IT or (os.cpu_count() or 1) < 2 or not disk.is_writable():
@@ -43,7 +44,7 @@ def helping(entries: Sequence[Entry]) -> Iterator[None]:
         return
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "cardan.jit.cache.helper", *reversed(names)],
+        [sys.executable, "-m", "cardan.jit.cache.helper", form.layout, form.precision, *reversed(names)],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -62,11 +63,13 @@ def _importable(entry: Entry) -> bool:
     return function.__module__.startswith("cardan.") and getattr(module, function.__qualname__, None) is function
 
 
-def main(names: Sequence[str]) -> None:
-    """Compile the stages named ``module:function``, in order."""
+def main(words: Sequence[str]) -> None:
+    """Compile, in the form that the first two words name, the stages named ``module:function``, in order."""
+    layout, precision, *names = words
+    form = Form(layout, precision)
     for name in names:
         module, _, function = name.partition(":")
-        compile_into_cache(entry_of(getattr(importlib.import_module(module), function)))
+        compile_into_cache(entry_of(getattr(importlib.import_module(module), function)), form)
 
 
 if __name__ == "__main__":

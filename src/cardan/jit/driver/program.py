@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
@@ -18,12 +19,15 @@ import numpy as np
 
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.progress import CompileProgress
+from cardan.jit.front.form import HERE, Form
 from cardan.jit.front.pointers import call_stage, register_function
 from cardan.jit.front.stage import Entry, entry_of
 from cardan.jit.mode import jit_enabled
 
-# native code of the stages in use: it is unloaded when the last program that runs the stage, and its function, are gone
-_ADDRESSES: WeakKeyDictionary[Callable[..., Any], int] = WeakKeyDictionary()
+# native code of the stages in use, by form: it is unloaded when the last program that runs the stage, and its function,
+# are gone
+_Known = WeakKeyDictionary[Callable[..., Any], int]
+_ADDRESSES: defaultdict[Form, _Known] = defaultdict(WeakKeyDictionary)
 _LOCK = threading.RLock()
 
 RUN_PROGRAM = """
@@ -110,80 +114,83 @@ def block_driver() -> Any:
     return _driver_address("run_block")
 
 
-def _native_addresses(entries: Sequence[Entry]) -> None:
+def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
+    if form != HERE:
+        _cached_addresses(entries, form)
+        return
     from cardan.jit.cache.packaged import is_of_package, load_packaged
 
     packaged = load_packaged([(entry.name, entry.symbol) for entry in entries if is_of_package(entry.function)])
     others: list[Entry] = []
     for entry in entries:
         if entry.name in packaged:
-            _ADDRESSES[entry.function] = packaged[entry.name]
+            _ADDRESSES[form][entry.function] = packaged[entry.name]
         else:
             others.append(entry)
     if others:
-        _cached_addresses(others)
+        _cached_addresses(others, form)
 
 
-def _cached_addresses(entries: Sequence[Entry]) -> None:
+def _cached_addresses(entries: Sequence[Entry], form: Form) -> None:
     from cardan.jit.cache.fingerprint import fingerprint
     from cardan.jit.driver.loader import load_object
 
     cold: list[Entry] = []
     for entry in entries:
-        stored = disk.read(entry.name, fingerprint(entry))
+        stored = disk.read(entry.name, fingerprint(entry, form))
         if stored is None:
             cold.append(entry)
         else:
-            _ADDRESSES[entry.function] = load_object(*stored)
+            _ADDRESSES[form][entry.function] = load_object(*stored)
     if cold:
-        _compile_cold(cold)
+        _compile_cold(cold, form)
 
 
-def _compile_cold(entries: Sequence[Entry]) -> None:
+def _compile_cold(entries: Sequence[Entry], form: Form) -> None:
     from cardan.jit.cache.helper import compile_into_cache, helping
     from cardan.jit.driver.loader import load_object
 
-    with CompileProgress(len(entries)) as progress, helping(entries):
+    with CompileProgress(len(entries)) as progress, helping(entries, form):
         for entry in entries:
             progress.compiling(entry.name)
-            _ADDRESSES[entry.function] = load_object(*compile_into_cache(entry))
+            _ADDRESSES[form][entry.function] = load_object(*compile_into_cache(entry, form))
 
 
-def stored_object(entry: Entry) -> tuple[str, bytes]:
+def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
     """Symbol and object code of an entry: those of the package, from the cache, or compiled now."""
     from cardan.jit.cache.packaged import is_of_package, packaged_object
 
-    packaged = packaged_object(entry.name) if is_of_package(entry.function) else None
+    packaged = packaged_object(entry.name) if form == HERE and is_of_package(entry.function) else None
     if packaged is not None:
         return entry.symbol, packaged
     from cardan.jit.cache.fingerprint import fingerprint
 
     with _LOCK:
-        stored = disk.read(entry.name, fingerprint(entry))
+        stored = disk.read(entry.name, fingerprint(entry, form))
         if stored is None:
             from cardan.jit.cache.helper import compile_into_cache
 
             with CompileProgress(1) as progress:
                 progress.compiling(entry.name)
-                stored = compile_into_cache(entry)
+                stored = compile_into_cache(entry, form)
     return stored
 
 
-def addresses(functions: Iterable[Callable[..., Any]]) -> list[int]:
-    """Addresses of stages or colliders, loading or compiling those that aren't there yet."""
-    functions = list(functions)
+def addresses(functions: Iterable[Callable[..., Any]], form: Form = HERE) -> list[int]:
+    """Addresses of stages or colliders in a form, loading or compiling those that aren't there yet."""
+    functions, known = list(functions), _ADDRESSES[form]
     with _LOCK:
-        missing = list({f: None for f in functions if f not in _ADDRESSES})
+        missing = list({f: None for f in functions if f not in known})
         if missing and jit_enabled:
-            _native_addresses([entry_of(f) for f in missing])
+            _native_addresses([entry_of(f) for f in missing], form)
         for function in missing if not jit_enabled else ():
-            _ADDRESSES[function] = register_function(function)
-    return [_ADDRESSES[f] for f in functions]
+            known[function] = register_function(function)
+    return [known[f] for f in functions]
 
 
 def loaded_names() -> list[str]:
     """Names of the stages and colliders whose native code is loaded."""
-    return sorted(entry_of(function).name for function in list(_ADDRESSES))
+    return sorted(entry_of(function).name for known in _ADDRESSES.values() for function in list(known))
 
 
 class Program:
@@ -191,12 +198,14 @@ class Program:
 
     Args:
         stages: stage functions, or addresses of native stages (callbacks), in order.
+        form: what native code is made of them.
     """
 
-    def __init__(self, stages: Iterable[Callable[..., Any] | int]) -> None:
+    def __init__(self, stages: Iterable[Callable[..., Any] | int], form: Form = HERE) -> None:
         self.stages = list(stages)
+        self.form = form
         functions = [s for s in self.stages if not isinstance(s, int)]
-        known = dict(zip(functions, addresses(functions), strict=True))
+        known = dict(zip(functions, addresses(functions, form), strict=True))
         table = [s if isinstance(s, int) else known[s] for s in self.stages]
         self.table = np.array(table, np.int64)
         self._address = self.table.ctypes.data

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cardan.jit.memory.struct import Struct
+
 WORLD, INTERLEAVED = "world", "interleaved"
 DOUBLE, SINGLE = "float64", "float32"
 
@@ -32,6 +34,10 @@ class Form:
     def __post_init__(self) -> None:
         if self.layout not in (WORLD, INTERLEAVED) or self.precision not in (DOUBLE, SINGLE):
             raise ValueError(f"no such form of native code: {self.layout}, {self.precision}")
+
+    def struct(self, struct: Struct) -> Struct:
+        """A structure in the precision of the form."""
+        return struct.single if self.precision == SINGLE else struct
 
     @property
     def is_interleaved(self) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -55,6 +55,12 @@ class Struct:
         self._members: dict[str, list[Field]] = {}
         if registered:
             Struct.registry[name] = self
+
+    @cached_property
+    def single(self) -> Struct:
+        """The same structure with its numbers (``f8``) in single precision; every field has the same slot."""
+        fields = [replace(field, dtype="f4") if field.dtype == "f8" else field for field in self.fields]
+        return Struct(self.name, fields, readonly=self.readonly, registered=False)
 
     def members(self, prefix: str) -> list[Field]:
         """Fields directly in the group `prefix` (``"opt."``; ``""`` is the top level)."""
@@ -308,6 +314,14 @@ class StructMemory:
     def arena_nbytes(self) -> int:
         """Bytes held by the growable arrays."""
         return sum(buffer.nbytes for buffer in self.arena.values())
+
+    def take_values(self, other: StructMemory) -> None:
+        """Copy all values but attached ones from `other`, which has the same sizes, maybe in another precision."""
+        for field in self.struct.fields:
+            if field.is_scalar:
+                self.scalars[field.name][...] = other.scalars[field.name]
+            elif not field.is_attached:
+                self.arrays[field.name][...] = other.arrays[field.name]
 
     def grow(self, capacity: str, size: int) -> None:
         """Enlarge the arrays that are sized by `capacity`, keeping their contents."""

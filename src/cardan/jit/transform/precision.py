@@ -4,13 +4,14 @@ It works on the text that Numba's front end writes, before any optimisation. The
 so that sizes and offsets follow; and as nothing of type ``double`` is left, no operation is done in double precision by
 accident, as it would be if kernels were typed anew (a product of an integer and a float32 is a float64 to Numba).
 
-Constants are rounded, small ones scaled; see `single_constant`.
+Constants are rounded, and tolerances raised to what single precision can resolve; see `single_constant`.
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from math import copysign, isfinite
 
 _DOUBLE = re.compile(r"\bdouble\b")
 _CONSTANT = re.compile(r"\b0x[0-9a-fA-F]{16}\b")
@@ -56,12 +57,26 @@ _CONVERSION = re.compile(r"\b(?:fpext|fptrunc) float (\S+) to float")
 _DECLARATION = re.compile(r'^declare .*?(@"?[\w.$]+"?)\(.*$', re.MULTILINE)
 
 
+RESOLUTION = 2.0**-21
+"""The smallest tolerance in single precision: four times the spacing of numbers at 1."""
+GUARD = 1e-15
+"""Up to here, constants are guards against division by zero (mjMINVAL, the spacing of double-precision numbers)."""
+LARGEST = (2.0 - 2.0**-23) * 2.0**127
+
+
 def single_constant(value: float) -> float:
-    """A constant of the double-precision code, rounded to single precision."""
-    try:
-        return struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+    """What takes the place of a constant, or of a tolerance in a model's options, in single precision.
+
+    A tolerance, which is a number between `GUARD` and `RESOLUTION`, becomes `RESOLUTION`; so does such a distance from
+    1. Numbers that are too large become the largest there is. All others are rounded.
+    """
+    if GUARD < abs(value) < RESOLUTION:
+        return copysign(RESOLUTION, value)
+    if 0 < abs(abs(value) - 1.0) < RESOLUTION:
+        return copysign(1.0 + copysign(RESOLUTION, abs(value) - 1.0), value)
+    if isfinite(value) and abs(value) > LARGEST:
+        return copysign(LARGEST, value)
+    return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def _constant(match: re.Match[str]) -> str:

@@ -1,0 +1,176 @@
+"""Data of many worlds, interleaved: element ``i`` of world ``w`` is number ``i * nworld + w`` of its field.
+
+There is one slot table for all worlds. Its words say what they say for one world: address, number of rows, second
+dimension; scalars are arrays of one number a world, and their slots hold the address. Capacities are the same for all
+worlds: they grow for all when one has no room.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cardan.jit.memory.fields import Field, dimension
+from cardan.jit.memory.struct import WORDS, Struct, StructMemory, aligned_buffer, capacity_of
+
+ALIGNMENT = 256
+"""Of every field, in bytes: what graphics processors read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLayout:
+    """Where the fields of one block stand.
+
+    Attributes:
+        places: shape (of one world), element type and offset in bytes of each field, by its name.
+        nbytes: size of the block.
+    """
+
+    places: dict[str, tuple[tuple[int, ...], np.dtype, int]]
+    nbytes: int
+
+    def rows(self, struct: Struct, address: int) -> tuple[np.ndarray, np.ndarray]:
+        """Slots of the fields, and what stands in them if the block is at `address`."""
+        slots = np.array([struct.slot[name] for name in self.places], np.int64)
+        rows = [
+            (address + offset, shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1)
+            for shape, _, offset in self.places.values()
+        ]
+        return slots, np.array(rows, np.int64).reshape(-1, WORDS)
+
+
+def lane_layout(
+    struct: Struct, growable: frozenset[str], capacity: str | None, sizes: Mapping[str, int], worlds: int
+) -> LaneLayout:
+    """Lay out the fields of a capacity for many worlds; None: those of fixed size, scalars included.
+
+    Of those of fixed size, arrays of real numbers come first, without gaps: as one array of numbers, they are what
+    `Lanes.numbers` shows.
+    """
+    fields = [f for f in struct.fields if not f.is_attached and capacity_of(f, growable) == capacity]
+    if capacity is None:
+        fields.sort(key=_kind)
+    places: dict[str, tuple[tuple[int, ...], np.dtype, int]] = {}
+    at = 0
+    for field in fields:
+        shape = tuple(dimension(d, dict(sizes)) for d in field.shape)
+        if capacity is not None or _kind(field):
+            at = -(-at // ALIGNMENT) * ALIGNMENT
+        places[field.name] = (shape, field.numpy_dtype, at)
+        at += math.prod(shape) * field.numpy_dtype.itemsize * worlds
+    return LaneLayout(places, at)
+
+
+def _kind(field: Field) -> int:
+    """Arrays of real numbers before all others, scalars last."""
+    return 2 if field.is_scalar else int(field.numpy_dtype.kind != "f")
+
+
+class Lanes:
+    """Memory of the data of many worlds side by side.
+
+    Args:
+        struct: the description.
+        sizes: values of all sizes that the shapes mention, capacities included.
+        growable: names of capacities that may grow.
+        worlds: number of worlds.
+    """
+
+    def __init__(self, struct: Struct, sizes: Mapping[str, int], growable: Iterable[str], worlds: int) -> None:
+        self.struct, self.worlds = struct, worlds
+        self.sizes, self.growable = dict(sizes), frozenset(growable)
+        self.slots = np.zeros((len(struct.fields), WORDS), np.int64)
+        self._homes: dict[str, str | None] = {}
+        self._blocks: dict[str | None, tuple[LaneLayout, np.ndarray]] = {}
+        self._attached: dict[str, np.ndarray] = {}
+        for capacity in (None, *sorted(self.growable)):
+            self._place(capacity)
+
+    @property
+    def address(self) -> int:
+        """Address of the slot table."""
+        return self.slots.ctypes.data
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all worlds, but for what was attached."""
+        return sum(block.nbytes for _, block in self._blocks.values())
+
+    def _place(self, capacity: str | None) -> None:
+        layout = lane_layout(self.struct, self.growable, capacity, self.sizes, self.worlds)
+        block = aligned_buffer(layout.nbytes)
+        self._blocks[capacity] = layout, block
+        self._homes.update(dict.fromkeys(layout.places, capacity))
+        slots, rows = layout.rows(self.struct, block.ctypes.data)
+        self.slots[slots] = rows
+
+    def _elements(self, name: str) -> np.ndarray:
+        """A field as it stands in memory (..., nworld)."""
+        if name in self._attached:
+            return self._attached[name]
+        layout, block = self._blocks[self._homes[name]]
+        shape, dtype, offset = layout.places[name]
+        return np.ndarray((*shape, self.worlds), dtype, block.data, offset)
+
+    def view(self, name: str) -> np.ndarray:
+        """Live array (nworld, ...) over a field.
+
+        Raises:
+            KeyError: there is no such field.
+        """
+        return np.moveaxis(self._elements(name), -1, 0)
+
+    def numbers(self) -> np.ndarray:
+        """All arrays of real numbers of fixed size as one array (n, nworld), in the order of the fields."""
+        layout, block = self._blocks[None]
+        real = [place for name, place in layout.places.items() if not _kind(self.struct.by_name[name])]
+        dtype = real[0][1]
+        return np.ndarray((sum(math.prod(shape) for shape, _, _ in real), self.worlds), dtype, block.data)
+
+    def offset(self, name: str) -> int:
+        """Place of an array of real numbers of fixed size in `numbers`."""
+        _, dtype, offset = self._blocks[None][0].places[name]
+        return offset // dtype.itemsize // self.worlds
+
+    def attach(self, name: str, array: np.ndarray) -> None:
+        """Make a field refer to an array (..., nworld) in C order, which is kept alive."""
+        if array.shape[-1] != self.worlds:
+            raise ValueError(
+                f"{name}: the last dimension should be that of the {self.worlds} worlds, got {array.shape}"
+            )
+        array = np.ascontiguousarray(array, self.struct.by_name[name].numpy_dtype)
+        self._attached[name] = array
+        columns = array.shape[1] if array.ndim > 2 else 1
+        self.slots[self.struct.slot[name]] = array.ctypes.data, array.shape[0], columns
+
+    def grow(self, capacity: str, size: int) -> None:
+        """Enlarge the arrays of all worlds that are sized by `capacity`, keeping their contents."""
+        old = {name: self._elements(name) for name in self._blocks[capacity][0].places}
+        self.sizes[capacity] = size
+        self._place(capacity)
+        for name, array in old.items():
+            self._elements(name)[tuple(slice(0, n) for n in array.shape)] = array
+
+    def put(self, world: int, memory: StructMemory) -> None:
+        """Copy the data of a single world in; capacities grow as needed.
+
+        Attached arrays are not copied: there must be some for those that the code uses.
+        """
+        for capacity in self.growable:
+            if memory.sizes[capacity] > self.sizes[capacity]:
+                self.grow(capacity, memory.sizes[capacity])
+        for field in self.struct.fields:
+            if field.is_scalar:
+                self.view(field.name)[world] = memory.scalars[field.name][0]
+            elif not field.is_attached:
+                array = memory.arrays[field.name]
+                self.view(field.name)[(world, *(slice(0, n) for n in array.shape))] = array
+
+    def clear(self, worlds: np.ndarray) -> None:
+        """Zero the arrays of fixed size of some worlds, as a reset begins; scalars stay."""
+        for name, (shape, _, _) in self._blocks[None][0].places.items():
+            if shape:
+                self._elements(name)[..., worlds] = 0

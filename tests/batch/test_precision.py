@@ -1,0 +1,170 @@
+"""Batches in single precision: near those in double precision, with arrays of float32, and otherwise like them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.batch.test_batch import CART, PILE
+
+import cardan
+from cardan.batch import Batch
+from cardan.enums import mjtState
+from cardan.step.report import SimulationWarning
+
+FIELDS = ("xpos", "geom_xmat", "subtree_com", "cinert", "cdof", "qM", "cvel", "qfrc_bias", "qacc_smooth", "sensordata")
+CLOSE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def cart() -> cardan.MjModel:
+    return cardan.MjModel.from_xml_string(CART)
+
+
+def two(m: cardan.MjModel, count: int = 3, speed: float = 1.0) -> tuple[Batch, Batch]:
+    """Batches in single and in double precision with the same states, which both can hold."""
+    single, double = Batch(m, count, 2, dtype="float32"), Batch(m, count, 2)
+    rng = np.random.default_rng(3)
+    single.qvel = speed * rng.normal(size=(count, m.nv))
+    single.ctrl = rng.uniform(-1, 1, (count, m.nu))
+    double.state[:] = single.state
+    return single, double
+
+
+def assert_near(single: np.ndarray, double: np.ndarray, tolerance: float = CLOSE) -> None:
+    assert single.dtype == np.float32
+    assert single.shape == double.shape
+    assert np.abs(single - double).max() <= tolerance * max(1.0, np.abs(double).max())
+
+
+def test_fields_are_near_those_in_double_precision(cart: cardan.MjModel) -> None:
+    single, double = two(cart)
+    single.forward()
+    double.forward()
+    for name in FIELDS:
+        assert_near(single.bind(name), double.bind(name))
+    assert np.array_equal(single.ncon, double.ncon)
+    assert single.qpos.base is not None  # live, not a copy
+    assert single.state.dtype == single.get_state(int(mjtState.mjSTATE_PHYSICS)).dtype == np.float32
+
+
+def test_contacts_are_near_while_memory_grows() -> None:
+    m = cardan.MjModel.from_xml_string(PILE)
+    single, double = two(m, speed=0.1)
+    for _ in range(4):
+        double.step(100)
+        single.state[:] = double.state
+        double.state[:] = single.state
+        single.forward()
+        double.forward()
+        for i in range(3):
+            near, far = single.data(i), double.data(i)
+            assert near.ncon == far.ncon
+            assert near.contact.dist.dtype == np.float64  # data of a world is a copy in double precision
+            np.testing.assert_allclose(np.sort(near.contact.dist), np.sort(far.contact.dist), atol=CLOSE)
+    assert double.ncon.max() > 30
+
+
+def test_a_pile_comes_to_rest() -> None:
+    m = cardan.MjModel.from_xml_string(PILE)
+    single = Batch(m, 2, 2, dtype="float32")
+    single.step(2500)
+    assert np.isfinite(single.state).all()
+    assert np.abs(single.qvel).max() < 0.05
+    assert not single.diverged.any()
+
+
+def test_worlds_don_t_depend_on_each_other(cart: cardan.MjModel) -> None:
+    many, _ = two(cart, 5)
+    one = Batch(cart, 1, 1, dtype="float32")
+    one.state[:] = many.state[3:4]
+    many.step(50)
+    one.step(50)
+    assert np.array_equal(many.state[3], one.state[0])
+    assert np.array_equal(many.xpos[3], one.xpos[0])
+
+
+def test_resets_and_keyframes(cart: cardan.MjModel) -> None:
+    single, double = two(cart)
+    for batch in (single, double):
+        batch.step(5)
+        batch.reset(ids=[1], keyframe=0)
+    assert_near(single.qpos, double.qpos)
+    assert single.time.tolist() == pytest.approx([0.05, 3.0, 0.05])
+
+
+def test_models_that_differ_between_worlds(cart: cardan.MjModel) -> None:
+    single, double = two(cart)
+    for batch in (single, double):
+        mass = batch.expand("body_mass")
+        mass[:] *= np.array([1.0, 2.0, 3.0])[:, None]
+        batch.set_const()
+        batch.forward()
+    expanded = single.expanded("body_mass")
+    assert expanded is not None and expanded.dtype == np.float32
+    assert set(single._models.values) == set(double._models.values)
+    for name in ("qM", "qacc_smooth"):
+        assert_near(single.bind(name), double.bind(name))
+    model = single.get_model(2)
+    assert model.body_mass.dtype == np.float64
+    assert model.body_mass[1] == pytest.approx(3 * cart.body_mass[1])
+
+
+def test_given_models(cart: cardan.MjModel) -> None:
+    heavy = cardan.MjModel.from_xml_string(CART)
+    heavy.opt.gravity[2] = -20
+    single, double = two(cart)
+    for batch in (single, double):
+        batch.set_models([cart, heavy, cart])
+        batch.forward()
+    assert_near(single.qacc, double.qacc)
+    assert not np.allclose(single.qacc[0], single.qacc[1], atol=1)
+
+
+def test_questions(cart: cardan.MjModel) -> None:
+    single, double = two(cart)
+    for near, far in zip(single.jac(2, [0.1, 0.2, 0.3]), double.jac(2, [0.1, 0.2, 0.3]), strict=True):
+        np.testing.assert_allclose(near, far, atol=CLOSE)
+    near, far = (batch.ray([1, 0, 3], [0, 0, -1]) for batch in (single, double))
+    np.testing.assert_allclose(near[0], far[0], atol=CLOSE)
+    assert np.array_equal(near[1], far[1])
+
+
+def test_rollouts(cart: cardan.MjModel) -> None:
+    single, double = two(cart)
+    control = np.random.default_rng(1).uniform(-1, 1, (3, 20, 1))
+    near, far = (batch.rollout(20, control, record=["qpos", "time"]) for batch in (single, double))
+    assert_near(near["qpos"], far["qpos"], 1e-4)
+    assert near["time"].dtype == np.float32
+
+
+def test_data_of_a_world_is_a_copy(cart: cardan.MjModel) -> None:
+    single, _ = two(cart)
+    single.step(3)
+    d = single.data(1)
+    assert d.qpos.dtype == np.float64
+    assert np.array_equal(d.qpos.astype(np.float32), single.qpos[1])
+    cardan.mj_step(d.model, d)  # a data like any other
+    assert d.time == pytest.approx(0.04)
+    assert single.time[1] == pytest.approx(0.03)
+    assert np.array_equal(single.get_data(1).qpos, single.data(1).qpos)
+
+
+def test_a_world_that_diverges_is_reset(cart: cardan.MjModel) -> None:
+    single, _ = two(cart)
+    single.qvel[1, 0] = np.nan
+    with pytest.warns(SimulationWarning, match="World 1"):
+        single.step()
+    assert np.isfinite(single.state).all()
+    assert single.diverged.astype(bool).tolist() == [False, True, False]
+    assert "qvel[0]" in single.diagnosis(1)
+
+
+def test_the_model_of_the_user_stays_as_it_is(cart: cardan.MjModel) -> None:
+    single, _ = two(cart)
+    assert single.model.body_mass.dtype == np.float64
+    assert single.model.opt.tolerance == cart.opt.tolerance
+
+
+def test_other_precisions_are_refused(cart: cardan.MjModel) -> None:
+    with pytest.raises(ValueError, match="no batches in float16"):
+        Batch(cart, 1, dtype="float16")
