@@ -52,6 +52,8 @@ class _Handler:
 
 
 handler = _Handler()
+listeners: list[Callable[[str], None]] = []
+"""Called with the text of each warning, before the user is told."""
 
 
 @kernel
@@ -112,7 +114,9 @@ def report(d: Any) -> None:
 
 
 def tell(text: str) -> None:
-    """Tell the user a warning: the handler if there is one, else as a Python warning."""
+    """Tell the user a warning: the handler if there is one, else as a Python warning; listeners hear it first."""
+    for listener in listeners:
+        listener(text)
     if handler.function is not None:
         handler.function(text.encode() if handler.takes_bytes else text)
     else:

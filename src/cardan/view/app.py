@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from cardan.api.pipeline import mj_resetDataKeyframe
 from cardan.model import MjData, MjModel
@@ -14,6 +15,7 @@ from cardan.view.publisher import Publisher
 from cardan.view.server import PORT, PageServer
 from cardan.view.session import Session
 from cardan.view.source import Source
+from cardan.view.uploads import Uploads
 
 MOST_WORLDS = 64
 
@@ -40,6 +42,8 @@ class Viewer:
         physics: the thread that steps; None if a script does.
         publisher: what brings the scene to the pages.
         controls: those of the pages.
+        uploads: files that pages sent.
+        waiting: models among them that could not be loaded yet.
 
     Raises:
         ValueError: no such keyframe, or not 1 to 64 worlds.
@@ -66,6 +70,8 @@ class Viewer:
             mj_resetDataKeyframe(model, data, keyframe)
         self.session = Session(model, data, worlds)
         self.source, self.key_callback = source or Source(), key_callback
+        self.uploads = Uploads()
+        self.waiting: list[Path] = []
         self._leave, self._left = leave, 0.0
         self.server = PageServer("Cardan", port)
         self.address = self.server.address
@@ -111,4 +117,6 @@ class Viewer:
         if self.physics is not None:
             self.physics.join(2.0)
         self.publisher.join(2.0)
+        self.controls.discard()
+        self.uploads.close()
         self.server.close()

@@ -6,21 +6,26 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from cardan.view.keys import listen
+from cardan.view.panels.capture import CapturePanel
+from cardan.view.panels.files import FilePanel
 from cardan.view.panels.panel import Panel
+from cardan.view.panels.physics import PhysicsPanel
+from cardan.view.panels.plots import EnergyPanel, ProfilerPanel, SensorPanel
 from cardan.view.panels.rendering import RenderingPanel
 from cardan.view.panels.simulation import SimulationPanel
 from cardan.view.panels.sliders import ActuatorPanel, JointPanel
+from cardan.view.panels.warnings import WarningPanel
 
 if TYPE_CHECKING:
     from cardan.view.app import Viewer
 
-PERIOD = 0.1
-"""Time between two looks at the state, s."""
 PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (
-    ("Simulation", (SimulationPanel,)),
+    ("Simulation", (SimulationPanel, FilePanel, CapturePanel, WarningPanel)),
+    ("Physics", (PhysicsPanel,)),
     ("Rendering", (RenderingPanel,)),
     ("Control", (ActuatorPanel,)),
     ("Joints", (JointPanel,)),
+    ("Plots", (SensorPanel, EnergyPanel, ProfilerPanel)),
 )
 """The tabs and what is in them."""
 
@@ -37,7 +42,7 @@ class Controls:
 
     def __init__(self, viewer: Viewer) -> None:
         self._viewer = viewer
-        self._generation, self._due = -1, 0.0
+        self._generation = -1
         self.panels: dict[type[Panel], Panel] = {}
         self._keys: list[Any] = []
         self._viewer.controls = self
@@ -45,6 +50,7 @@ class Controls:
 
     def _build(self) -> None:
         gui = self._viewer.server.viser.gui
+        self.discard()
         gui.reset()
         gui.main_panel.dock_right()
         self.panels = {}
@@ -57,6 +63,11 @@ class Controls:
             key.remove()
         self._keys = listen(self._viewer, self._viewer.key_callback)
 
+    def discard(self) -> None:
+        """Let go of what panels hold beyond their controls."""
+        for panel in self.panels.values():
+            panel.discard()
+
     def refresh(self) -> None:
         """Bring the controls up to date, if it is time."""
         session = self._viewer.session
@@ -64,7 +75,10 @@ class Controls:
             self._generation = session.generation
             self._build()
         now = time.perf_counter()
-        if now >= self._due:
-            self._due = now + PERIOD
-            for panel in self.panels.values():
-                panel.refresh()
+        due = [panel for panel in self.panels.values() if now >= panel.due]
+        if due:
+            # in one message: otherwise each value wakes the thread of the server
+            with self._viewer.server.viser.atomic():
+                for panel in due:
+                    panel.due = now + panel.period
+                    panel.refresh()

@@ -145,7 +145,8 @@ PARTS: dict[int, Callable[[np.ndarray, np.ndarray], Iterator[Part]]] = {
 """The instances of geoms of each type; planes, lines, labels, flexes and skins are no instances."""
 
 
-def _joined(batches: list[Batch]) -> Batch:
+def joined(batches: list[Batch]) -> Batch:
+    """Several batches as one."""
     if len(batches) == 1:
         return batches[0]
     return Batch(*(np.concatenate(columns) for columns in zip(*batches, strict=True)))
@@ -166,7 +167,7 @@ def instances_of(geoms: np.ndarray) -> dict[Kind, Batch]:
         if int(kind) in PARTS:
             for key, batch in PARTS[int(kind)](geoms, np.flatnonzero(types == kind)):
                 found.setdefault(key, []).append(batch)
-    return {key: _joined(batches) for key, batches in found.items()}
+    return {key: joined(batches) for key, batches in found.items()}
 
 
 BOX_CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cardan.enums import mjtCatBit
 from cardan.view.camera import Cameras, Pose
-from cardan.view.instances import instances_of
+from cardan.view.effects import Effects
+from cardan.view.instances import GEOM, Batch, Kind, instances_of, joined
 from cardan.view.looks import Painter
 from cardan.view.mouse import Mouse
 from cardan.view.nodes import ROOT, Nodes
 from cardan.view.planes import Planes
 from cardan.view.session import Session
-from cardan.view.shapes import ModelSurfaces
+from cardan.view.shapes import ModelSurfaces, Unit
+from cardan.view.soft import Soft, soft_scene
 from cardan.view.texts import Labels, LineNode
-from cardan.visual import MjvScene, mjv_updateScene
+from cardan.visual import MjvCamera, MjvScene, mjv_updateScene
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -30,6 +33,9 @@ MAXGEOM = 20000
 REACH = 1.05
 """Half the size of planes without bounds, in distances of the far plane."""
 ALL = mjtCatBit.mjCAT_ALL.value
+MOVING = mjtCatBit.mjCAT_DYNAMIC.value | mjtCatBit.mjCAT_DECOR.value
+SPACING = 1.0
+"""Distance between worlds, in extents of the model."""
 
 
 class Picture:
@@ -37,23 +43,43 @@ class Picture:
 
     Attributes:
         geoms: (n,) array of the structure of `MjvGeom`.
+        soft: flexes and skins.
         flags: rendering flags.
     """
 
     def __init__(self, session: Session) -> None:
         self.scene = MjvScene(session.model, MAXGEOM)
+        self._camera = MjvCamera()
         self.geoms = self.scene.geom_values[:0]
+        self.soft = soft_scene(self.scene)
         self.flags = session.flags.copy()
 
     def take(self, session: Session) -> None:
         """Make the scene of the present state; the session's lock is held."""
-        m = session.model
+        m, scene = session.model, self.scene
         self.flags = session.flags.copy()
-        mjv_updateScene(m, session.data, session.option, session.perturb, session.camera, ALL, self.scene)
-        parts = [self.scene.geom_values[: self.scene.ngeom].copy()]
+        parts = [self._other(session, k) for k in range(len(session.others))]
+        mjv_updateScene(m, session.data, session.option, session.perturb, session.camera, ALL, scene)
+        parts.append(scene.geom_values[: scene.ngeom].copy())
         if len(session.user_geoms):
             parts.append(session.user_geoms)
         self.geoms = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        if m.nflex or m.nskin:
+            self.soft = soft_scene(scene)
+
+    def _other(self, session: Session, k: int) -> np.ndarray:
+        """What moves in a further world, at its place; flexes and skins are shown of the first world only."""
+        scene = self.scene
+        mjv_updateScene(session.model, session.others[k], session.option, None, self._camera, MOVING, scene)
+        geoms = scene.geom_values[: scene.ngeom].copy()
+        geoms["pos"] += place_of_world(k + 1, len(session.others) + 1, SPACING * float(session.model.stat.extent))
+        return geoms[~np.isin(geoms["type"], (GEOM["FLEX"], GEOM["SKIN"]))]
+
+
+def place_of_world(k: int, count: int, spacing: float) -> np.ndarray:
+    """Where the origin of world `k` of `count` is: rows of a square from left to right; the first is in its place."""
+    side = ceil(sqrt(count))
+    return np.array([spacing * (k // side), spacing * (k % side), 0.0])
 
 
 class Publisher:
@@ -88,7 +114,7 @@ class Publisher:
         session, scene = self.session, self._server.scene
         m = session.model
         if self._generation >= 0:
-            for part in (self.nodes, self.planes, self.labels, self.lines):
+            for part in (self.nodes, self.planes, self.soft, self.labels, self.lines):
                 part.clear()
         self._generation = session.generation
         self.picture = Picture(session)
@@ -98,6 +124,8 @@ class Publisher:
         reach = REACH * float(m.vis.map.zfar * m.stat.extent)
         self.nodes = Nodes(scene, self.surfaces, self.mouse.watch)
         self.planes = Planes(scene, self.surfaces, reach, self.mouse.watch)
+        self.soft = Soft(scene, m, self.mouse.watch)
+        self.effects = Effects(scene, m, self.surfaces)
         self.labels, self.lines = Labels(scene), LineNode(scene)
 
     def start(self) -> None:
@@ -153,11 +181,23 @@ class Publisher:
             self._counted = (now, self.sent)
 
     def _send(self, pose: Pose | None) -> None:
-        geoms = self.picture.geoms
-        looks = self.painter.looks(geoms, self.picture.flags)
+        geoms, soft, flags = self.picture.geoms, self.picture.soft, self.picture.flags
+        looks = self.painter.looks(geoms, flags)
+        batches = instances_of(geoms)
+        points = self.soft.points(geoms, soft)
+        if points is not None:
+            self._add(batches, ("unit", Unit.SPHERE.value, -1), points)
+        edges, owner = self.soft.edges(geoms, soft)
         with self._server.atomic():
-            self.nodes.show(instances_of(geoms), looks)
+            self.effects.show(flags)
+            self.nodes.show(batches, looks)
             self.planes.show(geoms, looks)
+            self.soft.show(geoms, soft, looks)
             self.labels.show(geoms)
-            self.lines.show(geoms)
+            self.lines.show(geoms, edges, looks.rgb[owner] / 255.0)
             self.cameras.tell(pose)
+
+    @staticmethod
+    def _add(batches: dict[Kind, Batch], kind: Kind, more: Batch) -> None:
+        old = batches.get(kind)
+        batches[kind] = more if old is None else joined([old, more])

@@ -16,7 +16,11 @@ class Panel:
         viewer: what they control.
     """
 
+    period = 0.1
+    """Time between two looks at the state, s."""
+
     def __init__(self, viewer: Viewer) -> None:
+        self.due = 0.0
         self.viewer, self.session = viewer, viewer.session
         self.gui = viewer.server.viser.gui
         self.build()
@@ -27,6 +31,9 @@ class Panel:
 
     def refresh(self) -> None:
         """Bring the controls up to date; the session's lock is not held."""
+
+    def discard(self) -> None:
+        """Let go of what is held beyond the controls."""
 
     def button(self, label: str, act: Callable[[], None], hint: str | None = None) -> Any:
         """A button."""
@@ -60,8 +67,10 @@ class Panel:
         return self._changed(handle, act)
 
     def _changed(self, handle: Any, act: Callable[[Any], None]) -> Any:
+        # an ordinary function, which costs nothing when a value is put in by `refresh`; calls may overtake each other,
+        # so each looks at the latest value
         @handle.on_update
-        async def _updated(event: Any) -> None:
+        def _updated(event: Any) -> None:
             if event.client is not None:
                 act(event.target.value)
 

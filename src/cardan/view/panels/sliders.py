@@ -14,6 +14,10 @@ MOST = 200
 """Sliders of a kind that are made; models with more are moved by scripts."""
 
 
+VALUES = 400
+"""Values of sliders that are sent a second, about: each is a message of its own."""
+
+
 class ActuatorPanel(Panel):
     """A slider for each actuator."""
 
@@ -28,6 +32,7 @@ class ActuatorPanel(Panel):
             name = m.actuator(k).name or f"actuator {k}"
             value = float(self.session.data.ctrl[k])
             self.handles.append(self.slider(name, low, max(high, low + 1e-6), value, partial(self.set, k)))
+        self.period = max(0.1, len(self.handles) / VALUES)
 
     def set(self, actuator: int, value: float) -> None:
         """Set a control."""
@@ -71,6 +76,7 @@ class JointPanel(Panel):
             value = float(self.session.data.qpos[adr])
             handle = self.slider(name, low, max(high, low + 1e-6), value, partial(self.set, adr))
             self.joints.append((adr, handle))
+        self.period = max(0.1, len(self.joints) / VALUES)
 
     def set(self, adr: int, value: float) -> None:
         """Set a position."""

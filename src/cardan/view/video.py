@@ -1,4 +1,4 @@
-"""Files of pictures: one picture, or a moving one."""
+"""Files of pictures, one or moving ones; commands use them, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from PIL import Image
 
-from cardan.cli.files import replace_file
+from cardan.model.files import replace_file
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 MOVING = (".gif",)

@@ -1,0 +1,85 @@
+"""The model's file: reload, upload, download; and the end of the viewer."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from cardan.api.saving import mj_saveModel
+from cardan.view.panels.panel import Panel
+from cardan.view.source import Source
+
+
+class FilePanel(Panel):
+    """Which model is shown, and where it comes from."""
+
+    period = 0.5
+
+    def build(self) -> None:
+        """Make the controls."""
+        with self.gui.add_folder("File"):
+            self._fill()
+
+    def _fill(self) -> None:
+        source, m = self.viewer.source, self.session.model
+        name = source.path.name if source.path is not None else m.names.partition(b"\0")[0].decode() or "a model"
+        self.gui.add_markdown(f"**{name}**  \n{m.nbody} bodies, {m.nv} degrees of freedom, {m.nu} actuators")
+        self.message = self.gui.add_markdown("", visible=False)
+        self.auto: Any = None
+        if self.viewer.physics is not None:
+            if source.can_load:
+                self.button("Reload", self.reload)
+            if source.path is not None:
+                self.auto = self.checkbox("Reload when the file changes", True, lambda on: None)
+            upload = self.gui.add_upload_button("Upload model", hint="MJCF, URDF, MJB; what it needs; or all as ZIP")
+
+            @upload.on_upload
+            def _sent(event: Any) -> None:
+                self.take(event.target.value.name, event.target.value.content)
+
+        download = self.gui.add_button("Download model (MJB)")
+
+        @download.on_click
+        def _wanted(event: Any) -> None:
+            event.client.send_file_download("model.mjb", self.binary())
+
+        self.button("Close viewer", self.session.closed.set)
+
+    def say(self, text: str) -> None:
+        """Show what went wrong, or nothing."""
+        self.message.content, self.message.visible = f"⚠ {text}", bool(text)
+
+    def reload(self) -> None:
+        """Load the model again."""
+        self.say(self.viewer.reload())
+
+    def take(self, name: str, content: bytes) -> None:
+        """Keep a file that was sent; a model, and any model whose missing file this was, is shown."""
+        try:
+            models = self.viewer.uploads.add(name, content) or self.viewer.waiting
+        except (ValueError, OSError) as error:
+            self.say(str(error))
+            return
+        old, text = self.viewer.source, f"{name} is kept; now send the model"
+        for path in models:
+            self.viewer.source = Source(path)
+            text = self.viewer.reload()
+            if not text:
+                self.viewer.waiting = []
+                return
+        self.viewer.source, self.viewer.waiting = old, models
+        self.say(text)
+
+    def binary(self) -> bytes:
+        """The model as a binary file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.mjb"
+            with self.session.lock:
+                mj_saveModel(self.session.model, str(path), None)
+            return path.read_bytes()
+
+    def refresh(self) -> None:
+        """Load the model again if its file was written."""
+        if self.auto is not None and self.auto.value and self.viewer.source.changed():
+            self.reload()

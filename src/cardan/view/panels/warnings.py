@@ -1,0 +1,47 @@
+"""Warnings of the simulation, with what is known of their cause."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from cardan.enums import mjtWarning
+from cardan.step.report import listeners
+from cardan.view.panels.panel import Panel
+
+MOST = 20
+
+
+class WarningPanel(Panel):
+    """Counters of warnings, and the texts of the last ones: a divergence says which number went bad first."""
+
+    def build(self) -> None:
+        """Make the controls."""
+        self.texts: deque[str] = deque(maxlen=MOST)
+        self._shown = ""
+        with self.gui.add_folder("Warnings"):
+            self.text = self.gui.add_markdown("none")
+            self.button("Clear warnings", self.clear)
+        listeners.append(self._hear)
+
+    def _hear(self, text: str) -> None:
+        self.texts.append(text)
+
+    def clear(self) -> None:
+        """Forget the texts."""
+        self.texts.clear()
+
+    def discard(self) -> None:
+        """Listen no more."""
+        if self._hear in listeners:
+            listeners.remove(self._hear)
+
+    def refresh(self) -> None:
+        """Show counters and texts."""
+        with self.session.lock:
+            warnings = self.session.data.warning
+            counts = [int(warnings[k].number) for k in range(mjtWarning.mjNWARNING.value)]
+        names = [name.removeprefix("mjWARN_").lower() for name in list(mjtWarning.__members__)[: len(counts)]]
+        lines = [f"**{name}** {count}" for name, count in zip(names, counts, strict=True) if count]
+        content = "  \n".join([*lines, *reversed(self.texts)]) or "none"
+        if content != self._shown:
+            self._shown = self.text.content = content

@@ -1,0 +1,144 @@
+"""Flexes and skins of a scene in the browser: meshes whose vertices move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan.model import MjModel
+from cardan.view.instances import GEOM, Batch
+from cardan.view.nodes import ROOT, Looks
+from cardan.visual import MjvScene
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+SCENE_ARRAYS = ("flexface", "flexfaceused", "flexvert", "skinvert")
+
+
+class SoftScene(NamedTuple):
+    """What a scene knows of flexes and skins, in arrays of its own.
+
+    Attributes:
+        flexface: corners of the faces of flexes.
+        flexfaceused: number of faces of each flex.
+        flexvert: vertices of flexes.
+        skinvert: vertices of skins.
+        vertices, edges: whether vertices and edges of flexes are shown.
+    """
+
+    flexface: np.ndarray
+    flexfaceused: np.ndarray
+    flexvert: np.ndarray
+    skinvert: np.ndarray
+    vertices: bool
+    edges: bool
+
+
+def soft_scene(scene: MjvScene) -> SoftScene:
+    """A copy of what a scene knows of flexes and skins."""
+    arrays = (np.array(getattr(scene, name)) for name in SCENE_ARRAYS)
+    return SoftScene(*arrays, vertices=bool(scene.flexvertopt), edges=bool(scene.flexedgeopt))
+
+
+class Soft:
+    """The flexes and skins of a model.
+
+    Args:
+        scene: viser's scene.
+        model: the model.
+        made: called with each new handle, so that it can be clicked and dragged.
+    """
+
+    def __init__(self, scene: SceneApi, model: MjModel, made: Any = None) -> None:
+        self._scene, self._model, self._made = scene, model, made
+        first = MjvScene(model, 0)
+        self._faceadr = np.array(first.flexfaceadr)
+        self._handles: dict[str, tuple[bytes, Any]] = {}
+
+    def show(self, geoms: np.ndarray, soft: SoftScene, looks: Looks) -> None:
+        """Show the flexes and skins among these geoms."""
+        shown = set()
+        for k in np.flatnonzero((geoms["type"] == GEOM["FLEX"]) | (geoms["type"] == GEOM["SKIN"])):
+            number = int(geoms["objid"][k])
+            if geoms["type"][k] == GEOM["FLEX"]:
+                name, (vert, face) = f"flex_{number}", self._flex(soft, number)
+            else:
+                name, (vert, face) = f"skin_{number}", self._skin(soft, number)
+            if len(face):
+                self._put(name, vert, face, looks, int(k))
+                shown.add(name)
+        for name in set(self._handles) - shown:
+            self._handles.pop(name)[1].remove()
+
+    def _flex(self, soft: SoftScene, flex: int) -> tuple[np.ndarray, np.ndarray]:
+        """Corners of the faces of a flex, three a face."""
+        used, adr = int(soft.flexfaceused[flex]), int(self._faceadr[flex])
+        vert = soft.flexface[9 * adr : 9 * (adr + used)].reshape(-1, 3)
+        return vert, np.arange(3 * used, dtype=np.uint32).reshape(-1, 3)
+
+    def _skin(self, soft: SoftScene, skin: int) -> tuple[np.ndarray, np.ndarray]:
+        m = self._model
+        adr, count = int(m.skin_vertadr[skin]), int(m.skin_vertnum[skin])
+        faceadr = int(m.skin_faceadr[skin])
+        face = np.array(m.skin_face[faceadr : faceadr + int(m.skin_facenum[skin])], np.uint32)
+        return soft.skinvert[3 * adr : 3 * (adr + count)].reshape(-1, 3), face
+
+    def _put(self, name: str, vert: np.ndarray, face: np.ndarray, looks: Looks, k: int) -> None:
+        look = looks.rgb[k].tobytes() + bytes((looks.wireframe, looks.shadows, int(255 * looks.alpha[k])))
+        look += np.int64(len(vert)).tobytes()
+        old = self._handles.get(name)
+        if old is not None and old[0] == look:
+            old[1].vertices = vert
+            return
+        if old is not None:
+            old[1].remove()
+        handle = self._scene.add_mesh_simple(
+            f"{ROOT}/{name}",
+            vert,
+            face,
+            color=looks.rgb[k],
+            wireframe=looks.wireframe,
+            opacity=float(looks.alpha[k]) if looks.transparent[k] else None,
+            flat_shading=name.startswith("flex") and not looks.wireframe,
+            side="double",
+            cast_shadow=looks.shadows,
+            receive_shadow=looks.shadows,
+        )
+        self._handles[name] = (look, handle)
+        if self._made is not None:
+            self._made(handle)
+
+    def points(self, geoms: np.ndarray, soft: SoftScene) -> Batch | None:
+        """The vertices of flexes as balls, if they are shown."""
+        which = np.flatnonzero(geoms["type"] == GEOM["FLEX"])
+        if not soft.vertices or not len(which):
+            return None
+        parts = [self._vertices(soft, int(geoms["objid"][k])) for k in which]
+        counts = [len(part) for part in parts]
+        geom = np.repeat(which, counts)
+        scale = np.repeat(geoms["size"][geom, :1].astype(float), 3, axis=1)
+        return Batch(geom, np.concatenate(parts), np.broadcast_to(np.eye(3), (len(geom), 3, 3)), scale)
+
+    def edges(self, geoms: np.ndarray, soft: SoftScene) -> tuple[np.ndarray, np.ndarray]:
+        """The edges of flexes as lines, (n, 2, 3), and the geom of each, (n,), if they are shown."""
+        which = np.flatnonzero(geoms["type"] == GEOM["FLEX"]) if soft.edges else np.zeros(0, int)
+        m, parts, owner = self._model, [np.zeros((0, 2, 3))], [np.zeros(0, int)]
+        for k in which:
+            flex = int(geoms["objid"][k])
+            adr, count = int(m.flex_edgeadr[flex]), int(m.flex_edgenum[flex])
+            parts.append(self._vertices(soft, flex)[np.array(m.flex_edge[adr : adr + count])])
+            owner.append(np.full(count, k))
+        return np.concatenate(parts), np.concatenate(owner)
+
+    def _vertices(self, soft: SoftScene, flex: int) -> np.ndarray:
+        m = self._model
+        adr, count = int(m.flex_vertadr[flex]), int(m.flex_vertnum[flex])
+        return soft.flexvert[3 * adr : 3 * (adr + count)].reshape(-1, 3).astype(float)
+
+    def clear(self) -> None:
+        """Remove all."""
+        for _, handle in self._handles.values():
+            handle.remove()
+        self._handles.clear()

@@ -1,0 +1,72 @@
+"""Files that a page sends: models and what they need, kept in a folder of their own until the viewer is closed."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from cardan.view.source import MODELS
+
+MOST_BYTES = 500_000_000
+"""Contents of an archive, at most."""
+
+
+class Uploads:
+    """A folder of files that were sent."""
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="cardan-view-")
+        return Path(self._folder.name)
+
+    def add(self, name: str, content: bytes) -> list[Path]:
+        """Keep a file, or the files of a ZIP archive with their folders.
+
+        Returns:
+            The model files among them, those nearest to the top first.
+
+        Raises:
+            ValueError: the archive is damaged or too large, or a name leads out of the folder.
+        """
+        if Path(name).suffix.lower() == ".zip":
+            files = self._unpack(name, content)
+        else:
+            files = [self._write(PurePosixPath(Path(name).name), content)]
+        models = [file for file in files if file.suffix.lower() in MODELS]
+        return sorted(models, key=lambda file: (len(file.parts), file.name))
+
+    def _unpack(self, name: str, content: bytes) -> list[Path]:
+        try:
+            archive = zipfile.ZipFile(io.BytesIO(content))
+        except zipfile.BadZipFile as error:
+            raise ValueError(f"{name} is no ZIP archive: {error}") from None
+        with archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            size = sum(entry.file_size for entry in entries)
+            if size > MOST_BYTES:
+                raise ValueError(f"{name} holds {size} bytes; at most {MOST_BYTES} are unpacked")
+            try:
+                return [self._write(PurePosixPath(entry.filename), archive.read(entry)) for entry in entries]
+            except (zipfile.BadZipFile, RuntimeError) as error:
+                raise ValueError(f"{name} can't be unpacked: {error}") from None
+
+    def _write(self, name: PurePosixPath, content: bytes) -> Path:
+        if name.is_absolute() or ".." in name.parts or not name.name or "\\" in str(name):
+            raise ValueError(f"the name {str(name)!r} leads out of the folder of uploads")
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    def close(self) -> None:
+        """Delete the folder."""
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None

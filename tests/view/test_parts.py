@@ -1,0 +1,170 @@
+"""Parts of the viewer without a page: the token, sources, uploads, keyframes, plots, the profiler, capture, worlds."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import cardan
+from cardan.view.camera import orbit_of, set_orbit
+from cardan.view.capture import Film, screenshot
+from cardan.view.keyframes import keyframe_names, keyframe_xml, store_keyframe
+from cardan.view.profile import STAGES, Profile, convergence, solver_work
+from cardan.view.publisher import place_of_world
+from cardan.view.series import Series
+from cardan.view.server import split_token
+from cardan.view.session import Session
+from cardan.view.source import HUMANOID, Source
+from cardan.view.uploads import Uploads
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = """<mujoco><visual><global offwidth="64" offheight="48"/></visual><worldbody><light pos="0 0 3"/>
+<body pos="0 0 .3"><freejoint/><geom size=".1" rgba="1 0 0 1"/></body><geom type="plane" size="1 1 .1"/></worldbody>
+<keyframe><key name="a" qpos="0 0 1 1 0 0 0"/><key name="b" qpos="0 0 2 1 0 0 0"/></keyframe></mujoco>"""
+
+
+@pytest.fixture
+def session() -> Session:
+    m = cardan.MjModel.from_xml_string(MODEL)
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    return Session(m, d)
+
+
+def test_the_humanoid_is_that_of_the_examples() -> None:
+    assert HUMANOID.read_text() == (ROOT / "examples/humanoid.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [("/abc/", ("abc", "/")), ("/abc/x.js?y=1", ("abc", "/x.js")), ("/", ("", "/")), ("/abc?y", ("abc", "/"))],
+)
+def test_token_of_a_path(path: str, parts: tuple[str, str]) -> None:
+    assert split_token(path) == parts
+
+
+def test_requests_without_the_token_are_refused() -> None:
+    pytest.importorskip("viser")
+    from websockets.http11 import Request
+
+    from cardan.view.server import guarded
+
+    seen = []
+    answer = guarded(lambda connection, request: seen.append(request.path), "secret")
+    headers = SimpleNamespace()
+    for path in ("/", "/wrong/", "/secre/", "//secret2/"):
+        refused = answer(None, Request(path, headers))  # type: ignore[arg-type]
+        assert refused is not None and refused.status_code == 403
+    assert answer(None, Request("/secret/a.js", headers)) is None  # type: ignore[arg-type]
+    assert seen == ["/a.js"]
+
+
+def test_a_source_notices_changes(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(MODEL)
+    source = Source(path)
+    m, _ = source.load()
+    assert m.nbody == 2 and not source.changed()
+    path.write_text(MODEL.replace('size=".1"', 'size=".2"'))
+    os.utime(path, ns=(1, 1))
+    assert source.changed() and not source.changed()
+    (tmp_path / "part.stl").write_bytes(b"x")
+    assert source.changed()
+    with pytest.raises(ValueError, match="made by a program"):
+        Source().load()
+    assert Source(loader=source.load).can_load
+
+
+def test_uploads(tmp_path: Path) -> None:
+    uploads = Uploads()
+    assert uploads.add("../../a.xml", b"<mujoco/>") == [uploads.path / "a.xml"]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("robot/scene.xml", "<mujoco/>")
+        archive.writestr("robot/parts/arm.xml", "<mujoco/>")
+        archive.writestr("robot/parts/arm.stl", "solid")
+    models = uploads.add("robot.zip", buffer.getvalue())
+    assert [path.name for path in models] == ["scene.xml", "arm.xml"]
+    assert (uploads.path / "robot/parts/arm.stl").is_file()
+    with pytest.raises(ValueError, match="no ZIP archive"):
+        uploads.add("a.zip", b"nonsense")
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr("../evil.xml", "<mujoco/>")
+    with pytest.raises(ValueError, match="leads out"):
+        uploads.add("evil.zip", buffer.getvalue())
+    folder = uploads.path
+    uploads.close()
+    assert not folder.exists()
+
+
+def test_keyframes(session: Session) -> None:
+    m, d = session.model, session.data
+    assert keyframe_names(m) == ["a", "b"]
+    d.qpos[:] = (1.0, 2.0, 3.0, 0.0, 1.0, 0.0, 0.0)
+    d.qvel[0], d.time = 0.5, 0.25
+    text = keyframe_xml(m, d)
+    again = cardan.MjModel.from_xml_string(MODEL.replace("<keyframe>", f"<keyframe>{text}"))
+    assert again.key_qpos[0] == pytest.approx(d.qpos) and again.key_time[0] == 0.25
+    assert again.key_qvel[0] == pytest.approx(d.qvel)
+    store_keyframe(m, d, 1)
+    cardan.mj_resetDataKeyframe(m, d, 1)
+    assert d.time == 0.25 and d.qpos[2] == 3.0
+
+
+def test_series_keeps_the_last_values() -> None:
+    series = Series(("a", "b"), 5)
+    assert [len(column) for column in series.columns()] == [2, 2, 2]
+    for k in range(9):
+        series.add(0.1 * k, np.array([k, -k]))
+        series.add(0.1 * k, np.array([100, 100]))
+    assert series.columns()[1].tolist() == [4, 5, 6, 7, 8]
+    series.add(0.0, np.zeros(2))
+    series.add(0.1, np.ones(2))
+    assert series.columns()[2].tolist() == [0, 1]
+
+
+def test_profile(session: Session) -> None:
+    m, d = session.model, session.data
+    profile = Profile()
+    profile.watch(m, True)
+    profile.durations(d)
+    for _ in range(200):
+        cardan.mj_step(m, d)
+    times = dict(zip(STAGES, profile.durations(d), strict=True))
+    assert times["step"] > times["collision"] > 0.0
+    assert times["step"] >= times["solver"] > 0.0
+    assert solver_work(d)[-1] == d.ncon > 0
+    steps = convergence(d)
+    assert len({len(column) for column in steps}) == 1 and len(steps[0]) >= 2
+    profile.stop()
+    assert cardan.get_callback(m, "time") is None
+
+
+def test_screenshot_and_film(session: Session) -> None:
+    with Image.open(io.BytesIO(screenshot(session))) as image:
+        pixels = np.asarray(image)
+    assert pixels.shape == (48, 64, 3)
+    assert (pixels[..., 0] > pixels[..., 1].astype(int) + 50).any()  # the red ball
+    film = Film(session)
+    while film.pictures < 3:
+        pass
+    content = film.finish()
+    assert content[:3] == b"GIF" or b"ftyp" in content[:16]
+
+
+def test_orbits_and_places() -> None:
+    camera = cardan.MjvCamera()
+    camera.lookat, camera.distance, camera.azimuth, camera.elevation = (1.0, 2.0, 3.0), 4.0, 35.0, -20.0
+    pos, lookat = orbit_of(camera)
+    other = cardan.MjvCamera()
+    set_orbit(other, pos, lookat)
+    assert (other.distance, other.azimuth, other.elevation) == pytest.approx((4.0, 35.0, -20.0))
+    places = [tuple(place_of_world(k, 5, 2.0)) for k in range(5)]
+    assert places == [(0, 0, 0), (0, 2, 0), (0, 4, 0), (2, 0, 0), (2, 2, 0)]
