@@ -6,6 +6,7 @@ from cardan.jit.front.form import SINGLE, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.transform.precision import single_constant
 from cardan.model.derived import ADDRESSES, DERIVATIONS
+from cardan.model.fields_work import DERIVED
 from cardan.model.mjdata import MjData, private_sizes
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import copy_instances
@@ -29,8 +30,9 @@ def model_in(form: Form, m: MjModel) -> MjModel:
     new._adopt(memory)
     new._form = form
     new._source, new._mesh_poses, new._plugins = m._source, m._mesh_poses, m._plugins
-    for name, derive in DERIVATIONS.items():
-        memory.attach(name, derive(new) if name in ADDRESSES else m._memory.arrays[name])
+    for field in DERIVED:
+        own = field.name in ADDRESSES
+        memory.attach(field.name, DERIVATIONS[field.name](new) if own else m._memory.arrays[field.name])
     new._finalized = True
     return new
 

@@ -147,6 +147,7 @@ class MjModel(Native, ModelNames):
     _texts: dict[str, bytes]  # names and the like, which don't change
     _programs: Programs
     _form: Form  # of the native code that runs on it
+    _numbered: dict[Callable[..., Any], int]  # functions that its tables refer to by number
     _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
     _source: Any  # what it was compiled from, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
@@ -171,6 +172,7 @@ class MjModel(Native, ModelNames):
         attributes["_programs"] = Programs(self._native)
         attributes["_native_code"] = {}
         attributes["_form"] = HERE
+        attributes["_numbered"] = {}
         attributes["_finalized"] = False
         attributes["_source"] = None
         attributes["_mesh_poses"] = {}
@@ -178,8 +180,13 @@ class MjModel(Native, ModelNames):
         attributes["address"] = memory.address
 
     def references(self, functions: Iterable[Callable[..., Any]]) -> list[int]:
-        """What stands for functions in the model's tables: addresses of their native code, compiled if need be."""
-        return addresses(functions, self._form)
+        """What stands for functions in the model's tables: addresses of their native code, compiled if need be.
+
+        Where code is interleaved, it is their numbers in `_numbered`, from 1.
+        """
+        if not self._form.is_interleaved:
+            return addresses(functions, self._form)
+        return [self._numbered.setdefault(function, len(self._numbered) + 1) for function in functions]
 
     def name_plugins(self, names: Iterable[str]) -> None:
         """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""

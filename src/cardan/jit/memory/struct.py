@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from types import MappingProxyType
@@ -59,7 +59,7 @@ class Struct:
     @cached_property
     def single(self) -> Struct:
         """The same structure with its numbers (``f8``) in single precision; every field has the same slot."""
-        fields = [replace(field, dtype="f4") if field.dtype == "f8" else field for field in self.fields]
+        fields = [field._replace(dtype="f4") if field.dtype == "f8" else field for field in self.fields]
         return Struct(self.name, fields, readonly=self.readonly, registered=False)
 
     def members(self, prefix: str) -> list[Field]:

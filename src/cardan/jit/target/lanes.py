@@ -35,8 +35,9 @@ LANE_WORDS = f"@{LANE} = global [2 x i64] zeroinitializer, align 16\n"
 def with_lane(module: llvm.ModuleRef) -> llvm.ModuleRef:
     """An interleaved module with definitions of the numbers of worlds that it asks for."""
     module.link_in(llvm.parse_assembly(_READERS))
-    for name in (WORLD_INDEX, WORLD_COUNT):
-        module.get_function(name).linkage = llvm.Linkage.internal
+    for function in module.functions:
+        if function.name in (WORLD_INDEX, WORLD_COUNT):
+            function.linkage = llvm.Linkage.internal
     return module
 
 
