@@ -15,8 +15,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SLIDER = '<mujoco><worldbody><body><joint type="slide"/><geom size=".1"/></body></worldbody></mujoco>'
 # names under which packages are imported where these differ
 IMPORTED_AS = {"pillow": "PIL"}
-# packages that bring a program; the module that runs it names them
-PROGRAMS = {"cmeel-qhull": "src/cardan/compiler/meshes/qhull.py"}
+# packages that bring a library; the module that calls it names them
+LIBRARIES = {"cmeel-qhull": "src/cardan/compiler/meshes/qhull.py"}
 
 # extras whose packages the source doesn't import: those of the developers, and those of programs written for MuJoCo
 NOT_OURS = ("dev", "mujoco")
@@ -72,6 +72,6 @@ def test_each_dependency_is_used() -> None:
         line for name, lines in extras.items() if name not in NOT_OURS for line in lines
     ]
     names = {line.split(">")[0].split("=")[0].split("[")[0].split(";")[0].strip() for line in declared}
-    assert {IMPORTED_AS.get(name, name) for name in names - PROGRAMS.keys()} - {"cardan"} <= imported_packages()
-    for name, file in PROGRAMS.items():
+    assert {IMPORTED_AS.get(name, name) for name in names - LIBRARIES.keys()} - {"cardan"} <= imported_packages()
+    for name, file in LIBRARIES.items():
         assert f'"{name}"' in (ROOT / file).read_text()

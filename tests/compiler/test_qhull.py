@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import sys
-from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 
 from cardan.compiler.meshes import hull, qhull
+from cardan.formats.raw import MeshDataError
 
 RNG = np.random.default_rng(3)
 CUBE = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
@@ -47,7 +46,7 @@ def parts(graph: np.ndarray) -> tuple[list[int], list[set[int]], np.ndarray]:
 
 @pytest.mark.parametrize("count", [4, 5, 8, 20, 100, 400])
 def test_clouds_without_flat_faces(count: int) -> None:
-    """The whole graph is the reference's, with or without Qhull's program."""
+    """The whole graph is the reference's, with or without Qhull's library."""
     for _ in range(5):
         points = RNG.normal(size=(count, 3))
         np.testing.assert_array_equal(graph(points), reference_graph(points))
@@ -55,23 +54,60 @@ def test_clouds_without_flat_faces(count: int) -> None:
 
 @pytest.mark.parametrize("shape", FLAT)
 def test_flat_faces(shape: str) -> None:
-    """The order of vertices is the reference's; so is that of neighbours if Qhull's program is there."""
+    """The order of vertices is the reference's; so is that of neighbours if Qhull's library is there."""
     found, expected = graph(FLAT[shape]), reference_graph(FLAT[shape])
     for own, other in zip(parts(found), parts(expected), strict=True):
         np.testing.assert_array_equal(own, other)
-    if qhull.program() is not None:
+    if qhull.library() is not None:
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("answer", [None, "", "- p7(v1): 0 0 0\n  neighbors: f3 f4\n- f3\n"])
 @pytest.mark.parametrize("shape", FLAT)
-def test_without_an_answer_of_the_program(
-    shape: str, answer: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Facets stand in the order of the list when the program isn't there, or tells nothing, or about another hull."""
-    other = tmp_path / "qhull"
-    other.write_text(f"#!{sys.executable}\nprint({answer!r})\n")
-    other.chmod(0o755)
-    monkeypatch.setattr(qhull, "program", lambda: other if answer is not None else None)
+def test_without_the_library(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SciPy tells the same vertices and facets; those around a vertex stand in the order of the list."""
+    monkeypatch.setattr(qhull, "library", lambda: None)
     for own, expected in zip(parts(graph(FLAT[shape])), parts(reference_graph(FLAT[shape])), strict=True):
         np.testing.assert_array_equal(own, expected)
+
+
+FOREIGN = ("- p7(v1): 0 0 0\n  neighbors: f3\n- f3\n    - vertices: p7(v1) p8(v2) p9(v3)\n", "all vertices: 1\n")
+
+
+@pytest.mark.parametrize("answer", [("", ""), ("4\n1\n 1 0 0 1\n", ""), FOREIGN])
+def test_answers_that_make_no_sense(answer: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the library prints isn't believed if its parts don't fit together."""
+    monkeypatch.setattr(qhull, "_ask", lambda library, points, formats: answer)
+    for own, expected in zip(parts(graph(FLAT["cube"])), parts(reference_graph(FLAT["cube"])), strict=True):
+        np.testing.assert_array_equal(own, expected)
+
+
+@pytest.mark.skipif(qhull.library() is None, reason="Qhull's library isn't there")
+@pytest.mark.parametrize("count", [4, 30, 500])
+def test_the_library_finds_the_hulls_of_scipy(count: int) -> None:
+    points = RNG.normal(size=(count, 3))
+    own, other = qhull._by_library(qhull.library(), points), qhull._by_scipy(points)
+    assert own is not None
+    np.testing.assert_array_equal(own.facet, other.facet)
+    np.testing.assert_allclose(own.plane, other.plane, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(own.vertex, other.vertex)
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_many_facets(library: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the facets around vertices the graph's vertices and faces are the same."""
+    points = RNG.normal(size=(50, 3))
+    expected = parts(graph(points))
+    monkeypatch.setattr(qhull, "MANY", 10)
+    if not library:
+        monkeypatch.setattr(qhull, "library", lambda: None)
+    for own, other in zip(parts(graph(points)), expected, strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_points_in_a_plane(library: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not library:
+        monkeypatch.setattr(qhull, "library", lambda: None)
+    for points in (CUBE * (1.0, 1.0, 0.0), CUBE[:3], np.zeros((9, 3)), np.full((5, 3), np.nan)):
+        with pytest.raises(MeshDataError, match="no convex hull"):
+            qhull.facets_of(points)

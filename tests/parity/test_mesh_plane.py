@@ -10,11 +10,11 @@ import pytest
 
 import cardan
 from cardan.api.loading import load_string
-from cardan.compiler.meshes.qhull import program
+from cardan.compiler.meshes.qhull import library
 from cardan.jit.mode import jit_enabled
 
 POSES = (10_000 if os.environ.get("CARDAN_FULL_TESTS") else 500) if jit_enabled else 20
-FLAT = pytest.param(True, marks=pytest.mark.skipif(program() is None, reason="cmeel-qhull is not installed"))
+FLAT = pytest.param(True, marks=pytest.mark.skipif(library() is None, reason="cmeel-qhull is not installed"))
 
 
 @pytest.mark.parametrize("rounded", [False, FLAT], ids=["triangles", "flat faces"])

@@ -15,12 +15,12 @@ import pytest
 from reference import UNREADABLE
 
 from cardan.api.loading import load_string
-from cardan.compiler.meshes.qhull import program
+from cardan.compiler.meshes.qhull import library
 from cardan.formats.meshes import read_stl
 from cardan.model.tables import MODEL
 
 TOLERANCE = 1e-9
-NOT_COMPARED = {"narena", "nbuffer", *UNREADABLE} | ({"mesh_graph"} if program() is None else set())
+NOT_COMPARED = {"narena", "nbuffer", *UNREADABLE} | ({"mesh_graph"} if library() is None else set())
 RNG = np.random.default_rng(0)
 RINGS, SECTIONS = 9, 6
 

@@ -1,4 +1,4 @@
-"""Convex hulls of meshes (Qhull through SciPy) and the graph of their edges that collision detection walks.
+"""Convex hulls of meshes and the graph of their edges that collision detection walks.
 
 The graph is ``numvert, numface, vert_edgeadr[numvert], vert_globalid[numvert], edge_localid[numvert + 3 numface],
 face_globalid[3 numface]``: for each hull vertex its number in the mesh, and its neighbours in the order of the faces
@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardan.compiler.meshes.qhull import facets_around, has_flat_faces, run, vertex_order
-from cardan.formats.raw import MeshDataError
+from cardan.compiler.meshes.qhull import facets_of
 
 
 class Hull(NamedTuple):
@@ -37,20 +36,13 @@ def convex_hull(vertex: np.ndarray) -> Hull:
     Raises:
         MeshDataError: the points lie in a plane.
     """
-    from scipy.spatial import QhullError
-
-    points = vertex.astype(np.float64)
-    try:
-        found, simplices, equations = run(points)
-    except QhullError:
-        raise MeshDataError("the mesh has no convex hull: its vertices lie in a plane, or nearly") from None
-    listed = simplices.astype(np.int32)
+    found = facets_of(vertex.astype(np.float64))
+    listed = found.facet.astype(np.int32)
     a, b, c = (vertex[listed[:, k]].astype(np.float64) for k in range(3))
-    inward = (np.cross(b - a, c - a) * equations[:, :3]).sum(axis=1) < 0.0
+    inward = (np.cross(b - a, c - a) * found.plane[:, :3]).sum(axis=1) < 0.0
     face = listed.copy()
     face[inward] = listed[inward][:, [1, 0, 2]]
-    order = vertex_order(found, listed, flat=has_flat_faces(equations))
-    return Hull(face, listed, order, facets_around(points, listed))
+    return Hull(face, listed, found.vertex, found.around)
 
 
 def hull_graph(hull: Hull) -> np.ndarray:

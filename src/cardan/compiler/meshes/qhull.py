@@ -1,4 +1,4 @@
-"""The order in which Qhull keeps the vertices of a convex hull and the facets around each of them.
+"""Convex hulls by Qhull, with the order in which it keeps their vertices and the facets around each of them.
 
 The graph of a hull is walked from its first vertex, and a mesh that lies on a plane has contacts at the first
 neighbours of its lowest vertex: so this order decides about contacts.
@@ -6,67 +6,199 @@ neighbours of its lowest vertex: so this order decides about contacts.
 Qhull adds points one by one. The new facets, a cone from the new point, go to the end of its list of facets, and the
 vertices of these facets, in the same order, to the end of its list of vertices. So as long as all facets are triangles,
 both orders follow from the list of facets. Flat faces of more corners are merged from triangles and cut up again at the
-end, which disturbs both. Then SciPy tells the order of vertices in passing, as the numbers of the regions of a Voronoi
-diagram, and Qhull's own program (package ``cmeel-qhull``, not on Windows) that of the facets around them. Without the
-program, or where there are very many facets, they stand in the order of the list.
+end, which disturbs both.
 
-Source: C. Barber, D. Dobkin, H. Huhdanpaa, The Quickhull algorithm for convex hulls, ACM Transactions on Mathematical
-Software 22 (1996), section 2. What goes beyond it follows from the numbers of the reference.
+Qhull's library (package ``cmeel-qhull``, not on Windows) is called directly: importing SciPy would take longer than
+most hulls. It prints planes and facets, with the facets around each vertex (options ``n``, ``FF``), and, for debugging,
+its list of vertices. Where the library is not there, and for very many facets, SciPy runs Qhull; then the numbers of
+the regions of a Voronoi diagram tell the order of vertices in passing, and facets around them stand in the order of
+the list.
+
+Sources: C. Barber, D. Dobkin, H. Huhdanpaa, The Quickhull algorithm for convex hulls, ACM Transactions on Mathematical
+Software 22 (1996), section 2; the manual of Qhull (calling Qhull from C programs; output formats). What goes beyond it
+follows from the numbers of the reference.
 """
 
 from __future__ import annotations
 
+import ctypes
 import re
-import subprocess
-from contextlib import suppress
+import sys
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from cardan.formats.raw import MeshDataError
 
 OPTIONS = "Qt"
 """Cut flat faces of more than three corners into triangles."""
 MANY = 20_000
-"""Facets above which the program isn't asked: it prints them all, which takes seconds."""
-_TITLE = b"Vertices and facets"
-_VERTEX = re.compile(rb"^- p(\d+)\(v\d+\):[^\n]*\n  neighbors:((?:\s+f\d+)+)", re.MULTILINE)
+"""Facets above which the library isn't asked for them: it prints all, which takes seconds."""
+FLAT = "the mesh has no convex hull: its vertices lie in a plane, or nearly"
+
+_LIBRARIES = ("libqhull_r.so", "libqhull_r.dylib")
+_STATE = 1 << 16  # bytes for Qhull's own structure, which takes 9,000
+_FACET = re.compile(r"^- f(\d+)$", re.MULTILINE)
+_CORNERS = re.compile(r"^    - vertices: p(\d+)\(v\d+\) p(\d+)\(v\d+\) p(\d+)\(v\d+\)", re.MULTILINE)
+_VERTEX = re.compile(r"^- p(\d+)\(v(\d+)\):", re.MULTILINE)
+_AROUND = re.compile(r"^- p(\d+)\(v\d+\):[^\n]*\n  neighbors:((?:\s+f\d+)+)", re.MULTILINE)
+_LISTED = re.compile(r"all vertices:((?:\s+\d+)+)")
 
 
-def has_flat_faces(equation: np.ndarray) -> bool:
-    """Whether a hull has faces of more than three corners: triangles with the same plane (n, 4)."""
-    return len(np.unique(equation, axis=0)) < len(equation)
+class Facets(NamedTuple):
+    """A hull of triangles, in Qhull's order.
+
+    Attributes:
+        facet: vertices of the triangles, in Qhull's order, which says nothing about inside and outside (m, 3).
+        plane: normals to the outside, and offsets (m, 4).
+        vertex: numbers of the vertices.
+        around: all pairs of a vertex and a facet at it, two arrays of 3 m; the facets of a vertex in order.
+    """
+
+    facet: np.ndarray
+    plane: np.ndarray
+    vertex: np.ndarray
+    around: tuple[np.ndarray, np.ndarray]
 
 
-def run(points: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Run Qhull once, for its facets as for what it can tell of them after.
-
-    Args:
-        points: (n, 3) float64.
-
-    Returns:
-        SciPy's object of the run, vertices of the triangles (m, 3) and their planes (m, 4), as `ConvexHull` has them.
+def facets_of(points: np.ndarray) -> Facets:
+    """The convex hull of points (n, 3), float64.
 
     Raises:
-        QhullError: the points lie in a plane.
+        MeshDataError: the points lie in a plane, or are not finite.
     """
+    if not np.isfinite(points).all():
+        raise MeshDataError("the mesh has no convex hull: a coordinate is not finite")
+    qhull = library()
+    return (_by_library(qhull, points) if qhull is not None else None) or _by_scipy(points)
+
+
+@cache
+def library() -> Any:
+    """Qhull's library, if its package is installed."""
+    for folder in sys.path:
+        for name in _LIBRARIES:
+            place = Path(folder, "cmeel.prefix", "lib", name)
+            if place.exists():
+                return _opened(place)
+    return None
+
+
+def _opened(place: Path) -> Any:
+    """A library, or None if it can't be used here."""
+    try:
+        found = ctypes.CDLL(str(place))
+        for name in ("qh_zero", "qh_new_qhull", "qh_printlists", "qh_freeqhull", "qh_memfreeshort"):
+            getattr(found, name)
+        _streams()
+    except (OSError, AttributeError):
+        return None
+    return found
+
+
+@cache
+def _streams() -> Any:
+    """The C library, whose streams into memory Qhull can print to."""
+    c = ctypes.CDLL(None)
+    c.open_memstream.restype = ctypes.c_void_p
+    c.fclose.argtypes = c.free.argtypes = (ctypes.c_void_p,)
+    return c
+
+
+class _Stream:
+    """A file of C in memory."""
+
+    def __init__(self) -> None:
+        self._text, self._size = ctypes.c_void_p(), ctypes.c_size_t()
+        self.file = ctypes.c_void_p(_streams().open_memstream(ctypes.byref(self._text), ctypes.byref(self._size)))
+
+    def close(self) -> str:
+        """End it; returns what was written."""
+        _streams().fclose(self.file)
+        text = ctypes.string_at(self._text.value or 0, self._size.value).decode("latin-1")
+        _streams().free(self._text)
+        return text
+
+
+def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
+    """The hull as Qhull's library tells it, or None if it has very many facets, or the answer can't be understood.
+
+    Raises:
+        MeshDataError: the points lie in a plane.
+    """
+    if 2 * len(points) > MANY and int(_ask(qhull, points, "Fs")[0].split()[4]) > MANY:
+        return None
+    return _read(*_ask(qhull, points, "n FF"))
+
+
+def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[str, str]:
+    """Run Qhull's library; returns what it prints in some formats, and its lists.
+
+    Raises:
+        MeshDataError: the points lie in a plane.
+    """
+    points = np.ascontiguousarray(points, np.float64)
+    state = ctypes.create_string_buffer(_STATE)
+    facets, lists, rest = _Stream(), _Stream(), (ctypes.c_int(), ctypes.c_int())
+    qhull.qh_zero(state, lists.file)
+    command, where = f"qhull {OPTIONS} {formats}".encode(), ctypes.c_void_p(points.ctypes.data)
+    failed = qhull.qh_new_qhull(state, 3, len(points), where, 0, command, facets.file, lists.file)
+    if not failed:
+        qhull.qh_printlists(state)
+    qhull.qh_freeqhull(state, 0)
+    qhull.qh_memfreeshort(state, ctypes.byref(rest[0]), ctypes.byref(rest[1]))
+    texts = facets.close(), lists.close()
+    if failed:
+        raise MeshDataError(FLAT)
+    return texts
+
+
+def _read(text: str, lists: str) -> Facets | None:
+    """A hull from what Qhull printed; None if its parts don't fit together."""
+    facet = np.array(_CORNERS.findall(text), np.int64).reshape(-1, 3)
+    planes, separated, _ = text.partition("Vertices and facets:")
+    plane = np.array(planes.split()[2:] if separated else [], np.float64)
+    number = {name: k for k, name in enumerate(_FACET.findall(text))}
+    point_of = {vertex: int(point) for point, vertex in _VERTEX.findall(text)}
+    found = _LISTED.search(lists)
+    order = found[1].split() if found else []
+    if not 0 < 4 * len(facet) == 4 * len(number) == len(plane) or sorted(order) != sorted(point_of):
+        return None
+    pairs = [(int(v), number[name[1:]]) for v, names in _AROUND.findall(text) for name in names.split()]
+    vertex, near = np.array(pairs, np.int64).reshape(-1, 2).T
+    # it tells nothing where the list decides
+    around = (vertex, near) if len(vertex) == facet.size else _as_listed(facet)
+    return Facets(facet, plane.reshape(-1, 4), np.array([point_of[name] for name in order]), around)
+
+
+def _by_scipy(points: np.ndarray) -> Facets:
+    """The hull as SciPy's copy of Qhull tells it.
+
+    Raises:
+        MeshDataError: the points lie in a plane.
+    """
+    from scipy.spatial import QhullError
     from scipy.spatial._qhull import _Qhull
 
-    found = _Qhull(b"i", points, OPTIONS.encode(), None, False)
-    found.triangulate()
-    facet, _, equation, _, _ = found.get_simplex_facet_array()
-    return found, facet, equation
+    try:
+        found = _Qhull(b"i", points, OPTIONS.encode(), None, False)
+        found.triangulate()
+    except QhullError:
+        raise MeshDataError(FLAT) from None
+    facet, _, plane, _, _ = found.get_simplex_facet_array()
+    return Facets(facet, plane, _vertex_order(found, facet, plane), _as_listed(facet))
 
 
-def vertex_order(found: Any, facet: np.ndarray, *, flat: bool) -> np.ndarray:
-    """Numbers of the hull's vertices in Qhull's order.
+def _as_listed(facet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of a vertex and a facet at it, in the order of the list of facets."""
+    return facet.ravel(), np.repeat(np.arange(len(facet)), 3)
 
-    Args:
-        found: Qhull after its run, see `run`.
-        facet: vertices of its triangles as SciPy lists them (m, 3).
-        flat: whether it has faces of more than three corners.
-    """
+
+def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
+    """Numbers of the hull's vertices in Qhull's order: SciPy's object, triangles (m, 3) and their planes (m, 4)."""
+    flat = len(np.unique(plane, axis=0)) < len(plane)  # faces of more than three corners
     if not flat and len(facet) > 4:  # four are the tetrahedron that it starts from, without a cone
         return _last_cones(facet)
     region = found.get_voronoi_diagram()[4]
@@ -85,67 +217,3 @@ def _last_cones(facet: np.ndarray) -> np.ndarray:
     place = np.lexsort((np.arange(len(vertex)), -cone, vertex))
     first = place[np.concatenate(([True], vertex[place][1:] != vertex[place][:-1]))]
     return vertex[np.sort(first)]
-
-
-def facets_around(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of a vertex and a facet at it; those of a vertex come in Qhull's order.
-
-    Args:
-        points: (n, 3) float64.
-        facet: vertices of its triangles as SciPy lists them (m, 3).
-
-    Returns:
-        Vertices and facets, (3 m,) each.
-    """
-    listed = facet.ravel(), np.repeat(np.arange(len(facet)), 3)
-    qhull = program()
-    if qhull is None or len(facet) > MANY:
-        return listed
-    numbers, vertices = _ask(qhull, points)
-    number = {name: k for k, name in enumerate(numbers)}
-    pairs = [(int(v), number.get(name[1:], 0)) for v, names in _VERTEX.findall(vertices) for name in names.split()]
-    vertex, around = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    # it tells nothing where the list decides; another build of the library may find other facets
-    if (
-        len(number) != len(facet)
-        or len(vertex) != facet.size
-        or not (facet[around] == vertex[:, None]).any(axis=1).all()
-    ):
-        return listed
-    return vertex, around
-
-
-def _ask(qhull: Path, points: np.ndarray) -> tuple[list[bytes], bytes]:
-    """Qhull's numbers of the facets in their order, and what it prints of the vertices.
-
-    It would go on with all it knows of the facets, but nobody reads that.
-    """
-    # short lines, which it reads as a stream of numbers
-    text = f"3\n{len(points)}\n" + "\n".join(map(repr, points.ravel().tolist())) + "\n"
-    lines: list[bytes] = []
-    with subprocess.Popen(
-        [qhull, OPTIONS, "FI", "f"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        # all is read before anything is written
-        with suppress(BrokenPipeError):
-            process.stdin.write(text.encode())
-            process.stdin.close()
-        for line in process.stdout:
-            if line.startswith(b"- f"):
-                break
-            lines.append(line)
-        process.kill()
-    titles = [k for k, line in enumerate(lines) if line.startswith(_TITLE)]
-    return ([line.strip() for line in lines[1 : titles[0]]], b"".join(lines[titles[0] :])) if titles else ([], b"")
-
-
-@cache
-def program() -> Path | None:
-    """Qhull's program, if its package is installed."""
-    try:
-        found = Path(str(distribution("cmeel-qhull").locate_file("cmeel.prefix/bin/qhull")))
-    except PackageNotFoundError:
-        return None
-    return found if found.exists() else None
