@@ -1,13 +1,16 @@
 """GPU code: PTX of stages from interleaved code, assembled by NVIDIA's assembler where it is installed."""
 
+import ctypes
 import re
 
+import numpy as np
 import pytest
 
 from cardan.collision.capsule import capsule_capsule
 from cardan.dynamics.kinematics import kinematics
 from cardan.jit import jit_enabled
-from cardan.jit.front.form import DOUBLE, INTERLEAVED, SINGLE, Form
+from cardan.jit.driver.loader import ctypes_function, load_assembly
+from cardan.jit.front.form import DOUBLE, INTERLEAVED, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
 from cardan.jit.front.stage import entry_of
 from cardan.jit.target import ptx as target
 from cardan.jit.target.ptx import ARCHITECTURES, KERNEL, Code, PtxError, find_libdevice, ptx
@@ -83,9 +86,59 @@ def test_a_thread_runs_a_world_that_is_at_the_stage():
     assert ".target sm_80" in source
     body = source[source.index(KERNEL) :]
     assert {"%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x"} <= set(re.findall(r"%\w+\.x", body))
-    # where the world stands is looked at before anything of the data
-    assert body.index("setp") < body.index("%nctaid.x")
     assert "__nv_sin" not in re.findall(r"\.extern .*", source)
+
+
+def test_a_world_stops_where_it_asks_and_goes_on_there():
+    """The kernel around a stage, on this processor; the stage returns what stands in the data, and counts its runs."""
+    text = f"""
+@world = global i64 0
+define i64 @{WORLD_INDEX}() {{
+  %w = load i64, ptr @world
+  ret i64 %w
+}}
+define i64 @{WORLD_COUNT}() {{
+  ret i64 4
+}}
+define void @run(i64 %d, i64 %stage, i64 %following, ptr %rows, i64 %w) {{
+  store i64 %w, ptr @world
+  call void @{KERNEL}(i64 0, i64 %d, i64 %stage, i64 %following, ptr %rows)
+  ret void
+}}
+define i64 @asks(i64 %m, i64 %d) {{
+  %w = load i64, ptr @world
+  %data = inttoptr i64 %d to ptr
+  %request_at = getelementptr i64, ptr %data, i64 %w
+  %request = load i64, ptr %request_at
+  %later = add i64 %w, 4
+  %runs_at = getelementptr i64, ptr %data, i64 %later
+  %runs = load i64, ptr %runs_at
+  %more = add i64 %runs, 1
+  store i64 %more, ptr %runs_at
+  ret i64 %request
+}}
+"""
+    kernel = target.kernel_text("asks").replace('declare i64 @"asks"(i64, i64)', "")
+    run = ctypes_function(load_assembly("run", text + kernel), None, *[ctypes.c_int64] * 5)
+    requests, runs = data = np.array([[0, 7, 0, 0], [0, 0, 0, 0]])
+    at, status, left = rows = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [2, 2, 0, 1]])
+
+    def step():
+        for stage, following in ((0, 1), (1, 0)):
+            for world in range(4):
+                run(data.ctypes.data, stage, following, rows.ctypes.data, world)
+
+    step()
+    assert (runs == [2, 1, 0, 2]).all()  # world 1 asked at the first stage, world 2 has nothing to do
+    assert (at == 0).all() and (status == [0, 7, 0, 0]).all() and (left == [1, 2, 0, 0]).all()
+    step()
+    assert (runs == [4, 1, 0, 2]).all()  # one that asked waits
+    requests[1], status[1] = 0, 0
+    step()
+    step()
+    step()
+    assert (runs == [4, 5, 0, 2]).all()
+    assert not left.any()
 
 
 @needs_libdevice

@@ -2,15 +2,22 @@
 
 A thread runs one world. The worlds of a launch are numbered as its threads are, and the stride from element to element
 of a field is the number of threads, so that neighbouring threads read neighbouring words: memory is made for as many
-worlds as a launch has threads. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs a stage in those worlds
-that are at it and that no earlier stage stopped:
+worlds as a launch has threads. Three int64 rows say what a world is about to do:
 
-    if resume[world] == stage and status[world] == 0:
-        status[world] = stage_function(model, data)
-        if status[world] == 0: resume[world] = stage + 1
+    at[world]       number of the stage that it is at
+    status[world]   0, or what the stage that it is at asked for
+    left[world]     steps that it is still to do
 
-So a world that needs more memory stops at the stage that asked, while the others go on; and worlds outside a mask are
-those whose `resume` is no stage of the program.
+A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs a stage in those worlds that are at it:
+
+    if at[world] == stage and status[world] == 0 and left[world] > 0:
+        status[world] = function(model, data)
+        if status[world] == 0:
+            at[world] = following
+            if following == 0: left[world] -= 1  # that was the last stage of a step
+
+So a world that needs more memory stops at the stage that asked, while the others go on, and goes on there later; worlds
+outside a mask have no steps left to do.
 
 The mathematical library is libdevice, a module of LLVM bitcode that NVIDIA publishes (wheel nvidia-nvvm).
 """
@@ -79,28 +86,38 @@ define i64 @{WORLD_COUNT}() alwaysinline {{
 """
 
 _KERNEL = """
-define ptx_kernel void @{kernel}(i64 %m, i64 %d, i64 %stage, i64* %resume, i64* %status{parameters}) {{
+define {convention}void @{kernel}(i64 %m, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
 entry:
   %world = call i64 @{index}()
-  %resume_at = getelementptr i64, i64* %resume, i64 %world
-  %status_at = getelementptr i64, i64* %status, i64 %world
-  %at = load i64, i64* %resume_at
+  %count = call i64 @{count}()
+  %second = add i64 %world, %count
+  %third = add i64 %second, %count
+  %at_place = getelementptr i64, ptr %rows, i64 %world
+  %status_place = getelementptr i64, ptr %rows, i64 %second
+  %left_place = getelementptr i64, ptr %rows, i64 %third
+  %at = load i64, ptr %at_place
   %here = icmp eq i64 %at, %stage
   br i1 %here, label %reached, label %done
 reached:
-  %before = load i64, i64* %status_at
-  %runs = icmp eq i64 %before, 0
+  %before = load i64, ptr %status_place
+  %free = icmp eq i64 %before, 0
+  %left = load i64, ptr %left_place
+  %more = icmp sgt i64 %left, 0
+  %runs = and i1 %free, %more
   br i1 %runs, label %run, label %done
 run:
-  %result = call i64 @"{symbol}"(i64 %m, i64 %d{arguments})
+  %result = call i64 @"{symbol}"(i64 %m, i64 %d{parameters})
   %good = icmp eq i64 %result, 0
   br i1 %good, label %next, label %stopped
 next:
-  %after = add i64 %stage, 1
-  store i64 %after, i64* %resume_at
+  store i64 %following, ptr %at_place
+  %last = icmp eq i64 %following, 0
+  %one = zext i1 %last to i64
+  %after = sub i64 %left, %one
+  store i64 %after, ptr %left_place
   br label %done
 stopped:
-  store i64 %result, i64* %status_at
+  store i64 %result, ptr %status_place
   br label %done
 done:
   ret void
@@ -182,6 +199,11 @@ def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
         yield from _modules(callee, depth + 1)
 
 
+def module_texts(code: Code) -> list[str]:
+    """Texts of the modules of a stage and of all that it calls by number, its own first; the switches are the last."""
+    return [*dict(_modules(code)).values(), "\n".join(_switches([code]))]
+
+
 def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
     """The switch of each depth, which knows what is called there."""
     called = {callee.symbol: callee for code in codes for callee in code.called}
@@ -243,19 +265,18 @@ def ptx(code: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path 
         libdevice: the file of libdevice; found if not given.
 
     Returns:
-        A module with the kernel `KERNEL` (model, data, stage, resume, status, *extra): addresses of the slot tables,
-        number of the stage, addresses of two int64 arrays over the worlds.
+        A module with the kernel `KERNEL` (model, data, stage, following, rows, *extra): addresses of the slot tables,
+        numbers of the stage and of the one after it (0: it is the last), address of the rows at, status, left.
 
     Raises:
         PtxError: the stage calls something that is not there.
     """
     machine = _machine(architecture)
     layout = str(machine.target_data)
-    modules = dict(_modules(code))
-    linked = _parsed(modules.pop(code.symbol), layout)
-    for text in modules.values():
-        linked.link_in(_parsed(text, layout))
-    linked.link_in(_parsed("\n".join([_WORLD, *_switches([code]), _kernel(code.symbol, extra)]), layout))
+    linked, *others = (_parsed(text, layout) for text in module_texts(code))
+    for module in others:
+        linked.link_in(module)
+    linked.link_in(_parsed("\n".join([_WORLD, kernel_text(code.symbol, extra, "ptx_kernel ")]), layout))
     library = llvm.parse_bitcode(_library(libdevice or find_libdevice()))
     library.triple, library.data_layout = TRIPLE, layout
     linked.link_in(library)
@@ -270,9 +291,10 @@ def ptx(code: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path 
     return machine.emit_assembly(linked)
 
 
-def _kernel(symbol: str, extra: int) -> str:
-    """The kernel around the function of a stage."""
+def kernel_text(symbol: str, extra: int = 0, convention: str = "") -> str:
+    """The text of the kernel around the function of a stage; on other targets it is an ordinary function."""
     words = ", ".join(["i64"] * (2 + extra))
     more = "".join(f", i64 %x{k}" for k in range(extra))
-    text = _KERNEL.format(kernel=KERNEL, index=WORLD_INDEX, symbol=symbol, parameters=more, arguments=more)
+    names = {"kernel": KERNEL, "index": WORLD_INDEX, "count": WORLD_COUNT, "symbol": symbol}
+    text = _KERNEL.format(convention=convention, parameters=more, **names)
     return f'declare i64 @"{symbol}"({words})\n{text}'
