@@ -47,14 +47,15 @@ class GpuMemoryError(CudaError, MemoryError):
         free: bytes that were free.
     """
 
-    def __init__(self, asked: int, free: int, total: int) -> None:
+    def __init__(self, asked: int, free: int, total: int, advice: str = "") -> None:
         super().__init__(
             f"the GPU has no room for {asked / 2**20:,.1f} MiB: {free / 2**20:,.1f} MiB of {total / 2**20:,.1f} MiB "
-            "are free",
+            f"are free{advice}",
             "CUDA_ERROR_OUT_OF_MEMORY",
         )
         self.asked = asked
         self.free = free
+        self.total = total
 
 
 def driver_interface() -> Any:

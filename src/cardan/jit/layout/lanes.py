@@ -99,6 +99,10 @@ class Lanes:
         """Bytes of all worlds, but for what was attached."""
         return sum(block.nbytes for _, block in self._blocks.values())
 
+    def block(self, capacity: str | None) -> tuple[LaneLayout, np.ndarray]:
+        """Layout and memory (bytes) of the fields of a capacity; None: those of fixed size."""
+        return self._blocks[capacity]
+
     def _place(self, capacity: str | None) -> None:
         layout = lane_layout(self.struct, self.growable, capacity, self.sizes, self.worlds)
         block = aligned_buffer(layout.nbytes)
