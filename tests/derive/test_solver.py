@@ -71,7 +71,7 @@ def differences(d: cardan.MjData, directions: list[int]) -> tuple[np.ndarray, np
             cardan.mj_forward(m, e)
             piece = e.efc_type.tobytes() + e.efc_state.tobytes()
             qacc = e.qacc.copy()
-            e.qacc[:] = d.qacc
+            e._memory.arrays["work.solved"][:] = d.qacc
             run(program, m, e)
             return Outcome(np.concatenate([qacc, e._memory.arrays["work.imbalance"]]), piece)
 

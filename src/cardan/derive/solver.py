@@ -15,17 +15,17 @@ says, so that the derivative there is one-sided, and always finite: M is positiv
 
 Three stages make it, and the tangents of two of them:
 
-1. `solution_imbalance` computes r; its tangents with d(qacc) = 0 are dr.
-2. `factor_solution` factorises H. It has no tangents: H does not depend on the direction.
+1. `factor_solution` factorises H. It has no tangents: H does not depend on the direction.
+2. `solution_imbalance` computes r at ``work.solved``, a copy of qacc without tangents, so that its tangents are dr.
 3. `solve_lanes` turns a block of `LANES` columns of dr into columns of d(qacc).
 
-Then the tangents of `constraint.inverse.inv_constraint` with that d(qacc) are those of ``efc_force`` and
-``qfrc_constraint``.
+The tangents of `take_solution` bring these to qacc, and those of `constraint.inverse.inv_constraint` then are those of
+``efc_force`` and ``qfrc_constraint``.
 """
 
 from __future__ import annotations
 
-from cardan.constraint.inverse import inv_constraint
+from cardan.constraint.inverse import forces_at
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.constraint.update import constraint_update
 from cardan.dynamics.inertia import mul_m
@@ -44,12 +44,12 @@ GROW = int(GROW_SOLUTION)
 
 @stage
 def solution_imbalance(m: Model, d: Data) -> int:
-    """``work.imbalance`` = M qacc - qfrc_smooth - J' efc_force, with the forces that belong to qacc.
+    """``work.imbalance`` = M a - qfrc_smooth - J' efc_force at a = ``work.solved``, with the forces that belong to it.
 
-    Reads qM, qacc, qfrc_smooth and the rows; writes efc_force, efc_state and qfrc_constraint on the way.
+    Reads qM, qfrc_smooth and the rows; writes efc_force, efc_state and qfrc_constraint on the way.
     """
-    inv_constraint(m, d)
-    mul_m(m, d, d.work.imbalance, d.qacc)
+    forces_at(m, d, d.work.solved)
+    mul_m(m, d, d.work.imbalance, d.work.solved)
     for i in range(m.nv):
         d.work.imbalance[i] -= d.qfrc_smooth[i] + d.qfrc_constraint[i]
     return OK
@@ -66,6 +66,9 @@ def factor_solution(m: Model, d: Data) -> int:
     Returns:
         OK, or a request to enlarge memory.
     """
+    for i in range(m.nv):
+        d.work.solved[i] = d.qacc[i]
+        d.work.solution[i] = d.qacc[i]
     residual = d.work.efc_residual
     mul_jac_vec(m, d, d.qacc, residual)
     for i in range(d.nefc):
@@ -173,4 +176,12 @@ def solve_lanes(m: Model, d: Data) -> int:
             value = d.work.solution_L[k] * pivot
             for lane in range(LANES):
                 lanes[i, lane] -= value * lanes[column, lane]
+    return OK
+
+
+@stage
+def take_solution(m: Model, d: Data) -> int:
+    """Qacc := ``work.solution``, which is the same: only its tangents are new."""
+    for i in range(m.nv):
+        d.qacc[i] = d.work.solution[i]
     return OK

@@ -352,10 +352,13 @@ WORK: tuple[Field, ...] = (
     Field("work.sample_value", "f8", ("any",), "signed distances: those at its points, z fastest"),
     # derivatives of the solution by the implicit function theorem (derive/solver.py)
     Field("work.imbalance", "f8", ("nv",), "derivatives: M qacc - qfrc_smooth - J' efc_force, 0 at the solution"),
+    Field("work.solved", "f8", ("nv",), "derivatives: qacc, as a constant"),
+    Field("work.solution", "f8", ("nv",), "derivatives: qacc, with the tangents that were solved for"),
     Field("work.solution_adr", "i8", ("nv",), "derivatives: first entry of each row of the Hessian's factor"),
     Field("work.solution_nnz", "i8", ("nv",), "derivatives: entries of each row before the diagonal"),
     Field("work.solution_pivot", "f8", ("nv",), "derivatives: reciprocal of the diagonal of each row"),
     Field("work.solution_L", "f8", ("nsolution",), "derivatives: entries of the factor, row by row"),
     Field("work.solution_col", "i8", ("nsolution",), "derivatives: their dofs"),
     Field("work.solution_lanes", "f8", ("any", 8), "derivatives: a block of tangents of work.imbalance, then of qacc"),
+    Field("work.touching", "f8", ("ncon", 6), "derivatives: touching points of contacts, in the frames of both geoms"),
 )

@@ -1,0 +1,207 @@
+"""Contacts at their result: distance, position and frame as functions of the poses and parameters of the geoms.
+
+Which geoms touch, and in how many points, is what the collision detection found for the present state; broad and mid
+phase are not run again. What is left is, for each pair of geoms, a function of their poses and sizes. The stages here
+compute it anew, and their tangents are those of the contacts:
+
+- `repeated_contacts` calls the pair's own collision function again. It takes the branches that it took before, so its
+  tangents are the derivatives with the touching features frozen: the faces, edges and vertices at which a search over
+  polyhedra ends don't depend on the direction, and have the tangents of their geoms. On curved surfaces support points
+  move with the direction that they are asked for.
+- `pointwise_contacts` serves the pairs whose functions have no tangents (signed distances, functions of the user): the
+  two touching points are frozen in their geoms, and so is the normal. That is the derivative of the distance,
+  exactly, where the surfaces are smooth; the turning and sliding of the contact by their curvature are left out.
+  `freeze_points` notes the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.collision.detection import complete_contact
+from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
+from cardan.collision.table import COLLIDERS, EXACT
+from cardan.constants import mjENBL_NATIVECCD
+from cardan.jit import OK, exact, kernel, stage
+from cardan.maths.vector import (
+    add3,
+    add_scaled3,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    scale3,
+    set3,
+    sub3,
+)
+from cardan.model.kernel_views import Data, Model
+from cardan.model.pairing import NTYPES
+from cardan.step.hooks import colliders_of
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+Stage = Callable[[Any, Any], int]
+Collider = Callable[..., Any]
+
+NO_TANGENTS = ("cardan.collision.sdf.",)
+"""Modules whose collision functions call others by their addresses."""
+
+
+@kernel
+def end_of_pair(d: Data, con: int) -> int:
+    """The contact after the last one of the geoms of contact `con`."""
+    end = con + 1
+    while (
+        end < d.ncon
+        and d.contact.geom[end, 0] == d.contact.geom[con, 0]
+        and d.contact.geom[end, 1] == d.contact.geom[con, 1]
+    ):
+        end += 1
+    return end
+
+
+@kernel
+def explicit_pair(m: Model, geom1: int, geom2: int) -> int:
+    """The explicit pair that two geoms are, or -1."""
+    for pair in range(m.npair):
+        first, second = m.pair_geom1[pair], m.pair_geom2[pair]
+        if (first == geom1 and second == geom2) or (first == geom2 and second == geom1):
+            return pair
+    return -1
+
+
+@kernel
+def pair_code(m: Model, d: Data, con: int) -> int:
+    """Number of the geom types of a contact, as the table of collision functions numbers them; -1 if it has a flex."""
+    geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
+    return m.geom_type[geom1] * NTYPES + m.geom_type[geom2] if geom1 >= 0 and geom2 >= 0 else -1
+
+
+@stage
+def freeze_points(m: Model, d: Data) -> int:
+    """Note the two touching points of each contact of geoms, in the frames of the geoms, in ``work.touching``."""
+    for con in range(d.ncon):
+        half = 0.5 * d.contact.dist[con]
+        for side in range(2):
+            geom = int(d.contact.geom[con, side])
+            if geom >= 0:
+                shift = half if side == 1 else -half
+                point = add_scaled3(get3(d.contact.pos, con), get3(d.contact.frame, con), shift)
+                local = mul_mat_t_vec3(get9(d.geom_xmat, geom), sub3(point, get3(d.geom_xpos, geom)))
+                for i in range(3):
+                    d.work.touching[con, 3 * side + i] = local[i]
+    return OK
+
+
+@kernel
+def touching_point(d: Data, con: int, side: int) -> Any:
+    """The touching point of a geom, global frame."""
+    geom = int(d.contact.geom[con, side])
+    local = (
+        d.work.touching[con, 3 * side],
+        d.work.touching[con, 3 * side + 1],
+        d.work.touching[con, 3 * side + 2],
+    )
+    return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
+
+
+@kernel
+def move_points(d: Data, con: int) -> None:
+    """Distance and position of a contact from its two touching points, along its normal as it is."""
+    point1, point2 = touching_point(d, con, 0), touching_point(d, con, 1)
+    d.contact.dist[con] = dot3(get3(d.contact.frame, con), sub3(point2, point1))
+    set3(d.contact.pos, con, scale3(add3(point1, point2), 0.5))
+
+
+@kernel
+def repeat_pair(m: Model, d: Data, con: int, end: int, collide: Any) -> None:
+    """Compute the contacts from `con` to `end`, those of a pair of geoms, by their collision function `collide`.
+
+    If it does not find as many as there are (somebody removed some), their touching points are moved.
+    """
+    geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
+    pair = explicit_pair(m, geom1, geom2)
+    d.work.near_margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
+    if collide(m, d, geom1, geom2) == end - con:
+        for k in range(end - con):
+            complete_contact(m, d, con + k, k, geom1, geom2, pair)
+    else:
+        for k in range(con, end):
+            move_points(d, k)
+
+
+@cache
+def repeated_contacts(collide: Collider) -> Stage:
+    """The stage that computes again the contacts of all pairs of types that a collision function of the engine serves.
+
+    It reads geom_xpos, geom_xmat and the geoms' parameters, and writes all of these contacts but the ids of what they
+    belong to.
+    """
+    served = [types for types, function in COLLIDERS.items() if collide in (function, EXACT.get(function))]
+    codes = tuple(type1 * NTYPES + type2 for type1, type2 in served)
+
+    def again(m: Model, d: Data) -> int:
+        con = 0
+        while con < d.ncon:
+            end = end_of_pair(d, con)
+            code = pair_code(m, d, con)
+            for known in codes:
+                if code == known:
+                    repeat_pair(m, d, con, end, collide)
+            con = end
+        return OK
+
+    again.__qualname__ = again.__name__ = f"{collide.__name__}_again"
+    return stage(exact(again) if "__cardan_exact__" in collide.__dict__ else again)
+
+
+@cache
+def pointwise_contacts(codes: tuple[int, ...]) -> Stage:
+    """The stage that moves the touching points of the contacts of some pairs of types, by their numbers."""
+
+    def points(m: Model, d: Data) -> int:
+        for con in range(d.ncon):
+            code = pair_code(m, d, con)
+            for known in codes:
+                if code == known:
+                    move_points(d, con)
+        return OK
+
+    points.__qualname__ = points.__name__ = "pointwise_contacts_" + "_".join(map(str, codes))
+    return stage(points)
+
+
+def collider_of(m: MjModel, code: int) -> Collider | None:
+    """The collision function of a pair of types if it has tangents, else None."""
+    types = (code // NTYPES, code % NTYPES)
+    function = None if types in colliders_of(m) else COLLIDERS.get(types)
+    if function is None or f"{function.__module__}.".startswith(NO_TANGENTS):
+        return None
+    return EXACT.get(function, function) if m.opt.enableflags & mjENBL_NATIVECCD else function
+
+
+def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
+    """Numbers of the pairs of types among the contacts of a data, in increasing order."""
+    geoms = d.contact.geom[: d.ncon]
+    types = m.geom_type[geoms[(geoms >= 0).all(axis=1)]].astype(int)
+    return tuple(sorted({int(type1 * NTYPES + type2) for type1, type2 in types}))
+
+
+def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
+    """The stages whose tangents are those of the contacts of some pairs of types; `freeze_points` goes before them."""
+    functions = [collider_of(m, code) for code in codes]
+    found = [repeated_contacts(function) for function in dict.fromkeys(functions) if function is not None]
+    others = tuple(code for code, function in zip(codes, functions, strict=True) if function is None)
+    return [*found, pointwise_contacts(others)] if others else found
+
+
+def all_codes(m: MjModel) -> tuple[int, ...]:
+    """Numbers of all pairs of types whose collision functions a model has ready."""
+    return tuple(np.flatnonzero(m._memory.arrays["aux.collider"] > 0).tolist())
