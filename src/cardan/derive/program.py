@@ -34,10 +34,20 @@ class Plain:
         stage: the stage.
         reads: fields (``d.qpos``) whose tangents it reads by itself.
         writes: fields whose tangents it writes by itself.
+        partners: fields to whose values it contributes: it runs only if a stage that writes one of them does.
     """
 
-    def __init__(self, stage: Stage, reads: Collection[str] = (), writes: Collection[str] = ()) -> None:
+    def __init__(
+        self, stage: Stage, reads: Collection[str] = (), writes: Collection[str] = (), partners: Collection[str] = ()
+    ) -> None:
         self.stage, self.reads, self.writes = stage, frozenset(reads), frozenset(writes)
+        self.partners = frozenset(partners)
+
+
+def values_of(stages: Sequence[Stage | Plain]) -> list[Stage]:
+    """The stages of a list as they are, without those that work on tangents."""
+    plain = [stage if isinstance(stage, Plain) else Plain(stage) for stage in stages]
+    return [stage.stage for stage in plain if not stage.reads]
 
 
 class TangentProgram:
@@ -128,6 +138,8 @@ def _forwards(stages: Sequence[Stage | Plain], active: frozenset[str]) -> tuple[
     for stage in stages:
         if isinstance(stage, Plain):
             reads = stage.reads & active
+            if stage.reads and not reads:
+                continue
             writes = stage.writes if reads else frozenset()
         else:
             found = access(stage, active)
@@ -146,7 +158,7 @@ def _backwards(steps: list[Step], wanted: frozenset[str], all_run: bool) -> tupl
     found: list[Step] = []
     for stage, active, reads, writes in reversed(steps):
         keep = writes & wanted
-        if isinstance(stage, Plain):
+        if isinstance(stage, Plain) and (keep or not stage.writes):
             wanted |= reads
             found.append((stage, active, reads, keep))
         elif keep:
@@ -160,12 +172,19 @@ def _backwards(steps: list[Step], wanted: frozenset[str], all_run: bool) -> tupl
 def _sums(stage: Stage | Plain) -> frozenset[str]:
     """Fields that a stage writes and another one may add to."""
     if isinstance(stage, Plain):
-        return frozenset()
+        return stage.partners
     return frozenset(name for name in written(stage) - EACH_ITS_OWN if not name.startswith("d.work."))
 
 
+def _runs(stage: Stage | Plain, keep: frozenset[str], all_run: bool) -> bool:
+    """Whether a stage runs for its own sake."""
+    if isinstance(stage, Plain) and not stage.reads:
+        return all_run or not stage.partners
+    return bool(keep) or (all_run and not isinstance(stage, Plain))
+
+
 def _with_partners(steps: list[Step], all_run: bool) -> list[Step]:
-    runs = [all_run or isinstance(stage, Plain) or bool(keep) for stage, _, _, keep in steps]
+    runs = [_runs(stage, keep, all_run) for stage, _, _, keep in steps]
     while True:
         shared = frozenset().union(*(_sums(step[0]) for step, run in zip(steps, runs, strict=True) if run))
         more = [run or bool(_sums(step[0]) & shared) for step, run in zip(steps, runs, strict=True)]

@@ -15,14 +15,6 @@ def actuation_is_made(m: Model, d: Data) -> int:
 
 
 @stage
-def free_solution(m: Model, d: Data) -> int:
-    """The acceleration where there are no constraints: qacc := qacc_smooth (nv,)."""
-    for i in range(m.nv):
-        d.qacc[i] = d.qacc_smooth[i]
-    return OK
-
-
-@stage
 def keep_next_position(m: Model, d: Data) -> int:
     """Keep the configuration after a step in ``work.fd_qpos`` (nq,)."""
     for i in range(m.nq):

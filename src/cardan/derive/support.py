@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cardan.derive.constrained import constraint_tangents
+from cardan.derive.program import Plain
 from cardan.jit import jit_enabled
 
 if TYPE_CHECKING:
@@ -41,22 +43,27 @@ def check_derivable(m: MjModel) -> None:
             raise NotImplementedError(f"derivatives of models with {feature} are not supported yet")
 
 
-def differentiable(stages: Sequence[Stage | int], solution: Stage) -> list[Stage]:
-    """The stages of a forward pass and an integrator that have tangents, with `solution` in place of the solver.
+def differentiable(m: MjModel, stages: Sequence[Stage | int], codes: tuple[int, ...]) -> list[Stage | Plain]:
+    """What programs of tangents run for the stages of a forward pass and an integrator.
+
+    Args:
+        m: model.
+        stages: the stages.
+        codes: numbers of the pairs of types that touch (`derive.contact.contact_codes`).
 
     Raises:
         NotImplementedError: a callback in Python is among them.
     """
-    found: list[Stage] = []
+    found: list[Stage | Plain] = []
     for stage in stages:
         if isinstance(stage, int):
             raise NotImplementedError(
                 "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "
                 "(functions marked with cardan.kernel, or Numba functions)"
             )
-        module = f"{stage.__module__}."
-        if module.startswith("cardan.solver.") and not module.startswith(FROZEN):
-            found.append(solution)
-        elif not module.startswith(FROZEN):
+        instead = constraint_tangents(m, stage, codes)
+        if instead is not None:
+            found += instead
+        elif not f"{stage.__module__}.".startswith(FROZEN):
             found.append(stage)
     return found

@@ -1,8 +1,8 @@
 """Jacobians of a simulation step (spec: computation, derivatives), without differences.
 
-The values of the step are computed once. Then the directions of one kind of input (positions, velocities, activations
-and controls) go through the tangents of those stages that depend on it, in blocks of lanes: forward dynamics,
-acceleration, integrator.
+The values of the step are computed once, and the Hessian of the solver is factorised. Then the directions of one kind
+of input (positions, velocities, activations and controls) go through the tangents of those stages that depend on it, in
+blocks of lanes: forward dynamics, acceleration, integrator.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.derive.program import Plain, Stage, TangentProgram
-from cardan.derive.stages import actuation_is_made, free_solution, keep_next_position
+from cardan.derive.constrained import share_solution
+from cardan.derive.contact import all_codes, contact_codes
+from cardan.derive.program import Plain, Stage, TangentProgram, values_of
+from cardan.derive.solver import factor_solution
+from cardan.derive.stages import actuation_is_made, keep_next_position
 from cardan.derive.support import check_derivable, differentiable
 from cardan.derive.tangent_space import TangentSpace
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.enums import mjtIntegrator
+from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.step import pipeline
 from cardan.step.finite_difference import restore_start, save_start, start_size
@@ -52,39 +56,43 @@ class Transition:
         forward = pipeline.FORWARD if sensors else pipeline.FORWARD_BARE
         self._forward = pipeline.cached_program(m, ("transition values", sensors), forward)
         self._save = pipeline.cached_program(m, "save_start", (save_start,))
-        self._stages = self._differentiated(pipeline.resolve(m, (*forward, *pipeline.INTEGRATE)))
-        self._programs: dict[tuple[str, ...], TangentProgram] = {}
+        self._factor = pipeline.cached_program(m, "factor_solution", (factor_solution,))
+        self._stages = pipeline.resolve(m, (*forward, *pipeline.INTEGRATE))
+        self._several = m.opt.integrator == mjtIntegrator.mjINT_RK4
+        self._codes: tuple[int, ...] = ()
+        self._programs: dict[tuple[tuple[str, ...], tuple[int, ...]], TangentProgram] = {}
 
-    def _differentiated(self, stages: list[Stage]) -> list[Stage | Plain]:
+    def _differentiated(self) -> list[Stage | Plain]:
         found: list[Stage | Plain] = []
-        for stage in differentiable(stages, free_solution):
+        for stage in differentiable(self.m, self._stages, self._codes):
             if stage is fwd_actuation:
                 found.append(Plain(actuation_is_made))
             found.append(stage)
         return [*found, Plain(keep_next_position), Plain(restore_start)]
 
     def _program(self, inputs: tuple[str, ...], directions: int) -> TangentProgram:
-        if inputs not in self._programs:
+        key = (inputs, self._codes)
+        if key not in self._programs:
             outputs = (*STATE, "d.sensordata") if self.sensors else STATE
-            several = self.m.opt.integrator == mjtIntegrator.mjINT_RK4
-            self._programs[inputs] = TangentProgram(
-                *(self.m, self.d, self._stages, inputs, outputs, directions), several=several
+            self._programs[key] = TangentProgram(
+                *(self.m, self.d, self._differentiated(), inputs, outputs, directions), several=self._several
             )
-        return self._programs[inputs]
+        return self._programs[key]
 
     def start(self, d: MjData) -> None:
-        """Take over the state and the inputs of `d`, and compute the values of the forward dynamics."""
+        """Take over the state and the inputs of `d`, compute the forward dynamics, factorise the solver's Hessian."""
         own = self.d
         own.time = d.time
         for name in COPIED:
             getattr(own, name)[...] = getattr(d, name)
         run(self._forward, self.m, own)
-        if own.nefc:
-            raise NotImplementedError(
-                f"derivatives through constraints are not supported yet: {own.nefc} constraint rows (contacts, limits, "
-                "equalities or friction loss) are active in this state; mjd_transitionFD works with them"
-            )
+        run(self._factor, self.m, own)
+        # contacts of other types may come up within a step of several passes
+        self._codes = all_codes(self.m) if self._several else contact_codes(self.m, own)
         run(self._save, self.m, own)
+        if self._several:
+            # contacts and rows of all passes find room before tangents need as much
+            run(Program(values_of(self._differentiated())), self.m, own)
 
     def by_position(self) -> np.ndarray:
         """Derivatives of next state and sensor data by the positions, (2 nv + na + nsensordata, nv)."""
@@ -108,6 +116,7 @@ class Transition:
         program.start()
         for name, seed in zip(inputs, seeds, strict=True):
             program.plant(name, seed)
+        share_solution(self.d, program.data)
         program.run()
         result = np.empty((rows, directions))
         result[: m.nv] = self.space.coordinates(self.next_qpos, program.columns("d.qpos"))

@@ -1,0 +1,128 @@
+"""Exact derivatives of a step through contacts and other constraints, against extrapolated differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from derivatives_compared import exact_jacobian
+from derive.differences import Outcome, moved, richardson
+from models import STEPPED, SUITE
+from solver.row_models import ROWS
+
+import cardan
+from cardan.enums import mjtCone, mjtIntegrator, mjtSolver
+
+CLOSE = 1e-6
+"""Relative to the largest derivative of the same results."""
+MODELS = {
+    "humanoid": STEPPED["humanoid"],
+    "quadruped": STEPPED["quadruped"],
+    "egg": SUITE / "gymnasium-robotics/gymnasium_robotics/envs/assets/hand/manipulate_egg.xml",
+    "aloha": SUITE / "gym-aloha/gym_aloha/assets/bimanual_viperx_end_effector_insertion.xml",
+}
+CONES = [mjtCone.mjCONE_PYRAMIDAL, mjtCone.mjCONE_ELLIPTIC]
+INTEGRATORS = list(mjtIntegrator.__members__.values())
+
+
+def solve_to_the_end(m: cardan.MjModel) -> None:
+    """Have the solver find the solution to rounding."""
+    m.opt.tolerance, m.opt.iterations, m.opt.ls_tolerance = 0.0, 200, 1e-8
+    m.opt.mpr_tolerance = 1e-12
+
+
+def in_contact(m: cardan.MjModel, steps: int, seed: int = 0) -> cardan.MjData:
+    """A state after some steps with random controls."""
+    d = cardan.MjData(m)
+    rng = np.random.default_rng(seed)
+    low, high = np.where(m.actuator_ctrllimited[:, None], m.actuator_ctrlrange, [-1.0, 1.0]).T
+    for _ in range(steps):
+        d.ctrl[:] = 0.5 * (low + high) + 0.3 * rng.uniform(-0.5, 0.5, m.nu) * (high - low)
+        cardan.mj_step(m, d)
+    cardan.mj_forward(m, d)
+    return d
+
+
+def difference(d: cardan.MjData, column: int) -> tuple[np.ndarray, bool]:
+    """A column of the Jacobian by differences, and whether the active constraints are the same all along."""
+    m, nx = d.model, 2 * d.model.nv + d.model.na
+    base = moved(d, 0, 0.0)
+    cardan.mj_step(m, base)
+
+    def outcome(step: float) -> Outcome:
+        e = moved(d, column, step) if column < 2 * m.nv else moved(d, 0, 0.0)
+        if 2 * m.nv <= column < nx:
+            e.act[column - 2 * m.nv] += step
+        elif column >= nx:
+            e.ctrl[column - nx] += step
+        cardan.mj_step(m, e)
+        position = np.zeros(m.nv)
+        cardan.mj_differentiatePos(m, position, 1.0, base.qpos, e.qpos)
+        piece = e.efc_type.tobytes() + e.efc_state.tobytes() + e.contact.geom.tobytes()
+        return Outcome(np.concatenate([position, e.qvel, e.act, e.sensordata]), piece)
+
+    return richardson(outcome)
+
+
+def check(d: cardan.MjData, columns: list[int], share: float = 0.8) -> None:
+    """The columns agree in which the active constraints stay the same, at least a share of all."""
+    m = d.model
+    exact = exact_jacobian(m, d)
+    assert np.isfinite(exact).all()
+    smooth = 0
+    for column in columns:
+        expected, is_smooth = difference(d, column)
+        if is_smooth:
+            smooth += 1
+            for part in (slice(0, m.nv), slice(m.nv, 2 * m.nv), slice(2 * m.nv, None)):
+                scale = max(1.0, np.abs(exact[part]).max(initial=0.0))
+                error = np.abs(exact[part, column] - expected[part]).max(initial=0.0)
+                assert error < CLOSE * scale, (column, part, error, scale)
+    assert smooth >= share * len(columns)
+
+
+def some(m: cardan.MjModel, count: int = 12) -> list[int]:
+    """Columns, evenly spread over positions, velocities, activations and controls."""
+    return np.unique(np.linspace(0, 2 * m.nv + m.na + m.nu - 1, count).astype(int)).tolist()
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda kind: kind.name[6:])
+@pytest.mark.parametrize("cone", CONES, ids=lambda kind: kind.name[7:])
+def test_humanoid_on_the_ground(cone, integrator):
+    m = cardan.MjModel.from_xml_path(str(MODELS["humanoid"]))
+    m.opt.cone, m.opt.integrator = cone, integrator
+    solve_to_the_end(m)
+    d = in_contact(m, 250)
+    assert d.ncon > 1
+    check(d, some(m))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "humanoid"])
+def test_models_in_contact(name):
+    m = cardan.MjModel.from_xml_path(str(MODELS[name]))
+    solve_to_the_end(m)
+    d = in_contact(m, 150)
+    assert d.ncon > 0
+    check(d, some(m))
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("condim", [1, 3, 4, 6])
+def test_all_kinds_of_rows(cone, condim):
+    m = cardan.MjModel.from_xml_string(ROWS.format(cone=cone, jacobian="auto", condim=condim))
+    solve_to_the_end(m)
+    d = in_contact(m, 20)
+    assert d.ne > 0
+    assert d.nf > 0
+    assert d.ncon > 0
+    check(d, some(m, 20))
+
+
+@pytest.mark.parametrize("solver", [mjtSolver.mjSOL_PGS, mjtSolver.mjSOL_CG], ids=lambda kind: kind.name[6:])
+def test_solver_does_not_matter(solver):
+    """At the solution, which each of them finds, all solvers have the same derivatives."""
+    m = cardan.MjModel.from_xml_string(ROWS.format(cone="pyramidal", jacobian="auto", condim=3))
+    solve_to_the_end(m)
+    d = in_contact(m, 20)
+    expected = exact_jacobian(m, d)
+    m.opt.solver, m.opt.iterations = solver, 20000
+    np.testing.assert_allclose(exact_jacobian(m, d), expected, rtol=0.0, atol=CLOSE * np.abs(expected).max())
