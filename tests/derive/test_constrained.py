@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from derivatives_compared import exact_jacobian
 from derive.differences import Outcome, moved, richardson
-from models import STEPPED, SUITE
+from models import STEPPED
 from solver.row_models import ROWS
 
 import cardan
@@ -17,8 +17,6 @@ CLOSE = 1e-6
 MODELS = {
     "humanoid": STEPPED["humanoid"],
     "quadruped": STEPPED["quadruped"],
-    "egg": SUITE / "gymnasium-robotics/gymnasium_robotics/envs/assets/hand/manipulate_egg.xml",
-    "aloha": SUITE / "gym-aloha/gym_aloha/assets/bimanual_viperx_end_effector_insertion.xml",
 }
 CONES = [mjtCone.mjCONE_PYRAMIDAL, mjtCone.mjCONE_ELLIPTIC]
 INTEGRATORS = list(mjtIntegrator.__members__.values())

@@ -270,6 +270,10 @@ class Analysis:
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
         """Active fields whose tangents the stage reads to compute those of the fields `keep`, these included."""
+        return {name for name in self.needs(found, keep)[0] if not name.startswith("%")}
+
+    def needs(self, found: Activity, keep: Collection[str]) -> tuple[set[str], set[str]]:
+        """The same with arrays on the stack, and the numbers whose tangents are needed."""
         fields = set(keep) & found.active
         values: set[str] = set()
         while True:
@@ -278,7 +282,7 @@ class Analysis:
                 if isinstance(instruction, Instruction):
                     self._sweep_needs(found, fields, values, instruction)
             if before == (len(fields), len(values)):
-                return {name for name in fields if not name.startswith("%")}
+                return fields, values
 
     def _sweep_needs(self, found: Activity, fields: set[str], values: set[str], instruction: Instruction) -> None:
         if instruction.operation == "store":

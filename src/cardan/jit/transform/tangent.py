@@ -79,6 +79,7 @@ class Tangent:
     ) -> None:
         self.scalar, self.analysis, self.activity, self.lanes = scalar, analysis, activity, lanes
         self.stored = {name for name in activity.active if name.startswith("%") or name in keep}
+        self.needed = analysis.needs(activity, keep)[1]
         self.vector = f"<{lanes} x double>"
         self.out: list[str] = []
         self.count = 0
@@ -183,7 +184,7 @@ class Tangent:
         if " double " not in instruction.rest:
             return instruction.line
         predicate, first, second = comparison(instruction)
-        if second not in ZEROS or first not in self.activity.values or predicate not in ("une", "one", "oeq", "ueq"):
+        if second not in ZEROS or first not in self.needed or predicate not in ("une", "one", "oeq", "ueq"):
             return instruction.line
         equal = predicate.endswith("eq")
         value, moving, bits, any_lane = (self.fresh() for _ in range(4))
