@@ -20,7 +20,7 @@ from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
 from cardan.mjcf.events import make_parser, run_parser, well_formed
 from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import CLOSING_RULES, one_memory, rules_of
-from cardan.mjcf.values import parse_value
+from cardan.mjcf.values import parse_value, plain_readers
 from cardan.spec.asset_names import name_assets
 from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
@@ -196,9 +196,10 @@ class _Document:
             self._fail(f"unknown element, or not allowed inside <{parent.tag}>{hint}", tag)
         if row.later:
             self._fail(f"{row.later} are not supported yet", tag, kind=UnsupportedFeature)
-        if row.multiplicity == "?" and tag in top.seen:
-            self._fail(f"may stand only once inside <{parent.tag}>", tag)
-        top.seen.add(tag)
+        if row.multiplicity == "?":
+            if tag in top.seen:
+                self._fail(f"may stand only once inside <{parent.tag}>", tag)
+            top.seen.add(tag)
         element = parent.child(tag) if row.merged else None
         if element is None:
             element = Element(row, self.tree, parent)
@@ -225,9 +226,26 @@ class _Document:
     def _attributes(self, row: ElementRow, attributes: dict[str, str]) -> dict[str, Any]:
         """Typed values of the attributes, all required ones among them."""
         values: dict[str, Any] = {}
+        readers = plain_readers(row)
+        for name, text in attributes.items():
+            read = readers.get(name)
+            values[name] = read(text) if read is not None else None
+        if None in values.values():
+            values = self._careful_attributes(row, attributes, values)
+        for name in row.required:
+            if name not in values:
+                self._fail("required attribute missing", row.tag, name)
+        return values
+
+    def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
+        """Typed values of attributes of which some are not written in the plain way; ``plain`` has None for those."""
+        values: dict[str, Any] = {}
         ignored: set[str] = set()
         rows = row.attributes
         for name, text in attributes.items():
+            if plain[name] is not None:
+                values[name] = plain[name]
+                continue
             attribute = rows.get(name)
             if attribute is None and row.tag in _LENIENT:
                 self._warn("unknown attribute is ignored" + suggestion(name, rows), row.tag, name)
@@ -250,9 +268,6 @@ class _Document:
                 self._refuse_later(row, attribute, text)
         for name in ignored:
             values.pop(name, None)
-        for name in row.required:
-            if name not in values:
-                self._fail("required attribute missing", row.tag, name)
         return values
 
     def _refuse_later(self, row: ElementRow, attribute: Attribute, text: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import isinf
 from typing import Any
 
 from cardan.errors import suggestion
-from cardan.spec.schema.rows import Attribute, Type
+from cardan.spec.schema.rows import Attribute, ElementRow, Type
 
 _PLAIN_REAL = "0123456789+-. \t\r\n"  # text of these characters alone needs no closer look
 _PLAIN_INT = "0123456789+- \t\r\n"
@@ -20,6 +21,69 @@ _SUFFIX = {suffix: 1024**power for power, suffix in enumerate("KMGTPE", start=1)
 def parse_value(row: Attribute, text: str) -> Any:
     """The typed value of an attribute from its text. Raises ValueError which says what would be right."""
     return _PARSERS[row.type](row, text)
+
+
+@cache
+def plain_readers(row: ElementRow) -> dict[str, Callable[[str], Any]]:
+    """What reads attributes of an element that are written in the plain way, by name.
+
+    A reader returns None for a text that needs a closer look: `parse_value` finds its value, or says what is wrong.
+    """
+    return {
+        name: _PLAIN[attribute.type](attribute)
+        for name, attribute in row.attributes.items()
+        if attribute.type in _PLAIN and not (attribute.later or attribute.later_keywords or attribute.repeat)
+    }
+
+
+def _plain_real(row: Attribute) -> Callable[[str], Any]:
+    """A reader of real numbers."""
+    low, high, scalar = max(row.low, 1), row.high, row.scalar
+
+    def read(text: str) -> Any:
+        if text.strip(_PLAIN_REAL) or len(text) > _LONGEST_PLAIN:
+            return None
+        try:
+            if scalar:
+                return float(text)
+            values = tuple(map(float, text.split()))
+        except ValueError:
+            return None
+        return values if low <= len(values) and (high is None or len(values) <= high) else None
+
+    return read
+
+
+def _plain_int(row: Attribute) -> Callable[[str], Any]:
+    """A reader of a single integer of few digits."""
+    return lambda text: int(text) if row.scalar and text.isdecimal() and text.isascii() and len(text) < 9 else None
+
+
+def _plain_word(row: Attribute) -> Callable[[str], Any]:
+    """A reader of keywords."""
+    words = {word: word for word in row.keywords}
+    return words.get
+
+
+def _plain_bool(row: Attribute) -> Callable[[str], Any]:
+    """A reader of flags."""
+    return row.keywords.get
+
+
+def _plain_text(row: Attribute) -> Callable[[str], Any]:
+    """A reader of texts that aren't empty."""
+    return lambda text: text or None
+
+
+_PLAIN: dict[Type, Callable[[Attribute], Callable[[str], Any]]] = {
+    Type.REAL: _plain_real,
+    Type.INT: _plain_int,
+    Type.BOOL: _plain_bool,
+    Type.KEYWORD: _plain_word,
+    Type.STRING: _plain_text,
+    Type.REFERENCE: _plain_text,
+    Type.FILE: _plain_text,
+}
 
 
 def _parse_real(row: Attribute, text: str) -> float | tuple[float, ...]:
