@@ -7,6 +7,7 @@ its order, so that nothing is sorted again.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,8 +63,9 @@ def box_tree(corner: np.ndarray, centre: np.ndarray) -> BoxTree:
     n = len(corner)
     count = 2 * n - 1
     parts, memory = StructMemory(PARTS, {}), StructMemory(TREE, {})
-    parts.attach("low", corner.min(axis=1))
-    parts.attach("high", corner.max(axis=1))
+    # an axis of three or four entries is slow to reduce
+    parts.attach("low", reduce(np.minimum, corner.swapaxes(0, 1)))
+    parts.attach("high", reduce(np.maximum, corner.swapaxes(0, 1)))
     parts.attach("sorted", np.concatenate([_order(centre[:, axis]) for axis in range(3)]))
     for name, size in (("side", n), ("room", n), ("first", count), ("number", count)):
         parts.attach(name, np.empty(size, np.int32))

@@ -8,7 +8,8 @@ import numpy as np
 
 from cardan.collision.sdf.sampling import shape_distances
 from cardan.compiler.meshes.marching_cubes import marching_cubes
-from cardan.compiler.meshes.triangles import triangles, vertex_normals
+from cardan.compiler.meshes.normals import vertex_normals
+from cardan.compiler.meshes.triangles import triangles
 from cardan.formats.raw import MeshDataError, RawMesh
 
 if TYPE_CHECKING:

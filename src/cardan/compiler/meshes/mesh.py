@@ -13,6 +13,7 @@ from cardan.compiler.files import asset_name, read_asset
 from cardan.compiler.meshes import triangles as tri
 from cardan.compiler.meshes.hull import convex_hull, hull_graph
 from cardan.compiler.meshes.implicit import implicit_mesh
+from cardan.compiler.meshes.normals import renormalized, vertex_normals
 from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
 from cardan.formats.meshes import reader
@@ -98,7 +99,7 @@ class Mesh:
             raw.face_normal = raw.face_texcoord = None
         if not len(self.normal):
             parts = tri.triangles(self.vertex, self.face)
-            self.normal = tri.vertex_normals(parts, self.face, len(self.vertex), self.values["smoothnormal"])
+            self.normal = vertex_normals(parts, self.face, len(self.vertex), self.values["smoothnormal"])
         self._transform(np.array(self.values["refpos"]), self.values["refquat"], scale)
         self.face_normal = self.face if raw.face_normal is None else raw.face_normal
         no_coordinates = self.face if len(self.texcoord) else np.zeros_like(self.face)
@@ -115,7 +116,7 @@ class Mesh:
         if (scale != 1.0).any():
             self.vertex = (self.vertex * scale).astype(np.float32)
             self.normal = (self.normal * scale).astype(np.float32)
-        self.normal = tri.renormalized(self.normal)
+        self.normal = renormalized(self.normal)
 
     # --- hull --------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from cardan.constants import mjMINVAL
 
-_SHARP = 0.8  # cosine between a face's normal and the mean one, below which the edge is sharp
 _PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -87,64 +86,6 @@ def _products(d: np.ndarray, e: np.ndarray, f: np.ndarray, a: int, b: int) -> np
     own = np.float32(2.0) * (d[a] * d[b] + e[a] * e[b] + f[a] * f[b])
     mixed = own + d[a] * e[b] + d[b] * e[a] + d[a] * f[b] + d[b] * f[a] + e[a] * f[b] + e[b] * f[a]
     return mixed.astype(np.float64)
-
-
-# --- normals ----------------------------------------------------------------------------------------------------------
-
-
-def vertex_normals(parts: Triangles, face: np.ndarray, count: int, smooth: bool) -> np.ndarray:
-    """Normals of vertices: means of the faces around, weighted by area; sharp edges don't count unless ``smooth``."""
-    corner = face.ravel()
-    # the unit normal by the inverse length, rounded as in the reference
-    length = 2.0 * parts.area
-    inverse = 1.0 / np.where(length < mjMINVAL, 1.0, length)
-    weighted = np.repeat(length[:, None] * (inverse[:, None] * parts.cross), 3, axis=0)
-    total = _sum_by_vertex(corner, weighted, count)
-    if smooth:
-        return _unit(total)
-    # where the faces cancel out, edges are sharp by their angle to x, as in the reference
-    mean = _unit(total, (1.0, 0.0, 0.0))
-    sharp = (np.repeat(parts.normal, 3, axis=0) * mean[corner]).sum(axis=1) < _SHARP
-    return _unit(total - _sum_by_vertex(corner[sharp], weighted[sharp], count))
-
-
-def _sum_by_vertex(corner: np.ndarray, value: np.ndarray, count: int) -> np.ndarray:
-    """Sums of the values of corners for each vertex, rounded to single precision after each addition."""
-    total = np.zeros((count, 3), np.float32)
-    order = np.argsort(corner, kind="stable")
-    ordered = corner[order]
-    number = np.bincount(corner, minlength=count)
-    start = np.cumsum(number) - number
-    rank = np.arange(len(order)) - start[ordered]
-    # the first corner of all vertices, then the second one, ...: the order of the faces
-    by_rank = np.argsort(rank, kind="stable")
-    bounds = np.cumsum(np.bincount(rank)) if len(rank) else []
-    begin = 0
-    for end in bounds:
-        chosen = by_rank[begin:end]
-        total[ordered[chosen]] = total[ordered[chosen]] + value[order[chosen]]
-        begin = end
-    return total
-
-
-def _unit(vector: np.ndarray, default: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> np.ndarray:
-    """Unit vectors in single precision; ``default`` for those without direction."""
-    x, y, z = vector.T
-    length = np.sqrt(x * x + y * y + z * z)
-    zero = length < mjMINVAL
-    unit = vector / np.where(zero, np.float32(1.0), length)[:, None]
-    unit[zero] = default
-    return unit
-
-
-def renormalized(vector: np.ndarray) -> np.ndarray:
-    """Unit vectors in single precision, by multiplication with the inverse length; (0, 0, 1) for zero vectors."""
-    x, y, z = vector.T
-    length = np.sqrt(x * x + y * y + z * z)
-    zero = length < mjMINVAL
-    unit = vector * (np.float32(1.0) / np.where(zero, np.float32(1.0), length))[:, None]
-    unit[zero] = (0.0, 0.0, 1.0)
-    return unit
 
 
 def turned_edge(face: np.ndarray) -> tuple[int, int] | None:
