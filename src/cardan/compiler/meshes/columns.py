@@ -44,7 +44,7 @@ def put_meshes(build: Build) -> None:
 
 
 def _find_hulls(meshes: list[Mesh]) -> None:
-    """Find all hulls side by side: Qhull doesn't hold the GIL, and its program runs in a process of its own."""
+    """Find all hulls side by side: Qhull doesn't hold the GIL."""
     wanted = [mesh for mesh in meshes if mesh.needs_hull]
     if len(wanted) > 1:
         with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
