@@ -10,6 +10,8 @@ import pytest
 from view.browser import SIZE, browser, needs_browser, wait_for
 
 import cardan
+from cardan.view.panels.files import FilePanel
+from cardan.view.panels.rendering import RenderingPanel
 
 pytestmark = needs_browser
 
@@ -117,6 +119,52 @@ def test_keys_toggle_flags(page: Any, viewer: Any) -> None:
     page.mouse.move(100, 400)
     page.keyboard.press("c")
     wait_for(lambda: viewer.session.option.flags[flag] != before, "flag")
+
+
+def test_cameras(page: Any, viewer: Any) -> None:
+    session, clients = viewer.session, viewer.server.viser.get_clients
+    camera = next(iter(clients().values())).camera
+    rendering = viewer.controls.panels[RenderingPanel]
+    rendering.set_camera("0: front")
+    wait_for(lambda: np.allclose(camera.position, (0.0, -4.0, 1.0), atol=1e-3), "fixed camera")
+    rendering.set_camera("Free")
+    wait_for(lambda: not np.allclose(camera.position, (0.0, -4.0, 1.0), atol=1e-3), "free camera")
+    session.perturb.select = 1
+    rendering.set_camera("Tracking")
+    wait_for(lambda: session.camera.trackbodyid == 1, "tracking")
+    before = camera.position.copy()
+    session.post(lambda m, d: d.qpos.__setitem__(slice(0, 3), (0.0, 5.0, 0.6)))
+    wait_for(lambda: np.allclose(session.camera.lookat, (0.0, 5.0, 0.6), atol=0.01), "the camera's way to the body")
+    wait_for(lambda: abs(viewer.publisher.cameras.origin[1]) > 4.5, "the world's way")
+    assert np.allclose(camera.position, before)  # the world moves, not the page's camera
+    rendering.set_camera("Free")
+
+
+def test_second_page_sees_the_same(page: Any, viewer: Any) -> None:
+    pause(page, viewer)
+    second = page.context.browser.new_page(viewport=SIZE)
+    second.goto(viewer.address)
+    second.set_default_timeout(60_000)
+    wait_for(lambda: len(viewer.server.viser.get_clients()) == 2, "second connection")
+    button(second, "Run").click()
+    wait_for(lambda: not viewer.session.paused, "run")
+    wait_for(lambda: button(page, "Pause").count() == 1, "new label in the first page")
+    second.close()
+    wait_for(lambda: len(viewer.server.viser.get_clients()) == 1, "end of the connection")
+    before = viewer.session.data.time
+    wait_for(lambda: viewer.session.data.time > before + 0.2, "physics after a page was closed")
+
+
+def test_another_model_is_shown(page: Any, viewer: Any) -> None:
+    content = SCENE.replace("ball", "cube").replace('<geom size=".4" rgba', '<geom type="box" size=".4 .4 .4" rgba')
+    viewer.controls.panels[FilePanel].take("cube.xml", content.encode())
+    wait_for(lambda: viewer.session.model.body(1).name == "cube", "new model")
+    wait_for(lambda: page.get_by_text("cube.xml").count() == 1, "its name in the page")
+    viewer.source.path.write_text(SCENE.replace("ball", "third one"))
+    wait_for(lambda: viewer.session.model.body(1).name == "third one", "reload of the file")
+    viewer.source.path.write_text("<mujoco><nonsense/></mujoco>")
+    wait_for(lambda: page.get_by_text("nonsense").count() == 1, "message in the page")
+    assert viewer.session.model.body(1).name == "third one"
 
 
 def place_of(viewer: Any, point: np.ndarray) -> tuple[float, float]:

@@ -18,6 +18,8 @@ from cardan.view.source import Source
 from cardan.view.uploads import Uploads
 
 MOST_WORLDS = 64
+PATIENCE = 10.0
+"""How long the threads may take to end, s: they may be compiling."""
 
 
 class Viewer:
@@ -115,8 +117,8 @@ class Viewer:
         """Close all pages and end the threads."""
         self.session.closed.set()
         if self.physics is not None:
-            self.physics.join(2.0)
-        self.publisher.join(2.0)
+            self.physics.join(PATIENCE)
+        self.publisher.join(PATIENCE)
         self.controls.discard()
         self.uploads.close()
         self.server.close()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.enums import mjtCamera
-from cardan.visual import MjvCamera, MjvScene
+from cardan.visual import MjvCamera, MjvScene, mjv_averageCamera
 from cardan.visual.cameras import aim
 
 if TYPE_CHECKING:
@@ -132,13 +132,13 @@ class Cameras:
         fovy = radians(float(m.vis.global_.fovy))
         if camera.type == FIXED:
             self._known, self._tracked = self._values(), None
-            eye = scene.camera[0]
+            eye = mjv_averageCamera(*scene.camera)
             top = float(eye.frustum_top) / max(float(eye.frustum_near), 1e-9)
             pos, forward = np.array(eye.pos, float), np.array(eye.forward, float)
             return self._new(Pose(pos, pos + forward, np.array(eye.up, float), 2.0 * atan(top)))
         told = self._values() != self._known
         if camera.type == TRACKING:
-            told = self._track(camera, told)
+            told = self._track(camera)
         else:
             self._tracked = None
         self._known = self._values()
@@ -147,18 +147,18 @@ class Cameras:
         self._fixed = None
         return Pose(*orbit_of(camera), UP, fovy)
 
-    def _track(self, camera: MjvCamera, told: bool) -> bool:
+    def _track(self, camera: MjvCamera) -> bool:
         """Move the world so that the tracked point stays; whether pages have to be told a pose."""
-        lookat = np.array(camera.lookat, float)
-        if self._tracked is None or self._tracked[0] != camera.trackbodyid:
-            self._tracked = (int(camera.trackbodyid), lookat + self.origin)
-            return told
-        before = (camera.distance, camera.azimuth, camera.elevation)
-        self.origin = self._tracked[1] - lookat
-        known = MjvCamera()
+        lookat, known = np.array(camera.lookat, float), MjvCamera()
         if self._known is not None:
             known.values[...] = np.frombuffer(self._known, known.values.dtype)[0]
-        return before != (known.distance, known.azimuth, known.elevation)
+        begins = self._known is None or known.type == FIXED
+        if self._tracked is None or self._tracked[0] != camera.trackbodyid:
+            point = lookat if begins else np.array(known.lookat, float)
+            self._tracked = (int(camera.trackbodyid), point + self.origin)
+        self.origin = self._tracked[1] - lookat
+        before = (known.distance, known.azimuth, known.elevation)
+        return begins or before != (camera.distance, camera.azimuth, camera.elevation)
 
     def _new(self, pose: Pose) -> Pose | None:
         """The pose, if it is another than that of the last time."""

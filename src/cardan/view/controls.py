@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardan.view.keys import listen
 from cardan.view.panels.capture import CapturePanel
@@ -44,7 +44,6 @@ class Controls:
         self._viewer = viewer
         self._generation = -1
         self.panels: dict[type[Panel], Panel] = {}
-        self._keys: list[Any] = []
         self._viewer.controls = self
         self.refresh()
 
@@ -59,9 +58,7 @@ class Controls:
             with tabs.add_tab(title):
                 for kind in kinds:
                     self.panels[kind] = kind(self._viewer)
-        for key in self._keys:
-            key.remove()
-        self._keys = listen(self._viewer, self._viewer.key_callback)
+        listen(self._viewer, self._viewer.key_callback)
 
     def discard(self) -> None:
         """Let go of what panels hold beyond their controls."""

@@ -48,18 +48,15 @@ def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
     return keys
 
 
-def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> list[Any]:
-    """Let keys in the pages do what they do in `simulate`, and tell a script of each; returns viser's handles."""
+def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
+    """Let keys in the pages do what they do in `simulate`, and tell a script of each."""
     gui = viewer.server.viser.gui
     acts = simulation_keys(viewer)
     heard = {(key, False) for key in CODES} if key_callback is not None else set()
-    handles = []
     for key, shifted in sorted({*acts, *heard}):
         words, act = acts.get((key, shifted), (f"Key {key}", None))
         command = gui.add_command(words, hotkey=key, modifier="shift" if shifted else None)  # type: ignore[arg-type]
         command.on_trigger(_trigger(act, key_callback, CODES[key]))
-        handles.append(command)
-    return handles
 
 
 def _trigger(act: Act | None, key_callback: Callable[[int], None] | None, code: int) -> Callable[[Any], None]:

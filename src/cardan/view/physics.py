@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from cardan.api.pipeline import mj_forward, mj_step
+from cardan.step.report import tell
 from cardan.view.history import History
 from cardan.view.pace import Pace
 from cardan.view.perturbing import Pusher
@@ -68,7 +69,11 @@ class Physics:
         while not self.session.closed.is_set():
             started = self._clock()
             with self.session.lock:
-                self.turn()
+                try:
+                    self.turn()
+                except Exception as error:  # of a callback of the user, say: it stands still, and says so
+                    self.session.paused = True
+                    tell(f"Physics stopped: {type(error).__name__}: {error}")
             time.sleep(max(REST, TURN - (self._clock() - started)))
 
     def resume(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.enums import mjtCatBit
+from cardan.step.report import tell
 from cardan.view.camera import Cameras, Pose
 from cardan.view.effects import Effects
 from cardan.view.instances import GEOM, Batch, Kind, instances_of, joined
@@ -102,7 +104,7 @@ class Publisher:
         self.also: list[Callable[[], None]] = []
         self.sent, self.rate, self._counted = 0, 0.0, (time.perf_counter(), 0)
         self._thread: threading.Thread | None = None
-        self._generation = -1
+        self._generation, self._trouble = -1, ""
         self._renewed: list[tuple[str, int]] = []
         self.cameras = Cameras(session, server, server.scene.add_frame(ROOT, show_axes=False))
         self.mouse = Mouse(self)
@@ -141,9 +143,21 @@ class Publisher:
     def _run(self) -> None:
         due = time.perf_counter()
         while not self.session.closed.is_set():
-            self.update()
+            try:
+                self.update()
+            except Exception as error:  # a panel or a node that fails must not leave the pages without pictures
+                if not self.session.closed.is_set():
+                    self._complain(error)
             due = max(due + 1.0 / RATE, time.perf_counter() - 1.0 / RATE)
             time.sleep(max(0.0, due - time.perf_counter()))
+
+    def _complain(self, error: Exception) -> None:
+        """Say once what went wrong."""
+        text = f"{type(error).__name__}: {error}"
+        if text != self._trouble:
+            self._trouble = text
+            traceback.print_exception(error)
+            tell(f"The viewer had trouble: {text}")
 
     def update(self) -> None:
         """Make the scene, and send it."""

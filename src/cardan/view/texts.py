@@ -30,7 +30,9 @@ class Labels:
             text = bytes(geoms["label"][index]).decode("utf-8", "replace")
             pos = geoms["pos"][index].astype(float)
             if k == len(self._handles):
-                label = self._scene.add_label(f"{ROOT}/label_{k}", text, position=pos, anchor="bottom-center")
+                label = self._scene.add_label(
+                    f"{ROOT}/label_{k}", text, position=pos, anchor="bottom-center", font_screen_scale=0.75
+                )
                 self._handles.append(label)
             handle = self._handles[k]
             if handle.text != text:

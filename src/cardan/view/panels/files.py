@@ -48,7 +48,7 @@ class FilePanel(Panel):
 
     def say(self, text: str) -> None:
         """Show what went wrong, or nothing."""
-        self.message.content, self.message.visible = f"⚠ {text}", bool(text)
+        self.message.content, self.message.visible = f"⚠ `{text}`", bool(text)
 
     def reload(self) -> None:
         """Load the model again."""

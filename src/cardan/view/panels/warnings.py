@@ -42,6 +42,6 @@ class WarningPanel(Panel):
             counts = [int(warnings[k].number) for k in range(mjtWarning.mjNWARNING.value)]
         names = [name.removeprefix("mjWARN_").lower() for name in list(mjtWarning.__members__)[: len(counts)]]
         lines = [f"**{name}** {count}" for name, count in zip(names, counts, strict=True) if count]
-        content = "  \n".join([*lines, *reversed(self.texts)]) or "none"
+        content = "  \n".join([*lines, *(f"`{text}`" for text in reversed(self.texts))]) or "none"
         if content != self._shown:
             self._shown = self.text.content = content
