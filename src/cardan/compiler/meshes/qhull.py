@@ -9,10 +9,11 @@ both orders follow from the list of facets. Flat faces of more corners are merge
 end, which disturbs both.
 
 Qhull's library (package ``cmeel-qhull``, not on Windows) is called directly: importing SciPy would take longer than
-most hulls. It prints planes and facets, with the facets around each vertex (options ``n``, ``FF``), and, for debugging,
-its list of vertices. Where the library is not there, and for very many facets, SciPy runs Qhull; then the numbers of
-the regions of a Voronoi diagram tell the order of vertices in passing, and facets around them stand in the order of
-the list.
+most hulls. It prints planes, facets and their names (options ``n``, ``Fv``, ``FI``), and says in its summary (``s``)
+whether it has merged any; if so it is run once more, and prints the facets around each vertex (``FF``) and, for
+debugging, its list of vertices. Where the library is not there, and for very many facets, SciPy runs Qhull; then the
+numbers of the regions of a Voronoi diagram tell the order of vertices in passing, and facets around them stand in the
+order of the list.
 
 Sources: C. Barber, D. Dobkin, H. Huhdanpaa, The Quickhull algorithm for convex hulls, ACM Transactions on Mathematical
 Software 22 (1996), section 2; the manual of Qhull (calling Qhull from C programs; output formats). What goes beyond it
@@ -35,15 +36,14 @@ from cardan.formats.raw import MeshDataError
 OPTIONS = "Qt"
 """Cut flat faces of more than three corners into triangles."""
 MANY = 20_000
-"""Facets above which the library isn't asked for them: it prints all, which takes seconds."""
+"""Facets above which the library isn't asked for what is around vertices: it prints all, which takes seconds."""
 FLAT = "the mesh has no convex hull: its vertices lie in a plane, or nearly"
 
 _LIBRARIES = ("libqhull_r.so", "libqhull_r.dylib")
 _STATE = 1 << 16  # bytes for Qhull's own structure, which takes 9,000
-_FACET = re.compile(r"^- f(\d+)$", re.MULTILINE)
-_CORNERS = re.compile(r"^    - vertices: p(\d+)\(v\d+\) p(\d+)\(v\d+\) p(\d+)\(v\d+\)", re.MULTILINE)
 _VERTEX = re.compile(r"^- p(\d+)\(v(\d+)\):", re.MULTILINE)
 _AROUND = re.compile(r"^- p(\d+)\(v\d+\):[^\n]*\n  neighbors:((?:\s+f\d+)+)", re.MULTILINE)
+_MERGED = "Number of merged facets"
 _LISTED = re.compile(r"all vertices:((?:\s+\d+)+)")
 
 
@@ -128,9 +128,21 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
     Raises:
         MeshDataError: the points lie in a plane.
     """
-    if 2 * len(points) > MANY and int(_ask(qhull, points, "Fs")[0].split()[4]) > MANY:
+    numbers, summary = _ask(qhull, points, "s n Fv FI")
+    table = np.fromstring(numbers, sep=" ")
+    count = int(table[1]) if len(table) > 1 else 0
+    # planes with their size, then facets, then their names, each after their number
+    if not 0 < count <= MANY or len(table) != 2 + 4 * count + 1 + 4 * count + 1 + count:
         return None
-    return _read(*_ask(qhull, points, "n FF"))
+    plane, corner, name = np.split(table, [2 + 4 * count, 3 + 8 * count])
+    size, *facet = corner[1:].astype(np.int64).reshape(-1, 4).T
+    if (size != 3).any():
+        return None
+    facets = np.stack(facet, axis=1), plane[2:].reshape(-1, 4)
+    # four are the tetrahedron that it starts from, without a cone
+    if count > 4 and _MERGED not in summary:
+        return Facets(*facets, _last_cones(facets[0]), _as_listed(facets[0]))
+    return _read_vertices(*facets, name[1:].astype(np.int64).tolist(), *_ask(qhull, points, "FF"))
 
 
 def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[str, str]:
@@ -155,22 +167,20 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[str, str]:
     return texts
 
 
-def _read(text: str, lists: str) -> Facets | None:
-    """A hull from what Qhull printed; None if its parts don't fit together."""
-    facet = np.array(_CORNERS.findall(text), np.int64).reshape(-1, 3)
-    planes, separated, _ = text.partition("Vertices and facets:")
-    plane = np.array(planes.split()[2:] if separated else [], np.float64)
-    number = {name: k for k, name in enumerate(_FACET.findall(text))}
-    point_of = {vertex: int(point) for point, vertex in _VERTEX.findall(text)}
+def _read_vertices(facet: np.ndarray, plane: np.ndarray, names: list[int], dump: str, lists: str) -> Facets | None:
+    """A hull of known facets, with what Qhull printed of its vertices; None if that doesn't fit together."""
+    vertices = dump.partition("\n- f")[0]
+    number = {f"f{name}": k for k, name in enumerate(names)}
+    point_of = {vertex: int(point) for point, vertex in _VERTEX.findall(vertices)}
     found = _LISTED.search(lists)
     order = found[1].split() if found else []
-    if not 0 < 4 * len(facet) == 4 * len(number) == len(plane) or sorted(order) != sorted(point_of):
+    if sorted(order) != sorted(point_of):
         return None
-    pairs = [(int(v), number[name[1:]]) for v, names in _AROUND.findall(text) for name in names.split()]
+    pairs = [(int(v), number[name]) for v, near in _AROUND.findall(vertices) for name in near.split()]
     vertex, near = np.array(pairs, np.int64).reshape(-1, 2).T
     # it tells nothing where the list decides
     around = (vertex, near) if len(vertex) == facet.size else _as_listed(facet)
-    return Facets(facet, plane.reshape(-1, 4), np.array([point_of[name] for name in order]), around)
+    return Facets(facet, plane, np.array([point_of[name] for name in order]), around)
 
 
 def _by_scipy(points: np.ndarray) -> Facets:
