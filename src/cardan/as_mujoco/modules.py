@@ -12,7 +12,7 @@ import cardan
 from cardan.as_mujoco.documentation import document
 from cardan.face import public_names
 from cardan.model.mjdata import MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList
-from cardan.model.named import VIEW_CLASSES
+from cardan.model.named import view_classes
 
 NAME = "mujoco"
 VERSION = "3.1.6"
@@ -140,7 +140,7 @@ def fill(module: ModuleType) -> None:
     if name == "_functions":
         vars(module)["_realloc_con_efc"] = _realloc_con_efc
     elif name == "_structs":
-        vars(module).update({cls.__name__: cls for cls in VIEW_CLASSES})
+        vars(module).update({cls.__name__: cls for cls in view_classes()})
         vars(module).update({f"_{cls.__name__}": cls for cls in LISTS})
     module.__doc__ = f"The part of cardan that stands in {NAME}.{name}."
 

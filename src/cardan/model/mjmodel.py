@@ -143,7 +143,7 @@ class MjModel(Native, ModelNames):
 
     address: int  # of the slot table, for native stages
     _memory: StructMemory
-    _views: dict[tuple[type, str | int], Any]  # of named access
+    _views: dict[tuple[str, str | int], Any]  # of named access
     _texts: dict[str, bytes]  # names and the like, which don't change
     _programs: Programs
     _form: Form  # of the native code that runs on it

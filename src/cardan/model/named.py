@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -264,17 +265,19 @@ def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) 
     return chosen
 
 
-def _view_class(owner: str, struct: Struct, kind: Kind, prefixes: tuple[str, ...]) -> type[ElementView]:
+@cache
+def view_class(name: str) -> type[ElementView]:
+    """The class of some views, by its name, made when it is first needed: there are dozens of classes."""
+    owner, kind = _VIEWS[name]
+    struct, prefixes = (MODEL, kind.prefixes) if owner == "MjModel" else (DATA, kind.data_prefixes)
     fields = fields_of(struct, prefixes, tuple(kind.spans))
     body: dict[str, Any] = {"__slots__": (), "__doc__": f"One {kind.methods[-1]} of an {owner}."}
     body["_attributes"] = tuple(fields)
     body.update({short: _attribute(field) for short, field in fields.items()})
-    return type(f"_{owner}{kind.title}Views", (ElementView,), body)
+    return type(name, (ElementView,), body)
 
 
-def _accessor(
-    method: str, kind: Kind, cls: type[ElementView], model_of: Callable[[Any], MjModel]
-) -> Callable[..., Any]:
+def _accessor(method: str, cls: str, kind: Kind, model_of: Callable[[Any], MjModel]) -> Callable[..., Any]:
     def find(self: Any, name: str | bytes | int) -> ElementView:
         m = model_of(self)
         text = name.decode() if isinstance(name, bytes | bytearray) else name
@@ -284,7 +287,7 @@ def _accessor(
         views = self._views
         if (cls, i) not in views:
             spans = {dim: span(m, i) for dim, span in kind.spans.items()}
-            views[cls, i] = cls(self._memory, spans, i, book.names[i])
+            views[cls, i] = view_class(cls)(self._memory, spans, i, book.names[i])
         return views.setdefault((cls, which), views[cls, i])
 
     def access(self: Any, name: str | bytes | int = "") -> ElementView:
@@ -313,16 +316,22 @@ class DataNames(DataFields):
     """Named access to the elements of a model's data."""
 
 
-VIEW_CLASSES: list[type[ElementView]] = []
-"""The classes of all views, of a model's elements and of its data's."""
+_VIEWS = {f"_MjModel{kind.title}Views": ("MjModel", kind) for kind in KINDS}
+_VIEWS |= {f"_MjData{kind.title}Views": ("MjData", kind) for kind in KINDS if kind.data_methods}
 
-for _kind in KINDS:
-    _cls = _view_class("MjModel", MODEL, _kind, _kind.prefixes)
-    VIEW_CLASSES.append(_cls)
-    for _method in _kind.methods:
-        setattr(ModelNames, _method, _accessor(_method, _kind, _cls, lambda m: m))
-    if _kind.data_methods:
-        _cls = _view_class("MjData", DATA, _kind, _kind.data_prefixes)
-        VIEW_CLASSES.append(_cls)
-        for _method in _kind.data_methods:
-            setattr(DataNames, _method, _accessor(_method, _kind, _cls, lambda d: d.model))
+
+def view_classes() -> list[type[ElementView]]:
+    """The classes of all views, of a model's elements and of its data's."""
+    return [view_class(name) for name in _VIEWS]
+
+
+def _add_access() -> None:
+    """Give models and data their methods of named access."""
+    for cls, (owner, kind) in _VIEWS.items():
+        of_model = owner == "MjModel"
+        for method in kind.methods if of_model else kind.data_methods:
+            names, model_of = (ModelNames, lambda m: m) if of_model else (DataNames, lambda d: d.model)
+            setattr(names, method, _accessor(method, cls, kind, model_of))
+
+
+_add_access()

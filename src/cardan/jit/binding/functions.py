@@ -287,8 +287,19 @@ def _checked(name: str, argument: Array, value: np.ndarray | None) -> CheckedArr
     return CheckedArray(name, value.reshape(1, -1) if argument.is_row else value, not argument.written)
 
 
+_STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+
 def _parameters(function: FunctionType) -> str:
     """Names and defaults of the parameters, as CPython's functions tell them to `inspect.signature`."""
-    signature = inspect.signature(function)
-    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-    return ", ".join(map(str, plain))
+    code, defaults = function.__code__, function.__defaults__ or ()
+    if (
+        code.co_kwonlyargcount
+        or code.co_posonlyargcount
+        or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    ):
+        raise TypeError(f"{function.__name__}: functions of the interface have plain parameters only")
+    names = code.co_varnames[: code.co_argcount]
+    required = len(names) - len(defaults)
+    given = (f"{name}={value!r}" for name, value in zip(names[required:], defaults, strict=True))
+    return ", ".join((*names[:required], *given))
