@@ -74,9 +74,13 @@ FOREIGN = ("- p7(v1): 0 0 0\n  neighbors: f3\n- f3\n    - vertices: p7(v1) p8(v2
 
 
 @pytest.mark.parametrize("answer", [("", ""), ("4\n1\n 1 0 0 1\n", ""), FOREIGN])
-def test_answers_that_make_no_sense(answer: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("asked", ["s n Fv FI", "FF"])
+def test_answers_that_make_no_sense(answer: tuple[str, str], asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the library prints isn't believed if its parts don't fit together."""
-    monkeypatch.setattr(qhull, "_ask", lambda library, points, formats: answer)
+    ask = qhull._ask
+    monkeypatch.setattr(
+        qhull, "_ask", lambda library, points, formats: answer if formats == asked else ask(library, points, formats)
+    )
     for own, expected in zip(parts(graph(FLAT["cube"])), parts(reference_graph(FLAT["cube"])), strict=True):
         np.testing.assert_array_equal(own, expected)
 

@@ -129,7 +129,10 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
         MeshDataError: the points lie in a plane.
     """
     numbers, summary = _ask(qhull, points, "s n Fv FI")
-    table = np.fromstring(numbers, sep=" ")
+    try:
+        table = np.array(numbers.split(), np.float64)
+    except ValueError:
+        return None
     count = int(table[1]) if len(table) > 1 else 0
     # planes with their size, then facets, then their names, each after their number
     if not 0 < count <= MANY or len(table) != 2 + 4 * count + 1 + 4 * count + 1 + count:
@@ -174,10 +177,12 @@ def _read_vertices(facet: np.ndarray, plane: np.ndarray, names: list[int], dump:
     point_of = {vertex: int(point) for point, vertex in _VERTEX.findall(vertices)}
     found = _LISTED.search(lists)
     order = found[1].split() if found else []
-    if sorted(order) != sorted(point_of):
+    if sorted(order) != sorted(point_of) or set(point_of.values()) != set(facet.ravel().tolist()):
         return None
-    pairs = [(int(v), number[name]) for v, near in _AROUND.findall(vertices) for name in near.split()]
+    pairs = [(int(v), number.get(name, -1)) for v, near in _AROUND.findall(vertices) for name in near.split()]
     vertex, near = np.array(pairs, np.int64).reshape(-1, 2).T
+    if (near < 0).any():
+        return None
     # it tells nothing where the list decides
     around = (vertex, near) if len(vertex) == facet.size else _as_listed(facet)
     return Facets(facet, plane, np.array([point_of[name] for name in order]), around)
