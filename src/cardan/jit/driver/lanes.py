@@ -53,8 +53,12 @@ class LaneCode:
     Args:
         stages: stages in order; one may stand there several times.
         table: functions by number, the first is number 1.
-        form: an interleaved one.
+        form: what is made of them. In an interleaved one, `run` runs them; else, they are called at `addresses`.
         exact: whether all is compiled to the rounding of the interpreter.
+
+    Attributes:
+        addresses: of the stages.
+        table: addresses of the functions in the tables.
     """
 
     def __init__(
@@ -66,8 +70,10 @@ class LaneCode:
         for code in (*(lane_object(entry, form) for entry in entries.values()), assemble(glue)):
             self._engine.add(code)
         self._lane = np.ctypeslib.as_array((ctypes.c_int64 * 2).from_address(self._engine.address(LANE)))
+        self.addresses = [self._engine.address(entries[stage].symbol) for stage in stages]
+        self.table = [self._engine.address(entries[function].symbol) for function in table]
         word = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-        self._stages = [word(self._engine.address(entries[stage].symbol)) for stage in stages]
+        self._stages = [word(address) for address in self.addresses]
 
     def __len__(self) -> int:
         return len(self._stages)
