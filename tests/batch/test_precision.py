@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.batch.test_batch import CART, PILE
+from tests.precision_compared import too_far
 
 import cardan
 from cardan.batch import Batch
@@ -62,6 +63,10 @@ def test_contacts_are_near_while_memory_grows() -> None:
             assert near.contact.dist.dtype == np.float64  # data of a world is a copy in double precision
             np.testing.assert_allclose(np.sort(near.contact.dist), np.sort(far.contact.dist), atol=CLOSE)
     assert double.ncon.max() > 30
+
+
+def test_it_is_as_near_as_rounding_allows(cart: cardan.MjModel) -> None:
+    assert too_far(cart) == []
 
 
 def test_a_pile_comes_to_rest() -> None:
