@@ -1,4 +1,4 @@
-"""Time of finite-difference derivatives of the humanoid on the ground ÷ the reference engine's."""
+"""Time of derivatives of a step: by differences ÷ the reference engine's, and exact ones ÷ a step and ÷ differences."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import mujoco
 import numpy as np
 
 import cardan
-from benchmarks.scenes import HUMANOID, set_state, settled_state
-from benchmarks.timing import paired_ratio, save
+from benchmarks.scenes import HUMANOID, MORE_SCENES, Scene, set_state, settled_state
+from benchmarks.timing import paired_ratio, save, steps_seconds
 
 CALLS = 5
 EPSILON = 1e-6
+EXACT = (HUMANOID, *(s for s in MORE_SCENES if s.name in ("arm26", "humanoid100", "quadruped on terrain")))
+"""Scenes whose exact derivatives are timed."""
+STEPS = 20
 
 
 def transition(engine: Any, m: Any, d: Any, centred: bool) -> float:
@@ -26,8 +29,57 @@ def transition(engine: Any, m: Any, d: Any, centred: bool) -> float:
     return (time.thread_time() - start) / CALLS
 
 
+def state_and_control(engine: Any, m: Any, d: Any, exact: bool) -> float:
+    """Seconds for A and B, exact or by forward differences."""
+    nx = 2 * m.nv + m.na
+    A, B = np.zeros((nx, nx)), np.zeros((nx, m.nu))
+    start = time.thread_time()
+    for _ in range(CALLS):
+        if exact:
+            engine.mjd_transition(m, d, A, B, None, None)
+        else:
+            engine.mjd_transitionFD(m, d, EPSILON, 0, A, B, None, None)
+    return (time.thread_time() - start) / CALLS
+
+
+def exact_row(scene: Scene) -> dict[str, float]:
+    """Time of exact A and B ÷ the reference's forward differences, and ÷ a step of ours from the same state."""
+    reference_model, our_model = scene.load(mujoco), scene.load(cardan)
+    reference_data, our_data = mujoco.MjData(reference_model), cardan.MjData(our_model)
+    state = settled_state(mujoco, reference_model, scene)
+
+    def ours() -> float:
+        set_state(our_data, state)
+        return state_and_control(cardan, our_model, our_data, True)
+
+    def theirs() -> float:
+        set_state(reference_data, state)
+        return state_and_control(mujoco, reference_model, reference_data, False)
+
+    def step() -> float:
+        set_state(our_data, state)
+        return steps_seconds(cardan, our_model, our_data, STEPS) / STEPS
+
+    ours()
+    step()
+    row = paired_ratio(ours, theirs)
+    return row | {"steps": paired_ratio(ours, step)["ratio"]}
+
+
+def exact() -> None:
+    """Print and save exact derivatives."""
+    rows = {}
+    for scene in EXACT:
+        row = rows[scene.name] = exact_row(scene)
+        print(
+            f"mjd_transition, {scene.name}: {row['steps']:.1f} steps, {row['ratio']:.3f} of the reference's forward "
+            f"differences, {1e3 * row['ours']:.3f} ms"
+        )
+    save("exact_derivatives", rows)
+
+
 def main() -> None:
-    """Print and save forward and centred differences."""
+    """Print and save forward and centred differences, and exact derivatives."""
     reference_model, our_model = HUMANOID.load(mujoco), HUMANOID.load(cardan)
     reference_data, our_data = mujoco.MjData(reference_model), cardan.MjData(our_model)
     state = settled_state(mujoco, reference_model, HUMANOID)
@@ -45,6 +97,7 @@ def main() -> None:
             f"  {1e3 * row['ours']:.2f} ms / {1e3 * row['reference']:.2f} ms"
         )
     save("derivatives", rows)
+    exact()
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ COLUMNS: dict[str, Columns] = {
     "compiling": MILLISECONDS,
     "loading": MILLISECONDS,
     "derivatives": MILLISECONDS,
+    "exact_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
     "growth_chains": GROWTH,
     "growth_cloths": GROWTH,
     "growth_piles": GROWTH,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cardan.api.defaults import *
     from cardan.api.derivatives import *
     from cardan.api.distance import *
+    from cardan.api.gradients import *
     from cardan.api.loading import *
     from cardan.api.mjspec import *
     from cardan.api.mju_bands import *

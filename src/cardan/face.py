@@ -15,7 +15,8 @@ _OF_OTHERS = {
 """Modules that have more names than the public ones."""
 
 _API = (
-    *("pipeline", "loading", "names", "state", "support", "saving", "rays", "derivatives", "distance", "defaults"),
+    *("pipeline", "loading", "names", "state", "support", "saving", "rays", "derivatives", "gradients", "distance"),
+    "defaults",
     *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp", "muscles"),
     *("callbacks", "collisions", "plugins", "mjspec"),
 )

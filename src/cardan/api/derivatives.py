@@ -130,6 +130,42 @@ def mjd_transition(m: MjModel, d: MjData, A: Matrix, B: Matrix, C: Matrix, D: Ma
     _write(D, result[nx:, nx:])
 
 
+def _inverse_targets(m: MjModel, forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> Targets:
+    """The matrices of `mjd_inverseFD`: derivatives of force and sensors by position, velocity, acceleration; of qM."""
+    nv, ns = m.nv, m.nsensordata
+    return (
+        *((f"DfD{x}", array, (nv, nv), "(nv, nv)") for x, array in zip("qva", forces, strict=True)),
+        *((f"DsD{x}", array, (nv, ns), "(nv, nsensordata)") for x, array in zip("qva", sensed, strict=True)),
+        ("DmDq", inertia, (nv, m.nM), "(nv, nM)"),
+    )
+
+
+def _check_invertible(name: str, m: MjModel) -> None:
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise FatalError(f"{name}: RK4 integrator is not supported")
+    if m.opt.noslip_iterations > 0:
+        raise FatalError(f"{name}: noslip solver is not supported")
+
+
+def _wanted(forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> tuple[bool, bool, bool]:
+    """Whether derivatives by position, velocity and acceleration are wanted."""
+    by_position, by_velocity, by_acceleration = (
+        force is not None or sensor is not None for force, sensor in zip(forces, sensed, strict=True)
+    )
+    return by_position or inertia is not None, by_velocity, by_acceleration
+
+
+def _write_inverse(
+    m: MjModel, result: np.ndarray, forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix
+) -> None:
+    nv, ns = m.nv, m.nsensordata
+    for k in range(3):
+        rows = result[k * nv : (k + 1) * nv]
+        _write(forces[k], rows[:, :nv])
+        _write(sensed[k], rows[:, nv : nv + ns])
+    _write(inertia, result[:nv, nv + ns :])
+
+
 def mjd_inverseFD(
     m: MjModel,
     d: MjData,
@@ -168,30 +204,62 @@ def mjd_inverseFD(
     """
     name = "mjd_inverseFD"
     check_pair(name, m, d)
-    nv, ns = m.nv, m.nsensordata
-    forces = (("DfDq", DfDq), ("DfDv", DfDv), ("DfDa", DfDa))
-    sensed = (("DsDq", DsDq), ("DsDv", DsDv), ("DsDa", DsDa))
-    _check_targets(
-        (
-            *((label, array, (nv, nv), "(nv, nv)") for label, array in forces),
-            *((label, array, (nv, ns), "(nv, nsensordata)") for label, array in sensed),
-            ("DmDq", DmDq, (nv, m.nM), "(nv, nM)"),
-        )
-    )
+    forces, sensed = (DfDq, DfDv, DfDa), (DsDq, DsDv, DsDa)
+    _check_targets(_inverse_targets(m, forces, sensed, DmDq))
     actuation = integer(name, "flg_actuation", flg_actuation) != 0
-    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
-        raise FatalError("mjd_inverseFD: RK4 integrator is not supported")
-    if m.opt.noslip_iterations > 0:
-        raise FatalError("mjd_inverseFD: noslip solver is not supported")
-    by_position = not (DfDq is None and DsDq is None and DmDq is None)
-    inputs = (by_position, not (DfDv is None and DsDv is None), not (DfDa is None and DsDa is None))
-    sensors = any(array is not None for _, array in sensed)
-    result = inverse_differences(m, d, _step_size(name, eps), actuation, inputs, sensors)
-    for k, (_, array) in enumerate(forces):
-        _write(array, result[k * nv : (k + 1) * nv, :nv])
-    for k, (_, array) in enumerate(sensed):
-        _write(array, result[k * nv : (k + 1) * nv, nv : nv + ns])
-    _write(DmDq, result[:nv, nv + ns :])
+    _check_invertible(name, m)
+    sensors = any(array is not None for array in sensed)
+    wanted = _wanted(forces, sensed, DmDq)
+    result = inverse_differences(m, d, _step_size(name, eps), actuation, wanted, sensors)
+    _write_inverse(m, result, forces, sensed, DmDq)
+
+
+def mjd_inverse(
+    m: MjModel,
+    d: MjData,
+    flg_actuation: int,
+    DfDq: Matrix,
+    DfDv: Matrix,
+    DfDa: Matrix,
+    DsDq: Matrix,
+    DsDv: Matrix,
+    DsDa: Matrix,
+    DmDq: Matrix,
+) -> None:
+    """Jacobians of `mj_inverse`, exact up to rounding, with a row for each input: transposed, as in control theory.
+
+    The same as `mjd_inverseFD`, without differences. Inputs are q (qpos, in the tangent space), v (qvel) and a (qacc);
+    results f (qfrc_inverse), s (sensordata) and m (qM). `d` does not change.
+
+    Args:
+        m: model.
+        d: data.
+        flg_actuation: other than 0 to subtract `qfrc_actuator` from `qfrc_inverse`.
+        DfDq: (nv, nv), or None.
+        DfDv: (nv, nv), or None.
+        DfDa: (nv, nv), or None.
+        DsDq: (nv, nsensordata), or None.
+        DsDv: (nv, nsensordata), or None.
+        DsDa: (nv, nsensordata), or None.
+        DmDq: (nv, nM), or None.
+
+    Raises:
+        FatalError: the integrator is RK4, or the no-slip solver is on.
+        NotImplementedError: the model or the state has a feature without derivatives; the message names it.
+        RuntimeError: native code is switched off (``CARDAN_JIT=0``).
+        TypeError: an array of another shape or type.
+    """
+    from cardan.derive.inverse import inverse_derivatives
+
+    name = "mjd_inverse"
+    check_pair(name, m, d)
+    forces, sensed = (DfDq, DfDv, DfDa), (DsDq, DsDv, DsDa)
+    _check_targets(_inverse_targets(m, forces, sensed, DmDq))
+    actuation = integer(name, "flg_actuation", flg_actuation) != 0
+    _check_invertible(name, m)
+    sensors = any(array is not None for array in sensed) and m.nsensordata > 0
+    result = inverse_derivatives(m, d, actuation, _wanted(forces, sensed, DmDq), sensors)
+    _write_inverse(m, result, forces, sensed, DmDq)
 
 
 def mjd_subQuat(qa: Any, qb: Any, Da: Matrix, Db: Matrix) -> None:
@@ -242,4 +310,4 @@ def mjd_quatIntegrate(vel: Any, scale: float, Dquat: np.ndarray, Dvel: np.ndarra
     targets[2][:] = velocity
 
 
-__all__ = ["mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transition", "mjd_transitionFD"]
+__all__ = ["mjd_inverse", "mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transition", "mjd_transitionFD"]

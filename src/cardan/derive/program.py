@@ -59,7 +59,7 @@ class TangentProgram:
         stages: stages in order; a `Plain` one runs as it is.
         inputs: fields that vary, as ``d.qpos`` or ``m.body_mass``.
         outputs: fields whose tangents are wanted.
-        directions: number of directions.
+        blocks: number of blocks of `LANES` directions.
         several: whether the stages make several forward passes, so that none may be left out.
 
     Attributes:
@@ -73,17 +73,16 @@ class TangentProgram:
         stages: Sequence[Stage | Plain],
         inputs: Collection[str],
         outputs: Collection[str],
-        directions: int,
+        blocks: int,
         several: bool = False,
     ) -> None:
         self.m, self.d = m, d
-        self.directions = directions
-        self.blocks = -(-directions // LANES)
-        steps, active = _forwards(stages, frozenset(inputs))
-        steps, wanted = _backwards(steps, frozenset(outputs), several)
+        self.blocks = blocks
+        steps = _forwards(stages, frozenset(inputs))
+        steps = _backwards(steps, frozenset(outputs), several)
         self._table, self._code = _table(steps)
         own = {*inputs, *outputs}
-        used = (wanted & active) | own
+        used = own.union(*(_shadowed(step) for step in steps))
         self.model, self.data = (
             Shadows(
                 x._memory,
@@ -101,9 +100,9 @@ class TangentProgram:
             shadows.clear()
 
     def plant(self, field: str, seeds: np.ndarray) -> None:
-        """Set the tangents of an input: (size of the field, directions)."""
+        """Set the tangents of an input: (size of the field, n), along n directions."""
         array = (self.model if field.startswith("m.") else self.data).arrays[field[2:]]
-        full, rest = divmod(self.directions, LANES)
+        full, rest = divmod(seeds.shape[1], LANES)
         if full:
             blocks = seeds[:, : full * LANES].reshape(len(seeds), full, LANES)
             array[:full, : len(seeds)] = blocks.transpose(1, 0, 2)
@@ -123,17 +122,17 @@ class TangentProgram:
         if status:
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
 
-    def columns(self, field: str) -> np.ndarray:
+    def columns(self, field: str, directions: int) -> np.ndarray:
         """The tangents of an output, (size of the field, directions)."""
         shadows = self.model if field.startswith("m.") else self.data
-        return shadows.columns(field[2:], self.directions)
+        return shadows.columns(field[2:], directions)
 
 
 Step = tuple[Stage | Plain, frozenset[str], frozenset[str], frozenset[str]]
 """A stage, the fields that are active before it, those that it reads, and those that it writes."""
 
 
-def _forwards(stages: Sequence[Stage | Plain], active: frozenset[str]) -> tuple[list[Step], frozenset[str]]:
+def _forwards(stages: Sequence[Stage | Plain], active: frozenset[str]) -> list[Step]:
     steps: list[Step] = []
     for stage in stages:
         if isinstance(stage, Plain):
@@ -146,10 +145,10 @@ def _forwards(stages: Sequence[Stage | Plain], active: frozenset[str]) -> tuple[
             reads, writes = found.reads, found.writes
         steps.append((stage, active, reads, writes))
         active |= writes
-    return steps, active
+    return steps
 
 
-def _backwards(steps: list[Step], wanted: frozenset[str], all_run: bool) -> tuple[list[Step], frozenset[str]]:
+def _backwards(steps: list[Step], wanted: frozenset[str], all_run: bool) -> list[Step]:
     """The steps that are needed, each with the fields to keep in place of those that it writes.
 
     Those that write a field together with a step that is needed are needed as well, with tangents of 0 if theirs depend
@@ -161,12 +160,12 @@ def _backwards(steps: list[Step], wanted: frozenset[str], all_run: bool) -> tupl
         if isinstance(stage, Plain) and (keep or not stage.writes):
             wanted |= reads
             found.append((stage, active, reads, keep))
-        elif keep:
+        elif keep and not isinstance(stage, Plain):
             wanted |= needed(stage, active, keep)
             found.append((stage, active, reads, keep))
         else:
             found.append((stage, active, frozenset(), frozenset()))
-    return _with_partners(found[::-1], all_run), wanted
+    return _with_partners(found[::-1], all_run)
 
 
 def _sums(stage: Stage | Plain) -> frozenset[str]:
@@ -202,6 +201,12 @@ def _partner(step: Step, varying: frozenset[str]) -> Step:
         return step
     begun = _sums(stage) & varying
     return (stage, active | begun, reads, begun) if begun else (Plain(stage), active, reads, keep)
+
+
+def _shadowed(step: Step) -> frozenset[str]:
+    """Fields whose shadows a step reads or writes."""
+    stage, active, reads, keep = step
+    return reads | keep if isinstance(stage, Plain) else keep | needed(stage, active, keep)
 
 
 def _table(steps: list[Step]) -> tuple[np.ndarray, list[int]]:

@@ -270,10 +270,6 @@ class Analysis:
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
         """Active fields whose tangents the stage reads to compute those of the fields `keep`, these included."""
-        return {name for name in self.needs(found, keep)[0] if not name.startswith("%")}
-
-    def needs(self, found: Activity, keep: Collection[str]) -> tuple[set[str], set[str]]:
-        """The same with arrays on the stack, and the numbers whose tangents are needed."""
         fields = set(keep) & found.active
         values: set[str] = set()
         while True:
@@ -282,7 +278,26 @@ class Analysis:
                 if isinstance(instruction, Instruction):
                     self._sweep_needs(found, fields, values, instruction)
             if before == (len(fields), len(values)):
-                return fields, values
+                return {name for name in fields if not name.startswith("%")}
+
+    def known(self, found: Activity, fields: Collection[str]) -> set[str]:
+        """Numbers with a tangent that can be computed from those of some fields and of arrays on the stack."""
+        known = set(found.values)
+        while True:
+            before = len(known)
+            for instruction in self.function.instructions():
+                if instruction.result not in known:
+                    continue
+                if instruction.operation == "load":
+                    names = {name for name in self.names_of(load(instruction)[1]) if not name.startswith("%")}
+                    good = names <= set(fields)
+                else:
+                    operands = [v for v in re.findall(NAME, instruction.rest) if v in found.values]
+                    good = all(value in known for value in operands)
+                if not good:
+                    known.discard(instruction.result)
+            if before == len(known):
+                return known
 
     def _sweep_needs(self, found: Activity, fields: set[str], values: set[str], instruction: Instruction) -> None:
         if instruction.operation == "store":

@@ -79,7 +79,7 @@ class Tangent:
     ) -> None:
         self.scalar, self.analysis, self.activity, self.lanes = scalar, analysis, activity, lanes
         self.stored = {name for name in activity.active if name.startswith("%") or name in keep}
-        self.needed = analysis.needs(activity, keep)[1]
+        self.known = analysis.known(activity, analysis.needed(activity, keep))
         self.vector = f"<{lanes} x double>"
         self.out: list[str] = []
         self.count = 0
@@ -184,7 +184,11 @@ class Tangent:
         if " double " not in instruction.rest:
             return instruction.line
         predicate, first, second = comparison(instruction)
-        if second not in ZEROS or first not in self.needed or predicate not in ("une", "one", "oeq", "ueq"):
+        if second not in ZEROS or first not in self.known:
+            return instruction.line
+        if predicate in ("ogt", "ugt", "ole", "ule") and self._is_parameter(first):
+            predicate = "une" if predicate.endswith("gt") else "oeq"
+        if predicate not in ("une", "one", "oeq", "ueq"):
             return instruction.line
         equal = predicate.endswith("eq")
         value, moving, bits, any_lane = (self.fresh() for _ in range(4))
@@ -193,6 +197,16 @@ class Tangent:
         self.emit(f"{any_lane} = icmp {'eq' if equal else 'ne'} i{self.lanes} {bits}, 0")
         self.emit(f"{value} = fcmp {predicate} double {first}, {second}")
         return f"  {instruction.result} = {'and' if equal else 'or'} i1 {value}, {any_lane}"
+
+    def _is_parameter(self, value: str) -> bool:
+        """Whether a number is one of the model's, as it stands there: those that may be compared with 0 are never less.
+
+        At 0 it switches something off; its tangents are those of a number above.
+        """
+        definition = self.analysis.definitions.get(value)
+        if definition is None or definition.operation != "load":
+            return False
+        return all(name.startswith("m.") for name in self.analysis.names_of(load(definition)[1]))
 
     # arithmetic ---------------------------------------------------------------
 

@@ -1,0 +1,78 @@
+"""Derivatives by any field, and gradients of trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.api.arguments import check_pair, integer
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+
+if TYPE_CHECKING:
+    from cardan.derive.tape import Tape
+
+
+def derivatives(
+    m: MjModel,
+    d: MjData,
+    of: Sequence[str] = ("qpos", "qvel", "act", "sensordata"),
+    by: Sequence[str] = ("qpos", "qvel", "act", "ctrl"),
+    after: str = "step",
+) -> dict[tuple[str, str], np.ndarray]:
+    """Derivatives of any real field of the data by any real field of data or model, exact up to rounding.
+
+    What a step reads may be differentiated by: the state, controls and applied forces, and parameters of the model, as
+    if that field alone had been changed, without `mj_setConst`. Of a parameter that switches something off at 0 the
+    derivative there is one-sided where that makes sense. Fields that belong to the next state (qpos, qvel, act, time)
+    are those after the step; all others are those that a step leaves, which belong to the state before it.
+
+    Args:
+        m: model.
+        d: data; it does not change.
+        of: names of results, as ``"qvel"``, ``"sensordata[2]"`` or ``"xpos[3, 0]"``.
+        by: names of inputs, as ``"ctrl"``, ``"body_mass"``, ``"geom_friction[3]"`` or ``"opt.gravity"``.
+        after: "step" for derivatives of `mj_step`, "forward" for those of `mj_forward`.
+
+    Returns:
+        For each pair of a result and an input an array with the shape of the result, then that of the input. Positions
+        (``"qpos"``) are in the tangent space, of shape (nv,), on both sides.
+
+    Raises:
+        IndexError: an index in a name is too large.
+        NotImplementedError: the model or the state has a feature without derivatives; the message names it.
+        RuntimeError: native code is switched off (``CARDAN_JIT=0``).
+        TypeError: a name is no string, or `m` and `d` are none.
+        ValueError: there is no such field, or `after` is something else.
+    """
+    from cardan.derive.sensitivity import sensitivities
+
+    check_pair("derivatives", m, d)
+    return sensitivities(m, d, (of,) if isinstance(of, str) else of, (by,) if isinstance(by, str) else by, after)
+
+
+def record(m: MjModel, d: MjData, nstep: int, controls: np.ndarray | None = None) -> Tape:
+    """Simulate some steps and keep what gradients of the trajectory need.
+
+    ``tape.gradient(dL_dstate, dL_dsensors)`` then goes back over the steps with their exact Jacobians. The tape keeps
+    the state and the inputs before each step.
+
+    Args:
+        m: model; it must stay as it is while the tape is in use.
+        d: data; it is stepped `nstep` times.
+        nstep: number of steps.
+        controls: controls of each step, (nstep, nu); None for those of `d`.
+
+    Raises:
+        TypeError: `nstep` is no integer, or `m` and `d` are none.
+        ValueError: `nstep` is negative, or `controls` has another shape.
+    """
+    from cardan.derive.tape import record as start
+
+    check_pair("record", m, d)
+    return start(m, d, integer("record", "nstep", nstep), controls)
+
+
+__all__ = ["derivatives", "record"]

@@ -1,0 +1,69 @@
+"""Derivatives of any field of the data by any real field that may change at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.derive.fields import Part, part
+from cardan.derive.linearisation import Linearisation, linearisation
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+AFTER = {"step": "step", "forward": "forward"}
+
+
+def seeds_of(course: Linearisation, by: Part) -> np.ndarray:
+    """Directions along each number of an input: (size of the field, numbers)."""
+    if by.field == "d.qpos":
+        return course.space.basis(course.d.qpos)[:, by.numbers]
+    memory = (course.m if by.field.startswith("m.") else course.d)._memory
+    name = by.field[2:]
+    size = 1 if memory.struct.by_name[name].is_scalar else memory.arrays[name].size
+    result = np.zeros((size, len(by.numbers)))
+    result[by.numbers, np.arange(len(by.numbers))] = 1.0
+    return result
+
+
+def sensitivities(
+    m: MjModel, d: MjData, of: Sequence[str], by: Sequence[str], after: str = "step"
+) -> dict[tuple[str, str], np.ndarray]:
+    """Derivatives of fields by fields.
+
+    Args:
+        m: model.
+        d: data; it does not change.
+        of: names of results.
+        by: names of inputs.
+        after: "step" or "forward".
+
+    Returns:
+        For each pair (result, input) an array with the shape of the result, then that of the input.
+
+    Raises:
+        IndexError, TypeError, ValueError: a name stands for nothing (`derive.fields.part`).
+        NotImplementedError: the model or the state has a feature without derivatives.
+        RuntimeError: native code is switched off.
+    """
+    if after not in AFTER:
+        raise ValueError(f'derivatives: after must be "step" or "forward", not {after!r}')
+    course = linearisation(m, AFTER[after])
+    course.start(d)
+    results = [part(m, course.d, text) for text in of]
+    inputs = [part(m, course.d, text) for text in by]
+    fixed = [result.text for result in results if result.field.startswith("m.")]
+    if fixed:
+        raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
+    outputs = tuple(dict.fromkeys(result.field for result in results))
+    found: dict[tuple[str, str], np.ndarray] = {}
+    for given in inputs:
+        seeds = seeds_of(course, given)
+        tangents = course.tangents({given.field: seeds}, outputs) if seeds.shape[1] and outputs else {}
+        for result in results:
+            rows = tangents[result.field][result.numbers] if tangents else np.zeros((len(result.numbers), 0))
+            found[result.text, given.text] = rows.reshape(*result.shape, *given.shape).copy()
+    return found
