@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = (DOCS / "performance.md", DOCS / "parity.md")
+PAGES = (DOCS / "performance.md", DOCS / "parity.md", DOCS / "gpu.md")
 TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 Row = dict[str, Any]
@@ -90,6 +90,11 @@ COLUMNS: dict[str, Columns] = {
         "steps a second": number("steps", ",.0f"),
     },
     "cluster": {"s": number("seconds", ".1f"), "ms": number("ms", ".1f")},
+    "gpu_code": {
+        f"{what}, {precision}": number(f"{what} {precision}", ".0f")
+        for precision in ("float64", "float32")
+        for what in ("registers", "stack", "spills")
+    },
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
     "settings": STEP,
     "soft_elastic": STEP,

@@ -14,13 +14,16 @@ from jit.fake_cuda import FakeDriver
 
 import cardan
 from cardan.batch import SimulationError
+from cardan.batch import gpu as on_gpu
 from cardan.batch.gpu import THREADS, GpuWorlds
 from cardan.jit import jit_enabled
 from cardan.jit.driver import cuda
 from cardan.jit.driver.cuda import Gpu, GpuMemoryError
 from cardan.jit.driver.loader import Address, ctypes_function, target_machine
-from cardan.jit.front.form import WORLD_COUNT, WORLD_INDEX
-from cardan.jit.target.ptx import KERNEL, Code, kernel_text, module_texts
+from cardan.jit.front.form import INTERLEAVED, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
+from cardan.jit.front.stage import entry_of
+from cardan.jit.target.ptx import KERNEL, Code, PtxError, find_libdevice, kernel_text, module_texts
+from cardan.step.checks import clear_energy
 from cardan.step.pipeline import PROGRAMS
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="about native code")
@@ -68,7 +71,6 @@ done:
 @cache
 def text_of(function, form):
     from cardan.jit.front.compile import linked_module
-    from cardan.jit.front.stage import entry_of
 
     return linked_module(entry_of(function), form)
 
@@ -79,7 +81,6 @@ def grid(function, form, called):
     import llvmlite.binding as llvm
 
     from cardan.jit.front.compile import only
-    from cardan.jit.front.stage import entry_of
 
     symbol = entry_of(function).symbol
     code = Code(symbol, text_of(function, form), tuple(Code(entry_of(f).symbol, text_of(f, form)) for f in called))
@@ -234,6 +235,22 @@ def test_what_would_fit_is_said():
         GpuWorlds(model(), 500, gpu, items=PROGRAMS["mj_kinematics"], source=driver.source)
     assert "memory" not in driver.left()
     gpu.close()
+
+
+def test_code_is_made_once(tmp_path, monkeypatch):
+    try:
+        find_libdevice()
+    except PtxError:
+        pytest.skip("libdevice is not installed (wheel nvidia-nvvm)")
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
+    entry, form = entry_of(clear_energy), Form(INTERLEAVED, SINGLE)
+    first = on_gpu.gpu_source(entry, form, ())
+    assert f".entry {KERNEL}(" in first
+    assert ".f64" not in first
+    monkeypatch.setattr(on_gpu, "ptx", None)  # it is not called again
+    assert on_gpu.gpu_source(entry, form, ()) == first
+    with pytest.raises(TypeError):
+        on_gpu.gpu_source(entry, Form(INTERLEAVED), ())
 
 
 def test_what_is_not_there_yet_is_named(gpu, driver):

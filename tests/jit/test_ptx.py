@@ -1,7 +1,9 @@
 """GPU code: PTX of stages from interleaved code, assembled by NVIDIA's assembler where it is installed."""
 
 import ctypes
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from cardan.jit.front.stage import entry_of
 from cardan.jit.target import ptx as target
 from cardan.jit.target.ptx import ARCHITECTURES, KERNEL, Code, PtxError, find_libdevice, ptx
 from cardan.jit.target.ptxas import assemble, find_ptxas
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def library():
@@ -192,3 +196,17 @@ def test_all_functions_of_the_library_have_a_name_there():
     from cardan.jit.front.compile import MATH_LIBRARY
 
     assert {"sincos", "memset", "memcpy", "memmove"} == MATH_LIBRARY - target.LIBRARY  # made by optimisers only
+
+
+def test_the_table_of_all_stages_keeps_the_bars():
+    """Results of `python -m benchmarks gpu_code`."""
+    rows = json.loads((ROOT / "benchmarks/results/gpu_code.json").read_text())["rows"]
+    assert len(rows) > 100
+    for name, row in rows.items():
+        assert row[SINGLE]["doubles"] == 0, name
+        for precision in (DOUBLE, SINGLE):
+            for architecture in ARCHITECTURES:
+                usage = row[precision][architecture]
+                assert usage["registers"] <= 255, name
+                assert usage["stack"] < 4096, name
+                assert usage["spills"] < 256, name
