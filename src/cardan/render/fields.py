@@ -162,7 +162,7 @@ INSTANCES = [
     Field("focal", "f8", (), "pixels of a length at as large a distance"),
 ]
 TRIANGLES = [
-    Field("vert_clip", "f4", (ANY, 4), "pixel x and y times w, w, and depth"),
+    Field("vert_clip", "f8", (ANY, 4), "pixel x and y times w, w, and depth"),
     Field("vert_color", "f4", (ANY, "ncolor"), "colours; those of the nodes of grids, worker by worker, are the last"),
     Field("vert_tex", "f4", (ANY, 3), "texture coordinates; of planes x and y, m"),
     Field("node_epoch", "i4", (ANY,), "picture for which a node of a grid has its colours"),
