@@ -11,14 +11,22 @@ from cardan.render.fields import NLEVEL
 SIDES = 6
 
 
+def shortened(image: np.ndarray, axis: int) -> np.ndarray:
+    """An image of half the size, rounded down, along an axis: means of what each pixel covers."""
+    length = image.shape[axis]
+    if length == 1:
+        return image
+    image = np.moveaxis(image, axis, 0)
+    total = np.concatenate([np.zeros_like(image[:1]), np.cumsum(image, 0)])
+    edge = np.linspace(0.0, length, length // 2 + 1)
+    low = np.minimum(edge.astype(int), length - 1)
+    upto = total[low] + (edge - low).reshape(-1, *[1] * (image.ndim - 1)) * image[low]
+    return np.moveaxis(np.diff(upto, axis=0) * (length // 2 / length), 0, axis)
+
+
 def halved(image: np.ndarray) -> np.ndarray:
-    """An image of half the size in both directions, (..., height, width, 3): means of two by two pixels."""
-    height, width = image.shape[-3:-1]
-    rows, columns = max(height // 2, 1), max(width // 2, 1)
-    step_y, step_x = (2 if height > 1 else 1), (2 if width > 1 else 1)
-    part = image[..., : rows * step_y, : columns * step_x, :]
-    shape = (*image.shape[:-3], rows, step_y, columns, step_x, 3)
-    return part.reshape(shape).mean((-4, -2))
+    """An image of half the size in both directions, (..., height, width, 3)."""
+    return shortened(shortened(image, -3), -2)
 
 
 def levels_of(image: np.ndarray) -> list[np.ndarray]:
