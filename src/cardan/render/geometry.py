@@ -86,15 +86,6 @@ def is_hidden(a: Any, f: Any, view: int, inst: int) -> bool:
 
 
 @kernel
-def towards(f: Any, view: int, p: Any, n: Any) -> Any:
-    """The normal of a surface at a point on the side that the camera sees."""
-    x, y, z = f.view_eye[view, 0] - p[0], f.view_eye[view, 1] - p[1], f.view_eye[view, 2] - p[2]
-    if n[0] * x + n[1] * y + n[2] * z < 0.0:
-        return (-n[0], -n[1], -n[2])
-    return n
-
-
-@kernel
 def transform_vertices(a: Any, f: Any, view: int, inst: int) -> None:
     """Positions in the picture, colours and texture coordinates of an instance's vertices."""
     shape = f.inst_shape[inst]
@@ -117,8 +108,6 @@ def transform_vertices(a: Any, f: Any, view: int, inst: int) -> None:
             f.vert_tex[v, 1] = a.vert[first + k, 1] * f.inst_scale[inst, 1]
         else:
             n = turn_normal(a, f, inst, first + k)
-            if f.inst_blend[inst]:
-                n = towards(f, view, p, n)
             light_vertex(f, view, f.inst_geom[inst], v, p, n)
             if textured:
                 vertex_texcoord(a, f, inst, first + k, v)

@@ -10,7 +10,6 @@ from math import floor
 from typing import Any
 
 from cardan.jit import kernel
-from cardan.render.geometry import towards
 from cardan.render.lighting import light_vertex
 
 
@@ -43,8 +42,6 @@ def light_place(f: Any, view: int, inst: int, v: int, x: float, y: float) -> Non
         f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 11],
     )
     n = (f.inst_pose[inst, 2], f.inst_pose[inst, 5], f.inst_pose[inst, 8])
-    if f.inst_blend[inst]:
-        n = towards(f, view, p, n)
     light_vertex(f, view, f.inst_geom[inst], v, p, n)
 
 

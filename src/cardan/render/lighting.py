@@ -73,9 +73,16 @@ def set_color(f: Any, v: int, channel: int, r: float, g: float, b: float) -> Non
 
 
 @kernel
+def reflectance_of(f: Any, view: int) -> float:
+    """Share of the colour of things that a view shows: mirrors dim them, but not their highlights."""
+    return f.geom_reflectance[f.view_mirror[view]] if f.view_mirror[view] >= 0 else 1.0
+
+
+@kernel
 def light_vertex(f: Any, view: int, geom: int, v: int, p: Any, n: Any) -> None:
     """Colours of a vertex: what all lights without shadows give, then that of each light with shadows."""
-    red, green, blue = f.geom_rgba[geom, 0], f.geom_rgba[geom, 1], f.geom_rgba[geom, 2]
+    dim = reflectance_of(f, view)
+    red, green, blue = dim * f.geom_rgba[geom, 0], dim * f.geom_rgba[geom, 1], dim * f.geom_rgba[geom, 2]
     if f.geom_flat[geom]:
         for channel in range(3, f.ncolor):
             f.vert_color[v, channel] = 0.0

@@ -124,9 +124,8 @@ def texture_run(a: Any, f: Any, tri: int, one: Any, y: int, x0: int, count: int,
 def add_mirror(f: Any, geom: int, worker: int, k: int, count: int, run: int) -> None:
     """Add what a mirror shows to the colours of a run of pixels, the first of which is pixel `k` of the tile."""
     source = 3 * ((worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + k)
-    share = f.geom_reflectance[geom]
     for i in range(3 * count):
-        f.run_color[3 * run + i] += share * f.tile_color[source + i]
+        f.run_color[3 * run + i] += f.tile_color[source + i]
 
 
 @kernel

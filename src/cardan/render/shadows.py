@@ -13,7 +13,7 @@ from cardan.render.geometry import project
 from cardan.render.raster import span
 
 TOLERANCE = 3e-3
-"""Relative difference of nearness at which two surfaces count as one."""
+"""Relative difference of distance at which two surfaces count as one."""
 
 
 @kernel
@@ -97,10 +97,13 @@ def is_lit(f: Any, layer: int, p: Any) -> bool:
         return True
     if y < f.shadow_box[layer, 2] or y >= f.shadow_box[layer, 3] + 1.0:
         return True
-    near = 1.0 / w if f.view_perspective[view] else f.view_far[view] - project(f, view, 3, p)
+    if f.view_perspective[view]:
+        limit = (1.0 + TOLERANCE) / w
+    else:
+        limit = f.view_far[view] - (1.0 - TOLERANCE) * project(f, view, 3, p)
     size = f.shadow_size
     found = f.shadow_near[layer * size * size + int(y) * size + int(x)]
-    return found <= near * (1.0 + TOLERANCE)
+    return found <= limit
 
 
 SHADOW_PARTS = 4
