@@ -205,7 +205,8 @@ class Frame:
         eye = scene.camera_values["pos"].mean(0)
         behind = (geoms["type"] == PLANE.value) & (((eye - geoms["pos"]) * geoms["mat"][:, :, 2]).sum(1) < 0)
         opacity[behind] = 1 - (1 - BACK_OPACITY * opacity[behind]) ** 2
-        opacity[geoms["type"] == mjtGeom.mjGEOM_SKIN.value] = 1.0  # as in the reference
+        skin = geoms["type"] == mjtGeom.mjGEOM_SKIN.value
+        opacity[skin] = 1 - (1 - opacity[skin]) ** 2  # their fronts are drawn twice, as in the reference
         blend = opacity < 1.0
         scene.geom_values["transparent"][:n] = blend
         for name in GEOM_COLUMNS:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from math import ceil, floor, sqrt
 from typing import Any
 
+from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
 from cardan.render.lighting import light_vertex
 from cardan.render.texturing import vertex_texcoord
 
+GEOM_SKIN = int(mjtGeom.mjGEOM_SKIN)
 SMALL = 1e-30
 NEAR_MARGIN = 1.001
 """Distance to which lines are cut off, in distances of the near plane."""
@@ -313,8 +315,12 @@ def set_up_lines(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) 
 def set_up_faces(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) -> int:
     """Triangles of an instance's shape that can be seen; returns their number."""
     shape = f.inst_shape[inst]
-    # what is seen through is seen from inside, too
-    cull = (f.cull != 0 and not f.inst_blend[inst]) or f.view_shadow[view] != 0
+    # what is seen through is seen from inside, too, but for skins
+    cull = (
+        f.cull != 0
+        and (not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] == GEOM_SKIN)
+        or f.view_shadow[view] != 0
+    )
     count = 0
     for k in range(a.shape_facenum[shape]):
         face = a.shape_faceadr[shape] + k
