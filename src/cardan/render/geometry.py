@@ -316,11 +316,9 @@ def set_up_faces(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) 
     """Triangles of an instance's shape that can be seen; returns their number."""
     shape = f.inst_shape[inst]
     # what is seen through is seen from inside, too, but for skins
-    cull = (
-        f.cull != 0
-        and (not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] == GEOM_SKIN)
-        or f.view_shadow[view] != 0
-    )
+    cull = (f.cull != 0 and (not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] == GEOM_SKIN)) or f.view_shadow[
+        view
+    ] != 0
     count = 0
     for k in range(a.shape_facenum[shape]):
         face = a.shape_faceadr[shape] + k
