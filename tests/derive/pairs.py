@@ -29,7 +29,7 @@ PAIRS = tuple(
 )
 SCENE = """
 <mujoco>
-  <option mpr_tolerance="1e-12" mpr_iterations="200"><flag multiccd="{multiccd}"/></option>
+  <option><flag multiccd="{multiccd}"/></option>
   <asset>
     <mesh name="stone" vertex="{stone}"/>
     <hfield name="hills" nrow="6" ncol="6" size="1 1 .1 .1" elevation="{hills}"/>
