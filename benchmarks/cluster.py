@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 
@@ -32,6 +33,7 @@ def milliseconds_a_block(cluster: Cluster, nworld: int, nstep: int) -> float:
 
 def main() -> None:
     """Print and save the costs."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     start = time.perf_counter()
     ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, object_store_memory=10**9)
     started = time.perf_counter() - start

@@ -35,6 +35,7 @@ def cluster(model):
     ray = pytest.importorskip("ray", reason="ray is not installed (extra cardan[ray])")
     from cardan.batch.ray import Cluster
 
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # tests tell nobody that they run
     ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False, object_store_memory=10**8)
     with Cluster(model, 2, progress=False) as workers:
         yield workers
