@@ -6,8 +6,19 @@ import importlib
 import sys
 
 NAMES = ("accuracy", "parity", "soft_parity", "long_runs", "stepping", "settings", "soft", "growth", "derivatives")
-NAMES += ("newest", "rollout", "batch", "cluster")
-NAMES += ("compiling", "loading", "startup", "memory", "midphase", "reading", "unconverged", "calls", "gpu_code")
+NAMES += ("newest", "rollout", "batch", "cluster", "first_steps")
+NAMES += (
+    "compiling",
+    "loading",
+    "startup",
+    "first_steps",
+    "memory",
+    "midphase",
+    "reading",
+    "unconverged",
+    "calls",
+    "gpu_code",
+)
 
 
 def main() -> None:

@@ -62,6 +62,7 @@ COLUMNS: dict[str, Columns] = {
     "loading": MILLISECONDS,
     "derivatives": MILLISECONDS,
     "exact_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
+    "first_steps": RATIO | {"s": number("ours", ".2f"), "reference": number("reference", ".2f")},
     "growth_chains": GROWTH,
     "growth_cloths": GROWTH,
     "growth_piles": GROWTH,
