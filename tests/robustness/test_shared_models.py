@@ -2,7 +2,7 @@
 
 Equal are the numbers of all fields to 1e-9 (single precision: two units in the last place) and all names. By their
 meaning are compared the hull graph (same vertices), the trees over faces (each face in one leaf, boxes that fit),
-random marks on textures (as many), and length ranges (1e-4 of the range).
+and length ranges (1e-4 of the range).
 """
 
 from __future__ import annotations

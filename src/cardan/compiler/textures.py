@@ -13,6 +13,7 @@ import numpy as np
 
 from cardan.compiler.files import asset_name
 from cardan.compiler.images import check_image_size
+from cardan.compiler.random_dots import MOST, random_numbers
 from cardan.compiler.texture_files import as_bytes, texture_from_files
 from cardan.spec.schema.keywords import TEXTURE
 
@@ -24,16 +25,21 @@ Image = np.ndarray  # (height, width, 3) uint8
 Colour = tuple[float, float, float]
 
 _UP, _DOWN = 2, 3  # faces of a cube: right, left, up, down, front, back
-_RANDOM_SEED = 42
+_RANDOM_SEED = 123
 
 
 def add_textures(build: Build) -> None:
     """Columns ``tex_*`` of the textures that are kept, in the user's order."""
+    drawn = 0  # random numbers that went into textures
     for element in build.tree.section("asset").all("texture"):
         if build.dropped(element):
             continue
         values = element.resolved()
-        image = _made(element, values) if values["builtin"] != "none" else texture_from_files(build, element, values)
+        if values["builtin"] != "none":
+            image = _made(element, values, drawn)
+            drawn += image.size // 3 if values["mark"] == "random" else 0
+        else:
+            image = texture_from_files(build, element, values)
         build.enter("texture", element.name)
         build.put(
             tex_type=TEXTURE[values["type"]],
@@ -44,7 +50,7 @@ def add_textures(build: Build) -> None:
         )
 
 
-def _made(element: Element, values: dict[str, Any]) -> Image:
+def _made(element: Element, values: dict[str, Any], drawn: int) -> Image:
     """The image of a builtin texture; that of a cube has its six faces one below the other."""
     width, height = values["width"], values["height"]
     flat = values["type"] == "2d"
@@ -55,17 +61,25 @@ def _made(element: Element, values: dict[str, Any]) -> Image:
     except ValueError as error:
         raise element.error(str(error), "width") from None
     colours = (values["rgb1"], values["rgb2"], values["markrgb"])
-    return _image(values["builtin"], values["mark"], flat, width, height, colours, values["random"])
+    drawn = drawn if values["mark"] == "random" else 0
+    return _image(values["builtin"], values["mark"], flat, width, height, colours, values["random"], drawn)
 
 
 @lru_cache(maxsize=16)
 def _image(
-    builtin: str, mark: str, flat: bool, width: int, height: int, colours: tuple[Colour, ...], chance: float
+    builtin: str,
+    mark: str,
+    flat: bool,
+    width: int,
+    height: int,
+    colours: tuple[Colour, ...],
+    chance: float,
+    drawn: int,
 ) -> Image:
     """The image from its parameters; kept, since models are often compiled again."""
     faces = _FLAT_MAKERS[builtin](width, height, *colours[:2]) if flat else _CUBE_MAKERS[builtin](width, *colours[:2])
     if mark != "none":
-        faces[_mark(mark, faces.shape[:3], chance)] = as_bytes(colours[2])
+        faces[_mark(mark, faces.shape[:3], chance, drawn)] = as_bytes(colours[2])
     image = np.ascontiguousarray(faces.reshape(-1, width, 3))
     image.flags.writeable = False
     return image
@@ -145,8 +159,8 @@ _CUBE_MAKERS = {"flat": _flat_cube, "checker": _checker_cube, "gradient": _gradi
 # --- marks ------------------------------------------------------------------------------------------------------------
 
 
-def _mark(mark: str, shape: tuple[int, ...], chance: float) -> np.ndarray:
-    """Which pixels carry a mark: (face, row, column) bool."""
+def _mark(mark: str, shape: tuple[int, ...], chance: float, drawn: int) -> np.ndarray:
+    """Which pixels carry a mark: (face, row, column) bool; `drawn` random numbers went into other textures."""
     _, height, width = shape
     marked = np.zeros(shape, bool)
     if mark == "edge":
@@ -156,5 +170,6 @@ def _mark(mark: str, shape: tuple[int, ...], chance: float) -> np.ndarray:
         marked[:, height // 2, :] = True
         marked[:, :, width // 2] = True
     else:
-        marked[:] = np.random.default_rng(_RANDOM_SEED).random(shape) < chance
+        numbers = random_numbers(drawn + int(np.prod(shape)), _RANDOM_SEED)[drawn:]
+        marked[:] = (numbers < chance * MOST).reshape(shape)
     return marked
