@@ -19,13 +19,14 @@ from cardan.derive.contact import all_codes, contact_codes
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.solver import factor_solution
-from cardan.derive.stages import actuation_is_made, keep_next_position
+from cardan.derive.stages import actuation_is_made, gather_outcome, keep_next_position, plant_seeds
 from cardan.derive.support import check_derivable, differentiable
 from cardan.derive.tangent_space import TangentSpace
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.enums import mjtIntegrator
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
+from cardan.model.tables import CAPACITIES
 from cardan.step import pipeline
 from cardan.step.finite_difference import restore_start, save_start, start_size
 from cardan.step.hooks import hooks
@@ -88,14 +89,17 @@ class Linearisation:
         self.next_qpos = np.zeros(m.nq)
         self.d._memory.attach("work.fd_qpos", self.next_qpos)
         self.d._memory.attach("work.fd_start", np.zeros(start_size(m)))
+        self.d._memory.attach("work.outcome", np.zeros(2 * m.nv + m.na))
         kind = COURSES[course]
         self._steps, self._solves = bool(kind.after), kind.solves
-        self._values = pipeline.cached_program(m, ("values", course), kind.values)
-        self._save = pipeline.cached_program(m, "save_start", (save_start,))
-        self._factor = pipeline.cached_program(m, "factor_solution", (factor_solution,))
+        solved = (factor_solution,) if kind.solves else ()
+        kept = (save_start,) if kind.after else ()
+        self._values = pipeline.cached_program(m, ("values", course), (*kind.values, *solved, *kept))
         self._stages = pipeline.resolve(m, (*kind.values, *kind.after))
         self._several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
         self._codes: tuple[int, ...] = ()
+        self._geoms = b""
+        self._structure: object = None
         self._programs: dict[Any, TangentProgram] = {}
 
     def _differentiated(self) -> list[Stage | Plain]:
@@ -104,7 +108,7 @@ class Linearisation:
             if stage is fwd_actuation:
                 found.append(Plain(actuation_is_made))
             found.append(stage)
-        return [*found, *((Plain(keep_next_position), Plain(restore_start)) if self._steps else ())]
+        return found
 
     def start(self, d: MjData) -> None:
         """Take over the state and the inputs of `d`, compute the values, and factorise the solver's Hessian."""
@@ -116,15 +120,49 @@ class Linearisation:
         else:
             own._copy_values(d)  # slopes of muscles are those of the last forward dynamics
         run(self._values, self.m, own)
-        if self._solves:
-            run(self._factor, self.m, own)
-        # contacts of other types may come up within a step of several passes
-        self._codes = all_codes(self.m) if self._several else contact_codes(self.m, own)
-        if self._steps:
-            run(self._save, self.m, own)
+        self._note_structure()
         if self._several:
             # contacts and rows of all passes find room before tangents need as much
-            run(Program(values_of(self._differentiated())), self.m, own)
+            run(Program([*values_of(self._differentiated()), restore_start]), self.m, own)
+
+    def _note_structure(self) -> None:
+        """What touches what, and how many rows there are."""
+        own = self.d
+        geoms = own._memory.arrays["contact.geom"][: own.ncon].tobytes()
+        if self._several:
+            self._codes = all_codes(self.m)  # contacts of other types may come up within a step of several passes
+        elif geoms != self._geoms:
+            self._codes, self._geoms = contact_codes(self.m, own), geoms
+        self._structure = (geoms, own.ne, own.nf, own.nl, own.nefc, tuple(own._memory.sizes[c] for c in CAPACITIES))
+
+    def outcome(self, seeds: Mapping[str, np.ndarray], sensors: bool) -> tuple[np.ndarray, ...]:
+        """Derivatives of the next state by directions of positions, velocities, activations and controls.
+
+        Args:
+            seeds: the directions, the same in each call with these names: (size, n), by ``qpos``, ``qvel``, ``act`` and
+                ``ctrl``; those of qpos in the tangent space.
+            sensors: whether derivatives of the sensor data are wanted.
+
+        Returns:
+            Those of the state (2 nv + na, n), positions in the tangent space, and, if wanted, of sensor data.
+        """
+        n = next(iter(seeds.values())).shape[1]
+        key = ("outcome", *seeds), sensors, self._codes
+        outputs = ("d.work.outcome", *(("d.sensordata",) if sensors else ()))
+        program = self._programs.get(key)
+        if program is None:
+            stages = [plant_seeds, *self._differentiated(), Plain(keep_next_position), gather_outcome]
+            inputs = [f"d.work.seed_{name}" for name in seeds]
+            blocks = -(-n // LANES)
+            program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several, restore_start)
+            self._programs[key] = program
+        if program.is_stale(self._structure):
+            program.start()
+            for name, directions in seeds.items():
+                program.plant(f"d.work.seed_{name}", directions)
+        share_solution(self.d, program.data)
+        program.run()
+        return tuple(program.columns(name, n) for name in outputs)
 
     def tangents(self, inputs: Mapping[str, np.ndarray], outputs: Collection[str]) -> dict[str, np.ndarray]:
         """The tangents of some fields along directions.
@@ -141,9 +179,9 @@ class Linearisation:
         key = tuple(inputs), tuple(outputs), self._codes, blocks
         program = self._programs.get(key)
         if program is None:
-            stages = self._differentiated()
-            several = self._several
-            program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, several)
+            after = (Plain(keep_next_position), Plain(restore_start)) if self._steps else ()
+            stages = [*self._differentiated(), *after]
+            program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several)
             self._programs[key] = program
         program.start()
         for name, seeds in inputs.items():

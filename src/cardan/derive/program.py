@@ -61,6 +61,7 @@ class TangentProgram:
         outputs: fields whose tangents are wanted.
         blocks: number of blocks of `LANES` directions.
         several: whether the stages make several forward passes, so that none may be left out.
+        reset: a stage that puts the state back at the end of a block, and its tangents to 0.
 
     Attributes:
         model, data: shadows of the fields.
@@ -75,14 +76,19 @@ class TangentProgram:
         outputs: Collection[str],
         blocks: int,
         several: bool = False,
+        reset: Stage | None = None,
     ) -> None:
         self.m, self.d = m, d
         self.blocks = blocks
         steps = _forwards(stages, frozenset(inputs))
         steps = _backwards(steps, frozenset(outputs), several)
-        self._table, self._code = _table(steps)
         own = {*inputs, *outputs}
         used = own.union(*(_shadowed(step) for step in steps))
+        if reset is not None:
+            steps.append((reset, frozenset(used), frozenset(), written(reset) & used))
+        self._table, self._code = _table(steps)
+        self._structure: object = None
+        self._arguments: tuple[int, ...] = ()
         self.model, self.data = (
             Shadows(
                 x._memory,
@@ -98,6 +104,15 @@ class TangentProgram:
         for shadows in (self.model, self.data):
             shadows.follow()
             shadows.clear()
+
+    def is_stale(self, structure: object) -> bool:
+        """Whether tangents of before must be cleared: there were others in what is not written in each run.
+
+        Args:
+            structure: what tells whether the same numbers are written as in the run before.
+        """
+        stale, self._structure = structure != self._structure, structure
+        return stale
 
     def plant(self, field: str, seeds: np.ndarray) -> None:
         """Set the tangents of an input: (size of the field, n), along n directions."""
@@ -115,10 +130,12 @@ class TangentProgram:
         Raises:
             RuntimeError: a stage asked for something that can't be answered here.
         """
-        status = block_runner()(
-            *(self._table.ctypes.data, len(self._table), self.m.address, self.d.address),
-            *(self.model.address, self.data.address, self.model.stride, self.data.stride, self.blocks),
-        )
+        if not self._arguments:
+            self._arguments = (
+                *(self._table.ctypes.data, len(self._table), self.m.address, self.d.address),
+                *(self.model.address, self.data.address, self.model.stride, self.data.stride, self.blocks),
+            )
+        status = block_runner()(*self._arguments)
         if status:
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
 

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.derive.linearisation import Linearisation, linearisation
+from cardan.derive.linearisation import linearisation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
-STATE = ("d.qpos", "d.qvel", "d.act")
 
-
-def by_state(course: Linearisation, outputs: tuple[str, ...]) -> np.ndarray:
-    """Derivatives of some fields, one below the other, by positions and velocities: (rows, 2 nv)."""
-    nv = course.m.nv
-    kinds = ({"d.qpos": course.space.basis(course.d.qpos)}, {"d.qvel": np.eye(nv)})
-    return np.hstack([stacked(course, inputs, outputs) for inputs in kinds])
-
-
-def by_activation_and_control(course: Linearisation, outputs: tuple[str, ...]) -> np.ndarray:
-    """The same by the activations, then the controls: (rows, na + nu)."""
-    na, nu = course.m.na, course.m.nu
-    return stacked(course, {"d.act": np.eye(na, na + nu), "d.ctrl": np.eye(nu, na + nu, na)}, outputs)
-
-
-def stacked(course: Linearisation, inputs: Mapping[str, np.ndarray], outputs: tuple[str, ...]) -> np.ndarray:
-    """Tangents of some fields, one below the other."""
-    if not next(iter(inputs.values())).shape[1]:
-        rows = sum(course.m.nv if name == "d.qpos" else getattr(course.d, name[2:]).size for name in outputs)
-        return np.zeros((rows, 0))
-    found = course.tangents(inputs, outputs)
-    return np.vstack([found[name] for name in outputs])
+@lru_cache(maxsize=64)
+def _directions(nv: int, na: int, nu: int) -> tuple[dict[str, np.ndarray], ...]:
+    """Directions along each position, each velocity, and each activation and control."""
+    others = {"act": np.eye(na, na + nu), "ctrl": np.eye(nu, na + nu, na)}
+    return {"qpos": np.eye(nv)}, {"qvel": np.eye(nv)}, others
 
 
 def transition_derivatives(m: MjModel, d: MjData, state: bool, control: bool, sensors: bool) -> np.ndarray:
@@ -58,11 +40,16 @@ def transition_derivatives(m: MjModel, d: MjData, state: bool, control: bool, se
     """
     course = linearisation(m, "step" if sensors else "step without sensors")
     course.start(d)
-    outputs = (*STATE, "d.sensordata") if sensors else STATE
-    nv, nx = m.nv, 2 * m.nv + m.na
-    result = np.zeros((nx + (m.nsensordata if sensors else 0), nx + m.nu))
-    if state:
-        result[:, : 2 * nv] = by_state(course, outputs)
-    if control or (state and m.na):
-        result[:, 2 * nv :] = by_activation_and_control(course, outputs)
+    nv, na, nu = m.nv, m.na, m.nu
+    nx = 2 * nv + na
+    result = np.zeros((nx + (m.nsensordata if sensors else 0), nx + nu))
+    positions, velocities, others = _directions(nv, na, nu)
+    kinds = ((state, 0, positions), (state, nv, velocities), (control or (state and na > 0), 2 * nv, others))
+    for wanted, first, seeds in kinds:
+        n = next(iter(seeds.values())).shape[1]
+        if wanted and n:
+            found = course.outcome(seeds, sensors)
+            result[:nx, first : first + n] = found[0]
+            if sensors:
+                result[nx:, first : first + n] = found[1]
     return result

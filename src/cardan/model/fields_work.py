@@ -361,4 +361,9 @@ WORK: tuple[Field, ...] = (
     Field("work.solution_col", "i8", ("nsolution",), "derivatives: their dofs"),
     Field("work.solution_lanes", "f8", ("any", 8), "derivatives: a block of tangents of work.imbalance, then of qacc"),
     Field("work.touching", "f8", ("ncon", 6), "derivatives: touching points of contacts, in the frames of both geoms"),
+    Field("work.seed_qpos", "f8", ("nv",), "derivatives: 0, with directions of the configuration as tangents"),
+    Field("work.seed_qvel", "f8", ("nv",), "derivatives: 0, with directions of the velocity as tangents"),
+    Field("work.seed_act", "f8", ("na",), "derivatives: 0, with directions of the activations as tangents"),
+    Field("work.seed_ctrl", "f8", ("nu",), "derivatives: 0, with directions of the controls as tangents"),
+    Field("work.outcome", "f8", ("any",), "derivatives: the state after a step, in the tangent space"),
 )
