@@ -74,7 +74,7 @@ def _gather_turn(d: Data, adr: int, dof: int) -> None:
 
 @stage
 def gather_outcome(m: Model, d: Data) -> int:
-    """The state after a step in ``work.outcome`` (2 nv + na); positions as changes, which are 0, from `work.fd_qpos`."""
+    """The state after a step in ``work.outcome`` (2 nv + na); positions as changes, of 0, from `work.fd_qpos`."""
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]
