@@ -210,6 +210,7 @@ class Publisher:
             self.labels.show(geoms)
             self.lines.show(geoms, edges, looks.rgb[owner] / 255.0)
             self.cameras.tell(pose)
+        self._server.flush()  # now, not at the next of viser's own ticks
 
     @staticmethod
     def _add(batches: dict[Kind, Batch], kind: Kind, more: Batch) -> None:
