@@ -55,7 +55,7 @@ def main() -> None:
     rows = {}
     for name, path in loadable().items():
         first = seconds(cardan, path)
-        pairs = 9 if first < QUICK else 3
+        pairs = 5 if first < QUICK else 3
         rows[name] = paired_ratio(lambda p=path: seconds(cardan, p), lambda p=path: seconds(mujoco, p), pairs)
         print(f"  {name:60s} {rows[name]['ratio']:5.2f}  {1e3 * rows[name]['ours']:8.1f} ms")
     rows = dict(sorted(rows.items(), key=lambda row: -row[1]["ratio"]))
