@@ -165,3 +165,37 @@ def test_random_states_have_finite_derivatives(cone):
         cardan.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), rng.choice([0.0, 0.01, 0.3]))
         d.qvel[:] = rng.choice([0.0, 1.0]) * rng.normal(size=m.nv)
         assert np.isfinite(exact_jacobian(m, d)).all()
+
+
+def test_parameters_of_a_sliding_box():
+    """Friction, contact stiffness, mass, size, gravity, time step: against differences of a step."""
+    m = cardan.MjModel.from_xml_string(
+        """<mujoco><option cone="elliptic"/><worldbody>
+        <geom type="plane" size="5 5 1" friction=".3 .01 .01" condim="4"/><body pos="0 0 .0995">
+        <freejoint/><geom type="box" size=".2 .15 .1" mass="2" condim="4" friction=".5 .02 .01"/>
+        </body></worldbody></mujoco>"""
+    )
+    solve_to_the_end(m)
+    d = cardan.MjData(m)
+    d.qvel[:2] = 0.7, 0.2
+    for _ in range(20):
+        cardan.mj_step(m, d)
+    names = ("geom_friction", "geom_solref", "body_mass", "geom_size", "opt.gravity", "opt.timestep", "opt.impratio")
+    found = cardan.derivatives(m, d, of=("qvel",), by=names)
+    for name in names:
+        scalar = name in ("opt.timestep", "opt.impratio")
+        field = m._memory.scalars[name] if scalar else m._memory.arrays[name]
+        tangents = found["qvel", name].reshape(m.nv, -1)
+        assert tangents.shape[1] == field.size
+        for k, value in enumerate(field.reshape(-1).tolist()):
+
+            def outcome(step: float, field=field, k=k, value=value) -> Outcome:
+                field.reshape(-1)[k] = value + step
+                e = moved(d, 0, 0.0)
+                cardan.mj_step(m, e)
+                field.reshape(-1)[k] = value
+                return Outcome(e.qvel.copy(), e.efc_state.tobytes())
+
+            expected, is_smooth = richardson(outcome, 1e-5 * max(abs(value), 0.01))
+            assert is_smooth
+            np.testing.assert_allclose(tangents[:, k], expected, rtol=0.0, atol=CLOSE, err_msg=f"{name} {k}")
