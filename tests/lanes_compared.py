@@ -18,6 +18,7 @@ from cardan.model.forms import model_in
 from cardan.model.tables import COUNTERS, DATA
 from cardan.plugins.attach_sdf import attach_shapes
 from cardan.step.pipeline import resolve
+from cardan.step.plugin_stages import NEEDSTAGE, SLOTS
 from cardan.step.run import run
 
 PROCESS = ("plugin_data", "timer.duration", "nbuffer", "narena", "maxuse_arena", "work.need")
@@ -39,7 +40,10 @@ class Alone:
         self._code = LaneCode(stages, list(self.model._numbered), HERE, exact=True)
         for name in ADDRESSES:
             table = self.model._memory.arrays[name]
-            table[table > 0] = np.array([0, *self._code.table])[table[table > 0]]
+            functions = table > 0
+            if name == "aux.plugin_call":
+                functions[NEEDSTAGE::SLOTS] = False
+            table[functions] = np.array([0, *self._code.table])[table[functions]]
         self._program = Program(self._code.addresses)
 
     def run(self, d: cardan.MjData, repeat: int) -> None:
