@@ -163,3 +163,19 @@ def test_models_are_moved_and_scaled_in_the_room():
     seen = before < 19
     assert seen.any() and before[12, 16] == pytest.approx(1.0, abs=0.05)
     assert after[seen] == pytest.approx(2 * before[seen], rel=1e-5) and (after[~seen] == before[~seen]).all()
+
+
+def test_depths_of_triangles_smaller_than_pixels() -> None:
+    heights = " ".join(["0"] * 200**2)
+    model = cardan.MjModel.from_xml_string(f"""<mujoco><statistic extent="1"/><asset>
+<hfield name="h" nrow="200" ncol="200" size="1 1 .1 .1" elevation="{heights}"/></asset><worldbody>
+<camera name="front" pos="0 -1 1" xyaxes="1 0 0 0 1 1"/><geom type="hfield" hfield="h"/></worldbody></mujoco>""")
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    with cardan.Renderer(model, 60, 80) as renderer:
+        renderer.enable_depth_rendering()
+        renderer.update_scene(data, "front")
+        depth = renderer.render()[20:40, 30:50]
+    near = 1.0 / depth  # linear in the picture, for a plane
+    np.testing.assert_allclose(np.diff(near, 2, axis=0), 0.0, atol=1e-5)
+    np.testing.assert_allclose(np.diff(near, 2, axis=1), 0.0, atol=1e-5)
