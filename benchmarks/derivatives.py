@@ -14,7 +14,7 @@ from benchmarks.timing import paired_ratio, save, steps_seconds
 
 CALLS = 5
 EPSILON = 1e-6
-EXACT = (HUMANOID, *(s for s in MORE_SCENES if s.name in ("arm26", "humanoid100", "quadruped on terrain")))
+EXACT = (HUMANOID, *(s for s in MORE_SCENES if s.name in ("arm26", "humanoid100")))
 """Scenes whose exact derivatives are timed."""
 STEPS = 20
 
