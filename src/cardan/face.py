@@ -30,9 +30,9 @@ SUBMODULES = ("rollout", "viewer")
 """Modules that are there without being imported by name."""
 
 _PARTS = (
-    *("api", "batch", "collision", "compiler", "constants", "constraint", "dynamics", "enums", "errors", "formats"),
-    *("jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step", "view"),
-    "visual",
+    *("api", "batch", "collision", "compiler", "constants", "constraint", "derive", "dynamics", "enums", "errors"),
+    *("formats", "jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step"),
+    *("view", "visual"),
 )
 """Folders and modules that programs may reach through the package without having imported them."""
 

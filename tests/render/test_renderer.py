@@ -143,6 +143,20 @@ def test_notebooks_show_it(kind):
             assert image.size == (16, 12)
 
 
+def test_notebooks_show_a_model_at_its_initial_position():
+    model, _ = scene()
+    model.vis.global_.offwidth, model.vis.global_.offheight = 200, 700
+    with Image.open(io.BytesIO(model._repr_png_())) as image:
+        assert image.size == (200, 240)
+        shown = np.asarray(image)
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    with cardan.Renderer(model, 240, 200) as renderer:
+        renderer.update_scene(data)
+        np.testing.assert_array_equal(shown, renderer.render())
+    assert shown.max() > 0
+
+
 def test_scene_that_was_not_filled_in():
     model, _ = scene()
     with cardan.Renderer(model, 12, 16) as renderer:

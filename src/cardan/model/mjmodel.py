@@ -46,6 +46,7 @@ _READERS: dict[str, Callable[..., Any]] = {}
 _READERS_STAND_IN = {
     **dict.fromkeys(("empty", "xml_path", "xml_string"), "cardan.api.loading"),
     **dict.fromkeys(("binary_path", "to_xml"), "cardan.api.saving"),
+    "png": "cardan.render.notebook",
 }
 
 
@@ -290,6 +291,10 @@ class MjModel(Native, ModelNames):
             ValueError: it was not compiled from XML, or holds a NaN.
         """
         return _reader("to_xml")(self)
+
+    def _repr_png_(self) -> bytes:
+        """The model at qpos0 as a PNG file, by which notebooks show it."""
+        return _reader("png")(self)
 
     def __copy__(self) -> MjModel:
         return self.__deepcopy__({})
