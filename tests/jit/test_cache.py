@@ -43,14 +43,16 @@ from pocket.outer import fill
 
 names = []
 compile_entry = compiling.compile_entry
-def counted(entry):
+def counted(entry, form):
     names.append(entry.name)
-    return compile_entry(entry)
+    return compile_entry(entry, form)
 compiling.compile_entry = counted
 
-m = MjModel({"nv": 2, "nbody": 1, "nM": 2})
+m = MjModel({"nv": 2, "nbody": 2, "nM": 2, "nD": 2, "nB": 4})
 
 m.dof_parentid[:] = -1
+m.dof_bodyid[:] = 1
+m.body_dofnum[1] = m.nv
 m.dof_Madr[:] = range(m.nv)
 m.finalize()
 d = MjData(m)

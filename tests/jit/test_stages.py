@@ -21,9 +21,11 @@ needs_interpreter = pytest.mark.skipif(jit_enabled, reason="about the interprete
 
 @pytest.fixture
 def pair():
-    m = MjModel({"nv": 4, "nq": 4, "nbody": 2, "nM": 4})
+    m = MjModel({"nv": 4, "nq": 4, "nbody": 2, "nM": 4, "nD": 4, "nB": 8})
     m.dof_parentid[:] = -1
+    m.dof_bodyid[:] = 1
     m.dof_Madr[:] = range(m.nv)
+    m.body_dofnum[1] = m.nv
     m.finalize()
     m.body_pos[1] = 1, 2, 3
     return m, MjData(m)
@@ -130,9 +132,11 @@ def test_the_same_values_in_both_modes(pair):
 
 
 def test_scalars_groups_and_arrays():
-    m = MjModel({"nv": 4, "nbody": 2, "neq": 1, "nM": 4})
+    m = MjModel({"nv": 4, "nbody": 2, "neq": 1, "nM": 4, "nD": 4, "nB": 8})
     m.dof_parentid[:] = -1
+    m.dof_bodyid[:] = 1
     m.dof_Madr[:] = range(m.nv)
+    m.body_dofnum[1] = m.nv
     m.finalize()
     m.body_pos[1] = 1, 2, 3
     m.opt.timestep = 0.5

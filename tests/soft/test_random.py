@@ -20,19 +20,25 @@ from soft.random_models import random_soft_model
 import cardan
 
 MODELS = 200 if os.environ.get("CARDAN_FULL_TESTS") == "1" else 16
-STATES, SIZE, STEP = 2, 0.006, 1e-6
+STATES, SIZE, STEP, MOVES = 2, 0.006, 1e-6, 6
 # contacts come from an iterative search; conjugate gradients end before they converge
 CONVEX, GRADIENTS = 1e-8, 1e-6
 
 
 def scatter(rm: mujoco.MjModel, rd: mujoco.MjData) -> float:
-    """How far the reference's accelerations move when the configuration does by 1e-12, and the solver starts from 0."""
+    """How far the reference's accelerations move when the configuration does by 1e-12, and the solver starts from 0.
+
+    A tie may hide from a single move: the largest of several counts.
+    """
     other = mujoco.MjData(rm)
-    copy_state(rd, other)
-    other.qacc_warmstart[:] = 0
-    other.qpos[:] += 1e-12 * np.random.default_rng(0).standard_normal(rm.nq)
-    mujoco.mj_forward(rm, other)
-    return float(np.abs(other.qacc - rd.qacc).max() / max(1.0, np.abs(rd.qacc).max()))
+    largest = 0.0
+    for move in range(MOVES):
+        copy_state(rd, other)
+        other.qacc_warmstart[:] = 0
+        other.qpos[:] += 1e-12 * np.random.default_rng(move).standard_normal(rm.nq)
+        mujoco.mj_forward(rm, other)
+        largest = max(largest, float(np.abs(other.qacc - rd.qacc).max()))
+    return largest / max(1.0, np.abs(rd.qacc).max())
 
 
 def compare_state(rm: mujoco.MjModel, m: cardan.MjModel, seed: int) -> bool:
