@@ -56,6 +56,25 @@ def test_parameters() -> None:
             np.testing.assert_allclose(exact, expected, rtol=1e-6, atol=1e-6, err_msg=f"{name}[{k}]")
 
 
+@pytest.mark.parametrize("state", ["moving", "at rest"])
+def test_lengths_of_unit_vectors(state: str) -> None:
+    """Directions that change the length of an axis or a quaternion do what they do in a step: mostly, nothing."""
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    d = moving(m) if state == "moving" else cardan.MjData(m)
+    for name in ("jnt_axis", "body_quat", "body_iquat", "geom_quat", "site_quat"):
+        exact = cardan.derivatives(m, d, ("qvel", "sensordata"), (name,))
+        size = getattr(m, name).size
+        tangents = np.concatenate([exact[of, name].reshape(-1, size) for of in ("qvel", "sensordata")])
+        for k in range(size):
+            steps = (2e-4, 1e-4, 5e-5)
+            wide, mean, narrow = ((_result(m, d, name, k, h) - _result(m, d, name, k, -h)) / (2 * h) for h in steps)
+            # drag at rest has a corner in its slope: differences have errors of first order, and of second order
+            expected = (4 * (2 * narrow - mean) - (2 * mean - wide)) / 3
+            expected = np.delete(expected, slice(m.nv, m.nv + m.na))
+            scale = max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(tangents[:, k], expected, rtol=0, atol=1e-6 * scale, err_msg=f"{name}[{k}]")
+
+
 def test_sliding_box_in_closed_form() -> None:
     # a block that slides on a plane, far in: friction mu m g slows it down, if the contact were hard; by the state, the
     # derivative of the sliding velocity by gravity along it is the time step

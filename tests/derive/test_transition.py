@@ -111,12 +111,31 @@ def test_at_rest() -> None:
     # rotations that do not turn, and a ball joint with a spring at its reference: no NaN, and the right slopes
     m = cardan.MjModel.from_xml_string(
         """<mujoco><option gravity="0 0 0"/><worldbody><body><freejoint/><geom type="box" size=".1 .2 .3"/>
-        <body pos="0 0 1"><joint type="ball" damping=".1"/><geom type="capsule" size=".1 .2"/></body></body></worldbody>
+        <body pos="0 0 1"><joint type="ball" damping=".1" stiffness=".7"/>
+        <geom type="capsule" size=".1 .2"/></body></body></worldbody>
         </mujoco>"""
     )
     jacobian = exact_jacobian(m, cardan.MjData(m))
     assert np.isfinite(jacobian).all()
     assert_same_jacobians(m, cardan.MjData(m))
+
+
+@pytest.mark.parametrize("quat", ["1 0 0 0", ".5 .1 -.7 .5"])
+def test_spring_of_a_ball_at_its_reference(quat: str) -> None:
+    # a sphere about its centre: v' = v + h (u - c v - k q) / (I + h c), in each direction
+    h, k, c, inertia = 0.01, 3.0, 0.2, 0.4 * 2.0 * 0.1**2
+    m = cardan.MjModel.from_xml_string(
+        f"""<mujoco><option timestep="{h}"/><worldbody><body quat="{quat}"><joint name="b" type="ball" stiffness="{k}"
+        damping="{c}"/><geom size=".1" mass="2"/></body></worldbody>
+        <sensor><ballquat joint="b"/></sensor></mujoco>"""
+    )
+    d = cardan.MjData(m)
+    m.qpos_spring[:] = d.qpos[:] = np.array([0.8, 0.48, -0.36, 0.0]) if quat != "1 0 0 0" else m.qpos0
+    gain = h / (inertia + h * c)
+    by_q, by_v = -gain * k, 1.0 - gain * c
+    expected = np.kron([[1.0 + h * by_q, h * by_v], [by_q, by_v]], np.eye(3))
+    np.testing.assert_allclose(exact_jacobian(m, d)[:6], expected, rtol=1e-10, atol=1e-10)
+    assert_same_jacobians(m, d)
 
 
 def test_control_outside_its_range() -> None:

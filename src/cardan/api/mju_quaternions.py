@@ -67,8 +67,12 @@ def mju_axisAngle2Quat(res: np.ndarray, axis: Any, angle: float) -> None:
 
 @native(res=target(3), quat=source(4), dt=Number())
 def mju_quat2Vel(res: np.ndarray, quat: Any, dt: float) -> None:
-    """Angular velocity that turns by `quat` in the time `dt`."""
-    set3(res, 0, q.quat2vel(get4(quat, 0), dt))
+    """Angular velocity that turns by `quat` in the time `dt`; the axis of a turn that is too small to have one is x."""
+    s = norm3((quat[0, 1], quat[0, 2], quat[0, 3]))
+    if s < MINVAL:
+        set3(res, 0, scale3((1.0, 0.0, 0.0), q.turning_angle(quat[0, 0], s) / dt))
+    else:
+        set3(res, 0, q.quat2vel(get4(quat, 0), dt))
 
 
 @native(res=target(3), qa=source(4), qb=source(4))

@@ -29,7 +29,7 @@ def tendon_extension(m: Model, d: Data, tendon: int) -> float:
     length = d.ten_length[tendon]
     lower = m.tendon_lengthspring[tendon, 0]
     upper = m.tendon_lengthspring[tendon, 1]
-    if length > upper:
+    if length >= upper:  # at the edge, too: a range of one length has a slope there
         return length - upper
     if length < lower:
         return length - lower

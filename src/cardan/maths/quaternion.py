@@ -33,13 +33,14 @@ def neg_quat(q: Any) -> Any:
 def normalize4(q: Any) -> Any:
     """Unit quaternion along `q`; the identity if `q` is shorter than `MINVAL`.
 
-    A quaternion that is a unit to rounding stays as it is, so that doing this again changes nothing.
+    A quaternion that is a unit to rounding stays as it is, so that doing this again changes nothing. Its derivatives
+    are those of the normalised one all the same.
     """
     n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     if n < MINVAL:
         return (1.0, 0.0, 0.0, 0.0)
-    if abs(n - 1.0) <= MINVAL:
-        return q
+    if abs(n - 1.0) <= MINVAL:  # make it exactly 1; whole numbers have no derivatives, so it keeps its own
+        n -= int((n - 1.0) * 2.0**53) * 2.0**-53
     s = 1.0 / n
     return (q[0] * s, q[1] * s, q[2] * s, q[3] * s)
 
@@ -79,19 +80,23 @@ def axis_angle2quat(axis: Any, angle: float) -> Any:
 
 
 @kernel
+def turning_angle(w: float, s: float) -> float:
+    """Angle in (-pi, pi] of a rotation whose quaternion has the real part `w` and a vector part of length `s`."""
+    angle = 2.0 * atan2(s, w)
+    return angle - 2.0 * pi if angle > pi else angle
+
+
+@kernel
 def quat2vel(q: Any, dt: float) -> Any:
     """Angular velocity that turns by the rotation `q` in the time `dt` (angle in (-pi, pi]).
 
-    The axis of a rotation that is too small to have one is x.
+    Rotations below `MINVAL` are computed to first order, so that derivatives at rest are right.
     """
     axis = (q[1], q[2], q[3])
     s = norm3(axis)
-    angle = 2.0 * atan2(s, q[0])
-    if angle > pi:
-        angle -= 2.0 * pi
     if s < MINVAL:
-        return scale3((1.0, 0.0, 0.0), angle / dt)
-    return scale3(axis, angle / (s * dt))
+        return scale3(axis, (2.0 if q[0] >= 0.0 else -2.0) / dt)
+    return scale3(axis, turning_angle(q[0], s) / (s * dt))
 
 
 @kernel
