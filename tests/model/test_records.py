@@ -125,7 +125,7 @@ def test_what_can_not_be_set_is_an_attribute_error(engine: Any, owner: str, name
 )
 def test_wrong_arguments_of_constructors_are_type_errors(engine: Any, expression: str) -> None:
     with pytest.raises(TypeError):
-        eval(expression, vars(engine))
+        eval(f"engine.{expression}", {"engine": engine})
 
 
 def test_pickles_stand_alone() -> None:
