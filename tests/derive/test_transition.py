@@ -203,13 +203,3 @@ except RuntimeError as error:
         env={**os.environ, "CARDAN_JIT": "0"},
     )
     assert "derivatives need native code" in done.stdout
-
-
-def test_two_pairs_of_the_same_geoms_are_refused() -> None:
-    pairs = '<pair geom1="floor" geom2="ball"/><pair geom1="ball" geom2="floor" friction="2 2 .1 .1 .1"/>'
-    m = cardan.MjModel.from_xml_string(
-        '<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 .1"><freejoint/>'
-        f'<geom name="ball" size=".1"/></body></worldbody><contact>{pairs}</contact></mujoco>'
-    )
-    with pytest.raises(NotImplementedError, match="several contact pairs of the same two geoms"):
-        cardan.mjd_transition(m, cardan.MjData(m), np.zeros((12, 12)), None, None, None)

@@ -33,13 +33,10 @@ def check_derivable(m: MjModel) -> None:
             "derivatives need native code, which CARDAN_JIT=0 (or NUMBA_DISABLE_JIT=1) switches off; mjd_transitionFD "
             "and mjd_inverseFD work without it"
         )
-    pairs = {tuple(sorted(pair)) for pair in zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True)}
     refused = (
         (m.nflex > 0, "flexes"),
         (m.nplugin > 0, "engine plugins"),
         (m.opt.noslip_iterations > 0, "the no-slip solver"),
-        # a contact is found again by its geoms: their parameters must be one pair's
-        (len(pairs) < m.npair, "several contact pairs of the same two geoms"),
     )
     for present, feature in refused:
         if present:
