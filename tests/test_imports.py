@@ -27,7 +27,7 @@ FLOORS = (
     ("visual",),
     ("render",),
     ("view",),
-    ("__init__", "__main__", "face", "cli", "rollout", "minimize", "msh2obj", "viewer", "as_mujoco"),
+    ("__init__", "__main__", "face", "cli", "rollout", "minimize", "msh2obj", "viewer", "as_mujoco", "torch", "jax"),
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 TEXT = {"spec", "mjcf"}
@@ -36,7 +36,7 @@ PHYSICS = {"dynamics", "soft", "collision", "constraint", "solver", "sensor", "p
 LONGEST_FILE = 700
 LONGEST_FUNCTION = 80
 REFERENCE = "mujoco"
-SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib", "ray", "viser", "websockets")
+SLOW_TO_IMPORT = ("mujoco", "scipy", "matplotlib", "ray", "viser", "websockets", "torch", "jax")
 
 
 def module_name(file: Path) -> str:

@@ -32,7 +32,7 @@ SUBMODULES = ("rollout", "viewer")
 _PARTS = (
     *("api", "batch", "collision", "compiler", "constants", "constraint", "derive", "dynamics", "enums", "errors"),
     *("formats", "jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step"),
-    *("view", "visual"),
+    *("view", "visual", "torch", "jax"),
 )
 """Folders and modules that programs may reach through the package without having imported them."""
 

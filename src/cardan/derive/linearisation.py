@@ -40,6 +40,8 @@ COPIED = (
     *("mocap_pos", "mocap_quat", "userdata", "plugin_state"),
 )
 """What the dynamics depend on, besides the time."""
+BUILDING = threading.RLock()
+"""Held while programs are made, which compiles: threads would do it twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,8 @@ class Linearisation:
             stages = [plant_seeds, *self._differentiated(), Plain(keep_next_position), gather_outcome]
             inputs = [f"d.work.seed_{name}" for name in seeds]
             blocks = -(-n // LANES)
-            program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several, restore_start)
+            with BUILDING:
+                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several, restore_start)
             self._programs[key] = program
         if program.is_stale(self._structure):
             program.start()
@@ -181,7 +184,8 @@ class Linearisation:
         if program is None:
             after = (Plain(keep_next_position), Plain(restore_start)) if self._steps else ()
             stages = [*self._differentiated(), *after]
-            program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several)
+            with BUILDING:
+                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several)
             self._programs[key] = program
         program.start()
         for name, seeds in inputs.items():
@@ -204,5 +208,6 @@ def linearisation(m: MjModel, course: str) -> Linearisation:
     """
     key = (("linearisation", course, threading.get_ident()), hooks.version)
     if key not in m._programs:
-        m._programs[key] = Linearisation(m, course)
+        with BUILDING:
+            m._programs[key] = Linearisation(m, course)
     return m._programs[key]

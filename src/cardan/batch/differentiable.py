@@ -1,0 +1,289 @@
+"""A step as a function of arrays, with its pull-back: what the steps of `cardan.torch` and `cardan.jax` stand on.
+
+For a world with the state x, controls u and parameters p, ``(y, s) = f(x, u, p)`` gives the next state and the sensor
+data. The pull-back of (dL/dy, dL/ds) is (dL/dx, dL/du, dL/dp), by the transposed Jacobians of each step (see
+`cardan.derive.tape`). Each thread has data, and where there are parameters a model, of its own.
+
+States are ``qpos, qvel, act`` in a row, as `mj_getState` gives them for ``mjSTATE_PHYSICS``, quaternions with all of
+their numbers. The engine's Jacobians are in the tangent space; gradients go to and fro by the matrix of
+``w -> q (0, w) / 2`` of each quaternion (spec: computation, floating objects).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from functools import cache
+
+import numpy as np
+
+from cardan.batch.threads import processors
+from cardan.constants import mjMINVAL
+from cardan.derive.fields import Part, part
+from cardan.derive.linearisation import COPIED
+from cardan.derive.sensitivity import sensitivities
+from cardan.derive.tangent_space import TangentSpace
+from cardan.derive.transition import transition_derivatives
+from cardan.enums import mjtWarning
+from cardan.errors import FatalError
+from cardan.model.mjdata import MjData
+from cardan.model.mjmodel import MjModel
+from cardan.step import pipeline
+from cardan.step.hooks import hooks
+from cardan.step.run import run
+
+STATE = ("qpos", "qvel", "act")
+BAD = tuple(int(w) for w in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC))
+
+
+@cache
+def _thread(k: int) -> ThreadPoolExecutor:
+    """The thread that worker `k` of every model runs on: derivatives are kept for each thread."""
+    return ThreadPoolExecutor(1, f"cardan-step-{k}")
+
+
+class Worker:
+    """Data, and a model where parameters vary, for one thread.
+
+    Args:
+        m: model.
+        names: names of the parameters.
+    """
+
+    def __init__(self, m: MjModel, names: Sequence[str]) -> None:
+        self.source, self.m = m, m
+        if names:
+            self.m = copy(m)
+            if "_hooks" in m.__dict__:
+                self.m.__dict__["_hooks"] = m.__dict__["_hooks"]
+        self.d = MjData(self.m)
+        self._fresh = MjData(self.m)
+        self.parts = [part(self.m, self.d, name) for name in names]
+        self.space = TangentSpace(self.m)
+        self._starts = np.cumsum([0, m.nq, m.nv, m.na])
+        self.lengths = np.zeros(0)  # of the quaternions that the world was given
+
+    def refresh(self) -> None:
+        """Take over the numbers that the model has now."""
+        if self.m is not self.source:
+            self.m._memory.copy_from(self.source._memory)
+
+    def _put(self, wanted: Part, values: np.ndarray) -> None:
+        memory = (self.m if wanted.field.startswith("m.") else self.d)._memory
+        name = wanted.field[2:]
+        place = memory.scalars[name] if memory.struct.by_name[name].is_scalar else memory.arrays[name]
+        place.reshape(-1)[wanted.numbers] = values
+
+    def start(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
+        """Set a world: its state, with unit quaternions, its controls and parameters; all else as in a new data."""
+        d, starts = self.d, self._starts
+        d.time = 0.0
+        for name in COPIED:
+            getattr(d, name)[...] = getattr(self._fresh, name)
+        for k, name in enumerate(STATE):
+            getattr(d, name)[:] = state[starts[k] : starts[k + 1]]
+        d.ctrl[:] = ctrl
+        for wanted, value in zip(self.parts, values, strict=True):
+            self._put(wanted, np.reshape(value, -1))
+        self.lengths = self._normalise(d.qpos)
+
+    def _normalise(self, qpos: np.ndarray) -> np.ndarray:
+        """Make the quaternions of qpos unit; returns the lengths that they had, one each."""
+        where = self.space.quat_adr[:, None] + np.arange(4)
+        lengths = np.linalg.norm(qpos[where], axis=1)
+        if (lengths == 0.0).any():
+            raise ValueError("step: a quaternion of the state has the length 0")
+        off = np.abs(lengths - 1.0) > mjMINVAL  # others stay as they are, bit by bit
+        qpos[where[off]] /= lengths[off, None]
+        return lengths
+
+    def state(self) -> np.ndarray:
+        """The state as one row."""
+        return np.concatenate([getattr(self.d, name) for name in STATE])
+
+    def advance(self, nstep: int) -> None:
+        """Step; an unstable world is an error.
+
+        Raises:
+            FatalError: numbers became too large or no numbers.
+        """
+        d = self.d
+        before = d._memory.arrays["warning.number"][list(BAD)].sum()
+        run(pipeline.step_program(self.m), self.m, d, nstep)
+        if d._memory.arrays["warning.number"][list(BAD)].sum() != before:
+            raise FatalError("step: the simulation is unstable (bad numbers in qpos, qvel or qacc)")
+
+    def pull(self, by_state: np.ndarray, by_sensors: np.ndarray, nstep: int) -> tuple[np.ndarray, ...]:
+        """Gradients by the state, the controls and each parameter of the world that was set.
+
+        Args:
+            by_state: gradient by the state after `nstep` steps (nq + nv + na).
+            by_sensors: gradient by the sensor data of the last of them.
+            nstep: number of steps.
+        """
+        m, d, nv = self.m, self.d, self.m.nv
+        lengths, first = self.lengths, d.qpos.copy()
+        starts = []
+        for _ in range(nstep):
+            starts.append([(name, getattr(d, name).copy()) for name in (*STATE, "qacc_warmstart")])
+            starts[-1].append(("time", d.time))
+            self.advance(1)
+        adjoint = np.concatenate([self.space.basis(d.qpos).T @ by_state[: m.nq], by_state[m.nq :]])
+        nx = len(adjoint)
+        controls, values = np.zeros(m.nu), [np.zeros(p.shape) for p in self.parts]
+        for k in range(nstep - 1, -1, -1):
+            for name, value in starts[k]:
+                setattr(d, name, value)
+            sensed = k == nstep - 1 and bool(by_sensors.any())
+            pulled = np.concatenate([adjoint, by_sensors]) if sensed else adjoint
+            self._add_parameters(values, adjoint, by_sensors if sensed else None)
+            back = transition_derivatives(m, d, True, True, sensed).T @ pulled
+            adjoint = back[:nx]
+            controls += back[nx:]
+        return np.concatenate([self._lift(adjoint[:nv], first, lengths), adjoint[nv:]]), controls, *values
+
+    def _add_parameters(self, values: list[np.ndarray], adjoint: np.ndarray, by_sensors: np.ndarray | None) -> None:
+        """Add to the gradients by the parameters what one step contributes."""
+        if not self.parts:
+            return
+        m = self.m
+        ends = np.cumsum([m.nv, m.nv])
+        pieces: dict[str, np.ndarray] = dict(zip(STATE, np.split(adjoint, ends), strict=True))
+        if by_sensors is not None:
+            pieces["sensordata"] = by_sensors
+        pieces = {name: piece for name, piece in pieces.items() if len(piece)}
+        found = sensitivities(m, self.d, tuple(pieces), [p.text for p in self.parts])
+        for value, wanted in zip(values, self.parts, strict=True):
+            for name, piece in pieces.items():
+                value += np.tensordot(piece, found[name, wanted.text], 1)
+
+    def _lift(self, tangent: np.ndarray, qpos: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """A gradient by positions in the tangent space as one by qpos, whose quaternions were divided by `lengths`."""
+        scale = np.ones(self.m.nv)
+        scale[self.space.quat_dof[:, None] + np.arange(3)] = (4.0 / lengths)[:, None]
+        return self.space.basis(qpos) @ (scale * tangent)
+
+
+class DifferentiableStep:
+    """Steps of many worlds of a model as a function of arrays, and its pull-back.
+
+    Args:
+        m: model.
+        names: names of the parameters, as in `cardan.derivatives`: real fields of the model, or applied forces, mocap
+            poses and user data of the data.
+        nstep: number of steps that a call makes, with the same controls.
+
+    Raises:
+        ValueError: a name stands for nothing that may be a parameter, or `nstep` is less than 1.
+        NotImplementedError: the model has a feature without derivatives (when gradients are asked for).
+    """
+
+    def __init__(self, m: MjModel, names: tuple[str, ...], nstep: int = 1) -> None:
+        if nstep < 1:
+            raise ValueError(f"step: nstep must be at least 1, got {nstep}")
+        self.m, self.nstep, self.names = m, nstep, names
+        self._workers: list[Worker] = []
+        scout = MjData(m)
+        self.shapes = {}
+        for name in names:
+            found = part(m, scout, name)
+            field = found.field[2:]
+            if found.field.startswith("d.") and (field not in COPIED or field in (*STATE, "ctrl")):
+                raise ValueError(f"step: {name} can't be a parameter: states and controls are arguments of their own")
+            self.shapes[name] = found.shape
+        self.nstate = m.nq + m.nv + m.na
+
+    def _worker(self, k: int) -> Worker:
+        while len(self._workers) <= k:
+            self._workers.append(Worker(self.m, self.names))
+        return self._workers[k]
+
+    def _spread(self, worlds: int, work: Callable[[Worker, int], None]) -> None:
+        """Call ``work(worker, world)`` for all worlds, each in the thread of its worker."""
+        count = max(1, min(processors(), worlds))
+
+        def several(worker: Worker, part: range) -> None:
+            worker.refresh()
+            for world in part:
+                work(worker, world)
+
+        parts = [range(worlds * k // count, worlds * (k + 1) // count) for k in range(count)]
+        jobs = [_thread(k).submit(several, self._worker(k), part) for k, part in enumerate(parts)]
+        for job in jobs:
+            job.result()
+
+    def _check(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
+        wanted = ((self.nstate, state, "state"), (self.m.nu, ctrl, "ctrl"))
+        for size, array, name in wanted:
+            if array.ndim != 2 or array.shape[1] != size:
+                raise ValueError(f"step: {name} should be of shape (..., {size}), got {array.shape}")
+        for array, name in ((ctrl, "ctrl"), *zip(values, self.names, strict=True)):
+            if len(array) != len(state):
+                raise ValueError(f"step: {name} is given for {len(array)} worlds, state for {len(state)}")
+
+    def forward(
+        self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Next states and sensor data of n worlds.
+
+        Args:
+            state: (n, nq + nv + na).
+            ctrl: (n, nu).
+            values: of each parameter (n, its shape).
+
+        Raises:
+            FatalError: a world is unstable.
+            ValueError: an array has another shape, or a quaternion the length 0.
+        """
+        self._check(state, ctrl, values)
+        found, sensors = np.zeros((len(state), self.nstate)), np.zeros((len(state), self.m.nsensordata))
+
+        def work(worker: Worker, k: int) -> None:
+            worker.start(state[k], ctrl[k], [v[k] for v in values])
+            worker.advance(self.nstep)
+            found[k], sensors[k] = worker.state(), worker.d.sensordata
+
+        self._spread(len(state), work)
+        return found, sensors
+
+    def pull_back(
+        self,
+        state: np.ndarray,
+        ctrl: np.ndarray,
+        values: Sequence[np.ndarray],
+        by_state: np.ndarray,
+        by_sensors: np.ndarray,
+    ) -> list[np.ndarray]:
+        """Gradients by the states, the controls and each parameter, from those by next states and sensor data.
+
+        Raises:
+            NotImplementedError: the model has a feature without derivatives.
+            ValueError: an array has another shape.
+        """
+        self._check(state, ctrl, values)
+        found = [np.zeros(array.shape) for array in (state, ctrl, *values)]
+
+        def work(worker: Worker, k: int) -> None:
+            worker.start(state[k], ctrl[k], [v[k] for v in values])
+            pulled = worker.pull(by_state[k], by_sensors[k], self.nstep)
+            for target, gradient in zip(found, pulled, strict=True):
+                target[k] = gradient
+
+        self._spread(len(state), work)
+        return found
+
+
+def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> DifferentiableStep:
+    """The function that a model keeps for some parameters, until an option or a callback is set.
+
+    Raises:
+        TypeError: `m` is no model.
+        ValueError: a name is no parameter, or `nstep` is less than 1.
+    """
+    if not isinstance(m, MjModel):
+        raise TypeError(f"step: m must be an MjModel, not {type(m).__name__}")
+    key = (("differentiable step", names, nstep), hooks.version)
+    if key not in m._programs:
+        m._programs[key] = DifferentiableStep(m, names, nstep)
+    return m._programs[key]

@@ -1,0 +1,112 @@
+"""A step as a function of PyTorch's: ``cardan.torch.step`` (extra ``cardan[torch]``).
+
+Gradients go back through the exact Jacobians of the step, contacts included; docs/derivatives.md says what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from cardan.batch.differentiable import DifferentiableStep, differentiable_step
+from cardan.model.mjmodel import MjModel
+
+try:
+    torch: Any = import_module("torch")
+except ImportError as error:
+    raise ImportError("cardan.torch needs PyTorch: pip install 'cardan[torch]'") from error
+
+Tensor = Any
+"""PyTorch's; without it, there is no type to check."""
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().to("cpu", torch.float64).numpy()
+
+
+def _tensor(array: np.ndarray, like: Tensor) -> Tensor:
+    return torch.from_numpy(array).to(like.device, like.dtype)
+
+
+class _Step(torch.autograd.Function):
+    """The step of n worlds."""
+
+    @staticmethod
+    def forward(ctx: Any, function: DifferentiableStep, *inputs: Tensor) -> tuple[Tensor, ...]:
+        ctx.function = function
+        ctx.save_for_backward(*inputs)
+        state, ctrl, *values = (_array(tensor) for tensor in inputs)
+        return tuple(_tensor(result, inputs[0]) for result in function.forward(state, ctrl, values))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *_PullBack.apply(ctx.function, len(gradients), *gradients, *ctx.saved_tensors)
+
+
+class _PullBack(torch.autograd.Function):
+    """Its pull-back, which has no derivatives."""
+
+    @staticmethod
+    def forward(ctx: Any, function: DifferentiableStep, count: int, *inputs: Tensor) -> tuple[Tensor, ...]:
+        by_state, by_sensors, state, ctrl, *values = (_array(tensor) for tensor in inputs)
+        found = function.pull_back(state, ctrl, values, by_state, by_sensors)
+        return tuple(_tensor(array, tensor) for array, tensor in zip(found, inputs[count:], strict=True))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        raise NotImplementedError(
+            "cardan.torch.step has no second derivatives: gradients of gradients (create_graph=True and another "
+            "backward) can't go through it"
+        )
+
+
+def step(
+    m: MjModel,
+    state: Tensor,
+    ctrl: Tensor,
+    parameters: Mapping[str, Tensor] | None = None,
+    nstep: int = 1,
+) -> tuple[Tensor, Tensor]:
+    """The state after a step, and its sensor data, as a function that PyTorch differentiates.
+
+    Leading dimensions are worlds, which are computed on all processors; those of the arguments are broadcast. Numbers
+    are computed in double precision, whatever the type of the tensors, and on this machine's processors, wherever
+    they are.
+
+    Args:
+        m: model.
+        state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` gives them for ``mjSTATE_PHYSICS``.
+            Quaternions are made unit. All else (time, applied forces, mocap poses) is as in a new `MjData`.
+        ctrl: controls, (..., nu).
+        parameters: by name, as in `cardan.derivatives`, numbers that take the place of the model's: ``"body_mass"``,
+            ``"geom_friction[3]"``, ``"opt.gravity"``; also ``"qfrc_applied"``, ``"xfrc_applied"``, ``"mocap_pos"`` and
+            ``"mocap_quat"``. Each with the shape of what is named, after leading dimensions or without.
+        nstep: number of steps, with the same controls.
+
+    Returns:
+        The state after them, (..., nq + nv + na), and the sensor data of the last one, (..., nsensordata), with the
+        type and device of `state`.
+
+    Raises:
+        FatalError: a world became unstable.
+        NotImplementedError: in the backward pass: the model has a feature without derivatives, or the backward pass is
+            differentiated again.
+        TypeError, ValueError: an argument of another type or shape.
+    """
+    names = tuple(parameters or ())
+    function = differentiable_step(m, names, nstep)
+    values = [torch.as_tensor((parameters or {})[name]) for name in names]
+    shapes = [(function.nstate,), (m.nu,), *(function.shapes[name] for name in names)]
+    inputs = (state, ctrl, *values)
+    for name, tensor, shape in zip(("state", "ctrl", *names), inputs, shapes, strict=True):
+        if tuple(tensor.shape[tensor.ndim - len(shape) :]) != tuple(shape):
+            wanted = ", ".join(str(n) for n in ("...", *shape))
+            raise ValueError(f"cardan.torch.step: {name} should be of shape ({wanted}), got {tuple(tensor.shape)}")
+    leading = torch.broadcast_shapes(*(t.shape[: t.ndim - len(s)] for t, s in zip(inputs, shapes, strict=True)))
+    rows = [t.expand(*leading, *s).reshape(prod(leading), *s) for t, s in zip(inputs, shapes, strict=True)]
+    following, sensordata = _Step.apply(function, *rows)
+    return following.reshape(*leading, function.nstate), sensordata.reshape(*leading, m.nsensordata)

@@ -1,0 +1,5 @@
+"""Steps that JAX differentiates: `step` (extra ``cardan[jax]``)."""
+
+from cardan.batch.jax_step import step
+
+__all__ = ["step"]
