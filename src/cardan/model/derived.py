@@ -2,7 +2,7 @@
 
 They depend only on what can't change after compilation (the tree, sizes, addresses). Those of the kinematic tree are
 found by `topology`, on which others rest; `DERIVATIONS` maps each other row of `fields_work.DERIVED` to the function
-that computes it.
+that computes it. A table about things that a model has none of is the same for all such models: it is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from cardan.model import flex_tables, hulls, pairing, tendon_sparsity
 from cardan.model.fields_work import DERIVED
 from cardan.model.sparsity import derivation
-from cardan.model.topology import tree_tables
+from cardan.model.topology import attach_tree_tables
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -48,6 +48,29 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
 }
 
 
+ABOUT: dict[str, tuple[str, ...]] = {
+    "aux.ten_rowadr": ("ntendon",),
+    "aux.ten_colind": ("ntendon",),
+    "aux.wrap_entry": ("nwrap",),
+    "aux.moment_rowadr": ("nu",),
+    "aux.moment_colind": ("nu",),
+    "aux.ten_J_rowadr": ("ntendon",),
+    "aux.ten_J_colind": ("ntendon",),
+    "aux.vertex_certain": ("nmesh", "nmeshvert"),
+    "aux.edge_rowadr": ("nflexedge",),
+    "aux.edge_colind": ("nflexedge",),
+    "aux.edge_side": ("nflexedge",),
+    "aux.edge_threes": ("nflexedge",),
+    "aux.flex_bvh_depth": ("nflex",),
+    "aux.uncertain_adr": ("nmesh",),
+    "aux.uncertain": ("nmesh",),
+}
+"""Sizes that count what a table is about; where they are 0, it depends on nothing else."""
+
+
+_about_nothing: dict[str, np.ndarray] = {}  # tables that are kept
+
+
 def attach_derived(m: MjModel) -> None:
     """Compute all derived tables of `m` and attach them.
 
@@ -55,11 +78,16 @@ def attach_derived(m: MjModel) -> None:
         ValueError: a parent of a body or of a degree of freedom doesn't come before it, or the arrays contradict
             one another.
     """
-    for name, table in tree_tables(m).items():
-        m._memory.attach(name, table)
+    attach_tree_tables(m)
+    sizes = m._memory.sizes
     with derivation():
         for name, derive in DERIVATIONS.items():
-            m._memory.attach(name, derive(m))
+            if name not in ABOUT or any(sizes[size] for size in ABOUT[name]):
+                table = derive(m)
+            elif (table := _about_nothing.get(name)) is None:
+                table = _about_nothing[name] = derive(m)
+                table.flags.writeable = False
+            m._memory.attach(name, table)
 
 
 ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_shape")

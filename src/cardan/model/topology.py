@@ -34,6 +34,8 @@ _SIZES = {
 }
 """Lengths of the tables, by their names without the group."""
 
+_IN_MODEL = {name: f"aux.{name}" for name in _SIZES}
+
 TOPOLOGY = Struct(
     "Topology",
     [
@@ -53,23 +55,19 @@ _WRONG = {
 }
 
 
-def tree_tables(m: MjModel) -> dict[str, np.ndarray]:
-    """The tables of a model whose arrays are filled, by their names in the model.
+def attach_tree_tables(m: MjModel) -> None:
+    """Find the tables of a model whose arrays are filled, and attach them.
 
     Raises:
         ValueError: the arrays contradict one another; the message says how.
     """
+    m._memory.attach_new({f"aux.{name}": size(m) for name, size in _SIZES.items()})
     memory = StructMemory(TOPOLOGY, {})
-    tables = {name: np.empty(size(m), np.int32) for name, size in _SIZES.items()}
-    scratch = {"dof_below": m.nv, "body_below": m.nbody, "body_firstdof": m.nbody + 1}
-    for name, table in tables.items():
-        memory.attach(name, table)
-    for name, size in scratch.items():
-        memory.attach(name, np.empty(size, np.int32))
+    memory.link(m._memory, _IN_MODEL)
+    memory.attach_new({"dof_below": m.nv, "body_below": m.nbody, "body_firstdof": m.nbody + 1})
     wrong = call(find_topology, m._memory, memory)
     if wrong:
         raise ValueError(_bad_parent(m, _PARENTS[wrong]) if wrong in _PARENTS else _WRONG[wrong])
-    return {f"aux.{name}": table for name, table in tables.items()}
 
 
 def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:

@@ -7,11 +7,11 @@ address of the slot table and nothing else; the NumPy views of the Python classe
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WORDS = 3
 ALIGNMENT = 64
+_LARGEST = 2.0**53  # bytes; beyond it nothing is laid out, since there is no such memory
 
 
 class Struct:
@@ -102,6 +103,35 @@ def fields_of(struct: Struct, growable: frozenset[str], capacity: str | None) ->
     return _by_capacity(struct, growable)[capacity]
 
 
+Place = tuple[tuple[int, ...], np.dtype, int]
+"""Shape, element type and offset of an array in a buffer."""
+
+
+class Places(Mapping[str, Place]):
+    """Where arrays of one buffer stand, by their names: of hundreds of arrays few are ever looked for."""
+
+    __slots__ = ("_offsets", "_plan", "_shapes")
+
+    def __init__(self, plan: _Plan, shapes: list[list[int]], offsets: list[int]) -> None:
+        self._plan = plan
+        self._shapes = shapes
+        self._offsets = offsets
+
+    def __getitem__(self, name: str) -> Place:
+        plan = self._plan
+        i = plan.index[name]
+        return tuple(self._shapes[i][: plan.ndim[i]]), plan.dtypes[i], self._offsets[i]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._plan.index
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._plan.index)
+
+    def __len__(self) -> int:
+        return len(self._plan.index)
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Where the arrays of one buffer stand.
@@ -113,7 +143,7 @@ class Layout:
         nbytes: size of the buffer.
     """
 
-    places: dict[str, tuple[tuple[int, ...], np.dtype, int]]
+    places: Places
     slots: np.ndarray
     rows: np.ndarray
     nbytes: int
@@ -124,34 +154,70 @@ def layout_of(struct: Struct, growable: frozenset[str], capacity: str | None, si
 
     ``sizes`` are the values of all sizes that the shapes mention, and perhaps more.
     """
-    names = _mentioned(struct, growable, capacity)
-    return _layout(struct, growable, capacity, tuple([sizes[name] for name in names]))
+    plan = _plan(struct, growable, capacity)
+    return _layout(plan, tuple([sizes[name] for name in plan.sizes]))
 
 
-@lru_cache(maxsize=512)
-def _layout(struct: Struct, growable: frozenset[str], capacity: str | None, values: tuple[int, ...]) -> Layout:
-    """The layout for values of the sizes that the shapes mention."""
-    sizes = dict(zip(_mentioned(struct, growable, capacity), values, strict=True))
-    fields = fields_of(struct, growable, capacity)
-    extent = {dim: dimension(dim, sizes) for dim in {dim: None for field in fields for dim in field.shape}}
-    places: dict[str, tuple[tuple[int, ...], np.dtype, int]] = {}
-    rows: list[tuple[int, int, int]] = []
-    nbytes = 0
-    for field in fields:
-        shape = tuple([extent[dim] for dim in field.shape])
-        dtype = DTYPES[field.dtype]
-        places[field.name] = (shape, dtype, nbytes)
-        rows.append((nbytes, shape[0], shape[1] if len(shape) > 1 else 1))
-        nbytes += -(-math.prod(shape) * dtype.itemsize // 8) * 8
-    slots = np.array([struct.slot[name] for name in places], np.int64)
-    return Layout(places, slots, np.array(rows, np.int64).reshape(-1, WORDS), nbytes)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """What the layouts of one capacity's arrays have in common, whatever the sizes are.
+
+    Attributes:
+        index: number of each array, by its name.
+        slots: its slot; dtypes, itemsize, ndim: its element type, that type's bytes, its number of dimensions.
+        sizes: names of the sizes that shapes mention.
+        products: factors of each different dimension: numbers of sizes, or numbers themselves.
+        extents: for each array the number among `products` of each of its dimensions, up to the most that any has;
+            beyond its own that of the number 1.
+    """
+
+    index: dict[str, int]
+    slots: np.ndarray
+    dtypes: list[np.dtype]
+    itemsize: np.ndarray
+    ndim: list[int]
+    sizes: tuple[str, ...]
+    products: tuple[int | str, ...]
+    extents: np.ndarray
 
 
 @cache
-def _mentioned(struct: Struct, growable: frozenset[str], capacity: str | None) -> tuple[str, ...]:
-    """The sizes that the shapes of a capacity's arrays mention."""
-    dims = (dim for field in fields_of(struct, growable, capacity) for dim in field.shape if isinstance(dim, str))
-    return tuple({factor: None for dim in dims for factor in dim.split("*") if not factor.isdigit()})
+def _plan(struct: Struct, growable: frozenset[str], capacity: str | None) -> _Plan:
+    """The plan of a capacity's arrays."""
+    fields = fields_of(struct, growable, capacity)
+    products = tuple({dim: None for dim in (1, *(dim for field in fields for dim in field.shape))})
+    number = {dim: k for k, dim in enumerate(products)}
+    deepest = max((2, *(len(field.shape) for field in fields)))
+    extents = [[*(number[dim] for dim in field.shape), *[0] * (deepest - len(field.shape))] for field in fields]
+    factors = (factor for dim in products if isinstance(dim, str) for factor in dim.split("*"))
+    dtypes = [DTYPES[field.dtype] for field in fields]
+    return _Plan(
+        {field.name: k for k, field in enumerate(fields)},
+        np.array([struct.slot[field.name] for field in fields], np.int64),
+        dtypes,
+        np.array([dtype.itemsize for dtype in dtypes], np.float64),
+        [len(field.shape) for field in fields],
+        tuple({factor: None for factor in factors if not factor.isdigit()}),
+        products,
+        np.array(extents, np.int64).reshape(-1, deepest),
+    )
+
+
+@lru_cache(maxsize=512)
+def _layout(plan: _Plan, values: tuple[int, ...]) -> Layout:
+    """The layout for values of the sizes that the shapes mention."""
+    sizes = dict(zip(plan.sizes, values, strict=True))
+    # real numbers: sizes that somebody mistyped must not wrap around before they are found too large
+    extent = np.array([sizes[d] if d in sizes else dimension(d, sizes) for d in plan.products], np.float64)
+    shapes = extent[plan.extents]
+    ends = (np.ceil(shapes.prod(axis=1) * plan.itemsize / 8.0) * 8.0).cumsum()
+    total = ends[-1] if len(ends) else 0.0
+    rows = np.zeros((len(shapes), WORDS), np.int64)
+    if total < _LARGEST:
+        rows[1:, 0] = ends[:-1]
+        rows[:, 1:] = shapes[:, : WORDS - 1]
+    whole = shapes.astype(np.int64).tolist()
+    return Layout(Places(plan, whole, rows[:, 0].tolist()), plan.slots, rows, int(total))
 
 
 @cache
@@ -228,22 +294,26 @@ class Arrays(Views):
     Attributes:
         home: the capacity (None: fixed size) in whose buffer an array stands, by the array's name.
         buffers: layout and memory of each buffer.
+        attached: attached arrays that nobody has looked at yet: what makes their views.
     """
 
     def __init__(self, home: dict[str, str | None]) -> None:
         super().__init__()
         self.home = home
         self.buffers: dict[str | None, tuple[Layout, np.ndarray]] = {}
+        self.attached: dict[str, Callable[[str], np.ndarray]] = {}
 
     def make(self, name: str) -> np.ndarray:
         """The view of an array."""
+        if name in self.attached:
+            return self.attached.pop(name)(name)
         layout, buffer = self.buffers[self.home[name]]
         shape, dtype, offset = layout.places[name]
         return np.ndarray(shape, dtype, buffer.data, offset)
 
     def names(self) -> Collection[str]:
-        """Names of the arrays that aren't attached."""
-        return self.home
+        """Names of the arrays that have a place, or are attached and have no view yet."""
+        return {**self.home, **self.attached} if self.attached else self.home
 
     def replace(self, capacity: str | None, layout: Layout, buffer: np.ndarray) -> None:
         """Put the arrays of a capacity into another buffer."""
@@ -337,10 +407,32 @@ class StructMemory:
         field = self.struct.by_name[name]
         array = np.ascontiguousarray(array, field.numpy_dtype)
         self.arrays[name] = array
+        self.arrays.attached.pop(name, None)
         if name in self.arrays.home:
             self.elsewhere.add(name)
         columns = array.shape[1] if array.ndim > 1 else 1
         self.slots[self.struct.slot[name]] = array.ctypes.data, array.shape[0], columns
+
+    def attach_new(self, lengths: Mapping[str, int]) -> None:
+        """Attach new arrays of one dimension, and of one element type, by their lengths; they are not initialised."""
+        dtype = self.struct.by_name[next(iter(lengths))].numpy_dtype
+        step = max(1, 8 // dtype.itemsize)  # each begins at a multiple of 8 bytes
+        starts = [0, *accumulate(-(-length // step) * step for length in lengths.values())]
+        block = np.empty(starts[-1], dtype)
+        start = dict(zip(lengths, starts, strict=False))
+        self.arrays.attached |= dict.fromkeys(lengths, lambda name: block[start[name] : start[name] + lengths[name]])
+        rows = np.ones((len(lengths), WORDS), np.int64)
+        rows[:, 0] = starts[:-1]
+        rows[:, 0] *= dtype.itemsize
+        rows[:, 0] += block.ctypes.data
+        rows[:, 1] = list(lengths.values())
+        self.slots[[self.struct.slot[name] for name in lengths]] = rows
+
+    def link(self, other: StructMemory, names: Mapping[str, str]) -> None:
+        """Attach arrays of another memory, which must live as long as this one: names there, by those here."""
+        slot, theirs = self.struct.slot, other.struct.slot
+        self.slots[[slot[name] for name in names]] = other.slots[[theirs[name] for name in names.values()]]
+        self.arrays.attached |= dict.fromkeys(names, lambda name: other.arrays[names[name]])
 
     def set_scalars(self, values: Mapping[str, float]) -> None:
         """Set many scalars, by name, at once."""
@@ -374,7 +466,8 @@ class StructMemory:
         if buffer is None:
             buffer = aligned_buffer(layout.nbytes)
         self.arrays.replace(capacity, layout, buffer)
-        rows = layout.rows.copy()
-        rows[:, 0] += buffer.ctypes.data
-        self.slots[layout.slots] = rows
+        if len(layout.slots):
+            rows = layout.rows.copy()
+            rows[:, 0] += buffer.ctypes.data
+            self.slots[layout.slots] = rows
         return buffer
