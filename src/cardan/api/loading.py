@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from cardan.api.source import remember
 from cardan.compiler.compile import compile_tree
@@ -34,12 +36,29 @@ def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
     return named
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Let the garbage collector rest: what a tree is made of lives until the model is there, so it would find nothing.
+
+    It would look at thousands of new objects several times, and through them come to look at all others.
+    """
+    runs = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if runs:
+            gc.enable()
+
+
+@_without_collector()
 def load_path(filename: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
     """Read and compile an MJCF file; see `MjModel.from_xml_path`."""
     tree = read_path(filename, _named(assets))
     return remember(compile_tree(tree), tree)
 
 
+@_without_collector()
 def load_string(xml: str, assets: Mapping[str, bytes] | None = None) -> MjModel:
     """Read and compile a model given as text; see `MjModel.from_xml_string`."""
     tree = read_string(xml, _named(assets))
