@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.compiler.equalities import set_equality_data
-from cardan.compiler.statistics import set_statistics
+from cardan.compiler.initial import set_means
+from cardan.compiler.scratch import Scratch
 from cardan.compiler.weights import Inertia, tendon_jacobian
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
@@ -23,7 +24,6 @@ from cardan.dynamics.spatial_transmission import spatial_transmission
 from cardan.dynamics.tendon import tendon
 from cardan.dynamics.transmission import transmission
 from cardan.jit import Program
-from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
 from cardan.model.mjdata import MjData
 
 if TYPE_CHECKING:
@@ -33,20 +33,17 @@ if TYPE_CHECKING:
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
 
-def set_const(m: MjModel, d: MjData) -> None:
+def set_const(m: MjModel, d: MjData | Scratch) -> None:
     """Recompute every constant of the model that depends on ``qpos0``, after the model was changed.
 
     Args:
         m: the model, changed in place.
         d: a data of the model, used as scratch; its ``qpos`` and what follows from it are left at ``qpos0``.
     """
-    _set_subtree_mass(m)
     d.qpos[:] = m.qpos0
     run_position_stages(m, d)
     inertia = Inertia(m, d)
-    _set_poses(m, d)
-    m.dof_M0[:] = inertia.diagonal
-    inertia.set_weights(d)
+    inertia.set_constants()
     if m.ntendon:
         m.tendon_length0[:] = d.ten_length
         m.tendon_invweight0[:] = inertia.weights(tendon_jacobian(m, d))
@@ -57,14 +54,17 @@ def set_const(m: MjModel, d: MjData) -> None:
         from cardan.compiler.flexes.constants import set_flex_constants
 
         set_flex_constants(m, d, inertia)
-    set_equality_data(m, d)
-    set_statistics(m, d)
-    _set_tendon_springs(m, d)
+    if m.neq:
+        set_equality_data(m, d)
+    set_means(m, inertia.memory)
+    if m.ntendon:
+        _set_tendon_springs(m, d)
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
     """The constants of a model that was just compiled, and what the user gave in terms of them."""
-    d = MjData(m)
+    # plugins look at a real data; flexes may ask for room that grows
+    d = MjData(m) if m.nplugin or m.nflex else Scratch(m)
     given = build.tree.section("statistic").resolved()
     set_const(m, d)
     for name, value in given.items():
@@ -78,7 +78,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
         set_length_ranges(build, m)
 
 
-def run_position_stages(m: MjModel, d: MjData) -> None:
+def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
     """Kinematics, inertia, tendons and transmissions, as the model needs them."""
     tendons = spatial_tendon if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
@@ -88,41 +88,18 @@ def run_position_stages(m: MjModel, d: MjData) -> None:
     _PROGRAMS[stages].run(m, d)
 
 
-def _set_tendon_springs(m: MjModel, d: MjData) -> None:
+def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
     """Lengths at which tendon springs are at rest, where the user left them to the spring positions of joints."""
-    automatic = np.all(m.tendon_lengthspring == -1.0, axis=1)
+    automatic = (m.tendon_lengthspring == -1.0).all(axis=1)
     if automatic.any():
-        d.qpos[:] = m.qpos_spring
-        run_position_stages(m, d)
+        moves = not np.array_equal(m.qpos_spring, m.qpos0)
+        if moves:
+            d.qpos[:] = m.qpos_spring
+            run_position_stages(m, d)
         m.tendon_lengthspring[automatic] = d.ten_length[automatic, None]
-        d.qpos[:] = m.qpos0
-        run_position_stages(m, d)
-
-
-def _set_subtree_mass(m: MjModel) -> None:
-    """Mass of each body with all its descendants."""
-    masses, parents = m.body_mass.tolist(), m.body_parentid.tolist()
-    for body in range(m.nbody - 1, 0, -1):
-        masses[parents[body]] += masses[body]
-    m.body_subtreemass[:] = masses
-
-
-def _set_poses(m: MjModel, d: MjData) -> None:
-    """Poses of cameras and lights in the initial configuration, and relative to bodies and centres of mass."""
-    for part, bodies, targets in (
-        ("cam", m.cam_bodyid, m.cam_targetbodyid),
-        ("light", m.light_bodyid, m.light_targetbodyid),
-    ):
-        for i, body in enumerate(bodies):
-            quat = tuple(d.xquat[body].tolist())
-            place = rot_vec_quat(tuple(getattr(m, f"{part}_pos")[i].tolist()), quat)
-            getattr(m, f"{part}_pos0")[i] = place
-            target = targets[i] if targets[i] >= 0 else body
-            getattr(m, f"{part}_poscom0")[i] = d.xpos[body] + place - d.subtree_com[target]
-            if part == "cam":
-                m.cam_mat0[i] = quat2mat(mul_quat(quat, tuple(m.cam_quat[i].tolist())))
-            else:
-                m.light_dir0[i] = rot_vec_quat(tuple(m.light_dir[i].tolist()), quat)
+        if moves:
+            d.qpos[:] = m.qpos0
+            run_position_stages(m, d)
 
 
 def _apply_springdampers(build: Build, m: MjModel) -> None:
@@ -137,7 +114,7 @@ def _apply_springdampers(build: Build, m: MjModel) -> None:
         m.dof_damping[dofs] = 2.0 * inertia / timeconst
 
 
-def _apply_damping_ratios(m: MjModel, d: MjData) -> None:
+def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
     """Damping of position servos that gave a damping ratio, kept as a positive ``biasprm[2]`` until here."""
     for i in range(m.nu):
         gain, bias = m.actuator_gainprm[i], m.actuator_biasprm[i]

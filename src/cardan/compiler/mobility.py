@@ -3,7 +3,7 @@
 The *mobility* of a body is J M^-1 J' with J the Jacobian of its spatial velocity: what a force on the body accelerates.
 It follows from that of the parent, dof by dof, once articulated inertias are known. Both passes take a time
 proportional to the number of dofs. All vectors are about the centre of mass of the whole tree, rotation first, as
-`cdof` and `cinert` are.
+`cdof` and `cinert` are. `s` is the structure `Initial` (`cardan.compiler.initial`).
 
 Sources: R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7; K. Kreutz-Delgado, A. Jain, G. Rodriguez,
 Recursive formulation of operational space control, International Journal of Robotics Research 11, 1992.
@@ -15,30 +15,10 @@ from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.dynamics.inertia import solve_ld, solve_lt
-from cardan.jit import Field, Struct, kernel
+from cardan.jit import kernel
 from cardan.jit.driver.direct import native_over
 from cardan.maths.spatial import add6, add_scaled6, dot6, get6, get10, mul_inertia, set6
 from cardan.model.kernel_views import Model
-
-MOBILITY = Struct(
-    "Mobility",
-    [
-        Field("cinert", "f8", ("any", 10), "inertia of each body, as in the data"),
-        Field("cdof", "f8", ("any", 6), "motion axis of each dof, as in the data"),
-        Field("arm", "f8", ("any", 3), "centre of mass of each body, relative to that of its tree"),
-        Field("factor", "f8", ("any",), "L' D L factor of the inertia matrix (nM,)"),
-        Field("pivot_inv", "f8", ("any",), "reciprocals of D (nv,)"),
-        Field("articulated", "f8", ("any", 6), "articulated inertia of each body, six rows each"),
-        Field("mobility", "f8", ("any", 6), "mobility of each body, six rows each"),
-        Field("force", "f8", ("any", 6), "force on the articulated body that moves each dof alone, by its pivot"),
-        Field("pivot", "f8", ("any",), "pivot of each dof: its inertia, all dofs below it being free"),
-        Field("dof_weight", "f8", ("any",), "diagonal of M^-1, written"),
-        Field("body_weight", "f8", ("any", 2), "mean translational and rotational mobility of each body, written"),
-        Field("row", "f8", ("any",), "rows of nv numbers, one after the other"),
-        Field("row_weight", "f8", ("any",), "x M^-1 x' of each row, written"),
-    ],
-    readonly=False,
-)
 
 
 @kernel
@@ -118,10 +98,12 @@ def _weigh_body(s: Any, body: int) -> None:
     s.body_weight[body, 1] = rotation / 3.0
 
 
-@native_over("Model", "Mobility")
-def find_mobilities(m: Model, s: Any, _unused: int, _neither: int) -> int:
+@kernel
+def find_mobilities(m: Model, s: Any) -> None:
     """Weights of all dofs and bodies, from `cinert`, `cdof` and `arm`; the world's are 0."""
     _articulate(m, s)
+    s.body_weight[0, 0] = 0.0
+    s.body_weight[0, 1] = 0.0
     for k in range(6):
         set6(s.mobility, k, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):
@@ -136,10 +118,9 @@ def find_mobilities(m: Model, s: Any, _unused: int, _neither: int) -> int:
             _add_product(s.mobility, body, moved, axis, -1.0)
             _add_product(s.mobility, body, axis, axis, weight)
         _weigh_body(s, body)
-    return 0
 
 
-@native_over("Model", "Mobility")
+@native_over("Model", "Initial")
 def solve_rows(m: Model, s: Any, count: int, _unused: int) -> int:
     """Replace each of `count` rows x by M^-1 x."""
     for k in range(count):
@@ -147,7 +128,7 @@ def solve_rows(m: Model, s: Any, count: int, _unused: int) -> int:
     return 0
 
 
-@native_over("Model", "Mobility")
+@native_over("Model", "Initial")
 def weigh_rows(m: Model, s: Any, count: int, _unused: int) -> int:
     """Set the weight x M^-1 x' of each of `count` rows; the rows are used up."""
     for k in range(count):

@@ -1,21 +1,18 @@
-"""Statistics of the model in the initial configuration (mjStatistic): means, extent, centre."""
+"""Statistics of the model in the initial configuration (mjStatistic): means, extent, centre.
+
+All kernels take the model and the structure `Initial` (`cardan.compiler.initial`). Bodies of flexes are as large as the
+edges at their vertices are long.
+"""
 
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from cardan.enums import mjtGeom
-from cardan.jit import Field, Struct, StructMemory, kernel
-from cardan.jit.driver.direct import call, native_over
+from cardan.jit import kernel
 from cardan.maths.vector import get3, norm3, sub3
 from cardan.model.kernel_views import Model
-
-if TYPE_CHECKING:
-    from cardan.model.mjdata import MjData
-    from cardan.model.mjmodel import MjModel
 
 _LEAST = 1e-5
 _SIZE_WITHOUT_BODIES = 0.2
@@ -23,52 +20,6 @@ _EXTENT_OF_A_POINT = 2.0
 _RADIUS_OF_INFINITE_PLANE = 1.0
 _RADIUS_OF_PLANE = 0.1  # relative to its longer half side
 _PLANE = int(mjtGeom.mjGEOM_PLANE)
-
-_PLACES = ("xpos", "xipos", "xanchor", "site_xpos", "geom_xpos")
-
-EXTENT = Struct(
-    "Extent",
-    [
-        *(Field(name, "f8", ("any", 3), "as in the data") for name in _PLACES),
-        Field("size", "f8", ("any",), "radius of each body about its centre of mass"),
-        Field("low", "f8", ("any",), "low corner of the box around all (3,)"),
-        Field("high", "f8", ("any",), "high corner"),
-    ],
-    readonly=False,
-)
-
-
-def set_statistics(m: MjModel, d: MjData) -> None:
-    """Fill ``m.stat``."""
-    memory = StructMemory(EXTENT, {})
-    for name in _PLACES:
-        memory.attach(name, d._memory.arrays[name])
-    size, low, high = np.zeros(m.nbody), np.full(3, inf), np.full(3, -inf)
-    memory.attach("size", size)
-    memory.attach("low", low)
-    memory.attach("high", high)
-    call(find_extent, m._memory, memory)
-    if m.nflex:
-        _add_edges(m, size)
-    if low[0] > high[0]:  # nothing but an empty world
-        low[:] = high[:] = 0.0
-    stat = m.stat
-    stat.meaninertia = float(m.dof_M0.mean()) if m.nv else 1.0
-    stat.meanmass = float(m.body_mass[1:].mean()) if m.nbody > 1 else 1.0
-    stat.meansize = float(np.maximum(size[1:], _LEAST).mean()) if m.nbody > 1 else _SIZE_WITHOUT_BODIES
-    stat.center = 0.5 * (low + high)
-    extent = float((high - low).max())
-    stat.extent = max(extent if extent >= _LEAST else _EXTENT_OF_A_POINT, 2.0 * stat.meansize)
-
-
-def _add_edges(m: MjModel, size: np.ndarray) -> None:
-    """Bodies of flexes are as large as the edges at their vertices are long."""
-    from cardan.compiler.flexes.constants import edge_vertices
-
-    edge, _ = edge_vertices(m)
-    for vertex in edge.T:
-        np.maximum.at(size, m.flex_vertbodyid[vertex], m.flexedge_length0)
-
 
 @kernel
 def _reach(s: Any, body: int, place: Any, radius: float) -> None:
@@ -96,9 +47,14 @@ def _radius(m: Model, geom: int) -> float:
     return _RADIUS_OF_PLANE * side if side > 0.0 else _RADIUS_OF_INFINITE_PLANE
 
 
-@native_over("Model", "Extent")
-def find_extent(m: Model, s: Any, _unused: int, _neither: int) -> int:
+@kernel
+def find_extent(m: Model, s: Any) -> None:
     """Sizes of bodies, which hold their geoms, joints and joints of children; the box around all that has a place."""
+    for body in range(m.nbody):
+        s.size[body] = 0.0
+    for k in range(3):
+        s.low[k] = inf
+        s.high[k] = -inf
     for body in range(1, m.nbody):
         _enclose(s, get3(s.xpos, body), 0.0)
         _enclose(s, get3(s.xipos, body), 0.0)
@@ -114,4 +70,31 @@ def find_extent(m: Model, s: Any, _unused: int, _neither: int) -> int:
         _enclose(s, place, 0.0)
     for site in range(m.nsite):
         _enclose(s, get3(s.site_xpos, site), 0.0)
-    return 0
+    for flex in range(m.nflex):
+        for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
+            for k in range(2):
+                body = m.flex_vertbodyid[m.flex_vertadr[flex] + m.flex_edge[edge, k]]
+                s.size[body] = max(s.size[body], m.flexedge_length0[edge])
+    if s.low[0] > s.high[0]:  # nothing but an empty world
+        for k in range(3):
+            s.low[k] = 0.0
+            s.high[k] = 0.0
+
+
+@kernel
+def find_means(m: Model, s: Any) -> None:
+    """Means of the inertia of dofs, of the masses and sizes of bodies but the world; centre and extent of the model."""
+    inertia = mass = size = extent = 0.0
+    for dof in range(m.nv):
+        inertia += s.diagonal[dof]
+    for body in range(1, m.nbody):
+        mass += m.body_mass[body]
+        size += max(s.size[body], _LEAST)
+    for k in range(3):
+        s.center[k] = 0.5 * (s.low[k] + s.high[k])
+        extent = max(extent, s.high[k] - s.low[k])
+    count = m.nbody - 1
+    s.mean[0] = inertia / m.nv if m.nv > 0 else 1.0
+    s.mean[1] = mass / count if count > 0 else 1.0
+    s.mean[2] = size / count if count > 0 else _SIZE_WITHOUT_BODIES
+    s.mean[3] = max(extent if extent >= _LEAST else _EXTENT_OF_A_POINT, 2.0 * s.mean[2])

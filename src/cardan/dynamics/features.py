@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cardan.enums import mjtBias, mjtDyn, mjtGain, mjtTrn, mjtWrap
 
-_SPATIAL = (int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK), int(mjtTrn.mjTRN_BODY))
+_SPATIAL = {int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK), int(mjtTrn.mjTRN_BODY)}
 
 
 def has_spatial_tendons(m: Any) -> bool:
@@ -18,7 +16,7 @@ def has_spatial_tendons(m: Any) -> bool:
 
 def has_spatial_transmissions(m: Any) -> bool:
     """Whether any actuator acts on sites, a slider-crank or a body."""
-    return bool(np.isin(m.actuator_trntype, _SPATIAL).any())
+    return not _SPATIAL.isdisjoint(m.actuator_trntype.tolist())
 
 
 def has_muscles(m: Any) -> bool:

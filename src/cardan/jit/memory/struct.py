@@ -185,7 +185,7 @@ class _Plan:
 def _plan(struct: Struct, growable: frozenset[str], capacity: str | None) -> _Plan:
     """The plan of a capacity's arrays."""
     fields = fields_of(struct, growable, capacity)
-    products = tuple({dim: None for dim in (1, *(dim for field in fields for dim in field.shape))})
+    products = tuple(dict.fromkeys((1, *(dim for field in fields for dim in field.shape))))
     number = {dim: k for k, dim in enumerate(products)}
     deepest = max((2, *(len(field.shape) for field in fields)))
     extents = [[*(number[dim] for dim in field.shape), *[0] * (deepest - len(field.shape))] for field in fields]
@@ -414,18 +414,26 @@ class StructMemory:
         self.slots[self.struct.slot[name]] = array.ctypes.data, array.shape[0], columns
 
     def attach_new(self, lengths: Mapping[str, int]) -> None:
-        """Attach new arrays of one dimension, and of one element type, by their lengths; they are not initialised."""
-        dtype = self.struct.by_name[next(iter(lengths))].numpy_dtype
+        """Attach new arrays of one element type, by their first dimensions; they are not initialised.
+
+        Second dimensions are the fields' own.
+        """
+        fields = [self.struct.by_name[name] for name in lengths]
+        dtype, columns = fields[0].numpy_dtype, [int(f.shape[1]) if len(f.shape) > 1 else 1 for f in fields]
         step = max(1, 8 // dtype.itemsize)  # each begins at a multiple of 8 bytes
-        starts = [0, *accumulate(-(-length // step) * step for length in lengths.values())]
+        sizes = [-(-length * n // step) * step for length, n in zip(lengths.values(), columns, strict=True)]
+        starts = list(accumulate(sizes, initial=0))
         block = np.empty(starts[-1], dtype)
-        start = dict(zip(lengths, starts, strict=False))
-        self.arrays.attached |= dict.fromkeys(lengths, lambda name: block[start[name] : start[name] + lengths[name]])
-        rows = np.ones((len(lengths), WORDS), np.int64)
-        rows[:, 0] = starts[:-1]
-        rows[:, 0] *= dtype.itemsize
-        rows[:, 0] += block.ctypes.data
-        rows[:, 1] = list(lengths.values())
+        rows = np.array([starts[:-1], list(lengths.values()), columns], np.int64).T
+        places = dict(zip(lengths, rows.tolist(), strict=True))
+
+        def view(name: str) -> np.ndarray:
+            start, length, n = places[name]
+            array = block[start : start + length * n]
+            return array.reshape(length, n) if len(self.struct.by_name[name].shape) > 1 else array
+
+        self.arrays.attached |= dict.fromkeys(lengths, view)
+        rows[:, 0] = rows[:, 0] * dtype.itemsize + block.ctypes.data
         self.slots[[self.struct.slot[name] for name in lengths]] = rows
 
     def link(self, other: StructMemory, names: Mapping[str, str]) -> None:

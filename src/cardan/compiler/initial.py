@@ -1,0 +1,208 @@
+"""What is computed natively of the initial configuration: weights, poses relative to it, extent of the model.
+
+The structure `INITIAL` shares arrays with the data, whose position stages have run at ``qpos0``, and with the model,
+which gets the results; the rest is scratch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardan.compiler.mobility import find_mobilities
+from cardan.compiler.statistics import find_extent, find_means
+from cardan.constants import mjMINVAL
+from cardan.enums import mjtJoint
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.driver.direct import call, native_over
+from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
+from cardan.maths.vector import add3, get3, get4, set3, set9, sub3
+from cardan.model.kernel_views import Model
+
+if TYPE_CHECKING:
+    from cardan.compiler.scratch import Scratch
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+_FREE, _BALL = int(mjtJoint.mjJNT_FREE), int(mjtJoint.mjJNT_BALL)
+ONLY_SLIDES = 2
+"""`body_simple` of a body that slides along its principal axes: it counts as free to move."""
+MASSLESS, NOT_FINITE = 1, 2
+"""What `find_constants` refuses: a body without mass that slides; weights that are no numbers."""
+_LARGEST = 1.7e308
+
+_OF_DATA = {
+    **{name: name for name in ("xpos", "xquat", "xipos", "xanchor", "site_xpos", "geom_xpos", "subtree_com")},
+    **{name: name for name in ("cinert", "cdof")},
+    "inertia": "qM",
+    "factor": "qLD",
+    "pivot_inv": "qLDiagInv",
+}
+_POSES = ("cam_pos", "cam_poscom", "cam_mat", "light_pos", "light_poscom", "light_dir")
+_OF_MODEL = {
+    "subtreemass": "body_subtreemass",
+    "diagonal": "dof_M0",
+    "dof_weight": "dof_invweight0",
+    "body_weight": "body_invweight0",
+    "center": "stat.center",
+    **{f"{name}0": f"{name}0" for name in _POSES},
+}
+
+INITIAL = Struct(
+    "Initial",
+    [
+        *(Field(name, "f8", ("any", 3), "as in the data") for name in ("xpos", "xipos", "xanchor", "subtree_com")),
+        *(Field(name, "f8", ("any", 3), "as in the data") for name in ("site_xpos", "geom_xpos")),
+        Field("xquat", "f8", ("any", 4), "as in the data"),
+        Field("cinert", "f8", ("any", 10), "inertia of each body, as in the data"),
+        Field("cdof", "f8", ("any", 6), "motion axis of each dof, as in the data"),
+        Field("inertia", "f8", ("any",), "inertia matrix (nM,)"),
+        Field("factor", "f8", ("any",), "its L' D L factor (nM,)"),
+        Field("pivot_inv", "f8", ("any",), "reciprocals of D (nv,)"),
+        Field("subtreemass", "f8", ("any",), "mass of each body with all its descendants, written"),
+        Field("diagonal", "f8", ("any",), "diagonal of the inertia matrix, written"),
+        Field("dof_weight", "f8", ("any",), "inverse weight of each dof, written"),
+        Field("body_weight", "f8", ("any", 2), "translational and rotational inverse weight of each body, written"),
+        Field("center", "f8", ("any",), "centre of the model, written"),
+        *(Field(f"{part}_pos0", "f8", ("any", 3), "relative to the body, written") for part in ("cam", "light")),
+        *(Field(f"{part}_poscom0", "f8", ("any", 3), "relative to a tree's centre") for part in ("cam", "light")),
+        Field("cam_mat0", "f8", ("any", 9), "orientation of each camera, written"),
+        Field("light_dir0", "f8", ("any", 3), "direction of each light, written"),
+        Field("arm", "f8", ("any", 3), "scratch: centre of mass of each body, relative to that of its tree"),
+        Field("articulated", "f8", ("any", 6), "scratch: articulated inertia of each body, six rows each"),
+        Field("mobility", "f8", ("any", 6), "scratch: mobility of each body, six rows each"),
+        Field("force", "f8", ("any", 6), "scratch: force on the articulated body that moves each dof alone, by pivot"),
+        Field("pivot", "f8", ("any",), "scratch: pivot of each dof: its inertia, all dofs below it being free"),
+        Field("size", "f8", ("any",), "scratch: radius of each body about its centre of mass"),
+        Field("low", "f8", ("any",), "scratch: low corner of the box around all (3,)"),
+        Field("high", "f8", ("any",), "scratch: high corner"),
+        Field("mean", "f8", ("any",), "means of inertia, mass and size, and the extent, written (4,)"),
+        Field("row", "f8", ("any",), "rows of nv numbers, one after the other"),
+        Field("row_weight", "f8", ("any",), "x M^-1 x' of each row, written"),
+    ],
+    readonly=False,
+)
+
+
+def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
+    """The structure for a model and its data."""
+    memory = StructMemory(INITIAL, {})
+    memory.link(d._memory, _OF_DATA)
+    memory.link(m._memory, _OF_MODEL)
+    nbody, nv = m.nbody, m.nv
+    memory.attach_new(
+        {"arm": nbody, "articulated": 6 * nbody, "mobility": 6 * nbody, "force": nv, "pivot": nv}
+        | {"size": nbody, "low": 3, "high": 3, "mean": 4}
+    )
+    return memory
+
+
+def set_means(m: MjModel, memory: StructMemory) -> None:
+    """Fill ``m.stat``, when the lengths of flexes' edges are known."""
+    call(find_statistics, m._memory, memory)
+    names = ("stat.meaninertia", "stat.meanmass", "stat.meansize", "stat.extent")
+    m._memory.set_scalars(dict(zip(names, memory.arrays["mean"].tolist(), strict=True)))
+
+
+@native_over("Model", "Initial")
+def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
+    """Extent of the model, and means of its inertia, mass and size."""
+    find_extent(m, s)
+    find_means(m, s)
+    return 0
+
+
+@native_over("Model", "Initial")
+def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
+    """Masses, weights and poses; `MASSLESS` or `NOT_FINITE` if there are none."""
+    _sum_masses(m, s)
+    for dof in range(m.nv):
+        s.diagonal[dof] = s.inertia[m.dof_Madr[dof]]
+    _place_views(m, s)
+    for body in range(m.nbody):
+        set3(s.arm, body, sub3(get3(s.xipos, body), get3(s.subtree_com, m.body_rootid[body])))
+    find_mobilities(m, s)
+    if not _free_sliding(m, s):
+        return MASSLESS
+    _share_weights(m, s)
+    return 0 if _finite_weights(m, s) else NOT_FINITE
+
+
+@kernel
+def _sum_masses(m: Model, s: Any) -> None:
+    """Mass of each body with all its descendants."""
+    for body in range(m.nbody):
+        s.subtreemass[body] = m.body_mass[body]
+    for body in range(m.nbody - 1, 0, -1):
+        s.subtreemass[m.body_parentid[body]] += s.subtreemass[body]
+
+
+@kernel
+def _from_centre(s: Any, body: int, target: int, place: Any) -> Any:
+    """A place in a body, relative to the centre of mass of the target's tree; -1: the body's."""
+    return sub3(add3(get3(s.xpos, body), place), get3(s.subtree_com, target if target >= 0 else body))
+
+
+@kernel
+def _place_views(m: Model, s: Any) -> None:
+    """Poses of cameras and lights in the initial configuration, and relative to bodies and centres of mass."""
+    for cam in range(m.ncam):
+        body = m.cam_bodyid[cam]
+        quat = get4(s.xquat, body)
+        place = rot_vec_quat(get3(m.cam_pos, cam), quat)
+        set3(s.cam_pos0, cam, place)
+        set3(s.cam_poscom0, cam, _from_centre(s, body, m.cam_targetbodyid[cam], place))
+        set9(s.cam_mat0, cam, quat2mat(mul_quat(quat, get4(m.cam_quat, cam))))
+    for light in range(m.nlight):
+        body = m.light_bodyid[light]
+        quat = get4(s.xquat, body)
+        place = rot_vec_quat(get3(m.light_pos, light), quat)
+        set3(s.light_pos0, light, place)
+        set3(s.light_poscom0, light, _from_centre(s, body, m.light_targetbodyid[light], place))
+        set3(s.light_dir0, light, rot_vec_quat(get3(m.light_dir, light), quat))
+
+
+@kernel
+def _free_sliding(m: Model, s: Any) -> bool:
+    """Set the weights of bodies that only slide, as if nothing held them; whether all of these have a mass."""
+    for body in range(1, m.nbody):
+        if m.body_simple[body] == ONLY_SLIDES:
+            if m.body_mass[body] == 0.0:
+                return False
+            weight = 1.0 / max(m.body_mass[body], mjMINVAL)
+            s.body_weight[body, 0] = weight
+            s.body_weight[body, 1] = 0.0
+            for dof in range(m.body_dofadr[body], m.body_dofadr[body] + m.body_dofnum[body]):
+                s.dof_weight[dof] = weight
+    return True
+
+
+@kernel
+def _share(s: Any, dof: int) -> None:
+    """Give three dofs the mean of their weights."""
+    mean = (s.dof_weight[dof] + s.dof_weight[dof + 1] + s.dof_weight[dof + 2]) / 3.0
+    s.dof_weight[dof] = mean
+    s.dof_weight[dof + 1] = mean
+    s.dof_weight[dof + 2] = mean
+
+
+@kernel
+def _share_weights(m: Model, s: Any) -> None:
+    """The translations, and the rotations, of a free or ball joint have one weight."""
+    for joint in range(m.njnt):
+        kind, dof = m.jnt_type[joint], m.jnt_dofadr[joint]
+        if kind in (_FREE, _BALL):
+            _share(s, dof)
+        if kind == _FREE:
+            _share(s, dof + 3)
+
+
+@kernel
+def _finite_weights(m: Model, s: Any) -> bool:
+    """Whether all weights are numbers."""
+    for dof in range(m.nv):
+        if not abs(s.dof_weight[dof]) <= _LARGEST:
+            return False
+    for body in range(m.nbody):
+        if not (abs(s.body_weight[body, 0]) <= _LARGEST and abs(s.body_weight[body, 1]) <= _LARGEST):
+            return False
+    return True

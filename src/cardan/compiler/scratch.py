@@ -1,0 +1,42 @@
+"""Memory in which the compiler runs stages: that of a data, without an arena that could grow."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.jit import Program
+from cardan.jit.memory.struct import StructMemory
+from cardan.jit.memory.view import InterpretedView
+from cardan.model.reset import start_data
+from cardan.model.tables import CAPACITIES, DATA
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+
+@cache
+def _start() -> Program:
+    """What sets the default state: mocap poses among others."""
+    return Program([start_data])
+
+
+class Scratch:
+    """A data without contacts and constraints, of which only fields of fixed size are used; they are attributes."""
+
+    def __init__(self, m: MjModel) -> None:
+        self._memory = StructMemory(DATA, m._memory.sizes | dict.fromkeys(CAPACITIES, 0))
+        self.address = self._memory.address
+        self._resume = np.zeros(5, np.int64)
+        self._resume_address = self._resume.ctypes.data
+        _start().run(m, self)
+
+    @property
+    def view(self) -> InterpretedView:
+        """The data as stages see it with JIT off."""
+        return InterpretedView(self._memory)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        return self._memory.arrays[name]
