@@ -19,7 +19,7 @@ from cardan.compiler.files import put_paths
 from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.joints import add_joints
-from cardan.compiler.names import put_names
+from cardan.compiler.names import fill_name_tables, put_names
 from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
@@ -47,7 +47,6 @@ _COLUMN_SIZES: dict[str, str] = {
     "nnames": "names",
     "npaths": "paths",
     "npluginattr": "plugin_attr",
-    "nnames_map": "names_map",
 }
 _LARGEST_MEMORY = 8 * 2**30
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
@@ -152,8 +151,8 @@ def _sizes(build: Build) -> dict[str, int]:
 def _check_memory(build: Build) -> None:
     """Refuse sizes that nobody can mean, before memory of that size is asked for."""
     sizes = {name: build.sizes.get(name, 0) for name in SIZE_NAMES}
-    for struct, growable, noun in ((MODEL, (), "model"), (DATA, CAPACITIES, "data")):
-        nbytes = layout_of(struct, frozenset(growable), None, sizes).nbytes
+    for struct, noun in ((MODEL, "model"), (DATA, "data")):
+        nbytes = layout_of(struct, frozenset(), None, sizes | dict.fromkeys(CAPACITIES, 0)).nbytes
         if nbytes > _LARGEST_MEMORY:
             largest = max(sizes, key=lambda name: sizes[name])
             reason = f"the {noun} would need {nbytes / 2**30:.1f} GiB; the largest size is {largest} = {sizes[largest]}"
@@ -178,6 +177,7 @@ def _fill(build: Build) -> MjModel:
         np.concatenate([block.ravel() for block in blocks], out=m._memory.arrays[name].reshape(-1), casting="unsafe")
     m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes
     put_settings(build.tree, m)
+    fill_name_tables(build, m)
     m._plugins = tuple(build.plugin_names)
     m.finalize()
     return m

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,12 +28,13 @@ class Scratch:
 
     def __init__(self, m: MjModel) -> None:
         self._memory = StructMemory(DATA, m._memory.sizes | dict.fromkeys(CAPACITIES, 0))
+        self._memory.attach("work.plugin_handle", np.zeros(0))
         self.address = self._memory.address
         self._resume = np.zeros(5, np.int64)
         self._resume_address = self._resume.ctypes.data
         _start().run(m, self)
 
-    @property
+    @cached_property
     def view(self) -> InterpretedView:
         """The data as stages see it with JIT off."""
         return InterpretedView(self._memory)

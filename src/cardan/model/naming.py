@@ -1,15 +1,13 @@
 """Names of the elements of a model: where they are stored, and lookup in both directions.
 
 A model keeps all names in one text (`names`, zero-terminated), with the address of each element's name in `name_*adr`,
-and a hash table for every type of element one after the other in `names_map` (layout as in MuJoCo's mjModel).
+and a hash table for every type of element one after the other in `names_map` (layout as in MuJoCo's mjModel;
+`cardan.compiler.names` fills them).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from cardan.enums import mjtObj
 from cardan.model.tables import MODEL
@@ -33,33 +31,6 @@ KIND_OF_OBJECT: dict[int, str] = {
     obj.value: kind for obj in mjtObj.__members__.values() if (kind := _kind(obj)) in NAME_FIELDS
 }
 """Kind of element by mjtObj."""
-
-HASH_START, HASH_FACTOR, HASH_BITS = 5381, 33, 64
-
-
-def name_hash(name: str) -> int:
-    """Hash of a name (Bernstein's, exclusive-or form, on 64 bits)."""
-    value = HASH_START
-    for byte in name.encode():
-        value = value * HASH_FACTOR ^ byte
-    return value & ((1 << HASH_BITS) - 1)
-
-
-def name_table(names: Sequence[str]) -> np.ndarray:
-    """Hash table of the names of one type of element: ids at their places, -1 where empty (2 * len(names),).
-
-    Open addressing: an id stands at the hash of its name or, if that place is taken, at the next free one.
-    """
-    size = 2 * len(names)
-    table = [-1] * size
-    for i, name in enumerate(names):
-        if name:
-            place = name_hash(name) % size
-            while table[place] >= 0:
-                place = (place + 1) % size
-            table[place] = i
-    return np.array(table, np.int32)
-
 
 def read_names(m: MjModel, kind: str) -> list[str]:
     """Names of all elements of a kind (``"geom"``), in order of their ids; ``""`` where there is none."""
