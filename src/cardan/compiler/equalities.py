@@ -9,11 +9,12 @@ from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import add3, sub3
 
 if TYPE_CHECKING:
+    from cardan.compiler.scratch import Scratch
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
 
-def set_equality_data(m: MjModel, d: MjData) -> None:
+def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
     """Second anchors of connect constraints, relative poses of weld constraints that give none."""
     for i in range(m.neq):
         kind = int(m.eq_type[i])
@@ -21,20 +22,20 @@ def set_equality_data(m: MjModel, d: MjData) -> None:
             _SETTERS[kind](m, d, i)
 
 
-def _poses(m: MjModel, d: MjData, i: int) -> list[tuple]:
+def _poses(m: MjModel, d: MjData | Scratch, i: int) -> list[tuple]:
     """Positions and orientations of the two bodies."""
     bodies = (m.eq_obj1id[i], m.eq_obj2id[i])
     return [(tuple(d.xpos[b].tolist()), tuple(d.xquat[b].tolist())) for b in bodies]
 
 
-def _set_connect(m: MjModel, d: MjData, i: int) -> None:
+def _set_connect(m: MjModel, d: MjData | Scratch, i: int) -> None:
     """The anchor, given in the first body, in the second one."""
     (pos1, quat1), (pos2, quat2) = _poses(m, d, i)
     point = add3(pos1, rot_vec_quat(tuple(m.eq_data[i, :3].tolist()), quat1))
     m.eq_data[i, 3:6] = rot_vec_quat(sub3(point, pos2), neg_quat(quat2))
 
 
-def _set_weld(m: MjModel, d: MjData, i: int) -> None:
+def _set_weld(m: MjModel, d: MjData | Scratch, i: int) -> None:
     """The anchor of the second body and its orientation, in the first body; a given pose is kept."""
     data = m.eq_data[i]
     if data[6:10].any():

@@ -12,15 +12,16 @@ What the reference reads is read, with a warning where it is dubious: ``nan``, u
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
 from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
-from cardan.mjcf.events import make_parser, run_parser, well_formed
+from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
 from cardan.mjcf.references import check_references
-from cardan.mjcf.rules import CLOSING_RULES, one_memory, rules_of
-from cardan.mjcf.values import parse_value, plain_readers
+from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
+from cardan.mjcf.values import Attributes, parse_value
 from cardan.spec.asset_names import name_assets
 from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
@@ -36,6 +37,7 @@ _NAMES = (Type.REFERENCE, Type.STRING)
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # what a later assetdir replaces
 _DEEPEST = 5000
 _MOST_FILES = 10_000
+_MACROS = ("composite", "replicate", "flexcomp")
 _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
 _OPTIONAL = {"reftype": "refname"}  # words that may be unknown: they are ignored with the attribute that needs them
 
@@ -82,41 +84,81 @@ def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> Mod
 
 
 def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
-    """Read the main document into the tree and check the whole."""
-    folder = path.parent if path else None
+    """Read the main document into the tree and check the whole; a new tree if the text must be mended."""
     try:
-        _Document(tree, [], source, folder, None, frozenset((path,) if path else ())).parse(text)
+        tags = _read_document(tree, text, source, path)
+    except NotWellFormed as error:
+        text = mended(text, source, error)
+        tree = ModelTree(tree.source, tree.folder, tree.assets)
+        tags = _read_document(tree, text, source, path)
+    if not tags.isdisjoint(_MACROS):
+        expand_composites(tree)
+        expand_replicates(tree)
+        expand_flexcomps(tree)
+    name_assets(tree)
+    check_references(tree)
+    return tree
+
+
+def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
+    """Read the main document into the tree. Returns tags that stand in it: those of all macros, at least."""
+    folder = path.parent if path else None
+    document = _Document(tree, [], source, folder, None, frozenset((path,) if path else ()))
+    try:
+        document.parse(text)
     except _IsUrdf:
         from cardan.mjcf.urdf import read_urdf
 
         read_urdf(tree, text, source)
-    expand_composites(tree)
-    expand_replicates(tree)
-    expand_flexcomps(tree)
-    name_assets(tree)
-    check_references(tree)
-    return tree
+        return set(_MACROS)
+    return document.tags
 
 
 class _IsUrdf(Exception):
     """The root element of the main document is that of a URDF model."""
 
 
+class _Manner:
+    """How elements of a row are read.
+
+    Attributes:
+        row: the row.
+        attributes: how its attributes are read; known: values that were read before, by attribute and text.
+        rules: its rules, each with the attributes without which it has nothing to check, if there are such.
+        once: whether such an element may stand only once in its parent.
+        inside: how elements inside are read, by tag, as far as there were any.
+    """
+
+    __slots__ = ("attributes", "inside", "known", "once", "row", "rules")
+
+    def __init__(self, row: ElementRow) -> None:
+        self.row = row
+        self.attributes = Attributes(row)
+        self.known = self.attributes.known
+        self.rules = tuple((rule, ABOUT.get(rule)) for rule in rules_of(row))
+        self.once = row.multiplicity == "?"
+        self.inside: dict[str, _Manner] = {}
+
+
+_manner_of = cache(_Manner)
+
+
 class _Open:
-    """An element whose end tag is still to come, with the tags that have stood inside it so far."""
+    """An element whose end tag is still to come, with the tags that have stood inside it and may stand there once."""
 
-    __slots__ = ("element", "seen")
+    __slots__ = ("element", "manner", "seen")
 
-    def __init__(self, element: Element) -> None:
+    def __init__(self, element: Element, manner: _Manner) -> None:
         self.element = element
-        self.seen: set[str] = set()
+        self.manner = manner
+        self.seen: set[str] | None = None
 
 
 class _Document:
     """One XML document that is being read, the main one or an included one.
 
     ``files`` holds every file included so far, ``around`` is the open element whose content an included document gives,
-    ``around_files`` are the files that are being read.
+    ``around_files`` are the files that are being read. ``tags`` are those of all elements, of included documents too.
     """
 
     def __init__(
@@ -135,11 +177,11 @@ class _Document:
         self.around = around
         self.around_files = around_files
         self.empty = True
+        self.tags: set[str] = set()
         self.open: list[_Open | None] = []  # None stands for an <include>
 
     def parse(self, text: str | bytes) -> None:
-        """Read the whole document into the tree. Raises MjcfError."""
-        text = well_formed(text, self.source)
+        """Read the whole document into the tree. Raises MjcfError; NotWellFormed where it is no XML."""
         self.parser = make_parser(text, self.source, self._start, self._end)
         run_parser(self.parser, text, self.source)
 
@@ -147,20 +189,21 @@ class _Document:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         """A start tag."""
-        if len(self.open) > _DEEPEST:
-            self._fail(f"elements are nested more than {_DEEPEST} levels deep", tag)
-        if not self.open:
-            self.open.append(self.around or self._root(tag, attributes))
+        opened = self.open
+        if not opened:
+            opened.append(self.around or self._root(tag, attributes))
             return
+        if len(opened) > _DEEPEST:
+            self._fail(f"elements are nested more than {_DEEPEST} levels deep", tag)
         self.empty = False
-        top = self.open[-1]
+        top = opened[-1]
         if top is None:
             self._fail("nothing may stand inside <include>", tag)
         if tag == INCLUDE.tag:
             self._include(top, attributes)
-            self.open.append(None)
+            opened.append(None)
         else:
-            self.open.append(_Open(self._element(top, tag, attributes)))
+            opened.append(self._element(top, tag, attributes))
 
     def _end(self, tag: str) -> None:
         """An end tag."""
@@ -183,39 +226,61 @@ class _Document:
         if tag != SCHEMA.tag:
             self._fail(f"the root element must be <{SCHEMA.tag}>", tag)
         root = self.tree.root
-        root.attributes.update(self._attributes(SCHEMA, attributes))
+        manner = _manner_of(SCHEMA)
+        root.attributes.update(self._attributes(manner, attributes))
         root.source, root.line = self.source, self.parser.CurrentLineNumber
-        return _Open(root)
+        return _Open(root, manner)
 
-    def _element(self, top: _Open, tag: str, attributes: dict[str, str]) -> Element:
+    def _element(self, top: _Open, tag: str, attributes: dict[str, str]) -> _Open:
         """A new element inside the open one, or the one that it adds to."""
-        parent = self._ignored_world(tag) if tag in _OUTSIDE and top.element is self.tree.root else top.element
+        parent, manner = top.element, top.manner.inside.get(tag)
+        if manner is None or tag in _OUTSIDE:
+            if tag in _OUTSIDE and parent is self.tree.root:
+                parent = self._ignored_world(tag)
+            manner = self._manner(top, parent, tag)
+        if manner.once:
+            if top.seen is None:
+                top.seen = set()
+            if tag in top.seen:
+                self._fail(f"may stand only once inside <{parent.tag}>", tag)
+            top.seen.add(tag)
+        row, line = manner.row, self.parser.CurrentLineNumber
+        given = self._attributes(manner, attributes)
+        element = parent.child(tag) if row.merged else None
+        if element is None:
+            element = Element(row, self.tree, parent, given, self.source, line)
+            parent.children.append(element)
+        else:
+            self._add_to(element, given, line)
+        for rule, about in manner.rules:
+            if about is None or not about.isdisjoint(given):
+                rule(element)
+        return _Open(element, manner)
+
+    def _manner(self, top: _Open, parent: Element, tag: str) -> _Manner:
+        """How an element of this tag is read, if it may stand here."""
         row = parent.row.children.get(tag)
         if row is None:
             hint = suggestion(tag, parent.row.children)
             self._fail(f"unknown element, or not allowed inside <{parent.tag}>{hint}", tag)
         if row.later:
             self._fail(f"{row.later} are not supported yet", tag, kind=UnsupportedFeature)
-        if row.multiplicity == "?":
-            if tag in top.seen:
-                self._fail(f"may stand only once inside <{parent.tag}>", tag)
-            top.seen.add(tag)
-        element = parent.child(tag) if row.merged else None
-        if element is None:
-            element = Element(row, self.tree, parent)
-            parent.children.append(element)
-        element.source, element.line = self.source, self.parser.CurrentLineNumber
-        given = self._attributes(row, attributes)
+        self.tags.add(tag)
+        manner = _manner_of(row)
+        if tag not in _MACROS:  # whose tags are noted wherever they stand
+            top.manner.inside[tag] = manner
+        return manner
+
+    def _add_to(self, element: Element, given: dict[str, Any], line: int) -> None:
+        """Add attributes to an element that may stand several times, and counts as one."""
+        element.source, element.line = self.source, line
         if "assetdir" in given:
             for name in _ASSET_FOLDERS:
                 element.attributes.pop(name, None)
         element.attributes.update(given)
-        twice = one_memory(given) if tag == "size" else None
+        twice = one_memory(given) if element.tag == "size" else None
         if twice:
-            self._fail(f"memory and {twice} exclude each other: give memory alone", tag, twice)
-        for rule in rules_of(row):
-            rule(element)
-        return element
+            self._fail(f"memory and {twice} exclude each other: give memory alone", element.tag, twice)
 
     def _ignored_world(self, tag: str) -> Element:
         """A world body outside the tree, for bodies beside the world body: files that others include have them."""
@@ -223,14 +288,17 @@ class _Document:
         warnings.warn(f"{MjcfError('ignored, outside of <worldbody>', self.source, line, tag)}", stacklevel=2)
         return Element(SCHEMA.children["worldbody"], self.tree, self.tree.root)
 
-    def _attributes(self, row: ElementRow, attributes: dict[str, str]) -> dict[str, Any]:
+    def _attributes(self, manner: _Manner, attributes: dict[str, str]) -> dict[str, Any]:
         """Typed values of the attributes, all required ones among them."""
         values: dict[str, Any] = {}
-        readers = plain_readers(row)
+        known, row, plain = manner.known, manner.row, True
         for name, text in attributes.items():
-            read = readers.get(name)
-            values[name] = read(text) if read is not None else None
-        if None in values.values():
+            value = known[name].get(text) if name in known else None
+            if value is None:
+                value = manner.attributes.read(name, text)
+                plain &= value is not None
+            values[name] = value
+        if not plain:
             values = self._careful_attributes(row, attributes, values)
         for name in row.required:
             if name not in values:
@@ -280,7 +348,7 @@ class _Document:
 
     def _include(self, top: _Open, attributes: dict[str, str]) -> None:
         """Read another file as content of the open element."""
-        name = self._attributes(INCLUDE, attributes)["file"]
+        name = self._attributes(_manner_of(INCLUDE), attributes)["file"]
         try:
             text, found = self.tree.read_file(name, self.folder, self.tree.folder or Path())
         except OSError as error:
@@ -298,7 +366,8 @@ class _Document:
         elif "/" in name:
             self.tree.include_folders[str(name)] = Path(name).parent
         document = _Document(self.tree, self.files, str(name), folder, top, self.around_files | {found})
-        document.parse(text)
+        document.parse(well_formed(text, str(name)))
+        self.tags |= document.tags
         if document.empty:
             self._fail(f"'{name}' is empty", INCLUDE.tag, "file")
 

@@ -282,6 +282,15 @@ _BY_ATTRIBUTE: dict[str, Rule] = {
     "ctrlrange": shortcut_bounds,
 }
 
+# attributes without which there is nothing to check
+ABOUT: dict[Rule, frozenset[str]] = {
+    one_orientation: frozenset(_ORIENTATIONS),
+    one_damping: frozenset(("kv", "dampratio")),
+    reference_frame: frozenset(("reftype", "refname")),
+    shortcut_bounds: frozenset().union(*_NOT_NEGATIVE.values()),
+    transmission_parts: frozenset(("refsite", "slidersite", "cranklength")),
+}
+
 CLOSING_RULES: dict[str, Rule] = {"tuple": needs_content, "fixed": needs_content}
 
 

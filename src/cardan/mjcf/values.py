@@ -36,6 +36,38 @@ def plain_readers(row: ElementRow) -> dict[str, Callable[[str], Any]]:
     }
 
 
+_SHORT = 40  # characters of a text whose value is kept
+_MANY = 2000  # values that are kept of an attribute
+
+
+class Attributes:
+    """How the attributes of an element are read: each in the plain way, or as a text that was there before.
+
+    Attributes:
+        row: the element.
+        known: values of short texts that were read, by attribute and text.
+    """
+
+    __slots__ = ("_readers", "known", "row")
+
+    def __init__(self, row: ElementRow) -> None:
+        self.row = row
+        self._readers = plain_readers(row)
+        self.known: dict[str, dict[str, Any]] = {name: {} for name in self._readers}
+
+    def read(self, name: str, text: str) -> Any:
+        """The value of an attribute, None for one that is unknown, or needs a closer look (see `plain_readers`)."""
+        reader = self._readers.get(name)
+        if reader is None:
+            return None
+        value, known = reader(text), self.known[name]
+        if value is not None and len(text) <= _SHORT:
+            if len(known) >= _MANY:
+                known.clear()
+            known[text] = value
+        return value
+
+
 def _plain_real(row: Attribute) -> Callable[[str], Any]:
     """A reader of real numbers."""
     low, high, scalar = max(row.low, 1), row.high, row.scalar

@@ -32,6 +32,7 @@ KIND_OF_OBJECT: dict[int, str] = {
 }
 """Kind of element by mjtObj."""
 
+
 def read_names(m: MjModel, kind: str) -> list[str]:
     """Names of all elements of a kind (``"geom"``), in order of their ids; ``""`` where there is none."""
     text = m.names

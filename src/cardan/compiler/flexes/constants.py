@@ -12,6 +12,7 @@ from cardan.soft.edges import edges
 from cardan.soft.flex import flex as flex_stage
 
 if TYPE_CHECKING:
+    from cardan.compiler.scratch import Scratch
     from cardan.compiler.weights import Inertia
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
@@ -20,7 +21,7 @@ _ONLY_SLIDES = 2  # body_simple of a body that slides along its principal axes
 _CHUNK = 256  # edges whose Jacobians are made at a time
 
 
-def set_flex_constants(m: MjModel, d: MjData, inertia: Inertia) -> None:
+def set_flex_constants(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> None:
     """Fields ``flex_xvert0``, ``flexedge_length0`` and ``flexedge_invweight0``.
 
     The inverse weight of an edge between two bodies that only slide is the mean of theirs, as in the reference. Others
@@ -53,7 +54,7 @@ def edge_vertices(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(m.flex_edge) + m.flex_vertadr[flex][:, None], flex
 
 
-def _jacobian(m: MjModel, d: MjData, chosen: np.ndarray) -> np.ndarray:
+def _jacobian(m: MjModel, d: MjData | Scratch, chosen: np.ndarray) -> np.ndarray:
     """Rows of the Jacobian of edge lengths (n, nv), from either storage of `flexedge_J`."""
     if not is_sparse(m):
         return np.asarray(d.flexedge_J)[chosen]
