@@ -21,6 +21,7 @@ _RADIUS_OF_INFINITE_PLANE = 1.0
 _RADIUS_OF_PLANE = 0.1  # relative to its longer half side
 _PLANE = int(mjtGeom.mjGEOM_PLANE)
 
+
 @kernel
 def _reach(s: Any, body: int, place: Any, radius: float) -> None:
     """Let the size of a body reach to a ball about a place."""
