@@ -39,7 +39,8 @@ class FakeDriver:
         run: called at each launch: (name of the stage, blocks, threads, words).
     """
 
-    CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
+    CUstream_flags = SimpleNamespace(CU_STREAM_DEFAULT=0)
+    CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
     CUjitInputType = SimpleNamespace(CU_JIT_INPUT_PTX=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
     CUdevice_attribute = SimpleNamespace(
@@ -51,7 +52,7 @@ class FakeDriver:
         self.run = run or (lambda *launch: None)
         self.calls = []
         self.contexts = []  # the stack of current ones
-        self.open = {kind: {} for kind in ("context", "stream", "module", "link", "graph", "exec", "memory")}
+        self.open = {kind: {} for kind in ("context", "stream", "module", "link", "graph", "exec", "memory", "event")}
         self.capturing = None
         self.failing = {}  # error by the name of a function
         self._next = 1000
@@ -131,6 +132,21 @@ class FakeDriver:
 
     def cuStreamSynchronize(self, stream):
         return (Result.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,) if self.capturing is not None else OK
+
+    def CUstream(self, handle):
+        return handle
+
+    def cuEventCreate(self, flags):
+        return self._new("event", flags)
+
+    def cuEventRecord(self, event, stream):
+        return OK if event in self.open["event"] else (Result.CUDA_ERROR_INVALID_HANDLE,)
+
+    def cuStreamWaitEvent(self, stream, event, flags):
+        return OK if event in self.open["event"] else (Result.CUDA_ERROR_INVALID_HANDLE,)
+
+    def cuEventDestroy(self, event):
+        return self._drop("event", event)
 
     def cuStreamBeginCapture(self, stream, mode):
         self.capturing = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
 from cardan.batch import questions, random
-from cardan.batch.core import ROWS, UP_TO, Core, state_programs
+from cardan.batch.core import ROWS, UP_TO, Core
 from cardan.batch.models import MODEL_FIELDS, OPTIONS, guess, unknown_field
 from cardan.batch.named import BatchNames
 from cardan.batch.record import rollout as record_rollout
@@ -32,6 +33,7 @@ COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nisland")
 DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_", "B_"))), *COUNTS, "time"))
 """Names of the fields that `Batch.bind` takes."""
 
+_ON_GPU = "cardan.batch.gpu.batch"
 ACC = int(mjtStage.mjSTAGE_ACC)
 DIVERGED = tuple(
     int(kind) for kind in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC)
@@ -51,7 +53,8 @@ class Batch(BatchNames, Core):
         nsim: number of worlds.
         nthread: number of threads, the caller's included; 0: as many as the process has processors.
         persistent: kept for programs written for ``mujoco.batch``: here, each world always has data of its own.
-        device: ``"cpu"``.
+        device: ``"cpu"``; ``"cuda"``, or ``"cuda:1"`` for the second GPU: then a `cardan.batch.gpu.batch.GpuBatch` is
+            made, whose fields stay on the GPU.
         dtype: ``"float64"`` or ``"float32"``, of all real numbers of the data and in all computation. In single
             precision, the model is converted once: write what shall change to expanded fields, and ``data(world)`` and
             ``get_data(world)`` are copies in double precision.
@@ -59,6 +62,18 @@ class Batch(BatchNames, Core):
     Raises:
         ValueError: a device or precision that isn't there, or Python functions that the model would call.
     """
+
+    def __new__(
+        cls, model: MjModel, nsim: int, *arguments: Any, device: str = "cpu", dtype: Any = "float64", **options: Any
+    ) -> Batch:
+        """A batch, on the GPU if `device` names one."""
+        precision = np.dtype(dtype).name
+        if precision not in (DOUBLE, SINGLE):
+            raise ValueError(f"there are no batches in {precision}: dtype should be 'float64' or 'float32'")
+        kind = device.partition(":")[0]
+        if kind not in ("cpu", "cuda"):
+            raise ValueError(f"batches on the device {device!r} are not supported yet; there are 'cpu' and 'cuda'")
+        return object.__new__(import_module(_ON_GPU).GpuBatch if kind == "cuda" and cls is Batch else cls)
 
     def __init__(
         self,
@@ -70,12 +85,7 @@ class Batch(BatchNames, Core):
         device: str = "cpu",
         dtype: Any = "float64",
     ) -> None:
-        if device != "cpu":
-            raise ValueError(f"batches on the device {device!r} are not supported yet; there is 'cpu'")
-        precision = np.dtype(dtype).name
-        if precision not in (DOUBLE, SINGLE):
-            raise ValueError(f"there are no batches in {precision}: dtype should be 'float64' or 'float32'")
-        super().__init__(model, nsim, nthread, persistent, Form(precision=precision))
+        super().__init__(model, nsim, nthread, persistent, Form(precision=np.dtype(dtype).name))
 
     def __len__(self) -> int:
         return self.nsim
@@ -217,8 +227,8 @@ class Batch(BatchNames, Core):
         keys = per_world("keyframe", keyframe, (len(worlds),), -1, self.model.nkey)
         parts = _up_to(stage)
         self._clear(worlds)
-        self._run_kinds(self._programs_of("mj_resetData", worlds), worlds, 1)
-        self._run(state_programs(self._form)[1], worlds)
+        self._reset_data(worlds)
+        self._save(worlds)
         for i in np.intersect1d(worlds, list(self.__dict__["_diagnoses"])).tolist():
             del self.__dict__["_diagnoses"][i]
         for key in np.unique(keys[keys >= 0]).tolist():
@@ -247,7 +257,10 @@ class Batch(BatchNames, Core):
         mask: Any = None,
     ) -> dict[str | int, np.ndarray]:
         """Advance worlds by `nstep` steps and record fields after each; see `cardan.batch.record.rollout`."""
-        return record_rollout(self, nstep, control, control_spec, record, self._select(ids, mask), out, every)
+        return self._rollout(self._select(ids, mask), nstep, control, control_spec, record, out, every)
+
+    def _rollout(self, worlds: np.ndarray, *arguments: Any) -> dict[str | int, np.ndarray]:
+        return record_rollout(self, worlds, *arguments)
 
     # questions -------------------------------------------------------------------
 
@@ -353,7 +366,7 @@ class Batch(BatchNames, Core):
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
         """A copy of a world's data with the state of its row, or `data` with its values."""
         i = self._world(sim)
-        self._run(state_programs(self._form)[0], np.array([i]))
+        self._load(np.array([i]))
         if data is None:
             return copy(self.data(i))
         data._copy_values(self.data(i))
@@ -375,10 +388,11 @@ class Batch(BatchNames, Core):
     @property
     def warning(self) -> np.ndarray:
         """Last information and number of each warning (nworld, mjNWARNING, 2)."""
-        return np.stack([self._memories.view("warning.lastinfo"), self._memories.view("warning.number")], axis=-1)
+        parts = [np.asarray(self._memories.view(f"warning.{part}")) for part in ("lastinfo", "number")]
+        return np.stack(parts, axis=-1)
 
     def _mask_of(self, kinds: tuple[int, ...]) -> np.ndarray:
-        numbers = self._memories.view("warning.number")
+        numbers = np.asarray(self._memories.view("warning.number"))
         return sum(((numbers[:, kind] > 0).astype(np.int64) << kind) for kind in kinds)  # type: ignore[return-value]
 
     @property

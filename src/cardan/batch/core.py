@@ -74,12 +74,16 @@ class Core:
         put = self.__dict__
         put["persistent"] = bool(persistent)
         put["nthread"] = min(wanted or processors(), count)
-        put["_models"] = WorldModels(copy(model), count, form)
+        put["_models"] = self._models_of(copy(model), count, form)
         put["_data"], put["_bound"] = {}, {}
         put["_status"], put["_errors"] = np.zeros(count, np.int32), {}
         put["_news"], put["_diagnoses"] = {}, {}  # warnings of this call; the last one of each world
         put["_crew"] = Crew(self.nthread, self._objects, self._keep_error)
         self._begin(count)
+
+    def _models_of(self, m: MjModel, count: int, form: Form) -> WorldModels:
+        """The models of the worlds."""
+        return WorldModels(m, count, form)
 
     def _begin(self, count: int) -> None:
         """Allocate all worlds, as large as the default state of one needs, and set it."""
@@ -96,7 +100,7 @@ class Core:
         if m.nplugin:
             for i in range(count):
                 begin_instances(m, self._live(i))
-        self._run(state_programs(self._form)[1], worlds)
+        self._save(worlds)
 
     def _first_capacities(self) -> dict[str, int]:
         """Capacities of an arena that holds the default state; none where the user limits memory."""
@@ -171,12 +175,23 @@ class Core:
         """Run lists of stages in worlds, each so many times, between loading and saving their state."""
         self._clear(worlds)
         programs = [(self._programs_of(part, worlds), n) for part, n in parts if n]
-        load, save = state_programs(self._form)
-        self._run(load, worlds)
+        self._load(worlds)
         for program, n in programs:
             self._run_kinds(program, self._good(worlds), n)
-        self._run(save, self._good(worlds))
+        self._save(self._good(worlds))
         self._settle(name, worlds)
+
+    def _load(self, worlds: np.ndarray) -> None:
+        """Set the state of worlds from their rows."""
+        self._run(state_programs(self._form)[0], worlds)
+
+    def _save(self, worlds: np.ndarray) -> None:
+        """Write the state of worlds to their rows."""
+        self._run(state_programs(self._form)[1], worlds)
+
+    def _reset_data(self, worlds: np.ndarray) -> None:
+        """Reset the data of worlds."""
+        self._run_kinds(self._programs_of("mj_resetData", worlds), worlds, 1)
 
     def _good(self, worlds: np.ndarray) -> np.ndarray:
         """The worlds of a call that have not failed."""
@@ -248,11 +263,12 @@ class Core:
     def _run(self, program: Program, worlds: np.ndarray) -> None:
         self._run_kinds(([program], None), worlds, 1)
 
-    def _ask(self, program: Program, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-        """Run a program while private fields of the worlds are the parts (k, ...) of arrays in C order.
+    def _ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
+        """Run a stage while private fields of the worlds are the parts (k, ...) of arrays in C order.
 
         The arrays are of float64; in a batch of another precision, copies are used, and what is written comes back.
         """
+        program = Program([stage], self._form)
         if self._memories.dtype != np.float64:
             copies = {name: array.astype(self._memories.dtype) for name, array in arrays.items()}
             self._lend(program, worlds, copies)

@@ -10,7 +10,6 @@ from cardan.batch.select import per_world
 from cardan.batch.stages import RAY_HEAD, RAY_WIDTH, answer_jacobian, answer_rays
 from cardan.collision.ray_scene import NGROUP
 from cardan.constants import mjMINVAL
-from cardan.jit import Program
 
 if TYPE_CHECKING:
     from cardan.batch.batch import Batch
@@ -83,4 +82,4 @@ def rays(
 
 def _ask(batch: Batch, stage: Any, worlds: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
     """Run a stage on parts of arrays of the call: ``work.batch_<name>`` (k, ...)."""
-    batch._ask(Program([stage], batch._form), worlds, {"work.batch_" + name: array for name, array in arrays.items()})
+    batch._ask(stage, worlds, {"work.batch_" + name: array for name, array in arrays.items()})

@@ -19,11 +19,11 @@ Item = str | int
 
 def rollout(
     batch: Batch,
+    worlds: np.ndarray,
     nstep: int,
     control: Any,
     control_spec: int,
     record: Sequence[Item],
-    worlds: np.ndarray,
     out: Mapping[Item, np.ndarray] | None,
     every: int,
 ) -> dict[Item, np.ndarray]:
@@ -33,11 +33,11 @@ def rollout(
 
     Args:
         batch: the batch.
+        worlds: ids (k,).
         nstep: number of steps.
         control: inputs (k, nstep, size), or None: as they are.
         control_spec: what a row of them is made of: bits of `mjtState` within mjSTATE_USER.
         record: fields of the data by name, or bits of `mjtState`.
-        worlds: ids (k,).
         out: arrays to record into, by item; the others are made.
         every: record after every so many steps.
 
@@ -48,9 +48,7 @@ def rollout(
         ValueError: arguments that don't fit.
         SimulationError: some worlds failed.
     """
-    nstep, every, spec = integer("nstep", nstep), integer("every", every, 1), int(control_spec)
-    if spec & ~int(mjtState.mjSTATE_USER):
-        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
+    nstep, every, spec = integer("nstep", nstep), integer("every", every, 1), checked_spec(control_spec)
     inputs = _inputs(batch, control, spec, (len(worlds), nstep))
     results = _results(batch, record, out, (len(worlds), nstep // every))
     numbers = batch._memories.view("warning.number")
@@ -67,6 +65,17 @@ def rollout(
     return results
 
 
+def checked_spec(control_spec: int) -> int:
+    """Bits of `mjtState` for inputs.
+
+    Raises:
+        ValueError: there are others among them.
+    """
+    if int(control_spec) & ~int(mjtState.mjSTATE_USER):
+        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
+    return int(control_spec)
+
+
 def _inputs(batch: Batch, control: Any, spec: int, count: tuple[int, int]) -> np.ndarray | None:
     if control is None:
         return None
@@ -80,25 +89,40 @@ def _inputs(batch: Batch, control: Any, spec: int, count: tuple[int, int]) -> np
 def _results(
     batch: Batch, record: Sequence[Item], out: Mapping[Item, np.ndarray] | None, count: tuple[int, int]
 ) -> dict[Item, np.ndarray]:
-    """The arrays that are recorded into: those given, checked, or new ones."""
+    """The arrays that are recorded into: those given, or new ones."""
+    rows = checked_items(batch, record, out, count)
+    given = out or {}
+    return {i: given[i] if i in given else np.empty((*count, *shape), dtype) for i, (shape, dtype) in rows.items()}
+
+
+def checked_items(
+    batch: Batch, record: Sequence[Item], out: Mapping[Item, np.ndarray] | None, count: tuple[int, int]
+) -> dict[Item, tuple[tuple[int, ...], np.dtype]]:
+    """Shape and element type of a record of each item.
+
+    Args:
+        batch: the batch.
+        record: the items.
+        out: arrays of the caller's to record into.
+        count: numbers of worlds and of records.
+
+    Raises:
+        ValueError: there is no such field, or an array doesn't fit.
+    """
     if isinstance(record, str):
         raise ValueError(f"record should be a list of fields and mjtState bits, got the string {record!r}")
     given = dict(out or {})
     unknown = [item for item in given if item not in record]
     if unknown:
         raise ValueError(f"out has arrays for {unknown}, which are not recorded")
-    results = {}
-    for item in record:
-        shape, dtype = _row(batch, item)
-        array = given.get(item)
-        if array is None:
-            array = np.empty((*count, *shape), dtype)
-        elif not isinstance(array, np.ndarray) or array.shape != (*count, *shape) or array.dtype != dtype:
+    rows = {item: _row(batch, item) for item in record}
+    for item, array in given.items():
+        shape, dtype = rows[item]
+        if not isinstance(array, np.ndarray) or array.shape != (*count, *shape) or array.dtype != dtype:
             raise ValueError(f"out[{item!r}] should be an array of shape {(*count, *shape)} and type {dtype}")
-        elif not array.flags.writeable:
+        if not array.flags.writeable:
             raise ValueError(f"out[{item!r}] can't be written")
-        results[item] = array
-    return results
+    return rows
 
 
 def _row(batch: Batch, item: Item) -> tuple[tuple[int, ...], np.dtype]:

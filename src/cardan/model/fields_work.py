@@ -366,4 +366,15 @@ WORK: tuple[Field, ...] = (
     Field("work.seed_act", "f8", ("na",), "derivatives: 0, with directions of the activations as tangents"),
     Field("work.seed_ctrl", "f8", ("nu",), "derivatives: 0, with directions of the controls as tangents"),
     Field("work.outcome", "f8", ("any",), "derivatives: the state after a step, in the tangent space"),
+    # of worlds side by side, work.buffer shows real numbers only (jit/layout/lanes.py)
+    Field("work.buffer_i8", "i8", ("any",), "reset: integers of 8 bytes of the arrays of fixed size"),
+    Field("work.buffer_i4", "i4", ("any",), "reset: those of 4 bytes"),
+    Field("work.buffer_u1", "u1", ("any",), "reset: those of 1 byte"),
+    Field("work.batch_control", "f8", ("any",), "batch: inputs of each step of a rollout"),
+    Field("work.batch_control_part", "i8", ("any",), "batch: parts of such inputs (kind, address, size)"),
+    Field("work.batch_record", "f8", ("any",), "batch: what is recorded, a row every so many steps"),
+    Field("work.batch_record_part", "i8", ("any",), "batch: parts of such a row"),
+    Field("work.batch_step", "i8", (), "batch: steps of the rollout that are done"),
+    Field("work.batch_every", "i8", (), "batch: steps from one record to the next"),
+    Field("work.batch_warnings", "i8", (), "batch: warnings before the rollout"),
 )

@@ -63,12 +63,9 @@ def start_data(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def reset_data(m: Model, d: Data) -> int:
-    """Zero all fields, then set the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
-    for i in range(len(d.work.buffer)):
-        d.work.buffer[i] = 0.0
-    _clear_statistics(d)
+@kernel
+def _clear_scalars(d: Data) -> None:
+    """Zero time and counts."""
     d.time = 0.0
     d.ne = 0
     d.nf = 0
@@ -80,5 +77,26 @@ def reset_data(m: Model, d: Data) -> int:
     d.maxuse_efc = 0
     d.nisland = 0
     d.solver_nisland = 0
+
+
+@stage
+def reset_data(m: Model, d: Data) -> int:
+    """Zero all fields, then set the default state: ``qpos0``, mocap poses, active equalities (spec: mj_resetData)."""
+    for i in range(len(d.work.buffer)):
+        d.work.buffer[i] = 0.0
+    for i in range(len(d.work.buffer_i8)):
+        d.work.buffer_i8[i] = 0
+    for i in range(len(d.work.buffer_i4)):
+        d.work.buffer_i4[i] = 0
+    for i in range(len(d.work.buffer_u1)):
+        d.work.buffer_u1[i] = 0
+    return reset_cleared(m, d)
+
+
+@stage
+def reset_cleared(m: Model, d: Data) -> int:
+    """The same after the arrays of fixed size were zeroed by other means."""
+    _clear_statistics(d)
+    _clear_scalars(d)
     _set_defaults(m, d)
     return OK

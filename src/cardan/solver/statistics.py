@@ -44,7 +44,8 @@ def entry_of(d: Data, k: int) -> int:
     """Number of the entry for iteration `k`, or -1 if there is none."""
     if k >= NSOLVER or d.work.statistics_slot >= NISLAND:
         return -1
-    return int(d.work.statistics_slot * NSOLVER + k)
+    i = int(d.work.statistics_slot * NSOLVER + k)
+    return i if i < len(d.solver.improvement) else -1
 
 
 @kernel
@@ -103,8 +104,9 @@ def close_island(d: Data, island: int, niter: int, squared: float) -> None:
     active, _, _ = count_states(d, island)
     for k in range(niter, min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)
-        d.solver.gradient[i] += squared
-        d.solver.nactive[i] += active
+        if i >= 0:
+            d.solver.gradient[i] += squared
+            d.solver.nactive[i] += active
     d.work.done_gradient += squared
     d.work.done_nactive += active
 
@@ -114,4 +116,5 @@ def close_slot(d: Data) -> None:
     """Turn sums of squares into norms, when all islands of the slot are solved."""
     for k in range(min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)
-        d.solver.gradient[i] = sqrt(d.solver.gradient[i])
+        if i >= 0:
+            d.solver.gradient[i] = sqrt(d.solver.gradient[i])

@@ -9,6 +9,7 @@ This module was assembled and tested without a GPU (see docs/status.md).
 from __future__ import annotations
 
 import ctypes
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,13 +79,17 @@ class Gpu:
         interface: the driver's interface; that of `driver_interface` if not given.
 
     Attributes:
+        number: which GPU.
         architecture: ``"sm_90"``, say.
+        stream: of all work here. It waits for what other libraries start on the default stream, and they for it.
 
     Raises:
         CudaError: no package, driver or GPU, or one that is too old.
     """
 
     def __init__(self, number: int = 0, interface: Any = None) -> None:
+        self._open = False
+        self.number = number
         self._interface = driver_interface() if interface is None else interface
         self._start()
         (count,) = self._call("cuDeviceGetCount")
@@ -102,7 +107,7 @@ class Gpu:
         (self._context,) = self._call("cuDevicePrimaryCtxRetain", self._device)
         self._open = True
         with self.current():
-            (self.stream,) = self._call("cuStreamCreate", self._flag("CUstream_flags", "CU_STREAM_NON_BLOCKING"))
+            (self.stream,) = self._call("cuStreamCreate", self._flag("CUstream_flags", "CU_STREAM_DEFAULT"))
 
     def _start(self) -> None:
         try:
@@ -249,6 +254,21 @@ class Gpu:
         with self.current():
             self._call("cuStreamSynchronize", self.stream)
 
+    def wait_for(self, stream: int) -> None:
+        """Have what is started from now on wait for all that was started on another stream, given by its handle."""
+        untimed = self._flag("CUevent_flags", "CU_EVENT_DISABLE_TIMING")
+        with self.current():
+            (event,) = self._call("cuEventCreate", untimed)
+            try:
+                self._call("cuEventRecord", event, self._interface.CUstream(stream))
+                self._call("cuStreamWaitEvent", self.stream, event, 0)
+            finally:
+                self._call("cuEventDestroy", event)
+
+    def __del__(self) -> None:
+        if getattr(self, "_open", False) and not sys.is_finalizing():
+            self.close()
+
     def close(self) -> None:
         """Free all that was made; a second call does nothing."""
         if not self._open:
@@ -292,7 +312,7 @@ class Memory:
                     raise
                 self.address = int(pointer)
                 gpu.memory.add(self)
-                gpu._call("cuMemsetD8Async", self.address, 0, nbytes, gpu.stream)
+                self.zero()
 
     def free(self) -> None:
         """Give the memory back, after all that may use it is done; a second call does nothing."""
@@ -304,8 +324,14 @@ class Memory:
                 self.gpu._call("cuMemFree", address)
 
     def __del__(self) -> None:
-        if getattr(self, "address", 0):
+        if getattr(self, "address", 0) and not sys.is_finalizing():
             self.free()
+
+    def zero(self) -> None:
+        """Start filling it with 0."""
+        if self.nbytes:
+            with self.gpu.current():
+                self.gpu._call("cuMemsetD8Async", self.address, 0, self.nbytes, self.gpu.stream)
 
     def write(self, array: np.ndarray, offset: int = 0) -> None:
         """Copy an array to the place `offset` bytes from the start.
@@ -369,5 +395,5 @@ class Graph:
                 self.gpu._call("cuGraphExecDestroy", ready)
 
     def __del__(self) -> None:
-        if getattr(self, "_ready", None) is not None:
+        if getattr(self, "_ready", None) is not None and not sys.is_finalizing():
             self.free()

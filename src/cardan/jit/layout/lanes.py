@@ -47,26 +47,43 @@ def lane_layout(
 ) -> LaneLayout:
     """Lay out the fields of a capacity for many worlds; None: those of fixed size, scalars included.
 
-    Of those of fixed size, arrays of real numbers come first, without gaps: as one array of numbers, they are what
-    `Lanes.numbers` shows.
+    Of those of fixed size, arrays of one type stand together, without gaps, real numbers first: each type is one array
+    of numbers (`groups`). Scalars are the last.
     """
     fields = [f for f in struct.fields if not f.is_attached and capacity_of(f, growable) == capacity]
     if capacity is None:
         fields.sort(key=_kind)
     places: dict[str, tuple[tuple[int, ...], np.dtype, int]] = {}
-    at = 0
+    at, before = 0, -1
     for field in fields:
         shape = tuple(dimension(d, dict(sizes)) for d in field.shape)
-        if capacity is not None or _kind(field):
+        if capacity is not None or _kind(field) != before or field.is_scalar:
             at = -(-at // ALIGNMENT) * ALIGNMENT
+        before = _kind(field)
         places[field.name] = (shape, field.numpy_dtype, at)
         at += math.prod(shape) * field.numpy_dtype.itemsize * worlds
     return LaneLayout(places, at)
 
 
+BUFFERS = ("work.buffer", "work.buffer_i8", "work.buffer_i4", "work.buffer_u1")
+"""Private fields that show all arrays of fixed size of a type, in the order of `groups`."""
+
+
 def _kind(field: Field) -> int:
-    """Arrays of real numbers before all others, scalars last."""
-    return 2 if field.is_scalar else int(field.numpy_dtype.kind != "f")
+    """Arrays of real numbers, of integers of 8, 4 and 1 bytes, then scalars."""
+    dtype = field.numpy_dtype
+    return 4 if field.is_scalar else 0 if dtype.kind == "f" else {8: 1, 4: 2, 1: 3}[dtype.itemsize]
+
+
+def groups(struct: Struct, layout: LaneLayout, worlds: int) -> list[tuple[np.dtype, int, int]]:
+    """Of the arrays of fixed size of each type: element type, offset in bytes, and how many elements a world has."""
+    found: dict[int, tuple[np.dtype, int, int]] = {}
+    for name, (shape, dtype, offset) in layout.places.items():
+        kind = _kind(struct.by_name[name])
+        if kind < len(BUFFERS):
+            kept, first, n = found.get(kind, (dtype, offset, 0))
+            found[kind] = kept, first, n + math.prod(shape)
+    return [found[kind] for kind in range(len(BUFFERS))]
 
 
 class Lanes:
@@ -129,10 +146,13 @@ class Lanes:
 
     def numbers(self) -> np.ndarray:
         """All arrays of real numbers of fixed size as one array (n, nworld), in the order of the fields."""
+        return self.group(0)
+
+    def group(self, kind: int) -> np.ndarray:
+        """All arrays of fixed size of a type (number of `BUFFERS`) as one array (n, nworld), in their order."""
         layout, block = self._blocks[None]
-        real = [place for name, place in layout.places.items() if not _kind(self.struct.by_name[name])]
-        dtype = real[0][1]
-        return np.ndarray((sum(math.prod(shape) for shape, _, _ in real), self.worlds), dtype, block.data)
+        dtype, offset, n = groups(self.struct, layout, self.worlds)[kind]
+        return np.ndarray((n, self.worlds), dtype, block.data, offset)
 
     def offset(self, name: str) -> int:
         """Place of an array of real numbers of fixed size in `numbers`."""

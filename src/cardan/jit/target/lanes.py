@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from cardan.jit.front.form import CALL, WORLD_COUNT, WORLD_INDEX
+from cardan.jit.front.stage import COLLIDER_MISSING
 
 LANE = "cardan_lane"
 """The two words: the world that runs, the number of worlds."""
@@ -48,7 +49,7 @@ def call_by_number(symbols: Sequence[str]) -> str:
         symbols: names of the functions (model, data, two integers) -> int64, which are defined elsewhere.
 
     Returns:
-        LLVM assembly; a number that stands for no function gives -1.
+        LLVM assembly; a number that stands for no function gives `COLLIDER_MISSING`, as on GPUs.
     """
     words = ", ".join(["i64"] * 4)
     declared = [f'declare i64 @"{symbol}"({words})' for symbol in symbols]
@@ -59,5 +60,12 @@ def call_by_number(symbols: Sequence[str]) -> str:
     ]
     head = f"define i64 @{CALL}(i64 %number, i64 %m, i64 %d, i64 %i, i64 %j) {{"
     return "\n".join(
-        [*declared, head, f"  switch i64 %number, label %none [ {cases} ]", "none:\n  ret i64 -1", *blocks, "}"]
+        [
+            *declared,
+            head,
+            f"  switch i64 %number, label %none [ {cases} ]",
+            f"none:\n  ret i64 {COLLIDER_MISSING}",
+            *blocks,
+            "}",
+        ]
     )

@@ -8,16 +8,18 @@ worlds as a launch has threads. Three int64 rows say what a world is about to do
     status[world]   0, or what the stage that it is at asked for
     left[world]     steps that it is still to do
 
-A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs a stage in those worlds that are at it:
+and a word after them, which is set when any world stops. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs
+one stage, or several that follow each other, in those worlds that are at it:
 
     if at[world] == stage and status[world] == 0 and left[world] > 0:
-        status[world] = function(model, data)
+        status[world] = function(models[0] + models[1] * world, data)
         if status[world] == 0:
             at[world] = following
             if following == 0: left[world] -= 1  # that was the last stage of a step
 
 So a world that needs more memory stops at the stage that asked, while the others go on, and goes on there later; worlds
-outside a mask have no steps left to do.
+outside a mask have no steps left to do. The two words `models` say where the slot tables of the worlds' models stand:
+the distance from one to the next is 0 as long as all worlds have the same.
 
 The mathematical library is libdevice, a module of LLVM bitcode that NVIDIA publishes (wheel nvidia-nvvm).
 """
@@ -35,6 +37,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from cardan.jit.front.form import CALL, WORLD_COUNT, WORLD_INDEX
+from cardan.jit.front.stage import COLLIDER_MISSING
 
 TRIPLE = "nvptx64-nvidia-cuda"
 OLDEST = "sm_80"
@@ -61,6 +64,8 @@ _REDUCTION = re.compile(
 )
 _HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
 _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+_KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
+"""Numba keeps a stage apart from the function that calls it; a GPU would store registers between the two."""
 
 _WORLD = f"""
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -85,8 +90,9 @@ define i64 @{WORLD_COUNT}() alwaysinline {{
 }}
 """
 
-_KERNEL = """
-define {convention}void @{kernel}(i64 %m, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
+_BODY = """
+declare i64 @"{symbol}"({words})
+define internal void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
 entry:
   %world = call i64 @{index}()
   %count = call i64 @{count}()
@@ -106,6 +112,11 @@ reached:
   %runs = and i1 %free, %more
   br i1 %runs, label %run, label %done
 run:
+  %first = load i64, ptr %models
+  %stride_place = getelementptr i64, ptr %models, i64 1
+  %stride = load i64, ptr %stride_place
+  %distance = mul i64 %stride, %world
+  %m = add i64 %first, %distance
   %result = call i64 @"{symbol}"(i64 %m, i64 %d{parameters})
   %good = icmp eq i64 %result, 0
   br i1 %good, label %next, label %stopped
@@ -118,6 +129,9 @@ next:
   br label %done
 stopped:
   store i64 %result, ptr %status_place
+  %rows_size = mul i64 %count, 3
+  %flag_place = getelementptr i64, ptr %rows, i64 %rows_size
+  store i64 1, ptr %flag_place
   br label %done
 done:
   ret void
@@ -170,14 +184,18 @@ class Code:
     called: tuple[Code, ...] = ()
 
 
+NOTHING = Code("", "")
+"""Stands for a number at which nothing is called."""
+
+
 def _switch(name: str, functions: Sequence[str]) -> str:
-    """The function that calls another one by its number, from 1 on; -2 (COLLIDER_MISSING) for other numbers."""
-    cases = "\n".join(f"    i64 {k}, label %case{k}" for k, _ in enumerate(functions, start=1))
+    """The function that calls another one by its number, from 1 on; `COLLIDER_MISSING` for other numbers."""
+    numbered = [(k, f) for k, f in enumerate(functions, start=1) if f]
+    cases = "\n".join(f"    i64 {k}, label %case{k}" for k, _ in numbered)
     blocks = "\n".join(
-        f'case{k}:\n  %r{k} = call i64 @"{f}"(i64 %m, i64 %d, i64 %a, i64 %b)\n  ret i64 %r{k}'
-        for k, f in enumerate(functions, start=1)
+        f'case{k}:\n  %r{k} = call i64 @"{f}"(i64 %m, i64 %d, i64 %a, i64 %b)\n  ret i64 %r{k}' for k, f in numbered
     )
-    declared = "\n".join(f'declare i64 @"{f}"(i64, i64, i64, i64)' for f in functions)
+    declared = "\n".join(f'declare i64 @"{f}"(i64, i64, i64, i64)' for _, f in numbered)
     return f"""
 {declared}
 define i64 @{name}(i64 %number, i64 %m, i64 %d, i64 %a, i64 %b) noinline {{
@@ -185,7 +203,7 @@ define i64 @{name}(i64 %number, i64 %m, i64 %d, i64 %a, i64 %b) noinline {{
 {cases}
   ]
 missing:
-  ret i64 -2
+  ret i64 {COLLIDER_MISSING}
 {blocks}
 }}
 """
@@ -196,20 +214,28 @@ def _modules(code: Code, depth: int = 0) -> Iterator[tuple[str, str]]:
     switch = f"{CALL}_{depth}" if depth else CALL
     yield code.symbol, re.sub(rf"@{CALL}\b", f"@{switch}", code.text)
     for callee in code.called:
-        yield from _modules(callee, depth + 1)
+        if callee is not NOTHING:
+            yield from _modules(callee, depth + 1)
 
 
-def module_texts(code: Code) -> list[str]:
-    """Texts of the modules of a stage and of all that it calls by number, its own first; the switches are the last."""
-    return [*dict(_modules(code)).values(), "\n".join(_switches([code]))]
+def _callees(code: Code) -> set[str]:
+    """Symbols of all functions that are called by number, at any depth."""
+    called = [callee for callee in code.called if callee is not NOTHING]
+    return {symbol for callee in called for symbol in (callee.symbol, *_callees(callee))}
+
+
+def module_texts(*codes: Code) -> list[str]:
+    """Texts of the modules of stages and of all that they call by number; the switches are the last."""
+    modules = {symbol: text for code in codes for symbol, text in _modules(code)}
+    return [*modules.values(), "\n".join(_switches(codes))]
 
 
 def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
-    """The switch of each depth, which knows what is called there."""
-    called = {callee.symbol: callee for code in codes for callee in code.called}
-    yield _switch(f"{CALL}_{depth}" if depth else CALL, list(called))
+    """The switch of each depth, which knows what is called there: the same for all that call at this depth."""
+    called = max((code.called for code in codes), key=len, default=())
+    yield _switch(f"{CALL}_{depth}" if depth else CALL, [callee.symbol for callee in called])
     if called:
-        yield from _switches(list(called.values()), depth + 1)
+        yield from _switches([callee for callee in called if callee is not NOTHING], depth + 1)
 
 
 def _once(text: str) -> str:
@@ -233,7 +259,8 @@ def _with_device_library(text: str) -> str:
 def _parsed(text: str, layout: str) -> Any:
     """A module from its text, for the GPU."""
     # the layout comes first: it says how loads and stores are aligned that don't say it themselves
-    text = _once(_with_device_library(_PROCESSOR.sub("", _HEADER.sub("", text))))
+    text = _KEPT_APART.sub(r"\1nounwind", _PROCESSOR.sub("", _HEADER.sub("", text)))
+    text = _once(_with_device_library(text))
     return llvm.parse_assembly(f'target datalayout = "{layout}"\ntarget triple = "{TRIPLE}"\n{text}')
 
 
@@ -255,31 +282,51 @@ def _in_single(match: re.Match[str]) -> str:
     return f"  {whole} = sitofp i64 {number} to float\n  {result} = fmul float {whole}, 0x{rounded}"
 
 
-def ptx(code: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path | None = None) -> str:
-    """The PTX of a stage.
+def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path | None = None) -> str:
+    """The PTX of a launch: a stage, or several that follow each other.
 
     Args:
-        code: the stage.
+        codes: the stages; what they call by number has the same numbers for all.
         architecture: the oldest architecture that it is for, as LLVM calls it; later ones take it as well.
         extra: number of integers that the function takes beside model and data: they become parameters of the kernel.
         libdevice: the file of libdevice; found if not given.
 
     Returns:
-        A module with the kernel `KERNEL` (model, data, stage, following, rows, *extra): addresses of the slot tables,
-        numbers of the stage and of the one after it (0: it is the last), address of the rows at, status, left.
+        A module with the kernel `KERNEL` (models, data, stage, following, rows, *extra): address of two words, that of
+        the first world's model and the distance to the next; address of the data's slot table; number of the first
+        stage, and of the one after the last (0: it ends a step); address of the rows at, status, left.
 
     Raises:
-        PtxError: the stage calls something that is not there.
+        PtxError: a stage calls something that is not there.
     """
     machine = _machine(architecture)
     layout = str(machine.target_data)
-    linked, *others = (_parsed(text, layout) for text in module_texts(code))
+    linked, *others = (_parsed(text, layout) for text in module_texts(*codes))
     for module in others:
         linked.link_in(module)
-    linked.link_in(_parsed("\n".join([_WORLD, kernel_text(code.symbol, extra, "ptx_kernel ")]), layout))
+    symbols = [code.symbol for code in codes]
+    linked.link_in(_parsed("\n".join([_WORLD, kernel_text(symbols, extra, "ptx_kernel ")]), layout))
     library = llvm.parse_bitcode(_library(libdevice or find_libdevice()))
     library.triple, library.data_layout = TRIPLE, layout
     linked.link_in(library)
+    # one copy of what is called by number, and of each of several stages: the assembler deals with them alone
+    apart = {symbol for code in codes for symbol in _callees(code)} | set(symbols if len(codes) > 1 else ())
+    for symbol in apart:
+        linked.get_function(symbol).add_function_attribute("noinline")
+    return _emitted(linked, machine, ", ".join(symbols))
+
+
+def ptx_of_text(text: str, architecture: str = OLDEST) -> str:
+    """The PTX of a module that defines the kernel `KERNEL` itself (convention ``ptx_kernel``) and calls no library.
+
+    It may ask for the number of its thread, and of threads, by `WORLD_INDEX` and `WORLD_COUNT`.
+    """
+    machine = _machine(architecture)
+    return _emitted(_parsed(f"{_WORLD}\n{text}", str(machine.target_data)), machine, KERNEL)
+
+
+def _emitted(linked: Any, machine: Any, name: str) -> str:
+    """The PTX of a linked module of which nothing but the kernel is visible."""
     for item in (*linked.functions, *linked.global_variables):
         if item.name != KERNEL and not item.is_declaration and not item.name.startswith("llvm."):
             item.linkage = "internal"
@@ -287,14 +334,23 @@ def ptx(code: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Path 
     passes.getModulePassManager().run(linked, passes)
     missing = sorted(f.name for f in linked.functions if f.is_declaration and not f.name.startswith("llvm."))
     if missing:
-        raise PtxError(f"{code.symbol} can't become GPU code: it calls {', '.join(missing)}")
+        raise PtxError(f"{name} can't become GPU code: it calls {', '.join(missing)}")
     return machine.emit_assembly(linked)
 
 
-def kernel_text(symbol: str, extra: int = 0, convention: str = "") -> str:
-    """The text of the kernel around the function of a stage; on other targets it is an ordinary function."""
+def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") -> str:
+    """The text of the kernel around the functions of stages; on other targets it is an ordinary function."""
     words = ", ".join(["i64"] * (2 + extra))
     more = "".join(f", i64 %x{k}" for k in range(extra))
-    names = {"kernel": KERNEL, "index": WORLD_INDEX, "count": WORLD_COUNT, "symbol": symbol}
-    text = _KERNEL.format(convention=convention, parameters=more, **names)
-    return f'declare i64 @"{symbol}"({words})\n{text}'
+    names = {"index": WORLD_INDEX, "count": WORLD_COUNT, "words": words, "parameters": more}
+    bodies = [_BODY.format(symbol=symbol, k=k, **names) for k, symbol in enumerate(symbols)]
+    calls, declared = [], dict.fromkeys(bodies)
+    for k in range(len(symbols)):
+        last = k == len(symbols) - 1
+        calls += [f"  %stage{k} = add i64 %stage, {k}", f"  %next{k} = add i64 %stage, {k + 1}"]
+        following = "%following" if last else f"%next{k}"
+        calls.append(
+            f"  call void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage{k}, i64 {following}, ptr %rows{more})"
+        )
+    head = f"define {convention}void @{KERNEL}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{more}) {{"
+    return "\n".join([*declared, head, *calls, "  ret void", "}"])

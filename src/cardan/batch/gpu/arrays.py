@@ -1,0 +1,320 @@
+"""Live arrays over memory of a GPU, with the worlds first whatever the layout.
+
+A `DeviceArray` is no array library: it is shown to torch, JAX or CuPy without a copy (`__dlpack__`,
+`__cuda_array_interface__`), gives NumPy copies (``np.asarray``), takes views, and takes values.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from cardan.batch.gpu import dlpack
+from cardan.batch.gpu.transfers import Transfers
+
+
+class Flags:
+    """What NumPy's arrays call flags: whether the array may be written."""
+
+    def __init__(self, writeable: bool) -> None:
+        self.writeable = writeable
+
+
+class DeviceArray:
+    """A view of memory on a GPU.
+
+    Args:
+        transfers: copies on its GPU.
+        address: of the first element.
+        shape: numbers of elements along each dimension.
+        strides: bytes from one element to the next along each.
+        dtype: type of the elements.
+        keep: what owns the memory.
+        writeable: whether values may be assigned.
+    """
+
+    def __init__(
+        self,
+        transfers: Transfers,
+        address: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        dtype: Any,
+        keep: Any,
+        writeable: bool = True,
+    ) -> None:
+        self.transfers, self.address = transfers, address
+        self.shape, self.strides, self.dtype = shape, strides, np.dtype(dtype)
+        self.flags = Flags(writeable)
+        self._keep = keep
+
+    @classmethod
+    def new(cls, transfers: Transfers, shape: tuple[int, ...], dtype: Any) -> Self:
+        """A new array in C order, filled with 0."""
+        dtype = np.dtype(dtype)
+        memory = transfers.gpu.allocate(int(np.prod(shape)) * dtype.itemsize)
+        return cls(transfers, memory.address, shape, c_strides(shape, dtype.itemsize), dtype, memory)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"DeviceArray{self.shape} of {self.dtype} on GPU {self.transfers.gpu.number}"
+
+    # views -----------------------------------------------------------------------
+
+    def _over(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any = None) -> DeviceArray:
+        kind = self.dtype if dtype is None else dtype
+        return DeviceArray(self.transfers, address, shape, strides, kind, self._keep, self.flags.writeable)
+
+    def view(self) -> DeviceArray:
+        """The same memory once more."""
+        return self._over(self.address, self.shape, self.strides)
+
+    def low_words(self) -> DeviceArray:
+        """The lower halves of 64-bit integers (little-endian)."""
+        return self._over(self.address, self.shape, self.strides, np.int32)
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """A view of another shape: the last dimension split, or dimensions of one element added or dropped.
+
+        Raises:
+            ValueError: that would need a copy.
+        """
+        wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+        strides = _reshaped(self.shape, self.strides, wanted)
+        if strides is None:
+            raise ValueError(f"an array of shape {self.shape} on a GPU can't be seen as one of shape {wanted}")
+        return self._over(self.address, wanted, strides)
+
+    def __getitem__(self, key: Any) -> DeviceArray:
+        """A view; for a list of worlds or a mask of them, a copy on the GPU."""
+        parts, rows = self._parts(key)
+        if rows is None:
+            return parts
+        copied = DeviceArray.new(self.transfers, (len(rows), *self.shape[1:]), self.dtype)
+        copied._take(self, source_rows=rows)
+        return copied
+
+    def _parts(self, key: Any) -> tuple[DeviceArray, np.ndarray | None]:
+        """What an index stands for: a view, and the rows of it that are meant (None: all)."""
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) == 1 and isinstance(keys[0], list | np.ndarray) and np.ndim(keys[0]) == 1:
+            given = np.asarray(keys[0])
+            rows = np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
+            if rows.size and not (0 <= rows.min() and rows.max() < len(self)):
+                raise IndexError(f"rows should be in [0, {len(self)})")
+            return self, rows
+        if Ellipsis in keys:
+            at = keys.index(Ellipsis)
+            keys = (*keys[:at], *(slice(None),) * (self.ndim - len(keys) + 1), *keys[at + 1 :])
+        if len(keys) > self.ndim:
+            raise IndexError(f"too many indices for an array of {self.ndim} dimensions")
+        address, shape, strides = self.address, [], []
+        for k, (n, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
+            part = keys[k] if k < len(keys) else slice(None)
+            if isinstance(part, slice):
+                start, stop, step = part.indices(n)
+                count = len(range(start, stop, step))
+                address += start * stride if count else 0
+                shape.append(count)
+                strides.append(stride * step)
+            elif isinstance(part, int | np.integer):
+                i = int(part) + (n if part < 0 else 0)
+                if not 0 <= i < n:
+                    raise IndexError(f"index {part} is out of bounds for a dimension of {n}")
+                address += i * stride
+            else:
+                raise IndexError(
+                    "arrays on a GPU are indexed by integers, slices, and a list or mask of worlds; "
+                    f"for more, use torch.from_dlpack(array) or numpy.asarray(array) (got {type(part).__name__})"
+                )
+        return self._over(address, tuple(shape), tuple(strides)), None
+
+    # values ----------------------------------------------------------------------
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Set elements from numbers, arrays of this machine, or arrays on the GPU of the same type.
+
+        Raises:
+            ValueError: the array is read-only, or shapes or types don't fit.
+        """
+        if not self.flags.writeable:
+            raise ValueError("assignment destination is read-only: it is computed by every call")
+        target, rows = self._parts(key)
+        shape = target.shape if rows is None else (len(rows), *target.shape[1:])
+        source = on_gpu(self.transfers, value)
+        if source is None:
+            source = self._uploaded(np.asarray(value), shape)
+        elif source.dtype != self.dtype:
+            raise ValueError(
+                f"an array of {source.dtype} on a GPU can't be assigned to one of {self.dtype}: convert it"
+            )
+        if isinstance(source, int):
+            target._fill(source, rows)
+        else:
+            target._take(source._broadcast(shape), target_rows=rows)
+
+    def _uploaded(self, values: np.ndarray, shape: tuple[int, ...]) -> DeviceArray | int:
+        """Values of this machine on their way, as an array on the GPU, or as the bits of one number."""
+        try:
+            np.broadcast_to(values, shape)
+        except ValueError:
+            raise ValueError(f"could not broadcast from shape {values.shape} to {shape}") from None
+        if values.dtype.kind not in "fiub":
+            raise ValueError(f"numbers are needed, got {values.dtype}")
+        own = np.ascontiguousarray(values.astype(self.dtype))
+        if own.size == 1:
+            return int.from_bytes(own.tobytes().ljust(8, b"\0"), "little", signed=True)
+        memory = self.transfers.staging(own.nbytes)
+        memory.write(own)
+        return DeviceArray(
+            self.transfers, memory.address, values.shape, c_strides(values.shape, own.itemsize), own.dtype, memory
+        )
+
+    def _broadcast(self, shape: tuple[int, ...]) -> DeviceArray:
+        """The same repeated to a shape, without a copy.
+
+        Raises:
+            ValueError: it does not fit.
+        """
+        missing = len(shape) - self.ndim
+        own, strides = (1,) * missing + self.shape, (0,) * missing + self.strides
+        if missing < 0 or any(n not in (1, m) for n, m in zip(own, shape, strict=True)):
+            raise ValueError(f"could not broadcast from shape {self.shape} to {shape}")
+        repeated = tuple(0 if n != m else s for n, m, s in zip(own, shape, strides, strict=True))
+        return self._over(self.address, shape, repeated)
+
+    def _rowwise(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shape and strides with at least one dimension."""
+        return (self.shape, self.strides) if self.shape else ((1,), (0,))
+
+    def _take(
+        self, source: DeviceArray, target_rows: np.ndarray | None = None, source_rows: np.ndarray | None = None
+    ) -> None:
+        """Copy an array on the same GPU in; rows of one side may be listed."""
+        shape, strides = self._rowwise()
+        if target_rows is not None:
+            shape = (len(target_rows), *shape[1:])
+        transfers, listed = self.transfers, self.transfers.rows(target_rows if source_rows is None else source_rows)
+        ids = (listed, 0) if source_rows is None else (0, listed)
+        target, origin = (self.address, strides), (source.address, source._rowwise()[1])
+        transfers.move(shape, self.dtype.itemsize, target, origin, *ids)
+
+    def _fill(self, bits: int, rows: np.ndarray | None) -> None:
+        """Set all elements, of some rows or of all, to a number given by its bits."""
+        shape, strides = self._rowwise()
+        if rows is not None:
+            shape = (len(rows), *shape[1:])
+        target = self.address, strides
+        self.transfers.move(shape, self.dtype.itemsize, target, bits, self.transfers.rows(rows))
+
+    def numpy(self) -> np.ndarray:
+        """A copy on this machine, once all that was started is done."""
+        shape, strides = self._rowwise()
+        if not self.size:
+            return np.zeros(self.shape, self.dtype)
+        in_order = c_strides(shape, self.dtype.itemsize)
+        memory = self.transfers.staging(self.size * self.dtype.itemsize)
+        self.transfers.move(shape, self.dtype.itemsize, (memory.address, in_order), (self.address, strides))
+        return memory.read(self.shape, self.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("an array on a GPU can't become a NumPy array without a copy")
+        values = self.numpy()
+        return values if dtype is None else values.astype(dtype)
+
+    # other libraries -------------------------------------------------------------
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The array by version 3 of the protocol that CuPy, Numba and torch know."""
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, not self.flags.writeable),
+            "strides": self.strides,
+            "version": 3,
+            "stream": int(self.transfers.gpu.stream),
+        }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.CUDA, self.transfers.gpu.number
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A capsule of the DLPack protocol over the array itself, once what was started on its stream is done.
+
+        Raises:
+            BufferError: a copy, or another device, is asked for.
+        """
+        device = self.__dlpack_device__()
+        if copy or dl_device not in (None, device):
+            raise BufferError(f"the array can only be shown where it is, on the device {device}")
+        if stream != -1:
+            self.transfers.gpu.wait()
+        return dlpack.capsule(self, device, max_version is not None and max_version[0] >= 1)
+
+
+def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Strides of an array in C order."""
+    strides, step = [], itemsize
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Strides of the same memory in another shape, or None if there are none."""
+    if int(np.prod(shape)) != int(np.prod(wanted)):
+        return None
+    if 0 in wanted:
+        return (0,) * len(wanted)
+    old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    found: list[int] = []
+    for n in reversed(wanted):
+        if n == 1:
+            found.append(0)
+            continue
+        if not old:
+            return None
+        have, stride = old.pop()
+        if have % n:
+            return None
+        found.append(stride)
+        if have != n:
+            old.append((have // n, stride * n))
+    return tuple(reversed(found))
+
+
+def on_gpu(transfers: Transfers, value: Any) -> DeviceArray | None:
+    """An array on the GPU, of this package or of another library, as a DeviceArray; None if it is not on one."""
+    if isinstance(value, DeviceArray):
+        return value
+    shown = getattr(value, "__cuda_array_interface__", None)
+    if shown is None:
+        return None
+    if shown.get("stream") is not None:
+        transfers.gpu.wait_for(int(shown["stream"]))
+    dtype = np.dtype(shown["typestr"])
+    strides = shown.get("strides") or c_strides(tuple(shown["shape"]), dtype.itemsize)
+    return DeviceArray(transfers, shown["data"][0], tuple(shown["shape"]), tuple(strides), dtype, value)

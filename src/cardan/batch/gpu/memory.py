@@ -1,0 +1,201 @@
+"""The data of all worlds on a GPU: interleaved fields in blocks, one slot table, capacities that grow for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cardan.batch.gpu.arrays import DeviceArray, c_strides
+from cardan.batch.gpu.transfers import THREADS, Transfers
+from cardan.constants import mjNSOLVER
+from cardan.jit.driver.cuda import GpuMemoryError, Memory
+from cardan.jit.layout.lanes import BUFFERS, LaneLayout, groups, lane_layout
+from cardan.jit.memory.struct import WORDS
+from cardan.model.mjdata import MjData, data_sizes, private_sizes
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import CAPACITIES, DATA
+
+STATISTICS = {"nstatistic": int(mjNSOLVER)}
+"""The solver's statistics of one slot are kept, where MjData has room for twenty: 160 kB a world."""
+
+
+class GpuMemories:
+    """Memory of the data of many worlds of one model on a GPU.
+
+    Args:
+        transfers: copies on the GPU.
+        m: the model: it gives the sizes and the precision.
+        count: number of worlds; there is memory for a multiple of the threads of a block.
+        capacities: room of each world's arena at the start. It changes no result.
+
+    Raises:
+        GpuMemoryError: there is no room for so many worlds; the message says for how many there is.
+    """
+
+    def __init__(self, transfers: Transfers, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
+        self.transfers, self.gpu = transfers, transfers.gpu
+        self.nworld = count
+        self.blocks = -(-count // THREADS)
+        self.worlds = self.blocks * THREADS
+        self.struct = m._form.struct(DATA)
+        self.dtype = self.struct.by_name["work.buffer"].numpy_dtype
+        self.sizes = data_sizes(m) | STATISTICS | dict(capacities)
+        self._slots = np.zeros((len(DATA.fields), WORDS), np.int64)
+        self._places: dict[str | None, tuple[LaneLayout, Memory]] = {}
+        self._homes: dict[str, str | None] = {}
+        self._private: dict[str, DeviceArray] = {}
+        self._table = self.gpu.allocate(self._slots.nbytes)
+        try:
+            for capacity in (None, *CAPACITIES):
+                self._place(capacity)
+            for name, size in private_sizes(m).items():
+                self.attach(name, (size,))
+        except GpuMemoryError as error:
+            need, (free, total) = self.nbytes(), self._emptied()
+            fitting = int(0.9 * free * self.worlds / need) // THREADS * THREADS
+            advice = f": {count} worlds were asked for, {fitting} would fit"
+            raise GpuMemoryError(need, free, total, advice) from error
+        layout, memory = self._places[None]
+        for name, (_, offset, n) in zip(BUFFERS, groups(self.struct, layout, self.worlds), strict=True):
+            self._slots[DATA.slot[name]] = memory.address + offset, n, 1
+        self.publish()
+
+    def nbytes(self) -> int:
+        """Bytes of the blocks of all worlds, whether there is room for them or not."""
+        growable = frozenset(CAPACITIES)
+        homes = (None, *CAPACITIES)
+        return sum(lane_layout(self.struct, growable, home, self.sizes, self.worlds).nbytes for home in homes)
+
+    def _emptied(self) -> tuple[int, int]:
+        """Bytes that are free, and that there are, once what was allocated is given back."""
+        for _, memory in self._places.values():
+            memory.free()
+        for array in self._private.values():
+            array._keep.free()
+        self._table.free()
+        return self.gpu.room()
+
+    @property
+    def address(self) -> int:
+        """Address of the slot table, which never changes."""
+        return self._table.address
+
+    def publish(self) -> None:
+        """Write the slot table to the GPU."""
+        self._table.write(self._slots)
+
+    def _place(self, capacity: str | None) -> None:
+        """Give the fields of a capacity memory of their own, filled with 0."""
+        layout = lane_layout(self.struct, frozenset(CAPACITIES), capacity, self.sizes, self.worlds)
+        memory = self.gpu.allocate(layout.nbytes)
+        self._places[capacity] = layout, memory
+        self._homes.update(dict.fromkeys(layout.places, capacity))
+        slots, rows = layout.rows(self.struct, memory.address)
+        self._slots[slots] = rows
+
+    def view(self, name: str) -> DeviceArray:
+        """Live array (nworld, ...) over a field; one of the arena shows the memory of before once that has grown.
+
+        Raises:
+            KeyError: there is no such field.
+        """
+        if name in self._private:
+            return self._private[name].view()
+        layout, memory = self._places[self._homes[name]]
+        shape, dtype, offset = layout.places[name]
+        strides = tuple(self.worlds * s for s in c_strides(shape, dtype.itemsize))
+        start = memory.address + offset
+        return DeviceArray(self.transfers, start, (self.nworld, *shape), (dtype.itemsize, *strides), dtype, memory)
+
+    def count(self, name: str) -> DeviceArray:
+        """Live int32 array (nworld,) over a count."""
+        return self.view(name).low_words()
+
+    def offset(self, name: str) -> int:
+        """Place of an array of real numbers of fixed size in `work.buffer`."""
+        return self._places[None][0].places[name][2] // self.dtype.itemsize // self.worlds
+
+    def attach(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
+        """Give a private field memory of a shape (of one world), filled with 0; returns the array (nworld, ...)."""
+        dtype = self.struct.by_name[name].numpy_dtype
+        memory = self.gpu.allocate(int(np.prod(shape)) * self.worlds * dtype.itemsize)
+        strides = tuple(self.worlds * s for s in c_strides(shape, dtype.itemsize))
+        array = DeviceArray(
+            self.transfers, memory.address, (self.nworld, *shape), (dtype.itemsize, *strides), dtype, memory
+        )
+        self._slots[DATA.slot[name]] = memory.address, shape[0], shape[1] if len(shape) > 1 else 1
+        self._private[name] = array
+        return array
+
+    def detach(self, name: str) -> None:
+        """Give the memory of a private field back."""
+        self._slots[DATA.slot[name]] = 0
+        del self._private[name]
+
+    def clear(self, worlds: np.ndarray | None) -> None:
+        """Zero all arrays of fixed size of some worlds (None: all): a thread an element."""
+        layout, memory = self._places[None]
+        for dtype, offset, n in groups(self.struct, layout, self.worlds):
+            shape = (self.nworld if worlds is None else len(worlds), n)
+            target = memory.address + offset, (dtype.itemsize, self.worlds * dtype.itemsize)
+            self.transfers.move(shape, dtype.itemsize, target, 0, self.transfers.rows(worlds))
+
+    def grow(self, capacity: str, need: int) -> None:
+        """Enlarge a capacity of all worlds to hold `need`, as `MjData.grow` does; their contents stay.
+
+        Raises:
+            GpuMemoryError: there is no room; all is as before.
+        """
+        now = self.sizes[capacity]
+        old, slots = self._places[capacity], self._slots.copy()
+        self.sizes[capacity] = max(need + need // 4, now + now // 2, 16)
+        try:
+            self._place(capacity)
+        except GpuMemoryError as error:
+            self.sizes[capacity], self._slots[:] = now, slots
+            advice = f", which {self.nworld} worlds need to have {capacity} grow from {now} to {need}"
+            raise GpuMemoryError(error.asked, error.free, error.total, advice) from None
+        layout, memory = old
+        for name, (shape, dtype, offset) in layout.places.items():
+            strides = tuple(self.worlds * s for s in c_strides(shape, dtype.itemsize))
+            new_shape, _, new_offset = self._places[capacity][0].places[name]
+            new_strides = tuple(self.worlds * s for s in c_strides(new_shape, dtype.itemsize))
+            source = memory.address + offset, (dtype.itemsize, *strides)
+            target = self._places[capacity][1].address + new_offset, (dtype.itemsize, *new_strides)
+            self.transfers.move((self.nworld, *shape), dtype.itemsize, target, source)
+        memory.free()
+        self.publish()
+
+    def copy_world(self, world: int, d: MjData) -> None:
+        """Copy the data of a world to data of this machine, in double precision."""
+        into = d._memory
+        for capacity in into.growable:
+            if capacity != "nstatistic" and into.sizes[capacity] < self.sizes[capacity]:
+                into.grow(capacity, self.sizes[capacity])
+        names = [name for layout, _ in self._places.values() for name in layout.places]
+        names += private_sizes(d.model)
+        for name, values in self._columns(world, names).items():
+            if name in into.scalars:
+                into.scalars[name][0] = values
+            else:
+                array = into.arrays[name]
+                array[tuple(slice(0, n) for n in values.shape)] = values
+
+    def _columns(self, world: int, names: list[str]) -> dict[str, np.ndarray]:
+        """What a world has in some fields: gathered on the GPU, and copied together."""
+        views = {name: self.view(name)[world] for name in names}
+        offsets, at = {}, 0
+        for name, view in views.items():
+            offsets[name] = at
+            at += -(-view.size * view.dtype.itemsize // 8) * 8
+        staging = self.transfers.staging(at)
+        for name, view in views.items():
+            shape, strides = (view.shape, view.strides) if view.shape else ((1,), (0,))
+            target = staging.address + offsets[name], c_strides(shape, view.dtype.itemsize)
+            self.transfers.move(shape, view.dtype.itemsize, target, (view.address, strides))
+        words = staging.read((at,), np.uint8)
+        return {
+            name: np.ndarray(view.shape, view.dtype, words.data, offsets[name]) if view.size else np.zeros(view.shape)
+            for name, view in views.items()
+        }

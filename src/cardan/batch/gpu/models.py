@@ -1,0 +1,182 @@
+"""The models of the worlds on a GPU: one slot table for all, or one each as soon as fields differ between worlds.
+
+Kernels find a world's table from two words, the address of the first and the distance to the next, so that launches
+that were captured stay valid when fields are expanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+
+from cardan.batch.gpu.arrays import DeviceArray, c_strides
+from cardan.batch.gpu.transfers import Transfers
+from cardan.batch.models import WorldModels
+from cardan.jit.driver.cuda import Memory
+from cardan.jit.front.form import Form
+from cardan.jit.memory.struct import WORDS, StructMemory, scalars_of
+from cardan.model.derived import ADDRESSES
+from cardan.model.forms import model_in
+from cardan.model.mjmodel import MjModel
+from cardan.model.tables import MODEL
+
+
+class GpuModels(WorldModels):
+    """The models of the worlds of a batch on a GPU.
+
+    Args:
+        transfers: copies on the GPU.
+        m: the batch's model.
+        count: number of worlds.
+        form: of the native code of the batch.
+    """
+
+    def __init__(self, transfers: Transfers, m: MjModel, count: int, form: Form) -> None:
+        super().__init__(m, count, form)
+        self._transfers = transfers
+        self._keep: list[Memory] = []
+        self._numbers: dict[int, dict[str, np.ndarray]] = {}  # tables of functions, as they were uploaded
+        self._uploaded: dict[int, np.ndarray] = {}  # slot tables by model
+        self._control = transfers.gpu.allocate(2 * 8)
+        self._tables: DeviceArray | None = None  # slot tables a world (nworld, fields, words)
+        self._shared = self._kept(transfers.gpu.allocate(self.base._memory.slots.nbytes))
+
+    @property
+    def address(self) -> int:
+        """Address of the two words, which never changes."""
+        return self._control.address
+
+    def _kept(self, memory: Memory) -> Memory:
+        self._keep.append(memory)
+        return memory
+
+    # the shared model ------------------------------------------------------------
+
+    def publish(self) -> None:
+        """Upload what is new: the model itself, and its tables of functions, whose numbers programs may add to."""
+        fresh = id(self.base) not in self._uploaded
+        slots = self._on_gpu(self.base)
+        if fresh:
+            self._shared.write(slots)
+            self._control.write(np.array([self._shared.address, 0], np.int64))
+
+    def _on_gpu(self, m: MjModel) -> np.ndarray:
+        """The slot table of a model whose arrays are on the GPU."""
+        numbers = self._numbers.setdefault(id(m), {})
+        if id(m) not in self._uploaded:
+            self._uploaded[id(m)] = self._upload(m._memory)
+            numbers.update({name: m._memory.arrays[name].copy() for name in ADDRESSES})
+        for name, before in numbers.items():
+            now = m._memory.arrays[name]
+            if not np.array_equal(before, now):
+                slot = self._uploaded[id(m)][MODEL.slot[name]]
+                self._write(int(slot[0]), now)
+                numbers[name] = now.copy()
+        return self._uploaded[id(m)]
+
+    def _write(self, address: int, values: np.ndarray) -> None:
+        strides = c_strides(values.shape, values.itemsize)
+        DeviceArray(self._transfers, address, values.shape, strides, values.dtype, None)[...] = values
+
+    def _upload(self, memory: StructMemory) -> np.ndarray:
+        """Copy the arrays of a model to the GPU; returns its slot table for there."""
+        gpu = self._transfers.gpu
+        slots = memory.slots.copy()
+        buffer = self._kept(gpu.upload(memory.buffer))
+        start = memory.buffer.ctypes.data
+        for field in MODEL.fields:
+            if field.is_scalar or field.name not in memory.arrays:
+                continue
+            slot, array = MODEL.slot[field.name], memory.arrays[field.name]
+            if start <= slots[slot, 0] < start + memory.buffer.nbytes:
+                slots[slot, 0] += buffer.address - start
+            elif array.nbytes:
+                slots[slot, 0] = self._kept(gpu.upload(array)).address
+        return slots
+
+    # fields that differ between worlds -------------------------------------------
+
+    def _own_tables(self) -> DeviceArray:
+        """A slot table a world; from now on kernels use these."""
+        if self._tables is None:
+            shape = (self.count, len(MODEL.fields), WORDS)
+            self._tables = DeviceArray.new(self._transfers, shape, np.int64)
+            self._tables[...] = self._on_gpu(self.base)
+            self._transfers.gpu.wait()
+            self._control.write(np.array([self._tables.address, self._tables.strides[0]], np.int64))
+        return self._tables
+
+    def _make(self, name: str) -> DeviceArray:  # type: ignore[override]
+        tables, slot = self._own_tables(), MODEL.slot[name]
+        if name in scalars_of(MODEL):
+            dtype = self.base._memory.struct.fields[slot].numpy_dtype
+            first = tables.address + slot * WORDS * 8
+            return DeviceArray(self._transfers, first, (self.count,), (tables.strides[0],), dtype, tables)
+        array = self.base._memory.arrays[name]
+        values = DeviceArray.new(self._transfers, (self.count, *array.shape), array.dtype)
+        values[...] = array
+        if array.size:
+            tables[:, slot, 0] = values.address + values.strides[0] * np.arange(self.count)
+        return values
+
+    def _copies(self) -> dict[str, np.ndarray]:
+        """All expanded values on this machine."""
+        return {name: np.asarray(values) for name, values in self.values.items()}
+
+    def all_inputs(self) -> list[MjModel]:
+        """A copy of the batch's model a world, with the fields that the caller may write."""
+        copies = {name: values for name, values in self._copies().items() if name in self.asked}
+        return [self._with(copies, i) for i in range(self.count)]
+
+    def model(self, i: int) -> MjModel:
+        """A world's model on this machine, in the form of the batch; its values are those of now."""
+        if self.given is not None:
+            return self._running[i]
+        if not self.flexible:
+            return self.base
+        new = model_in(self.base._form, self.exported(i))
+        new.__dict__["_numbered"] = self.base._numbered
+        return new
+
+    def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
+        """Use models of the caller's (arguments and errors as in `WorldModels.set`)."""
+        super().set(models)
+        if models is None:
+            self._tables = None
+            self._control.write(np.array([self._shared.address, 0], np.int64))
+            return
+        for m in {id(m): m for m in self._running}.values():
+            m.__dict__["_numbered"] = self.base._numbered
+        self.renew_given()
+
+    def renew_given(self) -> None:
+        """Upload what is new of the caller's models."""
+        tables = self._own_tables()
+        known = {id(m): self._on_gpu(m) for m in {id(m): m for m in self._running}.values()}
+        tables[...] = np.stack([known[id(m)] for m in self._running])
+
+    def refresh(self) -> None:
+        """Nothing is kept of models of worlds."""
+
+    def kinds(self) -> np.ndarray | None:
+        """Which worlds need the same stages (see `WorldModels.kinds`); fields are only copied if they may decide."""
+        if self.given is None and not self.flexible:
+            return None
+        kept = self.values
+        self.values = self._copies()  # type: ignore[assignment]
+        try:
+            return super().kinds()
+        finally:
+            self.values = kept
+
+    def exported(self, i: int) -> MjModel:
+        """A copy of a world's model, in double precision."""
+        if self.given is not None:
+            return copy(self.given[i])
+        m = copy(self.shown)
+        for name, values in self.values.items():
+            memory = m._memory.scalars if name in scalars_of(MODEL) else m._memory.arrays
+            memory[name][...] = np.asarray(values[i])
+        return m

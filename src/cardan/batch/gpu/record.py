@@ -1,0 +1,86 @@
+"""Rollouts of a batch on a GPU: inputs and records stay there; nothing is copied to this machine in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.batch.gpu.arrays import DeviceArray, on_gpu
+from cardan.batch.record import Item, checked_items, checked_spec
+from cardan.batch.select import integer
+from cardan.step.state import state_size
+
+if TYPE_CHECKING:
+    from cardan.batch.gpu.batch import GpuBatch
+
+
+def rollout(
+    batch: GpuBatch,
+    worlds: np.ndarray,
+    nstep: int,
+    control: Any,
+    control_spec: int,
+    record: Sequence[Item],
+    out: Mapping[Item, Any] | None,
+    every: int,
+) -> dict[Item, Any]:
+    """Advance worlds step by step; arguments, errors and results as in `cardan.batch.record.rollout`.
+
+    Results are arrays on the GPU (k, nstep // every, ...), but those for which `out` has NumPy arrays.
+    """
+    nstep, every, spec = integer("nstep", nstep), integer("every", every, 1), checked_spec(control_spec)
+    inputs = _inputs(batch, control, spec, (len(worlds), nstep))
+    count = len(worlds), nstep // every
+    checked_items(batch, record, out, count)
+    results = {}
+    for item in record:
+        row = batch.bind(item) if isinstance(item, str) else batch.get_state(int(item), worlds[:1])
+        results[item] = DeviceArray.new(batch._transfers, (*count, *row.shape[1:]), row.dtype)
+    before = _warnings(batch, worlds)
+    runs = np.arange(len(worlds))  # places in the call of the worlds that have not stopped
+    for k in range(nstep):
+        if inputs is not None and len(runs):
+            batch.set_state(inputs[:, k][runs], spec, worlds[runs])
+        if len(runs):
+            batch.step(worlds[runs])
+        if (k + 1) % every == 0:
+            _record(batch, worlds, runs, results, (k + 1) // every - 1)
+        if batch.__dict__["_warned"]:  # some world has told a warning
+            runs = runs[_warnings(batch, worlds[runs]) <= before[runs]]
+    for item, array in (out or {}).items():
+        array[...] = results[item].numpy()
+        results[item] = array
+    return results
+
+
+def _warnings(batch: GpuBatch, worlds: np.ndarray) -> np.ndarray:
+    """How many warnings each world has counted (k,)."""
+    batch.__dict__["_warned"] = False
+    return batch._memories.view("warning.number")[worlds].numpy().sum(axis=1)
+
+
+def _inputs(batch: GpuBatch, control: Any, spec: int, count: tuple[int, int]) -> DeviceArray | None:
+    if control is None:
+        return None
+    shape = (*count, state_size(batch.model, spec))
+    given = on_gpu(batch._transfers, control)
+    values = np.asarray(control, batch.state.dtype) if given is None else given
+    if values.shape != shape:
+        raise ValueError(f"control should be of shape {shape}, got {values.shape}")
+    if given is None:
+        given = DeviceArray.new(batch._transfers, shape, batch.state.dtype)
+        given[...] = values
+    return given
+
+
+def _record(batch: GpuBatch, worlds: np.ndarray, runs: np.ndarray, results: dict[Item, Any], k: int) -> None:
+    """Write one row of the worlds that run; the others repeat theirs."""
+    stopped = np.setdiff1d(np.arange(len(worlds)), runs)
+    for item, array in results.items():
+        if k > 0 and len(stopped):
+            array[:, k][stopped] = array[:, k - 1][stopped]
+        if len(runs):
+            now = worlds[runs]
+            array[:, k][runs] = batch.bind(item)[now] if isinstance(item, str) else batch.get_state(int(item), now)

@@ -1,0 +1,124 @@
+"""A fake of CUDA's driver whose launches run: stages and copies, in all worlds one after the other, on this processor.
+
+What a launch runs is what a GPU's thread runs: the stages' interleaved code (object files, from the disk cache), the
+text of the kernel around it, the text of the kernel that copies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+import numpy as np
+from tests.jit.fake_cuda import FakeDriver
+
+from cardan.batch.gpu import code, transfers
+from cardan.jit.driver import cuda
+from cardan.jit.driver.lanes import lane_object
+from cardan.jit.driver.llvm import Engine, assemble
+from cardan.jit.front.form import WORLD_COUNT, WORLD_INDEX
+from cardan.jit.front.stage import entry_of
+from cardan.jit.target.lanes import LANE, LANE_WORDS, call_by_number
+from cardan.jit.target.moving import PARAMETERS, move_text
+from cardan.jit.target.ptx import KERNEL, kernel_text
+
+STAGE_WORDS = 5
+READERS = f"""
+define i64 @{WORLD_INDEX}() alwaysinline {{
+  %w = load i64, ptr @{LANE}
+  ret i64 %w
+}}
+define i64 @{WORLD_COUNT}() alwaysinline {{
+  %at = getelementptr i64, ptr @{LANE}, i64 1
+  %n = load i64, ptr %at
+  ret i64 %n
+}}
+"""
+
+
+def grid_text(nword: int, kinds: tuple[str, ...]) -> str:
+    """A function that calls the kernel for every thread of a launch."""
+    words = ", ".join(f"i64 %a{k}" for k in range(nword))
+    casts = "".join(f"  %p{k} = inttoptr i64 %a{k} to ptr\n" for k, kind in enumerate(kinds) if kind == "ptr")
+    given = ", ".join(f"{kind} %{'p' if kind == 'ptr' else 'a'}{k}" for k, kind in enumerate(kinds))
+    return f"""
+define void @cardan_fake_grid(i64 %count, {words}) {{
+entry:
+{casts}  %at = getelementptr i64, ptr @{LANE}, i64 1
+  store i64 %count, ptr %at
+  br label %loop
+loop:
+  %w = phi i64 [ 0, %entry ], [ %next, %loop ]
+  store i64 %w, ptr @{LANE}
+  call void @{KERNEL}({given})
+  %next = add i64 %w, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""
+
+
+def _function(engine: Engine, nword: int):
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * (nword + 1))
+    function = kind(engine.address("cardan_fake_grid"))
+    return lambda *words: function(*words), engine
+
+
+@cache
+def move_grid(itemsize: int):
+    """The copying kernel on this processor."""
+    engine = Engine()
+    text = move_text(itemsize, "").replace(f"declare i64 @{WORLD_INDEX}()", "")
+    engine.add(assemble(LANE_WORDS + READERS + text + grid_text(len(PARAMETERS), ("i64",) * len(PARAMETERS))))
+    return _function(engine, len(PARAMETERS))
+
+
+@cache
+def stage_grid(stages, form, called):
+    """The kernel of a launch on this processor."""
+    entries = {f: entry_of(f) for f in (*stages, *called)}
+    engine = Engine()
+    for entry in {e.symbol: e for e in entries.values()}.values():
+        engine.add(lane_object(entry, form))
+    text = LANE_WORDS + READERS + call_by_number([entries[f].symbol for f in called])
+    text += "\n" + kernel_text([entries[f].symbol for f in stages])
+    engine.add(assemble(text + grid_text(STAGE_WORDS, ("ptr", "i64", "i64", "i64", "ptr"))))
+    return _function(engine, STAGE_WORDS)
+
+
+class Lanes(FakeDriver):
+    """A driver whose launches run."""
+
+    def __init__(self, **kwargs):
+        super().__init__(run=self.launch, **kwargs)
+        self.sources = {}
+
+    def source(self, stages, form, called):
+        """What stands for the PTX of stages."""
+        self.sources[code.launch_name(stages)] = tuple(stages), form, tuple(called)
+        return f"// {code.launch_name(stages)}\n.visible .entry {KERNEL}(\n)"
+
+    def launch(self, name, blocks, threads, words):
+        if name.startswith("move_"):
+            run, _ = move_grid(int(name.removeprefix("move_")))
+        else:
+            run, _ = stage_grid(*self.sources[name])
+        run(blocks * threads, *words)
+
+    def install(self, monkeypatch):
+        """Make this the driver of the process; nothing that stands for machine code is kept on disk."""
+        from types import SimpleNamespace
+
+        nothing = SimpleNamespace(read=lambda name, key: None, write=lambda *stored: None)
+        monkeypatch.setattr(cuda, "disk", nothing)
+        monkeypatch.setattr(cuda, "driver_interface", lambda: self)
+        monkeypatch.setattr(code, "gpu_source", self.source)
+        monkeypatch.setattr(transfers, "move_source", lambda itemsize: f"// {itemsize}\n.visible .entry {KERNEL}(\n)")
+        return self
+
+
+def host(array) -> np.ndarray:
+    """A NumPy copy."""
+    return np.asarray(array)
