@@ -29,13 +29,11 @@ LATER = {
     "test_named_contype_and_pre_expanded_type_fields": INNER,
     "test_private_binding_does_not_convert": INNER,
     "test_rollout_checks_buffers": INNER,
-    "test_errors_name_every_simulation": "the error of an unknown constraint type in a step",
     "test_named_attribute_in_no_field": "actuator_moment is sparse in later versions",
     "test_named_mimo_actuators": "actuators of several inputs, a feature of later versions",
     "test_named_multidimensional_slices": "keyframes of another size than the model, a feature of later versions",
     "test_python_callbacks_rejected": C_CODE,
     "test_ray": "normals of mj_ray, a feature of later versions",
-    "test_set_const_errors_name_its_simulations": "mj_setConst refuses masses of 0 in later versions",
 }
 NTEST = 54
 CONFTEST = "import mujoco, numpy\nmujoco.MJTNUM_DTYPE = numpy.float64\n"

@@ -11,6 +11,7 @@ from tests.models import SHARED_MODELS
 
 import cardan
 from cardan.batch import Batch, SimulationError
+from cardan.step.report import SimulationWarning
 
 CART = """
 <mujoco>
@@ -257,6 +258,13 @@ def test_rollouts_record_what_steps_give(cart: cardan.MjModel) -> None:
             if k % 2:
                 assert np.array_equal(results["qpos"][i, k // 2], d.qpos) and results["ncon"][i, k // 2] == d.ncon
     assert results[record[2]].shape == (3, 3, cart.nq + cart.nv + cart.na)
+    # fields of other types, and a world that stops with a warning: its records are what it has then
+    b.qvel[1, 0] = np.inf
+    with pytest.warns(SimulationWarning):
+        results = b.rollout(3, record=["dof_island", "eq_active", "time"])
+    assert results["time"][1].tolist() == [b.time[1]] * 3 and b.time[1] == cart.opt.timestep
+    assert results["dof_island"].dtype == np.int32
+    assert np.array_equal(results["dof_island"][:, -1], b.dof_island)
     with pytest.raises(ValueError, match="did you mean 'qpos'"):
         b.rollout(1, record=["qpso"])
 
@@ -352,7 +360,7 @@ def test_states_by_bits(cart: cardan.MjModel) -> None:
     [
         ({"nsim": 0}, "nsim"),
         ({"nsim": 2, "nthread": -1}, "nthread"),
-        ({"nsim": 2, "device": "cuda"}, "not supported yet"),
+        ({"nsim": 2, "device": "tpu"}, "not supported yet"),
         ({"nsim": 2, "dtype": "float16"}, "no batches in float16"),
     ],
 )

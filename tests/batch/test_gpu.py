@@ -1,240 +1,310 @@
-"""Worlds on a GPU, against a fake of the driver that runs the same stages on this processor: what single worlds do,
-memory that grows, masks, what is refused, leaks."""
+"""Batches on a GPU, against a fake of the driver that runs the same stages on this processor.
+
+``CARDAN_FULL_TESTS=1`` takes steps of models of real size; else one small model is stepped, since all is compiled anew.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import os
-from functools import cache
-from types import SimpleNamespace
+import gc
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
-from jit.fake_cuda import FakeDriver
+from tests.fake_gpu import Lanes
+from tests.models import SHARED_MODELS, STEPPED
+from tests.verdicts import FULL
 
 import cardan
-from cardan.batch import SimulationError
-from cardan.batch import gpu as on_gpu
-from cardan.batch.gpu import THREADS, GpuWorlds
+from cardan.batch import Batch, SimulationError
+from cardan.batch.gpu import code
+from cardan.batch.gpu.batch import GpuBatch
+from cardan.batch.gpu.transfers import THREADS
+from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.jit import jit_enabled
-from cardan.jit.driver import cuda
-from cardan.jit.driver.cuda import Gpu, GpuMemoryError
-from cardan.jit.driver.loader import Address, ctypes_function, target_machine
-from cardan.jit.front.form import INTERLEAVED, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
-from cardan.jit.front.stage import entry_of
-from cardan.jit.target.ptx import KERNEL, Code, PtxError, find_libdevice, kernel_text, module_texts
+from cardan.jit.driver.cuda import CudaError, GpuMemoryError
+from cardan.jit.front.form import INTERLEAVED, SINGLE, Form
+from cardan.jit.target.ptx import KERNEL, PtxError, find_libdevice
 from cardan.step.checks import clear_energy
-from cardan.step.pipeline import PROGRAMS
+from cardan.step.report import SimulationWarning
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="about native code")
-FULL = bool(os.environ.get("CARDAN_FULL_TESTS"))
 
 XML = """
-<mujoco><option timestep="0.005" {option}/>
-  <worldbody><geom type="plane" size="5 5 1"/>
-    <body name="a" pos="0 0 .13"><freejoint/><geom size=".1"/>
-      <body name="b" pos=".3 0 0"><joint name="j" axis="0 1 0"/><geom size=".1"/></body></body></worldbody>
-  <actuator><motor joint="j"/></actuator>
+<mujoco>
+  <worldbody>
+    <geom type="plane" size="1 1 .1"/>
+    <body name="low" pos="0 0 .095">
+      <freejoint/>
+      <geom size=".1"/>
+      <body name="high" pos="0 0 .3"><joint name="hinge" axis="0 1 0"/><geom size=".1"/></body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="hinge"/></actuator>
+  <keyframe><key time="2" qpos="0 0 1 1 0 0 0 0.5" ctrl="0.25"/></keyframe>
 </mujoco>
 """
-POSITION = (*PROGRAMS["mj_kinematics"], *PROGRAMS["mj_comPos"], *PROGRAMS["mj_collision"])
-
-LANES = f"""
-@cardan_fake_lane = internal global [2 x i64] zeroinitializer
-define i64 @{WORLD_INDEX}() {{
-  %w = load i64, ptr @cardan_fake_lane
-  ret i64 %w
-}}
-define i64 @{WORLD_COUNT}() {{
-  %at = getelementptr i64, ptr @cardan_fake_lane, i64 1
-  %n = load i64, ptr %at
-  ret i64 %n
-}}
-define void @cardan_fake_grid(i64 %count, i64 %m, i64 %d, i64 %stage, i64 %following, ptr %rows) {{
-entry:
-  %at = getelementptr i64, ptr @cardan_fake_lane, i64 1
-  store i64 %count, ptr %at
-  br label %loop
-loop:
-  %w = phi i64 [ 0, %entry ], [ %next, %loop ]
-  store i64 %w, ptr @cardan_fake_lane
-  call void @{KERNEL}(i64 %m, i64 %d, i64 %stage, i64 %following, ptr %rows)
-  %next = add i64 %w, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}
-"""
-
-
-@cache
-def text_of(function, form):
-    from cardan.jit.front.compile import linked_module
-
-    return linked_module(entry_of(function), form)
-
-
-@cache
-def grid(function, form, called):
-    """A function that runs a stage in all worlds one after the other, as the threads of a launch do."""
-    import llvmlite.binding as llvm
-
-    from cardan.jit.front.compile import only
-
-    symbol = entry_of(function).symbol
-    code = Code(symbol, text_of(function, form), tuple(Code(entry_of(f).symbol, text_of(f, form)) for f in called))
-    first, *others = (llvm.parse_assembly(text) for text in (*module_texts(code), kernel_text(symbol) + LANES))
-    for other in others:
-        first.link_in(other)
-    machine = target_machine()
-    only(("cardan_fake_grid",), first)
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    passes.getModulePassManager().run(first, passes)
-    engine = llvm.create_mcjit_compiler(first, machine)
-    engine.finalize_object()
-    address = Address(engine.get_function_address("cardan_fake_grid"), engine)
-    return ctypes_function(address, None, *[ctypes.c_int64] * 6)
-
-
-class Lanes(FakeDriver):
-    """A driver whose launches run stages on this processor."""
-
-    def __init__(self, **kwargs):
-        super().__init__(run=self.launch, **kwargs)
-        self.entries = {}
-
-    def source(self, entry, form, called):
-        """What stands for the PTX of a stage."""
-        self.entries[entry.name] = entry.function, form, tuple(e.function for e in called)
-        return f"// {entry.name}\n.visible .entry cardan_kernel(\n)"
-
-    def launch(self, name, blocks, threads, words):
-        grid(*self.entries[name])(blocks * threads, *words)
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch):
-    """What stands for machine code here must not stay on disk."""
-    nothing = SimpleNamespace(read=lambda name, key: None, write=lambda *stored: None)
-    monkeypatch.setattr(cuda, "disk", nothing)
+FIELDS = ("qpos", "qvel", "qacc", "xpos", "geom_xmat", "qfrc_constraint", "cvel", "time", "ncon", "nefc")
+NONE = mjtStage.mjSTAGE_NONE
 
 
 @pytest.fixture
-def driver():
-    driver = Lanes()
+def driver(monkeypatch):
+    driver = Lanes().install(monkeypatch)
     yield driver
+    gc.collect()
     assert driver.left() == {}
+    assert driver.contexts == []
 
 
-@pytest.fixture
-def gpu(driver):
-    gpu = Gpu(interface=driver)
-    yield gpu
-    gpu.close()
+@pytest.fixture(scope="module")
+def model() -> cardan.MjModel:
+    return cardan.MjModel.from_xml_string(XML)
 
 
-def model(option=""):
-    return cardan.MjModel.from_xml_string(XML.format(option=option))
+def two(m, count=4, seed=0, **options) -> tuple[GpuBatch, Batch]:
+    """Batches on the GPU and on threads, with the same states."""
+    batches = Batch(m, count, device="cuda", **options), Batch(m, count, 1)
+    rng = np.random.default_rng(seed)
+    qvel, ctrl = 0.3 * rng.normal(size=(count, m.nv)), rng.uniform(-0.1, 0.1, (count, m.nu))
+    for batch in batches:
+        batch.qvel[:] = qvel
+        batch.ctrl[:] = ctrl
+    return batches
 
 
-def starts(m, count):
-    rows = np.tile(m.qpos0, (count, 1))
-    rows[:, 2] += 0.02 * np.arange(count) - 0.04  # the first ones touch the plane
-    return rows
+def assert_same(on_gpu: GpuBatch, on_threads: Batch, tolerance: float = 1e-9, fields=FIELDS) -> None:
+    for name in fields:
+        expected = getattr(on_threads, name)
+        found = np.asarray(getattr(on_gpu, name))
+        assert found.shape == expected.shape, name
+        scale = max(1.0, np.abs(expected).max(initial=0))
+        assert np.abs(found - expected).max(initial=0) <= tolerance * scale, name
 
 
-def single(m, qpos, run):
-    """The data of single worlds."""
-    datas = []
-    for row in qpos:
-        d = cardan.MjData(m)
-        d.qpos[:] = row
-        run(m, d)
-        datas.append(d)
-    return datas
+def test_steps_are_those_of_a_batch_on_threads(driver, model):
+    on_gpu, on_threads = two(model)
+    for batch in (on_gpu, on_threads):
+        batch.step(25)
+    assert on_threads.ncon.min() > 0
+    assert_same(on_gpu, on_threads)
+    # contacts and rows of a world, in an MjData
+    for world in range(4):
+        d, expected = on_gpu.data(world), on_threads.data(world)
+        np.testing.assert_allclose(d.contact.dist, expected.contact.dist, atol=1e-9)
+        np.testing.assert_allclose(d.efc_force, expected.efc_force, atol=1e-7)
+        assert d.solver_niter[0] == expected.solver_niter[0]
+    cardan.mj_step(d.model, d)  # a data like any other
+    # a graph for the step, two for the state; one launch of it a step
+    assert driver.names().count("cuStreamBeginCapture") == 1 + 1 + 2
+    assert on_gpu.body("low").xpos.shape == (4, 3)
+    np.testing.assert_allclose(np.asarray(on_gpu.body("low").xpos), on_threads.body("low").xpos, atol=1e-9)
+    on_gpu.close()
 
 
-def test_positions_and_contacts_are_those_of_single_worlds(gpu, driver):
-    m = model()
-    qpos = starts(m, 5)
-    worlds = GpuWorlds(m, 5, gpu, items=POSITION, source=driver.source)
-    worlds.write("qpos", qpos)
-    np.testing.assert_array_equal(worlds.read("qpos"), qpos)
-    worlds.step()
-
-    def position(m, d):
-        cardan.mj_kinematics(m, d)
-        cardan.mj_comPos(m, d)
-        cardan.mj_collision(m, d)
-
-    expected = single(m, qpos, position)
-    for name in ("xpos", "xquat", "xipos", "geom_xpos", "geom_xmat", "subtree_com", "cinert", "cdof"):
-        rows = np.array([getattr(d, name) for d in expected])
-        np.testing.assert_allclose(worlds.read(name), rows, rtol=1e-12, atol=1e-14, err_msg=name)
-    assert worlds.read("ncon").tolist() == [d.ncon for d in expected]
-    assert sum(d.ncon for d in expected) > 1
-    for world, d in enumerate(expected):
-        dist = worlds.read("contact.dist")[world, : d.ncon]
-        np.testing.assert_allclose(dist, d.contact.dist, rtol=1e-12, atol=1e-14)
-    worlds.close()
+def test_worlds_are_chosen_by_ids_and_masks(driver, model):
+    on_gpu, on_threads = two(model, 5)
+    mask = np.array([True, False, True, True, False])
+    for batch in (on_gpu, on_threads):
+        batch.step(3, mask=mask)
+        batch.step([1], nstep=2)
+        batch.forward([0, 1], stage=mjtStage.mjSTAGE_POS)
+        batch.reset(mask=~mask, keyframe=0, stage=NONE)
+    assert_same(on_gpu, on_threads, fields=("qpos", "qvel", "time", "ctrl"))
+    assert np.asarray(on_gpu.time)[[1, 4]].tolist() == [2, 2]
+    on_gpu.step(mask=np.asarray(on_gpu.time) == 2)
+    assert np.asarray(on_gpu.time)[1] == pytest.approx(2.002)
+    on_gpu.close()
 
 
-def test_memory_grows_and_worlds_go_on_where_they_stopped(gpu, driver):
-    m = model()
-    qpos = starts(m, 5)
-    worlds = GpuWorlds(m, 5, gpu, items=POSITION, source=driver.source, capacities={"ncon": 1, "ncandidate": 0})
-    worlds.write("qpos", qpos)
-    before = driver.names().count("cuGraphLaunch")
-    worlds.step()
-    assert driver.names().count("cuGraphLaunch") > before + 1
-    assert worlds._lanes.sizes["ncon"] > 1
-    expected = single(m, qpos, lambda m, d: (cardan.mj_kinematics(m, d), cardan.mj_collision(m, d)))
-    assert worlds.read("ncon").tolist() == [d.ncon for d in expected]
-    worlds.close()
+def test_resets_clear_integers_too_and_cost_what_their_worlds_cost(driver, model):
+    on_gpu, _ = two(model, 3 * THREADS)
+    on_gpu.step(2)
+    before = np.asarray(on_gpu.state)
+    counts = np.asarray(on_gpu._memories.view("timer.number"))
+    assert counts.any()
+    start = len(driver.calls)
+    on_gpu.reset([5, 200], stage=NONE)
+    moved = [a[9][0] for name, a in driver.calls[start:] if name == "cuLaunchKernel" and len(a[9][0]) > 5]
+    elements = sum(int(np.prod(words[5:8])) for words in moved)
+    assert elements * 100 < 3 * THREADS * on_gpu.memory_per_world / 8
+    after = np.asarray(on_gpu.state)
+    others = np.setdiff1d(np.arange(3 * THREADS), [5, 200])
+    np.testing.assert_array_equal(after[others], before[others])
+    assert np.asarray(on_gpu.qpos)[[5, 200]].tolist() == [model.qpos0.tolist()] * 2
+    cleared = np.asarray(on_gpu._memories.view("timer.number"))
+    assert not cleared[[5, 200]].any()
+    np.testing.assert_array_equal(cleared[others], counts[others])
+    on_gpu.close()
 
 
-def test_worlds_outside_a_mask_stay(gpu, driver):
-    m = model()
-    worlds = GpuWorlds(m, 3, gpu, items=PROGRAMS["mj_kinematics"], source=driver.source)
-    worlds.write("xpos", 7.0)
-    worlds.step(mask=np.array([True, False, True]))
-    seven = (worlds.read("xpos") == 7.0).all(axis=(1, 2))
-    assert seven.tolist() == [False, True, False]
-    worlds.close()
+def test_memory_grows_and_results_do_not_depend_on_it(driver, model, monkeypatch):
+    on_gpu, on_threads = two(model)
+    small = {"ncon": 1, "nefc": 1, "nnzJ": 1, "ncandidate": 1, "nJ": 1, "nH": 1}
+    monkeypatch.setattr(GpuBatch, "_first_capacities", lambda self: small)
+    tight = Batch(model, 4, device="cuda")
+    tight.state[:] = on_gpu.state
+    for batch in (on_gpu, on_threads, tight):
+        batch.step(20)
+    assert tight._memories.sizes["nefc"] > 1
+    for name in FIELDS:
+        np.testing.assert_array_equal(np.asarray(getattr(tight, name)), np.asarray(getattr(on_gpu, name)), name)
+    assert driver.names().count("cuStreamBeginCapture") == 2 * 4 + 0  # growing leaves graphs valid
+    tight.close()
+    on_gpu.close()
 
 
-def test_one_graph_is_captured_and_launched_for_each_step(gpu, driver):
-    m = model()
-    worlds = GpuWorlds(m, THREADS + 1, gpu, items=PROGRAMS["mj_kinematics"], source=driver.source)
-    worlds.step(3)
-    assert driver.names().count("cuStreamBeginCapture") == 1
-    assert driver.names().count("cuGraphLaunch") == 3
-    sizes = {arguments[1:7] for name, arguments in driver.calls if name == "cuLaunchKernel"}
-    assert sizes == {(2, 1, 1, THREADS, 1, 1)}
-    assert worlds.read("qpos").shape == (THREADS + 1, m.nq)
-    worlds.close()
+def test_growing_beyond_the_gpu_fails_the_worlds_that_need_it(driver, model, monkeypatch):
+    monkeypatch.setattr(GpuBatch, "_first_capacities", lambda self: {"ncon": 0})
+    batch = Batch(model, 2, device="cuda")
+    batch.qpos[1, 2] = 5.0  # far above the plane
+    driver.total = sum(a.nbytes for a in driver.open["memory"].values()) + 300_000
+    with pytest.raises(SimulationError, match=r"ncon grow from 0 to \d+"):
+        batch.forward()
+    assert batch.status.tolist() == [1, 0]
+    batch.close()
 
 
-def test_worlds_that_fail_are_named(gpu, driver):
-    m = model()
-    worlds = GpuWorlds(m, 3, gpu, items=PROGRAMS["mj_checkPos"], source=driver.source)
-    qpos = starts(m, 3)
-    qpos[1, 0] = np.nan
-    worlds.write("qpos", qpos)
-    with pytest.raises(SimulationError, match=r"world 1: step\.checks\.check_pos found a bad number") as caught:
-        worlds.step()
-    assert caught.value.ids == [1]
-    worlds.close()
+def test_worlds_that_diverge_are_reset_and_diagnosed(driver, model):
+    on_gpu, on_threads = two(model)
+    for batch in (on_gpu, on_threads):
+        batch.qvel[2, 1] = np.nan
+        with pytest.warns(SimulationWarning, match="World 2"):
+            batch.step(3)
+    bit = 1 << int(mjtWarning.mjWARN_BADQVEL)
+    assert on_gpu.diverged.tolist() == [0, 0, bit, 0]
+    assert "qvel[1]" in on_gpu.diagnosis(2) and "body 1 'low'" in on_gpu.diagnosis(2)
+    assert_same(on_gpu, on_threads)
+    on_gpu.reset([2], stage=NONE)
+    assert not on_gpu.diverged.any()
+    on_gpu.close()
 
 
-def test_what_would_fit_is_said():
-    driver = Lanes(memory=3 * 2**20)
-    gpu = Gpu(interface=driver)
+def test_fields_of_the_model_that_differ_between_worlds(driver, model):
+    on_gpu, on_threads = two(model, 3)
+    on_gpu.step()
+    captured = driver.names().count("cuStreamBeginCapture")
+    for batch in (on_gpu, on_threads):
+        if batch is on_threads:
+            batch.step()
+        mass, gravity, step = batch.expand("body_mass", "opt.gravity", "opt.timestep")
+        mass[:] = np.array([[1.0], [2.0], [3.0]]) * model.body_mass
+        gravity[1] = [0, 0, -3]
+        step[2] = 0.004
+        batch.set_const()
+        batch.geom(1).friction = [0.5, 0.01, 0.001]
+        batch.step(10)
+    assert_same(on_gpu, on_threads)
+    assert driver.names().count("cuStreamBeginCapture") == captured  # graphs stay valid
+    assert set(on_gpu._models.values) == set(on_threads._models.values)
+    assert on_gpu.get_model(1).body_mass[1] == pytest.approx(2 * model.body_mass[1])
+    np.testing.assert_allclose(np.asarray(on_gpu.expanded("body_subtreemass")), on_threads.expanded("body_subtreemass"))
+    on_gpu.close()
+
+
+def test_models_of_the_caller(driver, model):
+    heavy = cardan.MjModel.from_xml_string(XML.replace('size=".1"', 'size=".1" mass="9"'))
+    on_gpu, on_threads = two(model, 3)
+    for batch in (on_gpu, on_threads):
+        batch.set_models([model, heavy, model])
+        batch.step(5)
+    assert_same(on_gpu, on_threads)
+    on_gpu.set_models(None)
+    on_threads.set_models(None)
+    on_gpu.step(2)
+    on_threads.step(2)
+    assert_same(on_gpu, on_threads)
+    on_gpu.close()
+
+
+def test_states_questions_and_random_numbers(driver, model):
+    on_gpu, on_threads = two(model, 3)
+    spec = int(mjtState.mjSTATE_FULLPHYSICS)
+    for batch in (on_gpu, on_threads):
+        batch.step(4)
+        kept = batch.get_state(spec)
+        batch.step(4)
+        batch.set_state(kept[1:], spec, [1, 2])
+        batch.set_state(np.asarray(kept)[0], spec, [0])
+    np.testing.assert_allclose(np.asarray(on_gpu.get_state(spec)), on_threads.get_state(spec), atol=1e-12)
+    for found, expected in zip(on_gpu.jac(2, [0.1, 0.2, 0.3]), on_threads.jac(2, [0.1, 0.2, 0.3]), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_array_equal(on_gpu.random(5, 7), on_threads.random(5, 7))
+    np.testing.assert_array_equal(on_gpu.get_data(1).qpos, np.asarray(on_gpu.qpos)[1])
+    with pytest.raises(ValueError, match="shape"):
+        on_gpu.set_state(np.zeros(2), spec)
+    on_gpu.close()
+
+
+def test_rollouts_stay_on_the_gpu(driver, model):
+    control = np.random.default_rng(1).uniform(-0.1, 0.1, (3, 6, 1))
+    record = ["qpos", "ncon", int(mjtState.mjSTATE_PHYSICS)]
+    on_gpu, on_threads = two(model, 3)
+    for batch in (on_gpu, on_threads):
+        batch.qvel[1, 0] = np.inf  # a world that stops with a warning
+    with pytest.warns(SimulationWarning):
+        expected = on_threads.rollout(6, control, record=record, every=2)
+    start = len(driver.calls)
+    with pytest.warns(SimulationWarning):
+        found = on_gpu.rollout(6, control, record=record, every=2)
+    copied = max(a[2] for name, a in driver.calls[start:] if name == "cuMemcpyDtoHAsync")
+    assert copied < 10 * on_gpu.memory_per_world  # of the world that diverged, and counts of warnings
+    for item in record:
+        assert found[item].shape == expected[item].shape and found[item].dtype == expected[item].dtype
+        np.testing.assert_allclose(np.asarray(found[item]), expected[item], atol=1e-9)
+    on_gpu.close()
+
+
+def test_stages_may_be_launched_together(driver, model):
+    one, many = (Batch(model, 2, device="cuda", stages_per_launch=n) for n in (1, 0))
+    for batch in (one, many):
+        batch.qvel[:, 0] = 0.1, -0.2
+        batch.step(5)
+    np.testing.assert_array_equal(np.asarray(one.state), np.asarray(many.state))
+    assert len(many._gpu_programs) == len(one._gpu_programs)
+    assert max(len(p._launches) for p in many._gpu_programs.values()) == 1
+    for batch in (one, many):
+        batch.close()
+
+
+def test_single_precision(driver, model):
+    on_gpu = Batch(model, 2, device="cuda", dtype="float32")
+    on_threads = Batch(model, 2, 1, dtype="float32")
+    for batch in (on_gpu, on_threads):
+        batch.qvel[:, 1] = 0.1, 0.2
+        batch.forward(stage=mjtStage.mjSTAGE_POS)
+    assert on_gpu.qpos.dtype == np.float32
+    assert_same(on_gpu, on_threads, 1e-6, ("qpos", "xpos", "xmat", "cinert"))
+    on_gpu.close()
+
+
+def test_what_can_not_be_done_is_said(driver, model, monkeypatch):
+    for device, words in (("cuda:7", "no GPU number 7"), ("cuda:x", "no device 'cuda:x'"), ("tpu", "'tpu'")):
+        with pytest.raises((CudaError, ValueError), match=words):
+            Batch(model, 2, device=device)
+    limited = cardan.MjModel.from_xml_string(XML.replace("<mujoco>", '<mujoco><size memory="1M"/>'))
+    with pytest.raises(ValueError, match="not supported on the GPU yet: a limit on memory"):
+        Batch(limited, 2, device="cuda")
+    driver.total = 3 * 2**20
     with pytest.raises(GpuMemoryError, match=r"500 worlds were asked for, \d+ would fit"):
-        GpuWorlds(model(), 500, gpu, items=PROGRAMS["mj_kinematics"], source=driver.source)
-    assert "memory" not in driver.left()
-    gpu.close()
+        Batch(model, 500, device="cuda")
+
+
+def test_without_a_gpu_the_error_says_so(model):
+    try:
+        Batch(model, 2, device="cuda").close()
+    except CudaError as error:
+        assert "driver" in str(error) or "no GPU" in str(error) or "cardan[cuda]" in str(error)
+
+
+def test_everything_is_freed_with_the_batch(driver, model):
+    batch = Batch(model, 2, device="cuda")
+    batch.forward(stage=mjtStage.mjSTAGE_POS)
+    qpos = batch.qpos
+    del batch
+    gc.collect()
+    assert driver.left()["memory"] >= 1  # what the array shows
+    assert np.asarray(qpos).shape == (2, model.nq)
 
 
 def test_code_is_made_once(tmp_path, monkeypatch):
@@ -243,38 +313,34 @@ def test_code_is_made_once(tmp_path, monkeypatch):
     except PtxError:
         pytest.skip("libdevice is not installed (wheel nvidia-nvvm)")
     monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
-    entry, form = entry_of(clear_energy), Form(INTERLEAVED, SINGLE)
-    first = on_gpu.gpu_source(entry, form, ())
+    form = Form(INTERLEAVED, SINGLE)
+    first = code.gpu_source([clear_energy], form, ())
     assert f".entry {KERNEL}(" in first
     assert ".f64" not in first
-    monkeypatch.setattr(on_gpu, "ptx", None)  # it is not called again
-    assert on_gpu.gpu_source(entry, form, ()) == first
+    monkeypatch.setattr(code, "ptx", None)  # it is not called again
+    assert code.gpu_source([clear_energy], form, ()) == first
     with pytest.raises(TypeError):
-        on_gpu.gpu_source(entry, Form(INTERLEAVED), ())
+        code.gpu_source([clear_energy], Form(INTERLEAVED), ())
 
 
-def test_what_is_not_there_yet_is_named(gpu, driver):
-    limited = XML.format(option="").replace("<mujoco>", '<mujoco><size memory="1M"/>')
-    with pytest.raises(ValueError, match="not supported on the GPU yet: a limit on memory"):
-        GpuWorlds(cardan.MjModel.from_xml_string(limited), 2, gpu, source=driver.source)
+MENAGERIE = STEPPED["barkour"].parents[1]
+PLAYGROUND = SHARED_MODELS / "suite"
+REAL = {
+    **{name: STEPPED[name] for name in ("humanoid", "arm26", "slider_crank", "ant", "quadruped", "barkour")},
+}
 
 
-@pytest.mark.skipif(not FULL, reason="CARDAN_FULL_TESTS=1: compiles all stages of a step")
-@pytest.mark.parametrize("option", ["", 'integrator="implicitfast" cone="elliptic"'])
-def test_steps_are_those_of_single_worlds(gpu, driver, option):
-    m = model(option)
-    qpos = starts(m, 5)
-    worlds = GpuWorlds(m, 5, gpu, source=driver.source)
-    worlds.write("qpos", qpos)
-    worlds.write("ctrl", 0.1)
-    worlds.step(20)
-
-    def run(m, d):
-        d.ctrl[:] = 0.1
-        cardan.mj_step(m, d, 20)
-
-    expected = single(m, qpos, run)
-    for name in ("qpos", "qvel", "qacc", "time", "qfrc_constraint"):
-        rows = np.array([getattr(d, name) for d in expected])
-        np.testing.assert_allclose(worlds.read(name), rows, rtol=1e-9, atol=1e-9, err_msg=name)
-    worlds.close()
+@pytest.mark.skipif(not FULL, reason="CARDAN_FULL_TESTS=1: compiles all stages of all these models")
+@pytest.mark.parametrize("name", REAL)
+def test_models_of_real_size(driver, name):
+    path = Path(REAL[name])
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    m = cardan.MjModel.from_xml_path(str(path))
+    on_gpu, on_threads = two(m, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for batch in (on_gpu, on_threads):
+            batch.step(20)
+    assert_same(on_gpu, on_threads)
+    on_gpu.close()

@@ -53,6 +53,7 @@ class FakeDriver:
         self.calls = []
         self.contexts = []  # the stack of current ones
         self.open = {kind: {} for kind in ("context", "stream", "module", "link", "graph", "exec", "memory", "event")}
+        self.retained = {}
         self.capturing = None
         self.failing = {}  # error by the name of a function
         self._next = 1000
@@ -107,11 +108,18 @@ class FakeDriver:
         return Result.CUDA_SUCCESS, self.capability[attribute]
 
     def cuDevicePrimaryCtxRetain(self, device):
+        for handle, known in self.open["context"].items():
+            if known == device:
+                self.retained[device] += 1
+                return Result.CUDA_SUCCESS, handle
+        self.retained[device] = 1
         return self._new("context", device)
 
     def cuDevicePrimaryCtxRelease(self, device):
-        handles = [h for h, d in self.open["context"].items() if d == device]
-        return self._drop("context", handles[0] if handles else 0)
+        self.retained[device] -= 1
+        if self.retained[device]:
+            return OK
+        return self._drop("context", next(h for h, d in self.open["context"].items() if d == device))
 
     def cuCtxPushCurrent(self, context):
         if context not in self.open["context"]:

@@ -91,7 +91,11 @@ def test_arguments_are_of_the_kinds_that_the_real_interface_takes():
         pytest.skip("there is a driver: calls would be done")
     words = ((1, -2), (ctypes.c_int64, ctypes.c_int64))
     for call in (
-        lambda: real.cuStreamCreate(int(real.CUstream_flags.CU_STREAM_NON_BLOCKING)),
+        lambda: real.cuStreamCreate(int(real.CUstream_flags.CU_STREAM_DEFAULT)),
+        lambda: real.cuEventCreate(int(real.CUevent_flags.CU_EVENT_DISABLE_TIMING)),
+        lambda: real.cuEventRecord(real.CUevent(0), real.CUstream(0)),
+        lambda: real.cuStreamWaitEvent(real.CUstream(0), real.CUevent(0), 0),
+        lambda: real.cuEventDestroy(real.CUevent(0)),
         lambda: real.cuModuleLoadData(b"code"),
         lambda: real.cuLinkCreate(0, [], []),
         lambda: real.cuMemAlloc(8),
@@ -226,6 +230,14 @@ def test_a_capture_that_fails_leaves_nothing_open(gpu, driver):
     with pytest.raises(CudaError, match="OUT_OF_MEMORY to cuGraphInstantiate"):
         gpu.capture(lambda: None)
     assert "graph" not in driver.left()
+
+
+def test_work_waits_for_another_stream(gpu, driver):
+    start = len(driver.calls)
+    gpu.wait_for(7)
+    assert driver.names(start) == ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy"]
+    assert driver.calls[start + 2][1][1] == 7
+    assert "event" not in driver.left()
 
 
 def test_what_goes_wrong_on_the_gpu_is_told_when_it_is_waited_for(gpu, driver):

@@ -14,6 +14,7 @@ from cardan.jit import jit_enabled
 from cardan.jit.driver.loader import ctypes_function, load_assembly
 from cardan.jit.front.form import DOUBLE, INTERLEAVED, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
 from cardan.jit.front.stage import entry_of
+from cardan.jit.target import moving
 from cardan.jit.target import ptx as target
 from cardan.jit.target.ptx import ARCHITECTURES, KERNEL, Code, PtxError, find_libdevice, ptx
 from cardan.jit.target.ptxas import assemble, find_ptxas
@@ -97,6 +98,7 @@ def test_a_world_stops_where_it_asks_and_goes_on_there():
     """The kernel around a stage, on this processor; the stage returns what stands in the data, and counts its runs."""
     text = f"""
 @world = global i64 0
+@models = global [2 x i64] [i64 1000, i64 10]
 define i64 @{WORLD_INDEX}() {{
   %w = load i64, ptr @world
   ret i64 %w
@@ -106,11 +108,18 @@ define i64 @{WORLD_COUNT}() {{
 }}
 define void @run(i64 %d, i64 %stage, i64 %following, ptr %rows, i64 %w) {{
   store i64 %w, ptr @world
-  call void @{KERNEL}(i64 0, i64 %d, i64 %stage, i64 %following, ptr %rows)
+  call void @{KERNEL}(ptr @models, i64 %d, i64 %stage, i64 %following, ptr %rows)
   ret void
 }}
 define i64 @asks(i64 %m, i64 %d) {{
   %w = load i64, ptr @world
+  %model_at = mul i64 %w, 10
+  %model = add i64 %model_at, 1000
+  %is_own = icmp eq i64 %m, %model
+  br i1 %is_own, label %own, label %other
+other:
+  ret i64 99
+own:
   %data = inttoptr i64 %d to ptr
   %request_at = getelementptr i64, ptr %data, i64 %w
   %request = load i64, ptr %request_at
@@ -122,10 +131,12 @@ define i64 @asks(i64 %m, i64 %d) {{
   ret i64 %request
 }}
 """
-    kernel = target.kernel_text("asks").replace('declare i64 @"asks"(i64, i64)', "")
+    kernel = target.kernel_text(["asks"]).replace('declare i64 @"asks"(i64, i64)', "")
     run = ctypes_function(load_assembly("run", text + kernel), None, *[ctypes.c_int64] * 5)
     requests, runs = data = np.array([[0, 7, 0, 0], [0, 0, 0, 0]])
-    at, status, left = rows = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [2, 2, 0, 1]])
+    words = np.zeros(13, np.int64)  # three rows, and the flag
+    at, status, left = rows = words[:12].reshape(3, 4)
+    left[:] = 2, 2, 0, 1
 
     def step():
         for stage, following in ((0, 1), (1, 0)):
@@ -135,6 +146,7 @@ define i64 @asks(i64 %m, i64 %d) {{
     step()
     assert (runs == [2, 1, 0, 2]).all()  # world 1 asked at the first stage, world 2 has nothing to do
     assert (at == 0).all() and (status == [0, 7, 0, 0]).all() and (left == [1, 2, 0, 0]).all()
+    assert words[12] == 1
     step()
     assert (runs == [4, 1, 0, 2]).all()  # one that asked waits
     requests[1], status[1] = 0, 0
@@ -146,8 +158,29 @@ define i64 @asks(i64 %m, i64 %d) {{
 
 
 @needs_libdevice
+@needs_ptxas
+def test_stages_that_are_launched_together_assemble():
+    first = small("%y = fadd double %x, 777.0\n %r = add i64 0, 0", "first")
+    second = small("%y = fmul double %x, 555.0\n %r = add i64 0, 0", "second")
+    source = ptx(first, second)
+    assert source.count(f".visible .entry {KERNEL}(") == 1
+    assert "0d4088480000000000" in source and "0d4081580000000000" in source
+    assert assemble(source, "sm_90").registers < 64
+
+
+@needs_ptxas
+@pytest.mark.parametrize("itemsize", moving.ITEM_SIZES)
+def test_the_kernel_that_copies_assembles(itemsize):
+    source = target.ptx_of_text(moving.move_text(itemsize))
+    for architecture in ARCHITECTURES:
+        usage = assemble(source, architecture)
+        assert usage.registers <= 64
+        assert usage.stack == usage.spills == 0
+
+
+@needs_libdevice
 def test_later_architectures_are_named_in_the_code():
-    assert ".target sm_90" in ptx(small("%y = fadd double %x, %x\n %r = add i64 0, 0"), "sm_90")
+    assert ".target sm_90" in ptx(small("%y = fadd double %x, %x\n %r = add i64 0, 0"), architecture="sm_90")
 
 
 @needs_libdevice

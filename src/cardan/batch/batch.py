@@ -21,6 +21,7 @@ from cardan.batch.models import MODEL_FIELDS, OPTIONS, guess, unknown_field
 from cardan.batch.named import BatchNames
 from cardan.batch.record import rollout as record_rollout
 from cardan.batch.select import integer, per_world
+from cardan.batch.worlds import COUNTS
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.errors import FatalError
 from cardan.jit.front.form import DOUBLE, SINGLE, Form
@@ -29,7 +30,6 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
 from cardan.step.state import field_sizes, state_fields, state_size
 
-COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nisland")
 DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_", "B_"))), *COUNTS, "time"))
 """Names of the fields that `Batch.bind` takes."""
 

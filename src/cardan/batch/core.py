@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from cardan.batch.errors import SimulationError
 from cardan.batch.memory import WorldMemories
 from cardan.batch.models import WorldModels
 from cardan.batch.select import integer, selected
-from cardan.batch.stages import load_state, save_state
+from cardan.batch.stages import load_state, rollout_inputs, rollout_records, save_state
 from cardan.batch.threads import Crew, processors
-from cardan.batch.worlds import BYTES, TIME, WORDS
+from cardan.batch.worlds import BYTES, COUNT, COUNTS, TIME, WORDS
 from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
 from cardan.jit import Program, jit_enabled
@@ -27,11 +28,11 @@ from cardan.model.plugin_life import begin_instances
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES
 from cardan.step.hooks import EXAMPLES, hooks
-from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, cached_program
+from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, STEP, cached_program
 from cardan.step.report import pending_messages, tell
 from cardan.step.run import attached, run
 from cardan.step.state import field_sizes, state_fields, state_size
-from cardan.step.status import WARNED
+from cardan.step.status import ROLLOUT_FROZEN, WARNED
 
 ROWS = tuple(state_fields(int(mjtState.mjSTATE_INTEGRATION)))
 """Fields of the state, in the order of a row of `Batch.state`."""
@@ -41,6 +42,7 @@ LISTS: dict[str, tuple[Any, ...]] = {
     "position": (*FWD_POSITION, *SENSOR_POS),
     "velocity": (*FWD_POSITION, *SENSOR_POS, *FWD_VELOCITY, *SENSOR_VEL),
     "jacobian": (*PROGRAMS["mj_kinematics"], *PROGRAMS["mj_comPos"]),
+    "rollout": (rollout_inputs, *STEP, rollout_records),
     "surfaces": (*PROGRAMS["mj_kinematics"], *PROGRAMS["mj_flex"]),
 }
 """Lists of stages by name."""
@@ -111,14 +113,26 @@ class Core:
         run(cached_program(m, "mj_forward", PROGRAMS["mj_forward"]), m, scout)
         return {name: scout._memory.sizes[name] for name in CAPACITIES}
 
-    def _parts(self) -> np.ndarray:
-        """The parts of a row of the state: kind, address in the buffer, size."""
+    def _parts(self, names: Sequence[str] = ROWS) -> np.ndarray:
+        """The parts of a row of fields of the state: kind, address in the buffer, size."""
         sizes = field_sizes(self.model)
         rows = []
-        for name in ROWS:
+        for name in names:
             kind = {"time": TIME, "eq_active": BYTES}.get(name, WORDS)
             rows.append((kind, self._memories.offset(name) if kind == WORDS else 0, sizes[name]))
         return np.array(rows, np.int64).reshape(-1)
+
+    def _record_parts(self, item: str | int) -> np.ndarray:
+        """The parts of a record of a field, as the bytes that it has in memory, or of bits of `mjtState`."""
+        if not isinstance(item, str):
+            return self._parts(state_fields(item))
+        if item == "time":
+            return np.array([TIME, 0, 1])
+        if item in COUNTS:
+            return np.array([COUNT, COUNTS.index(item), 1])
+        view, word = self._memories.view(item), self._memories.dtype.itemsize
+        nbytes = view.itemsize * int(np.prod(view.shape[1:]))
+        return np.array([WORDS, self._memories.offset(item), -(-nbytes // word)])
 
     @property
     def model(self) -> MjModel:
@@ -171,13 +185,24 @@ class Core:
             ids = np.asarray(mask, bool)
         return selected(ids, self.nsim)
 
-    def _call(self, name: str, worlds: np.ndarray, parts: Sequence[tuple[str, int]]) -> None:
-        """Run lists of stages in worlds, each so many times, between loading and saving their state."""
+    def _call(
+        self,
+        name: str,
+        worlds: np.ndarray,
+        parts: Sequence[tuple[str, int]],
+        lent: Mapping[str, np.ndarray] = MappingProxyType({}),
+    ) -> None:
+        """Run lists of stages in worlds, each so many times, between loading and saving their state.
+
+        Meanwhile private fields of the worlds are the parts (k, ...) of the arrays `lent`.
+        """
         self._clear(worlds)
         programs = [(self._programs_of(part, worlds), n) for part, n in parts if n]
         self._load(worlds)
         for program, n in programs:
-            self._run_kinds(program, self._good(worlds), n)
+            good = self._good(worlds)
+            kept = lent if len(good) == len(worlds) else {k: v[np.isin(worlds, good)] for k, v in lent.items()}
+            self._lend(program, good, kept, n)
         self._save(self._good(worlds))
         self._settle(name, worlds)
 
@@ -249,7 +274,8 @@ class Core:
         m = self._models.model(i)
         if self._models.flexible:
             m._programs.clear()  # an option may have been written
-        program = cached_program(m, ("batch", id(self), name), LISTS[name], answers={WARNED: self._take_news})
+        answers = {WARNED: self._take_news, ROLLOUT_FROZEN: _end_rollout}
+        program = cached_program(m, ("batch", id(self), name), LISTS[name], answers=answers)
         refuse_python(program)
         return program
 
@@ -268,25 +294,26 @@ class Core:
 
         The arrays are of float64; in a batch of another precision, copies are used, and what is written comes back.
         """
-        program = Program([stage], self._form)
+        programs = [Program([stage], self._form)], None
         if self._memories.dtype != np.float64:
             copies = {name: array.astype(self._memories.dtype) for name, array in arrays.items()}
-            self._lend(program, worlds, copies)
+            self._lend(programs, worlds, copies)
             for name, array in arrays.items():
                 array[...] = copies[name]
             return
-        self._lend(program, worlds, arrays)
+        self._lend(programs, worlds, arrays)
 
-    def _lend(self, program: Program, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
+    def _lend(self, programs: Programs, worlds: np.ndarray, arrays: Mapping[str, np.ndarray], n: int = 1) -> None:
+        """Run programs `n` times while private fields of the worlds are the parts (k, ...) of arrays."""
         if jit_enabled:
             for name, array in arrays.items():
                 self._memories.lend(name, array, worlds)
-            self._run(program, worlds)
+            self._run_kinds(programs, worlds, n)
             return
         for k, i in enumerate(worlds.tolist()):
-            m, d = self._objects(i)
+            _, d = self._objects(i)
             with attached(d, {name: array[k] for name, array in arrays.items()}):
-                run(program, m, d)
+                self._run_kinds(programs, worlds[k : k + 1], n)
 
     def _run_kinds(self, programs: Programs, worlds: np.ndarray, n: int) -> None:
         calls = self._memories.calls
@@ -294,6 +321,11 @@ class Core:
         places = calls.ctypes.data + worlds * calls.strides[0]
         which = np.zeros(len(worlds), np.int64) if programs[1] is None else programs[1][worlds]
         self._crew.run(programs[0], which, worlds, places, n)
+
+
+def _end_rollout(program: Program, m: MjModel, d: MjData) -> None:
+    """A world of a rollout has raised a warning: it takes no further steps."""
+    d._resume[:] = 0, np.iinfo(np.int64).max
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from cardan.batch.select import integer
 from cardan.enums.data import mjtState
-from cardan.step.state import state_size
+from cardan.step.state import state_fields, state_size
 
 if TYPE_CHECKING:
     from cardan.batch.batch import Batch
@@ -27,9 +27,9 @@ def rollout(
     out: Mapping[Item, np.ndarray] | None,
     every: int,
 ) -> dict[Item, np.ndarray]:
-    """Advance worlds step by step, set inputs before and record after each.
+    """Advance worlds, set inputs before and record after each step, in one native call.
 
-    A world that raises a warning stops; its remaining records repeat its last ones.
+    A world that raises a warning stops; its remaining records are what it has then.
 
     Args:
         batch: the batch.
@@ -51,18 +51,36 @@ def rollout(
     nstep, every, spec = integer("nstep", nstep), integer("every", every, 1), checked_spec(control_spec)
     inputs = _inputs(batch, control, spec, (len(worlds), nstep))
     results = _results(batch, record, out, (len(worlds), nstep // every))
-    numbers = batch._memories.view("warning.number")
-    before = numbers[worlds].sum(axis=1)
-    runs = np.ones(len(worlds), bool)
-    for k in range(nstep):
-        if inputs is not None:
-            batch.set_state(inputs[runs, k], spec, worlds[runs])
-        if runs.any():
-            batch.step(worlds[runs])
-        if (k + 1) % every == 0:
-            _record(batch, worlds, runs, results, (k + 1) // every - 1)
-        runs &= numbers[worlds].sum(axis=1) <= before
+    memories = batch._memories
+    widths = {item: batch._record_parts(item) for item in record}
+    parts = np.concatenate([np.zeros(0, np.int64), *widths.values()])
+    controls = np.zeros(0, np.int64) if inputs is None else batch._parts(state_fields(spec))
+    rows = np.zeros((len(worlds), nstep // every, int(parts[2::3].sum())), memories.dtype)
+    given = np.zeros((len(worlds), 0)) if inputs is None else inputs.reshape(len(worlds), -1)
+    memories.view("work.batch_step")[worlds] = 0
+    memories.view("work.batch_every")[worlds] = every
+    memories.view("work.batch_warnings")[worlds] = memories.view("warning.number")[worlds].sum(axis=1)
+    arrays = {
+        "work.batch_control": np.ascontiguousarray(given, memories.dtype),
+        "work.batch_control_part": np.broadcast_to(controls, (len(worlds), len(controls))),
+        "work.batch_record": rows.reshape(len(worlds), -1),
+        "work.batch_record_part": np.broadcast_to(parts, (len(worlds), len(parts))),
+    }
+    batch._call("rollout", worlds, [("rollout", nstep)], arrays)
+    at = 0
+    for item, array in results.items():
+        width = int(widths[item][2::3].sum())
+        _take(array, rows[:, :, at : at + width])
+        at += width
     return results
+
+
+def _take(array: np.ndarray, rows: np.ndarray) -> None:
+    """Copy the records of an item, whose numbers are the bytes that the field has in memory but for counts."""
+    values = rows
+    if array.dtype != rows.dtype and array.ndim > 2:
+        values = np.ascontiguousarray(rows).view(array.dtype)[..., : int(np.prod(array.shape[2:]))]
+    array[...] = values.reshape(array.shape)
 
 
 def checked_spec(control_spec: int) -> int:
@@ -129,12 +147,3 @@ def _row(batch: Batch, item: Item) -> tuple[tuple[int, ...], np.dtype]:
     if isinstance(item, str):
         return batch.bind(item).shape[1:], batch._memories.struct.by_name[item].numpy_dtype
     return (state_size(batch.model, int(item)),), batch.state.dtype
-
-
-def _record(batch: Batch, worlds: np.ndarray, runs: np.ndarray, results: dict[Item, np.ndarray], k: int) -> None:
-    """Write one row of the worlds that run; the others repeat theirs."""
-    for item, array in results.items():
-        if k > 0:
-            array[~runs, k] = array[~runs, k - 1]
-        now = worlds[runs]
-        array[runs, k] = batch.bind(item)[now] if isinstance(item, str) else batch.get_state(int(item), now)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cardan.batch.worlds import read_row, write_row
+from cardan.batch.worlds import NWARNING, read_row, row_size, write_row
 from cardan.collision.ray_scene import NGROUP, ray_scene
 from cardan.dynamics.jacobian import jac
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import Data, Model
+from cardan.step.status import ROLLOUT_FROZEN
 
 
 @stage
@@ -20,6 +21,36 @@ def load_state(m: Model, d: Data) -> int:
 def save_state(m: Model, d: Data) -> int:
     """Write the state to the world's row."""
     write_row(d, d.work.batch_part, d.work.batch_row, 0)
+    return OK
+
+
+@stage
+def rollout_inputs(m: Model, d: Data) -> int:
+    """Before a step of a rollout: its inputs.
+
+    A world that has raised a warning since the start stops; its remaining records are what it has now.
+    """
+    count = 0
+    for k in range(NWARNING):
+        count += d.warning.number[k]
+    if count > d.work.batch_warnings:
+        width = row_size(d.work.batch_record_part)
+        for row in range(d.work.batch_step // d.work.batch_every, len(d.work.batch_record) // max(width, 1)):
+            write_row(d, d.work.batch_record_part, d.work.batch_record, row * width)
+        return ROLLOUT_FROZEN
+    at = d.work.batch_step * row_size(d.work.batch_control_part)
+    read_row(d, d.work.batch_control_part, d.work.batch_control, at)
+    return OK
+
+
+@stage
+def rollout_records(m: Model, d: Data) -> int:
+    """After a step of a rollout: a record, every so many steps."""
+    d.work.batch_step += 1
+    if d.work.batch_step % d.work.batch_every == 0:
+        row = d.work.batch_step // d.work.batch_every - 1
+        at = row * row_size(d.work.batch_record_part)
+        write_row(d, d.work.batch_record_part, d.work.batch_record, at)
     return OK
 
 

@@ -6,7 +6,7 @@ are numbered over all steps of the block.
 
 A row of numbers is described by parts of three numbers: kind, address, size. Parts of the kind `WORDS` are copied to or
 from `work.buffer`, where all fixed-size float64 fields of the data stand; the time and the bytes of `eq_active` have
-kinds of their own.
+kinds of their own, and so have counts, which are only read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.step.status import ROLLOUT_FROZEN
 
-WORDS, TIME, BYTES = 0, 1, 2
+WORDS, TIME, BYTES, COUNT = 0, 1, 2, 3
+COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nisland")
+"""Counts in the order of their addresses."""
 NWARNING = int(mjtWarning.mjNWARNING)
 
 
@@ -40,12 +42,28 @@ def read_row(d: Data, parts: Any, source: Any, at: int) -> int:
 
 
 @kernel
+def count_at(d: Data, address: int) -> int:
+    """The count at an address: one of `COUNTS`."""
+    if address == 0:
+        return d.ncon
+    if address == 1:
+        return d.ne
+    if address == 2:
+        return d.nf
+    if address == 3:
+        return d.nl
+    return d.nefc if address == 4 else d.nisland
+
+
+@kernel
 def write_row(d: Data, parts: Any, target: Any, at: int) -> None:
     """Write the parts of the data to the numbers that start at `target[at]`."""
     for k in range(len(parts) // 3):
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
         if kind == TIME:
             target[at] = d.time
+        elif kind == COUNT:
+            target[at] = float(count_at(d, address))
         elif kind == BYTES:
             for i in range(size):
                 target[at + i] = d.eq_active[i]

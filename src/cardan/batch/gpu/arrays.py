@@ -113,7 +113,7 @@ class DeviceArray:
         if len(keys) == 1 and isinstance(keys[0], list | np.ndarray) and np.ndim(keys[0]) == 1:
             given = np.asarray(keys[0])
             rows = np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
-            if rows.size and not (0 <= rows.min() and rows.max() < len(self)):
+            if rows.size and (rows.min() < 0 or rows.max() >= len(self)):
                 raise IndexError(f"rows should be in [0, {len(self)})")
             return self, rows
         if Ellipsis in keys:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FORMS = {name: Form(INTERLEAVED, name) for name in ("float64", "float32")}
 
 
-class GpuBatch(Answers, Batch):
+class GpuBatch(Answers, Batch):  # type: ignore[misc]
     """Simulations of one model on a GPU: what ``Batch(..., device="cuda")`` gives.
 
     Fields are `DeviceArray`, live over the GPU's memory. What is asked for by number (`jac`, `ray`, `diverged`,
@@ -65,6 +65,7 @@ class GpuBatch(Answers, Batch):
     _gpu: Gpu
     _transfers: Transfers
     _models: GpuModels  # type: ignore[assignment]
+    _memories: GpuMemories  # type: ignore[assignment]
     state: DeviceArray  # type: ignore[assignment]
 
     def __init__(
@@ -155,6 +156,9 @@ class GpuBatch(Answers, Batch):
             which = worlds if programs[1] is None else worlds[programs[1][worlds] == k]
             if program is not None and len(which):
                 program.run(None if len(which) == self.nsim else which, n, self._answer)
+
+    def _lend(self, programs: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray], n: int = 1) -> None:
+        self._run_kinds(programs, worlds, n)
 
     def _run_stages(self, stages: Sequence[Callable[..., Any]], worlds: np.ndarray) -> None:
         self._run_kinds(([self._gpu_program(stages)], None), worlds, 1)

@@ -10,6 +10,7 @@ import numpy as np
 from cardan.batch.gpu.arrays import DeviceArray, on_gpu
 from cardan.batch.record import Item, checked_items, checked_spec
 from cardan.batch.select import integer
+from cardan.batch.worlds import COUNTS
 from cardan.step.state import state_size
 
 if TYPE_CHECKING:
@@ -33,11 +34,10 @@ def rollout(
     nstep, every, spec = integer("nstep", nstep), integer("every", every, 1), checked_spec(control_spec)
     inputs = _inputs(batch, control, spec, (len(worlds), nstep))
     count = len(worlds), nstep // every
-    checked_items(batch, record, out, count)
     results = {}
-    for item in record:
-        row = batch.bind(item) if isinstance(item, str) else batch.get_state(int(item), worlds[:1])
-        results[item] = DeviceArray.new(batch._transfers, (*count, *row.shape[1:]), row.dtype)
+    rows = checked_items(batch, record, out, count)
+    for item, (shape, dtype) in rows.items():
+        results[item] = DeviceArray.new(batch._transfers, (*count, *shape), dtype)
     before = _warnings(batch, worlds)
     runs = np.arange(len(worlds))  # places in the call of the worlds that have not stopped
     for k in range(nstep):
@@ -46,7 +46,8 @@ def rollout(
         if len(runs):
             batch.step(worlds[runs])
         if (k + 1) % every == 0:
-            _record(batch, worlds, runs, results, (k + 1) // every - 1)
+            for item, array in results.items():  # worlds that have stopped have what they had
+                array[:, (k + 1) // every - 1] = _values(batch, item, worlds)
         if batch.__dict__["_warned"]:  # some world has told a warning
             runs = runs[_warnings(batch, worlds[runs]) <= before[runs]]
     for item, array in (out or {}).items():
@@ -75,12 +76,9 @@ def _inputs(batch: GpuBatch, control: Any, spec: int, count: tuple[int, int]) ->
     return given
 
 
-def _record(batch: GpuBatch, worlds: np.ndarray, runs: np.ndarray, results: dict[Item, Any], k: int) -> None:
-    """Write one row of the worlds that run; the others repeat theirs."""
-    stopped = np.setdiff1d(np.arange(len(worlds)), runs)
-    for item, array in results.items():
-        if k > 0 and len(stopped):
-            array[:, k][stopped] = array[:, k - 1][stopped]
-        if len(runs):
-            now = worlds[runs]
-            array[:, k][runs] = batch.bind(item)[now] if isinstance(item, str) else batch.get_state(int(item), now)
+def _values(batch: GpuBatch, item: Item, worlds: np.ndarray) -> Any:
+    """What is recorded of an item, (k, ...)."""
+    if not isinstance(item, str):
+        return batch.get_state(int(item), worlds)
+    field = batch._memories.view(item) if item in COUNTS else batch.bind(item)
+    return field[worlds]

@@ -62,6 +62,11 @@ _REDUCTION = re.compile(
     r"  (%\d+) = fptrunc double \3 to float$",
     re.MULTILINE,
 )
+_BY_NUMBER = re.compile(rf"call i64 @{CALL}(?:_\d+)?\(")
+_DEFINITION = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(.*?^}$', re.MULTILINE | re.DOTALL)
+_CALLEE = re.compile(r'\bcall [^@\n]*@"?([\w.$]+)"?\(')
+LARGE = 150
+"""Lines of assembly of a large function."""
 _HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
 _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
@@ -91,7 +96,6 @@ define i64 @{WORLD_COUNT}() alwaysinline {{
 """
 
 _BODY = """
-declare i64 @"{symbol}"({words})
 define internal void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
 entry:
   %world = call i64 @{index}()
@@ -311,9 +315,21 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
     linked.link_in(library)
     # one copy of what is called by number, and of each of several stages: the assembler deals with them alone
     apart = {symbol for code in codes for symbol in _callees(code)} | set(symbols if len(codes) > 1 else ())
+    apart |= _around_calls(linked)
     for symbol in apart:
         linked.get_function(symbol).add_function_attribute("noinline")
     return _emitted(linked, machine, ", ".join(symbols))
+
+
+def _around_calls(module: Any) -> set[str]:
+    """Functions that call others by number, and the large ones that they call beside.
+
+    What a function holds in registers while another one runs is stored; so little should be alive around such calls.
+    """
+    texts = {match[1]: match[0] for match in _DEFINITION.finditer(str(module))}
+    calling = {name for name, text in texts.items() if _BY_NUMBER.search(text) and not name.startswith(CALL)}
+    beside = {callee for name in calling for callee in _CALLEE.findall(texts[name])}
+    return calling | {name for name in beside if texts.get(name, "").count("\n") > LARGE}
 
 
 def ptx_of_text(text: str, architecture: str = OLDEST) -> str:
@@ -342,9 +358,10 @@ def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") ->
     """The text of the kernel around the functions of stages; on other targets it is an ordinary function."""
     words = ", ".join(["i64"] * (2 + extra))
     more = "".join(f", i64 %x{k}" for k in range(extra))
-    names = {"index": WORLD_INDEX, "count": WORLD_COUNT, "words": words, "parameters": more}
+    names = {"index": WORLD_INDEX, "count": WORLD_COUNT, "parameters": more}
+    declared = dict.fromkeys(f'declare i64 @"{symbol}"({words})' for symbol in symbols)
     bodies = [_BODY.format(symbol=symbol, k=k, **names) for k, symbol in enumerate(symbols)]
-    calls, declared = [], dict.fromkeys(bodies)
+    calls = []
     for k in range(len(symbols)):
         last = k == len(symbols) - 1
         calls += [f"  %stage{k} = add i64 %stage, {k}", f"  %next{k} = add i64 %stage, {k + 1}"]
@@ -353,4 +370,4 @@ def kernel_text(symbols: Sequence[str], extra: int = 0, convention: str = "") ->
             f"  call void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage{k}, i64 {following}, ptr %rows{more})"
         )
     head = f"define {convention}void @{KERNEL}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{more}) {{"
-    return "\n".join([*declared, head, *calls, "  ret void", "}"])
+    return "\n".join([*declared, *bodies, head, *calls, "  ret void", "}"])
