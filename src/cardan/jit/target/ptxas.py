@@ -6,12 +6,17 @@ import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from cardan.jit.target.ptx import PtxError
 
 _REGISTERS = re.compile(r"Used (\d+) registers")
 _MEMORY = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_SPILLS = re.compile(r"Function properties for (\S+)\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads")
+_FUNCTION = re.compile(r"^\.(?:visible |weak )?(?:\.)?(?:entry|func)\b.*?^}", re.MULTILINE | re.DOTALL)
+_NAME = re.compile(r"(?:\)\s*|entry\s+|func\s+)([\w.$]+)\s*\(")
+_CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\(\w+\),\s*)?([\w.$]+)")
 _CUMULATIVE = re.compile(r"(\d+) bytes cumulative stack size")
 
 
@@ -22,7 +27,8 @@ class Usage:
     Attributes:
         registers: 32-bit registers; there are 255 at most.
         stack: bytes of local memory, the frames of called functions included.
-        spills: bytes of registers that are stored to local memory for lack of registers, in all functions.
+        spills: bytes of registers that are stored to local memory for lack of registers: the most that the functions
+            of one chain of calls have together.
         cubin: size of the file of machine code, bytes.
     """
 
@@ -68,6 +74,22 @@ def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
     return Usage(
         registers=max(map(int, _REGISTERS.findall(done.stderr))),
         stack=max(cumulative, default=sum(frame[0] for frame in frames)),
-        spills=sum(max(frame[1:]) for frame in frames),
+        spills=_deepest(source, {name: max(int(a), int(b)) for name, a, b in _SPILLS.findall(done.stderr)}),
         cubin=size,
     )
+
+
+def _deepest(source: str, spills: dict[str, int]) -> int:
+    """The most that functions which are active together spill: the largest sum over a chain of calls."""
+    callees: dict[str, set[str]] = {}
+    for function in _FUNCTION.findall(source):
+        name = _NAME.search(function)
+        if name is not None:
+            callees[name[1]] = set(_CALL.findall(function))
+
+    @cache
+    def total(name: str) -> int:
+        below = [total(callee) for callee in callees.get(name, ()) if callee in callees and callee != name]
+        return spills.get(name, 0) + max(below, default=0)
+
+    return max(map(total, callees), default=0)
