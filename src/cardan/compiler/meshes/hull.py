@@ -7,11 +7,13 @@ around it, ended by -1. The order is Qhull's (`cardan.compiler.meshes.qhull`).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.compiler.meshes.qhull import facets_of
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.driver.direct import call, native_over
 
 
 class Hull(NamedTuple):
@@ -21,13 +23,37 @@ class Hull(NamedTuple):
         face: vertex numbers, counter-clockwise from outside (n, 3).
         listed: the same faces with their vertices in Qhull's order, which decides about the order of neighbours.
         order: the vertices.
-        around: all pairs of a vertex and a face at it, two arrays of 3 n; the faces of a vertex in Qhull's order.
+        around: the faces around vertices, and first place in them and number of the faces of each vertex, (3 n,) and
+            (nvert, 2); None if each vertex has them in the order of the list.
     """
 
     face: np.ndarray
     listed: np.ndarray
     order: np.ndarray
-    around: tuple[np.ndarray, np.ndarray]
+    around: tuple[np.ndarray, np.ndarray] | None
+
+
+FACETS = Struct(
+    "HullFacets",
+    [
+        Field("face", "i4", ("any", 3), "vertices of the faces, by their numbers in the mesh, in Qhull's order"),
+        Field("order", "i4", ("any",), "the vertices"),
+        Field("local", "i4", ("any",), "number on the hull of each vertex of the mesh"),
+        Field("around", "i4", ("any",), "faces around vertices"),
+        Field("begin", "i4", ("any", 2), "first place there and number of the faces around each vertex"),
+    ],
+    readonly=False,
+)
+
+GRAPH = Struct(
+    "HullGraph",
+    [
+        Field("seen", "i4", ("any",), "the last vertex whose neighbour each vertex was found to be"),
+        Field("adr", "i4", ("any",), "where the list of each vertex's neighbours begins"),
+        Field("neighbour", "i4", ("any",), "neighbours, each list ended by -1"),
+    ],
+    readonly=False,
+)
 
 
 def convex_hull(vertex: np.ndarray) -> Hull:
@@ -37,28 +63,69 @@ def convex_hull(vertex: np.ndarray) -> Hull:
         MeshDataError: the points lie in a plane.
     """
     found = facets_of(vertex.astype(np.float64))
-    listed = found.facet.astype(np.int32)
-    a, b, c = (vertex[listed[:, k]].astype(np.float64) for k in range(3))
-    inward = (np.cross(b - a, c - a) * found.plane[:, :3]).sum(axis=1) < 0.0
-    face = listed.copy()
-    face[inward] = listed[inward][:, [1, 0, 2]]
-    return Hull(face, listed, found.vertex, found.around)
+    face = found.facet.copy()
+    face[found.inward] = found.facet[found.inward][:, [1, 0, 2]]
+    return Hull(face, found.facet, found.vertex, found.around)
 
 
 def hull_graph(hull: Hull) -> np.ndarray:
     """The graph of a hull, int32."""
-    count = len(hull.order)
-    local = np.zeros(hull.order.max() + 1, np.int64)
-    local[hull.order] = np.arange(count)
-    # each edge at the first face around its start that has it
-    at, around = local[hull.around[0]], local[hull.listed][hull.around[1]]
-    start, end = np.repeat(at, 2), around[around != at[:, None]]
-    first = np.sort(np.unique(start * count + end, return_index=True)[1])
-    first = first[np.argsort(start[first], kind="stable")]
-    start, end = start[first], end[first]
-    degree = np.bincount(start, minlength=count)
-    adr = np.cumsum(degree + 1) - degree - 1
-    neighbours = np.full(len(start) + count, -1)
-    neighbours[np.arange(len(start)) + start] = end
-    parts = ([count, len(hull.face)], adr, hull.order, neighbours, hull.face.ravel())
-    return np.concatenate(parts).astype(np.int32)
+    nvert, ncorner = len(hull.order), hull.face.size
+    facets, graph = StructMemory(FACETS, {}), StructMemory(GRAPH, {})
+    facets.attach("face", hull.listed)
+    facets.attach("order", hull.order)
+    facets.attach("local", np.zeros(hull.order.max() + 1, np.int32))
+    around, begin = hull.around or (np.empty(ncorner, np.int32), np.zeros((nvert, 2), np.int32))
+    facets.attach("around", around)
+    facets.attach("begin", begin)
+    adr, neighbour = np.empty(nvert, np.int32), np.empty(2 * ncorner + nvert, np.int32)
+    graph.attach("seen", np.full(nvert, -1, np.int32))
+    graph.attach("adr", adr)
+    graph.attach("neighbour", neighbour)
+    count = call(link_vertices, facets, graph, hull.around is None)
+    sizes = np.array([nvert, len(hull.face)], np.int32)
+    return np.concatenate((sizes, adr, hull.order, neighbour[:count], hull.face.ravel()))
+
+
+@kernel
+def _gather_faces(h: Any) -> None:
+    """The faces around each vertex, in the order of the list."""
+    for face in range(len(h.face)):
+        for k in range(3):
+            h.begin[h.local[h.face[face, k]], 1] += 1
+    start = 0
+    for vertex in range(len(h.order)):
+        h.begin[vertex, 0] = start
+        start += h.begin[vertex, 1]
+        h.begin[vertex, 1] = 0
+    for face in range(len(h.face)):
+        for k in range(3):
+            vertex = h.local[h.face[face, k]]
+            h.around[h.begin[vertex, 0] + h.begin[vertex, 1]] = face
+            h.begin[vertex, 1] += 1
+
+
+@native_over("HullFacets", "HullGraph")
+def link_vertices(h: Any, g: Any, listed: int, _unused: int) -> int:
+    """Write down the neighbours of each vertex, each at the first face around that has it; returns how many entries.
+
+    If `listed`, the faces around vertices are found first.
+    """
+    for k in range(len(h.order)):
+        h.local[h.order[k]] = k
+    if listed:
+        _gather_faces(h)
+    at = 0
+    for vertex in range(len(h.order)):
+        g.adr[vertex] = at
+        start = h.begin[vertex, 0]
+        for place in range(start, start + h.begin[vertex, 1]):
+            for k in range(3):
+                other = h.local[h.face[h.around[place], k]]
+                if other != vertex and g.seen[other] != vertex:
+                    g.seen[other] = vertex
+                    g.neighbour[at] = other
+                    at += 1
+        g.neighbour[at] = -1
+        at += 1
+    return at

@@ -9,11 +9,12 @@ both orders follow from the list of facets. Flat faces of more corners are merge
 end, which disturbs both.
 
 Qhull's library (package ``cmeel-qhull``, not on Windows) is called directly: importing SciPy would take longer than
-most hulls. It prints planes, facets and their names (options ``n``, ``Fv``, ``FI``), and says in its summary (``s``)
-whether it has merged any; if so it is run once more, and prints the facets around each vertex (``FF``) and, for
-debugging, its list of vertices. Where the library is not there, and for very many facets, SciPy runs Qhull; then the
-numbers of the regions of a Voronoi diagram tell the order of vertices in passing, and facets around them stand in the
-order of the list.
+most hulls. It prints facets (option ``Fv``), and says in its summary (``s``) whether it has merged any; if so it prints
+each vertex with the facets around it, and its lists of vertices and facets. Numbers with decimals aren't asked for,
+which take it longer to print than the hull to find: which side of a facet is outside follows from the middle of the
+hull, unless the facet is nearly a line. Where the library is not there SciPy runs Qhull; then the numbers of the
+regions of a Voronoi diagram tell the order of vertices in passing, and facets around them stand in the order of the
+list.
 
 Sources: C. Barber, D. Dobkin, H. Huhdanpaa, The Quickhull algorithm for convex hulls, ACM Transactions on Mathematical
 Software 22 (1996), section 2; the manual of Qhull (calling Qhull from C programs; output formats). What goes beyond it
@@ -23,7 +24,6 @@ follows from the numbers of the reference.
 from __future__ import annotations
 
 import ctypes
-import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -31,36 +31,45 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.compiler.meshes.qhull_text import facets_in, numbers_in, vertices_in
+from cardan.compiler.meshes.triangles import cross_rows
 from cardan.formats.raw import MeshDataError
 
 OPTIONS = "Qt"
 """Cut flat faces of more than three corners into triangles."""
-MANY = 20_000
-"""Facets above which the library isn't asked for what is around vertices: it prints all, which takes seconds."""
 FLAT = "the mesh has no convex hull: its vertices lie in a plane, or nearly"
 
 _LIBRARIES = ("libqhull_r.so", "libqhull_r.dylib")
 _STATE = 1 << 16  # bytes for Qhull's own structure, which takes 9,000
-_VERTEX = re.compile(r"^- p(\d+)\(v(\d+)\):", re.MULTILINE)
-_AROUND = re.compile(r"^- p(\d+)\(v\d+\):[^\n]*\n  neighbors:((?:\s+f\d+)+)", re.MULTILINE)
-_MERGED = "Number of merged facets"
-_LISTED = re.compile(r"all vertices:((?:\s+\d+)+)")
+_MERGED = b"Number of merged facets"
+_FACETS, _VERTICES = b"all facets:", b"all vertices:"  # titles of lists
+_THIN = 1e-9  # height of a triangle, relative to the hull's size, below which it has no sides of its own
+_CLEAR = 1e-5  # height of the middle above a facet, relative to the hull's size, that leaves no doubt
 
 
 class Facets(NamedTuple):
     """A hull of triangles, in Qhull's order.
 
     Attributes:
-        facet: vertices of the triangles, in Qhull's order, which says nothing about inside and outside (m, 3).
-        plane: normals to the outside, and offsets (m, 4).
-        vertex: numbers of the vertices.
-        around: all pairs of a vertex and a facet at it, two arrays of 3 m; the facets of a vertex in order.
+        facet: vertices of the triangles, in Qhull's order, which says nothing about inside and outside (m, 3), int32.
+        inward: whether a triangle's corners are clockwise from outside (m,).
+        vertex: numbers of the vertices (n,), int32.
+        around: the facets around vertices, and where those of each vertex begin, (3 m,) and (n,), int32; None if each
+            vertex has them in the order of the list.
     """
 
     facet: np.ndarray
-    plane: np.ndarray
+    inward: np.ndarray
     vertex: np.ndarray
-    around: tuple[np.ndarray, np.ndarray]
+    around: tuple[np.ndarray, np.ndarray] | None
+
+
+class _Answer(NamedTuple):
+    """What Qhull prints: facets, its summary with its lists, and vertices, if they are needed."""
+
+    facets: bytes
+    lists: bytes
+    vertices: bytes
 
 
 def facets_of(points: np.ndarray) -> Facets:
@@ -90,8 +99,21 @@ def _opened(place: Path) -> Any:
     """A library, or None if it can't be used here."""
     try:
         found = ctypes.CDLL(str(place))
-        for name in ("qh_zero", "qh_new_qhull", "qh_printlists", "qh_freeqhull", "qh_memfreeshort"):
-            getattr(found, name)
+        pointer, number = ctypes.c_void_p, ctypes.c_int
+        for name, arguments in (
+            ("qh_zero", [pointer] * 2),
+            ("qh_new_qhull", [pointer, number, number, pointer, number, ctypes.c_char_p, pointer, pointer]),
+            ("qh_printlists", [pointer]),
+            ("qh_pointvertex", [pointer]),
+            ("qh_setcompact", [pointer] * 2),
+            ("qh_setdellast", [pointer]),
+            ("qh_settempfree", [pointer] * 2),
+            ("qh_printvertex", [pointer] * 3),
+            ("qh_freeqhull", [pointer, number]),
+            ("qh_memfreeshort", [pointer] * 3),
+        ):
+            getattr(found, name).argtypes = arguments
+        found.qh_pointvertex.restype = found.qh_setdellast.restype = pointer
         _streams()
     except (OSError, AttributeError):
         return None
@@ -103,7 +125,7 @@ def _streams() -> Any:
     """The C library, whose streams into memory Qhull can print to."""
     c = ctypes.CDLL(None)
     c.open_memstream.restype = ctypes.c_void_p
-    c.fclose.argtypes = c.free.argtypes = (ctypes.c_void_p,)
+    c.fclose.argtypes = c.fflush.argtypes = c.free.argtypes = (ctypes.c_void_p,)
     return c
 
 
@@ -112,80 +134,131 @@ class _Stream:
 
     def __init__(self) -> None:
         self._text, self._size = ctypes.c_void_p(), ctypes.c_size_t()
-        self.file = ctypes.c_void_p(_streams().open_memstream(ctypes.byref(self._text), ctypes.byref(self._size)))
+        self.file = _streams().open_memstream(ctypes.byref(self._text), ctypes.byref(self._size))
 
-    def close(self) -> str:
-        """End it; returns what was written."""
+    def written(self) -> bytes:
+        """What was written so far."""
+        _streams().fflush(self.file)
+        return ctypes.string_at(self._text.value or 0, self._size.value)
+
+    def close(self) -> None:
+        """End it."""
         _streams().fclose(self.file)
-        text = ctypes.string_at(self._text.value or 0, self._size.value).decode("latin-1")
         _streams().free(self._text)
-        return text
 
 
 def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
-    """The hull as Qhull's library tells it, or None if it has very many facets, or the answer can't be understood.
+    """The hull as Qhull's library tells it, or None if the answer can't be understood.
 
     Raises:
         MeshDataError: the points lie in a plane.
     """
-    numbers, summary = _ask(qhull, points, "s n Fv FI")
-    try:
-        table = np.array(numbers.split(), np.float64)
-    except ValueError:
+    answer = _ask(qhull, points, "s Fv")
+    facet = facets_in(answer.facets)
+    if facet is None or not len(facet) or facet.max() >= len(points):
         return None
-    count = int(table[1]) if len(table) > 1 else 0
-    # planes with their size, then facets, then their names, each after their number
-    if not 0 < count <= MANY or len(table) != 2 + 4 * count + 1 + 4 * count + 1 + count:
-        return None
-    plane, corner, name = np.split(table, [2 + 4 * count, 3 + 8 * count])
-    size, *facet = corner[1:].astype(np.int64).reshape(-1, 4).T
-    if (size != 3).any():
-        return None
-    facets = np.stack(facet, axis=1), plane[2:].reshape(-1, 4)
-    # four are the tetrahedron that it starts from, without a cone
-    if count > 4 and _MERGED not in summary:
-        return Facets(*facets, _last_cones(facets[0]), _as_listed(facets[0]))
-    return _read_vertices(*facets, name[1:].astype(np.int64).tolist(), *_ask(qhull, points, "FF"))
+    height, clear = _heights(points, facet)
+    if not clear.all():
+        height = _above_planes(qhull, points, facet)
+        if height is None:
+            return None
+    inward = height < 0.0
+    if not answer.vertices:
+        return Facets(facet, inward, _last_cones(facet), None)
+    found = _read_vertices(facet, answer)
+    return found and Facets(facet, inward, *found)
 
 
-def _ask(qhull: Any, points: np.ndarray, formats: str) -> tuple[str, str]:
-    """Run Qhull's library; returns what it prints in some formats, and its lists.
+def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
+    """Run Qhull's library, and let it print in some formats.
 
     Raises:
         MeshDataError: the points lie in a plane.
     """
     points = np.ascontiguousarray(points, np.float64)
     state = ctypes.create_string_buffer(_STATE)
-    facets, lists, rest = _Stream(), _Stream(), (ctypes.c_int(), ctypes.c_int())
+    facets, lists, vertices, rest = _Stream(), _Stream(), _Stream(), (ctypes.c_int(), ctypes.c_int())
     qhull.qh_zero(state, lists.file)
-    command, where = f"qhull {OPTIONS} {formats}".encode(), ctypes.c_void_p(points.ctypes.data)
-    failed = qhull.qh_new_qhull(state, 3, len(points), where, 0, command, facets.file, lists.file)
-    if not failed:
+    command = f"qhull {OPTIONS} {formats}".encode()
+    failed = qhull.qh_new_qhull(state, 3, len(points), points.ctypes.data, 0, command, facets.file, lists.file)
+    # four facets are the tetrahedron that it starts from, without a cone
+    if not failed and (_MERGED in lists.written() or facets.written().startswith(b"4\n")):
         qhull.qh_printlists(state)
+        _print_vertices(qhull, state, vertices)
     qhull.qh_freeqhull(state, 0)
     qhull.qh_memfreeshort(state, ctypes.byref(rest[0]), ctypes.byref(rest[1]))
-    texts = facets.close(), lists.close()
+    answer = _Answer(facets.written(), lists.written(), vertices.written())
+    for stream in (facets, lists, vertices):
+        stream.close()
     if failed:
         raise MeshDataError(FLAT)
-    return texts
+    return answer
 
 
-def _read_vertices(facet: np.ndarray, plane: np.ndarray, names: list[int], dump: str, lists: str) -> Facets | None:
-    """A hull of known facets, with what Qhull printed of its vertices; None if that doesn't fit together."""
-    vertices = dump.partition("\n- f")[0]
-    number = {f"f{name}": k for k, name in enumerate(names)}
-    point_of = {vertex: int(point) for point, vertex in _VERTEX.findall(vertices)}
-    found = _LISTED.search(lists)
-    order = found[1].split() if found else []
-    if sorted(order) != sorted(point_of) or set(point_of.values()) != set(facet.ravel().tolist()):
+def _print_vertices(qhull: Any, state: Any, stream: _Stream) -> None:
+    """Let Qhull print its vertices, one by one."""
+    address, printer, last, file = ctypes.addressof(state), qhull.qh_printvertex, qhull.qh_setdellast, stream.file
+    vertices = ctypes.c_void_p(qhull.qh_pointvertex(state))
+    qhull.qh_setcompact(state, vertices)
+    while vertex := last(vertices):
+        printer(address, file, vertex)
+    qhull.qh_settempfree(state, ctypes.byref(vertices))
+
+
+def _read_vertices(facet: np.ndarray, answer: _Answer) -> tuple[np.ndarray, Any] | None:
+    """The order of vertices, and the facets around them, for known facets; None if they don't fit together."""
+    read = vertices_in(answer.vertices, facet.size + 1)
+    names = numbers_in(answer.lists, _FACETS, len(facet))
+    if read is None or names is None:
         return None
-    pairs = [(int(v), number.get(name, -1)) for v, near in _AROUND.findall(vertices) for name in near.split()]
-    vertex, near = np.array(pairs, np.int64).reshape(-1, 2).T
-    if (near < 0).any():
+    rows, near = read
+    listed = numbers_in(answer.lists, _VERTICES, len(rows))
+    on_hull = np.zeros(max(facet.max(), rows[:, 0].max()) + 1, bool)
+    on_hull[rows[:, 0]] = True
+    if listed is None or not on_hull[facet].all() or on_hull.sum() != len(rows):
         return None
-    # it tells nothing where the list decides
-    around = (vertex, near) if len(vertex) == facet.size else _as_listed(facet)
-    return Facets(facet, plane, np.array([point_of[name] for name in order]), around)
+    place = _places(rows[:, 1], listed)
+    number = _places(names, near)
+    if place is None or number is None or len(set(listed.tolist())) != len(listed):
+        return None
+    rows = rows[place]
+    # it tells nothing of facets where the list decides
+    return rows[:, 0].copy(), (number, rows[:, 2:].copy()) if len(number) == facet.size else None
+
+
+def _places(names: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+    """Where wanted names stand in a list of names, int32; None if one doesn't."""
+    place = np.full(max(names.max(initial=0), wanted.max(initial=0)) + 1, -1, np.int32)
+    place[names] = np.arange(len(names))
+    found = place[wanted]
+    return found if (found >= 0).all() else None
+
+
+def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far triangles of a hull lie above its middle, seen from where their corners are counter-clockwise.
+
+    Times twice their area; and whether that leaves no doubt about their side.
+    """
+    corner = points[facet]
+    middle, size = corner.reshape(-1, 3).mean(axis=0), np.ptp(corner.reshape(-1, 3), axis=0).max()
+    first, second = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
+    normal = cross_rows(first, second)
+    height = ((corner[:, 0] - middle) * normal).sum(axis=1)
+    area = np.sqrt((normal * normal).sum(axis=1))
+    longest = np.sqrt(np.maximum((first * first).sum(axis=1), (second * second).sum(axis=1)))
+    return height, (area > _THIN * size * longest) & (np.abs(height) > _CLEAR * size * area)
+
+
+def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarray | None:
+    """A number for each facet that is negative if it is clockwise from outside; None if it can't be understood."""
+    plane = np.array(_ask(qhull, points, "n").facets.split(), np.float64)[2:]
+    return _along_planes(points, facet, plane.reshape(-1, 4)) if len(plane) == 4 * len(facet) else None
+
+
+def _along_planes(points: np.ndarray, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
+    """Normals of triangles along those of planes (m, 4), which point outside."""
+    a, b, c = (points[facet[:, k]] for k in range(3))
+    return (cross_rows(b - a, c - a) * plane[:, :3]).sum(axis=1)
 
 
 def _by_scipy(points: np.ndarray) -> Facets:
@@ -203,12 +276,8 @@ def _by_scipy(points: np.ndarray) -> Facets:
     except QhullError:
         raise MeshDataError(FLAT) from None
     facet, _, plane, _, _ = found.get_simplex_facet_array()
-    return Facets(facet, plane, _vertex_order(found, facet, plane), _as_listed(facet))
-
-
-def _as_listed(facet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of a vertex and a facet at it, in the order of the list of facets."""
-    return facet.ravel(), np.repeat(np.arange(len(facet)), 3)
+    facet, order = facet.astype(np.int32), _vertex_order(found, facet, plane).astype(np.int32)
+    return Facets(facet, _along_planes(points, facet, plane) < 0.0, order, None)
 
 
 def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
@@ -222,13 +291,16 @@ def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarra
 
 
 def _last_cones(facet: np.ndarray) -> np.ndarray:
-    """The vertices by the last cone of facets that each belongs to, and by their first place in it.
+    """The vertices by the last cone of facets that each belongs to, and by their first place in it, int32.
 
     The facets of a cone follow one another, and each names the apex first.
     """
     apex = facet[:, 0]
-    cone = np.cumsum(np.concatenate(([True], apex[1:] != apex[:-1])))
-    vertex, cone = facet.ravel(), np.repeat(cone, 3)
-    place = np.lexsort((np.arange(len(vertex)), -cone, vertex))
-    first = place[np.concatenate(([True], vertex[place][1:] != vertex[place][:-1]))]
-    return vertex[np.sort(first)]
+    cone = np.repeat(np.cumsum(np.concatenate(([True], apex[1:] != apex[:-1]))), 3)
+    vertex = facet.ravel()
+    # of what is written twice to a place the last remains
+    last, first = np.zeros((2, vertex.max() + 1), np.int64)
+    last[vertex] = cone
+    place = np.flatnonzero(last[vertex] == cone)
+    first[vertex[place[::-1]]] = place[::-1]
+    return vertex[place[first[vertex[place]] == place]]

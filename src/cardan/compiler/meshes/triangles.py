@@ -29,7 +29,7 @@ def triangles(vertex: np.ndarray, face: np.ndarray) -> Triangles:
     """Triangles of a mesh; ``vertex`` float32 (n, 3), ``face`` (m, 3)."""
     a, b, c = vertex[face[:, 0]], vertex[face[:, 1]], vertex[face[:, 2]]
     centre = ((a + b + c) / np.float32(3.0)).astype(np.float64)
-    cross = _cross((b - a).astype(np.float64), (c - a).astype(np.float64))
+    cross = cross_rows((b - a).astype(np.float64), (c - a).astype(np.float64))
     length = np.sqrt((cross * cross).sum(axis=1))
     thin = length < mjMINVAL
     normal = cross / np.where(thin, 1.0, length)[:, None]
@@ -37,7 +37,7 @@ def triangles(vertex: np.ndarray, face: np.ndarray) -> Triangles:
     return Triangles(centre, cross, normal, 0.5 * length)
 
 
-def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+def cross_rows(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Row by row cross product."""
     return np.stack(
         [
