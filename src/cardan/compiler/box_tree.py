@@ -7,7 +7,6 @@ its order, so that nothing is sorted again.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,8 @@ from cardan.jit.driver.direct import call, native_over
 
 _FLAT = 1e-14  # sides below this are widened by it on both sides
 _SAME = 1e-14  # centres that differ by no more count as equal
+_BITS = 11
+_DIGITS = 1 << _BITS  # of numbers that are sorted
 
 PARTS = Struct(
     "Parts",
@@ -28,6 +29,9 @@ PARTS = Struct(
         Field("room", "i4", ("any",), "of a list that is being divided: its second half"),
         Field("first", "i4", ("any",), "first place in the lists of the parts of each node"),
         Field("number", "i4", ("any",), "number of parts of each node"),
+        Field("centre", "f8", ("any", 3), "the points that decide on which side of a cut a part comes"),
+        Field("key", "i8", ("any", 3), "their coordinates as integers in the same order"),
+        Field("count", "i4", ("any",), "how many numbers have each digit; then, where each stretch begins"),
     ],
     readonly=False,
 )
@@ -53,22 +57,24 @@ class BoxTree(NamedTuple):
     aabb: np.ndarray
 
 
-def box_tree(corner: np.ndarray, centre: np.ndarray) -> BoxTree:
+def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
     """The tree over all parts, at least one.
 
     Args:
-        corner: corners of the parts (n, corners of one, 3).
+        low: lowest corners of the parts' boxes (n, 3).
+        high: highest corners.
         centre: the points that decide on which side of a cut a part comes (n, 3).
     """
-    n = len(corner)
+    n = len(low)
     count = 2 * n - 1
     parts, memory = StructMemory(PARTS, {}), StructMemory(TREE, {})
-    # an axis of three or four entries is slow to reduce
-    parts.attach("low", reduce(np.minimum, corner.swapaxes(0, 1)))
-    parts.attach("high", reduce(np.maximum, corner.swapaxes(0, 1)))
-    parts.attach("sorted", np.concatenate([_order(centre[:, axis]) for axis in range(3)]))
-    for name, size in (("side", n), ("room", n), ("first", count), ("number", count)):
+    parts.attach("low", low)
+    parts.attach("high", high)
+    parts.attach("centre", centre)
+    parts.attach("key", _keys(centre))
+    for name, size in (("sorted", 3 * n), ("side", n), ("room", n), ("first", count), ("number", count)):
         parts.attach(name, np.empty(size, np.int32))
+    parts.attach("count", np.empty(max(n, _DIGITS), np.int32))
     tree = BoxTree(
         np.zeros(count, np.int32), np.full((count, 2), -1, np.int32), np.full(count, -1, np.int32), np.zeros((count, 6))
     )
@@ -78,15 +84,59 @@ def box_tree(corner: np.ndarray, centre: np.ndarray) -> BoxTree:
     return tree
 
 
-def _order(values: np.ndarray) -> np.ndarray:
-    """The parts in the order of their centres along an axis."""
-    order = np.argsort(values, kind="stable")
-    steps = np.diff(values[order])
-    near = steps <= _SAME
-    if not (near & (steps > 0.0)).any():
-        return order
-    group = np.concatenate([[0], np.cumsum(~near)])
-    return order[np.lexsort((order, group))]
+def _keys(values: np.ndarray) -> np.ndarray:
+    """Integers in the order of numbers: their bits, all but the sign turned over where they are negative."""
+    bits = (np.ascontiguousarray(values, np.float64) + 0.0).view(np.int64)  # no -0
+    return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+
+
+@kernel
+def _sort_by_digits(p: Any, axis: int, n: int) -> None:
+    """Sort the parts by their centres along an axis; the order of equal ones holds.
+
+    Numbers are sorted by one digit after the other, the lowest first (D. Knuth, The Art of Computer Programming 3,
+    section 5.2.5).
+    """
+    first = axis * n
+    for i in range(n):
+        p.sorted[first + i] = i
+    for shift in range(0, 64, _BITS):
+        half = _DIGITS // 2 if shift + _BITS >= 64 else 0  # the highest digit has a sign
+        for digit in range(_DIGITS):
+            p.count[digit] = 0
+        for i in range(n):
+            p.count[((p.key[i, axis] >> shift) + half) & (_DIGITS - 1)] += 1
+        if p.count[((p.key[0, axis] >> shift) + half) & (_DIGITS - 1)] == n:
+            continue
+        start = 0
+        for digit in range(_DIGITS):
+            number = p.count[digit]
+            p.count[digit] = start
+            start += number
+        for i in range(n):
+            part = p.sorted[first + i]
+            digit = ((p.key[part, axis] >> shift) + half) & (_DIGITS - 1)
+            p.room[p.count[digit]] = part
+            p.count[digit] += 1
+        for i in range(n):
+            p.sorted[first + i] = p.room[i]
+
+
+@kernel
+def _restore_order(p: Any, axis: int, n: int) -> None:
+    """Let stretches of centres that agree with their neighbours to 1e-14 have the order of the parts."""
+    first = axis * n
+    group = 0
+    for i in range(n):
+        part = p.sorted[first + i]
+        if i == 0 or not p.centre[part, axis] - p.centre[p.sorted[first + i - 1], axis] <= _SAME:
+            p.count[group] = i
+            group += 1
+        p.side[part] = group - 1
+    for part in range(n):
+        place = p.count[p.side[part]]
+        p.count[p.side[part]] += 1
+        p.sorted[first + place] = part
 
 
 @kernel
@@ -130,6 +180,9 @@ def _divide(p: Any, first: int, start: int, number: int) -> None:
 @native_over("Parts", "BoxTree")
 def grow_box_tree(p: Any, t: Any, n: int, _unused: int) -> int:
     """Build the tree over `n` parts: nodes depth first, so that each stands before its children."""
+    for axis in range(3):
+        _sort_by_digits(p, axis, n)
+        _restore_order(p, axis, n)
     p.first[0] = 0
     p.number[0] = n
     for node in range(2 * n - 1):

@@ -210,7 +210,8 @@ def _put_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any
     number = 0
     if len(ids):
         corner = flex.xvert[flex.elem[ids]]
-        tree = box_tree(corner, 0.5 * (corner.min(axis=1) + corner.max(axis=1)))
+        low, high = corner.min(axis=1), corner.max(axis=1)
+        tree = box_tree(low, high, 0.5 * (low + high))
         number = len(tree.depth)
         nodeid = np.where(tree.nodeid >= 0, ids[tree.nodeid], -1)
         for field, rows in zip(_TREE_FIELDS, (tree.depth, tree.child, nodeid), strict=True):

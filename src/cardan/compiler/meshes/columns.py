@@ -55,7 +55,7 @@ def _find_hulls(meshes: list[Mesh]) -> None:
 def _put_mesh(build: Build, mesh: Mesh) -> None:
     """One mesh, in its own frame even when no geom uses it."""
     mesh.place()
-    tree = face_tree(mesh.vertex, mesh.face)
+    tree = face_tree(mesh.surface)
     tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]
     texcoord_adr = build.add_block("mesh_texcoord", mesh.texcoord)
     graph_adr = build.add_block("mesh_graph", mesh.graph)

@@ -9,7 +9,7 @@ import numpy as np
 from cardan.collision.sdf.sampling import shape_distances
 from cardan.compiler.meshes.marching_cubes import marching_cubes
 from cardan.compiler.meshes.normals import vertex_normals
-from cardan.compiler.meshes.triangles import triangles
+from cardan.compiler.meshes.surface import Surface
 from cardan.formats.raw import MeshDataError, RawMesh
 
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ def implicit_mesh(shape: Shape, attributes: tuple[float, ...]) -> RawMesh:
         raise MeshDataError(f"the distance of {shape.name} has no zero in its box: it has no surface there")
     placed = (low + sides * vertex / (count - 1)).astype(np.float32)
     face = face.astype(np.int32)
-    normal = vertex_normals(triangles(vertex, face), face, len(vertex), smooth=True)
+    normal = vertex_normals(Surface(vertex, face), smooth=True)
     return RawMesh(placed, face, normal, np.empty((0, 2), np.float32))

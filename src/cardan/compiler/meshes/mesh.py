@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.compiler.files import asset_name, read_asset
-from cardan.compiler.meshes import triangles as tri
 from cardan.compiler.meshes.hull import convex_hull, hull_graph
 from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.normals import renormalized, vertex_normals
+from cardan.compiler.meshes.orientation import turned_edge
+from cardan.compiler.meshes.surface import Surface, moved, turned
 from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
 from cardan.formats.meshes import reader
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _DENSITY = 1000.0  # kg/m^3
-Weigh = Callable[[tri.Triangles], np.ndarray]
+Weigh = Callable[[], np.ndarray]
 
 
 class MassProperties(NamedTuple):
@@ -47,6 +48,7 @@ class Mesh:
 
     Attributes:
         element, values: the asset, and its resolved attributes.
+        surface: its triangles, once a geom has asked for `solid` or `shell`.
         vertex: (n, 3) float32, in the file's coordinates after scaling; in the mesh's own frame once a geom has asked
             for `solid` or `shell`.
         normal, texcoord, face, face_normal, face_texcoord: see `RawMesh`.
@@ -98,8 +100,7 @@ class Mesh:
             self.face = self.cloud_hull.face
             raw.face_normal = raw.face_texcoord = None
         if not len(self.normal):
-            parts = tri.triangles(self.vertex, self.face)
-            self.normal = vertex_normals(parts, self.face, len(self.vertex), self.values["smoothnormal"])
+            self.normal = vertex_normals(Surface(self.vertex, self.face), self.values["smoothnormal"])
         self._transform(np.array(self.values["refpos"]), self.values["refquat"], scale)
         self.face_normal = self.face if raw.face_normal is None else raw.face_normal
         no_coordinates = self.face if len(self.texcoord) else np.zeros_like(self.face)
@@ -111,8 +112,8 @@ class Mesh:
             self.vertex = self.vertex - position.astype(np.float32)
         if quat != IDENTITY[1] and any(quat):
             turn = _matrix(neg_quat(normalize4(quat)))
-            self.vertex = _turned(self.vertex, turn)[0]
-            self.normal = _turned(self.normal, turn)[0]
+            self.vertex = turned(self.vertex, turn)[0]
+            self.normal = turned(self.normal, turn)[0]
         if (scale != 1.0).any():
             self.vertex = (self.vertex * scale).astype(np.float32)
             self.normal = (self.normal * scale).astype(np.float32)
@@ -145,23 +146,25 @@ class Mesh:
         Without volume they are those of nothing, and the surface gives the frame. A mesh that is turned inside out is
         taken as the other meshes are when compiler exactmeshinertia is not set.
         """
-        parts = tri.triangles(self.vertex, self.face)
-        self._centroid = tri.face_centroid(parts)
+        parts = self.surface = Surface(self.vertex, self.face)
+        self._centroid = parts.centroid()
         signed = self.exact
         if signed:
             self._check_orientation()
-        volumes = tri.pyramid_volumes(parts, self._centroid, signed)
-        if signed and volumes.sum() < mjMINVAL:
+        volumes = parts.pyramid_volumes(self._centroid, signed)
+        total = parts.total(volumes)
+        if signed and total < mjMINVAL:
             signed = False
-            volumes = tri.pyramid_volumes(parts, self._centroid, signed)
-        if volumes.sum() < mjMINVAL:
-            self._flat = self._turn(tri.weighted_centre(parts, self._centroid, parts.area), _areas, 12.0)
+            volumes = parts.pyramid_volumes(self._centroid, signed)
+            total = parts.total(volumes)
+        if total < mjMINVAL:
+            self._flat = self._turn(parts.weighted_centre(self._centroid, parts.area), lambda: parts.area, 12.0)
             return MassProperties(0.0, IDENTITY, (0.0, 0.0, 0.0))
 
-        def pyramids(parts: tri.Triangles) -> np.ndarray:
-            return tri.pyramid_volumes(parts, np.zeros(3), signed)
+        def pyramids() -> np.ndarray:
+            return parts.pyramid_volumes(np.zeros(3), signed)
 
-        return self._turn(tri.weighted_centre(parts, self._centroid, volumes), pyramids, 20.0)
+        return self._turn(parts.weighted_centre(self._centroid, volumes), pyramids, 20.0)
 
     def place(self) -> None:
         """Put the vertices into the mesh's frame, if no geom has asked for that."""
@@ -169,7 +172,7 @@ class Mesh:
 
     def _check_orientation(self) -> None:
         """For the exact volume all faces must look to the same side."""
-        found = tri.turned_edge(self.face)
+        found = turned_edge(self.face)
         if found:
             where = f"check the faces with vertices {found[0]} and {found[1]}"
             raise self.element.error(f"the faces have inconsistent orientation: {where}")
@@ -179,14 +182,15 @@ class Mesh:
 
         ``weigh`` gives the volume or area of the triangles; over ``share``, that is their weight in the second moments.
         """
-        self.vertex = (self.vertex - centre).astype(np.float32)
-        weight = weigh(tri.triangles(self.vertex, self.face))
-        box, quat = _inertia_box(self.vertex, self.face, weight, share)
+        self.surface.move(moved(self.vertex, centre))
+        weight = weigh()
+        box, quat = _inertia_box(self.surface, weight, share)
+        volume = self.surface.total(weight)
         turn = _matrix(neg_quat(quat))
-        self.vertex, exact = _turned(self.vertex, turn)
-        self.normal = _turned(self.normal, turn)[0]
-        self.low, self.high = exact.min(axis=0), exact.max(axis=0)
-        return MassProperties(float(tri.total(weight)), (_vector(centre), quat), box)
+        self.vertex, (self.low, self.high) = turned(self.surface.vertex, turn)
+        self.normal = turned(self.normal, turn)[0]
+        self.surface.move(self.vertex)
+        return MassProperties(volume, (_vector(centre), quat), box)
 
     @cached_property
     def shell(self) -> MassProperties:
@@ -198,10 +202,10 @@ class Mesh:
         solid = self.solid
         if self._flat is not None:
             return self._flat
-        parts = tri.triangles(self.vertex, self.face)
-        centre = tri.weighted_centre(parts, self._centroid, parts.area)
-        box, _ = _inertia_box(self.vertex, self.face, parts.area, 12.0)
-        return MassProperties(float(tri.total(parts.area)), (_vector(centre), solid.pose[1]), box)
+        parts = self.surface
+        centre = parts.weighted_centre(self._centroid, parts.area)
+        box, _ = _inertia_box(parts, parts.area, 12.0)
+        return MassProperties(parts.total(parts.area), (_vector(centre), solid.pose[1]), box)
 
     @property
     def centre(self) -> Vec3:
@@ -214,22 +218,17 @@ class Mesh:
         return _vector(0.5 * (self.high - self.low))
 
 
-def _inertia_box(vertex: np.ndarray, face: np.ndarray, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
+def _inertia_box(parts: Surface, weight: np.ndarray, share: float) -> tuple[Vec3, Quat]:
     """Half sides and orientation of the inertia box; ``weight`` is the volume or area of the triangles.
 
     It is found at a usual density, since the search for the axes ends at an absolute precision.
     """
-    (a, b, c), quat = principal_axes(tri.second_moments(vertex, face, _DENSITY * weight / share))
-    mass = _DENSITY * float(tri.total(weight))
+    (a, b, c), quat = principal_axes(parts.second_moments(_DENSITY * weight / share))
+    mass = _DENSITY * parts.total(weight)
     if mass <= 0.0:
         return (0.0, 0.0, 0.0), quat
     x, y, z = (0.5 * sqrt(max(0.0, 6.0 * moment / mass)) for moment in (b + c - a, a + c - b, a + b - c))
     return (x, y, z), quat
-
-
-def _areas(parts: tri.Triangles) -> np.ndarray:
-    """Areas of triangles."""
-    return parts.area
 
 
 def _vector(row: np.ndarray) -> Vec3:
@@ -246,10 +245,3 @@ def _turn_faces(raw: RawMesh) -> None:
 
 def _matrix(quat: Any) -> np.ndarray:
     return np.array(quat2mat(quat)).reshape(3, 3)
-
-
-def _turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors turned, in single precision and as computed."""
-    x, y, z = rows.astype(np.float64).T
-    exact = np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix], axis=1)
-    return exact.astype(np.float32), exact

@@ -2,101 +2,125 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
+from numpy import float32, float64
 
-from cardan.compiler.meshes.triangles import Triangles
+from cardan.compiler.meshes.surface import Surface
 from cardan.constants import mjMINVAL
-from cardan.jit import Field, Struct, StructMemory, exact
+from cardan.jit import Field, Struct, StructMemory, exact, kernel
 from cardan.jit.driver.direct import call, native_over
 
 _SHARP = 0.8  # cosine between a face's normal and the mean one, below which the edge is sharp
 
-FACES = Struct(
-    "Faces",
-    [
-        Field("face", "i4", ("any", 3), "vertices of each face"),
-        Field("normal", "f8", ("any", 3), "unit normal of each face"),
-        Field("weighted", "f8", ("any", 3), "what the face adds to the sums of its vertices"),
-    ],
-    readonly=True,
-)
-
-SUMS = Struct(
-    "Sums",
+NORMALS = Struct(
+    "Normals",
     [
         Field("total", "f4", ("any", 3), "sum over the corners at each vertex"),
-        Field("mean", "f4", ("any", 3), "unit vector along the sum over all corners"),
+        Field("sharp", "f4", ("any", 3), "the same over corners at sharp edges"),
+        Field("unit", "f4", ("any", 3), "unit vectors"),
     ],
     readonly=False,
 )
 
 
-def vertex_normals(parts: Triangles, face: np.ndarray, count: int, smooth: bool) -> np.ndarray:
+def vertex_normals(surface: Surface, smooth: bool) -> np.ndarray:
     """Normals of vertices: means of the faces around, weighted by area; sharp edges don't count unless ``smooth``."""
-    # the unit normal by the inverse length, rounded as in the reference
-    length = 2.0 * parts.area
-    inverse = 1.0 / np.where(length < mjMINVAL, 1.0, length)
-    faces, sums = StructMemory(FACES, {}), StructMemory(SUMS, {})
-    faces.attach("face", face)
-    faces.attach("normal", parts.normal)
-    faces.attach("weighted", length[:, None] * (inverse[:, None] * parts.cross))
-    total, sharp = np.zeros((2, count, 3), np.float32)
-    sums.attach("total", total)
-    call(sum_corners, faces, sums)
-    if smooth:
-        return _unit(total)
+    memory, count = StructMemory(NORMALS, {}), len(surface.vertex)
+    total, unit = np.zeros((count, 3), np.float32), np.empty((count, 3), np.float32)
+    memory.attach("total", total)
+    memory.attach("unit", unit)
+    call(sum_corners, surface.memory, memory)
     # where the faces cancel out, edges are sharp by their angle to x, as in the reference
-    sums.attach("mean", _unit(total, (1.0, 0.0, 0.0)))
-    sums.attach("total", sharp)
-    call(sum_sharp_corners, faces, sums)
-    return _unit(total - sharp)
-
-
-@native_over("Faces", "Sums")
-@exact
-def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """Sum over all corners, rounded to single precision after each addition."""
-    for i in range(len(f.face)):
-        for j in range(3):
-            vertex = f.face[i, j]
-            for k in range(3):
-                s.total[vertex, k] = s.total[vertex, k] + f.weighted[i, k]
-    return 0
-
-
-@native_over("Faces", "Sums")
-@exact
-def sum_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """The same over the corners at which the face's normal is far from the mean one."""
-    for i in range(len(f.face)):
-        for j in range(3):
-            vertex = f.face[i, j]
-            cosine = f.normal[i, 0] * s.mean[vertex, 0]
-            cosine = cosine + f.normal[i, 1] * s.mean[vertex, 1]
-            cosine = cosine + f.normal[i, 2] * s.mean[vertex, 2]
-            if cosine < _SHARP:
-                for k in range(3):
-                    s.total[vertex, k] = s.total[vertex, k] + f.weighted[i, k]
-    return 0
-
-
-def _unit(vector: np.ndarray, default: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> np.ndarray:
-    """Unit vectors in single precision; ``default`` for those without direction."""
-    x, y, z = vector.T
-    length = np.sqrt(x * x + y * y + z * z)
-    zero = length < mjMINVAL
-    unit = vector / np.where(zero, np.float32(1.0), length)[:, None]
-    unit[zero] = default
+    call(find_units, surface.memory, memory, 2 if smooth else 0)
+    if not smooth:
+        memory.attach("sharp", np.zeros((count, 3), np.float32))
+        call(take_sharp_corners, surface.memory, memory)
+        call(find_units, surface.memory, memory, 2)
     return unit
 
 
 def renormalized(vector: np.ndarray) -> np.ndarray:
     """Unit vectors in single precision, by multiplication with the inverse length; (0, 0, 1) for zero vectors."""
-    x, y, z = vector.T
-    length = np.sqrt(x * x + y * y + z * z)
-    zero = length < mjMINVAL
-    unit = vector * (np.float32(1.0) / np.where(zero, np.float32(1.0), length))[:, None]
-    unit[zero] = (0.0, 0.0, 1.0)
+    memory, unit = StructMemory(NORMALS, {}), np.empty((len(vector), 3), np.float32)
+    memory.attach("total", vector)
+    memory.attach("unit", unit)
+    call(renormalize, memory, memory)
     return unit
+
+
+@kernel
+def _add_corner(f: Any, total: Any, face: int, vertex: int) -> None:
+    """Add the face's normal, its area as its weight, to the sum of a vertex.
+
+    It is the unit normal by the inverse length, rounded as in the reference.
+    """
+    length = 2.0 * f.area[face]
+    inverse = 1.0 / (1.0 if length < mjMINVAL else length)
+    for k in range(3):
+        total[vertex, k] = total[vertex, k] + length * (inverse * f.cross[face, k])
+
+
+@native_over("Surface", "Normals")
+@exact
+def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
+    """Sum over all corners, rounded to single precision after each addition."""
+    for i in range(len(f.face)):
+        for j in range(3):
+            _add_corner(f, s.total, i, f.face[i, j])
+    return 0
+
+
+@native_over("Surface", "Normals")
+@exact
+def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
+    """Take from the sums those over the corners at which the face's normal is far from the mean one."""
+    for i in range(len(f.face)):
+        for j in range(3):
+            vertex = f.face[i, j]
+            cosine = f.normal[i, 0] * s.unit[vertex, 0]
+            cosine = cosine + f.normal[i, 1] * s.unit[vertex, 1]
+            cosine = cosine + f.normal[i, 2] * s.unit[vertex, 2]
+            if cosine < _SHARP:
+                _add_corner(f, s.sharp, i, vertex)
+    for vertex in range(len(s.total)):
+        for k in range(3):
+            s.total[vertex, k] = s.total[vertex, k] - s.sharp[vertex, k]
+    return 0
+
+
+@kernel
+def _length(x: float, y: float, z: float) -> float:
+    """Length of a vector, each operation rounded to single precision."""
+    a, b, c = float32(x), float32(y), float32(z)
+    return float64(float32(sqrt(a * a + b * b + c * c)))
+
+
+@native_over("Surface", "Normals")
+@exact
+def find_units(_f: Any, s: Any, default: int, _unused: int) -> int:
+    """Unit vectors along the sums; that of an axis, `default`, for those without direction."""
+    for i in range(len(s.total)):
+        length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
+        for k in range(3):
+            if length < mjMINVAL:
+                s.unit[i, k] = 1.0 if k == default else 0.0
+            else:
+                s.unit[i, k] = s.total[i, k] / length
+    return 0
+
+
+@native_over("Normals", "Normals")
+@exact
+def renormalize(s: Any, _same: Any, _unused: int, _neither: int) -> int:
+    """Unit vectors along the sums, by the inverse length."""
+    for i in range(len(s.total)):
+        length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
+        inverse = float64(float32(1.0 / length)) if length >= mjMINVAL else 0.0
+        for k in range(3):
+            s.unit[i, k] = s.total[i, k] * inverse
+        if length < mjMINVAL:
+            s.unit[i, 2] = 1.0
+    return 0

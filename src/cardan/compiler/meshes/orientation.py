@@ -1,0 +1,20 @@
+"""Whether all faces of a mesh look to the same side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def turned_edge(face: np.ndarray) -> tuple[int, int] | None:
+    """Two vertices between which two faces run in the same direction, so that one is turned; None when all is well.
+
+    Faces that name a vertex twice have no direction.
+    """
+    start = face[(face != np.roll(face, 1, axis=1)).all(axis=1)].astype(np.int64)
+    edge = (start << 32 | start[:, [1, 2, 0]]).ravel()
+    edge = np.sort(edge)
+    twice = np.flatnonzero(edge[1:] == edge[:-1])
+    if not len(twice):
+        return None
+    first = int(edge[twice[0]])
+    return first >> 32, first & 0xFFFFFFFF
