@@ -120,7 +120,7 @@ def test_facets_that_are_lines() -> None:
     points = FLAT["grid"] + RNG.normal(size=FLAT["grid"].shape) * 1e-12
     facet = qhull._by_scipy(points).facet
     _, clear = qhull._heights(points, facet)
-    assert not clear.all()
+    assert not clear
     own, other = qhull._by_library(qhull.library(), points), qhull._by_scipy(points)
     assert own is not None
     np.testing.assert_array_equal(own.facet, other.facet)

@@ -8,8 +8,9 @@ from pathlib import PurePath
 
 import numpy as np
 
+from cardan.formats.merging import merge_vertices
 from cardan.formats.obj import read_obj
-from cardan.formats.raw import LARGEST_COUNT, MeshDataError, RawMesh, merge_vertices, only_triangles
+from cardan.formats.raw import LARGEST_COUNT, MeshDataError, RawMesh, only_triangles
 
 _STL_HEADER = 80
 _STL_FACE = np.dtype([("normal", "<f4", 3), ("corner", "<f4", (3, 3)), ("attribute", "<u2")])

@@ -91,33 +91,6 @@ def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
     return RawMesh(**rows, mirrored=())
 
 
-_KEY = (1.0, 1e-2, 1e-4)  # of x, y, z in the number by which corners are looked up
-
-
-def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
-    """Vertices and faces of separate triangles: equal corners become one vertex, in the order of their appearance.
-
-    As in the reference, a corner is looked up by the single-precision number x + y / 100 + z / 10000, under which only
-    the last vertex is remembered: a vertex comes back as a new one when another with the same number stood in between.
-
-    Args:
-        corners: (3 nface, 3) float32.
-    """
-    key = (corners.astype(np.float64) * _KEY).sum(axis=1).astype(np.float32)
-    order = np.argsort(key, kind="stable")
-    ordered, key = corners[order], key[order]
-    starts = np.ones(len(order), bool)
-    starts[1:] = (key[1:] != key[:-1]) | (ordered[1:] != ordered[:-1]).any(axis=1)
-    # the first corner of each run of equal ones stands for all (the sort is stable)
-    first = order[starts]
-    rank = np.empty(len(first), np.int32)
-    appearance = np.argsort(first)
-    rank[appearance] = np.arange(len(first), dtype=np.int32)
-    face = np.empty(len(order), np.int32)
-    face[order] = rank[np.cumsum(starts) - 1]
-    return corners[first[appearance]], face.reshape(-1, 3)
-
-
 def only_triangles(vertex: Floats, face: Indices) -> RawMesh:
     """A mesh without normals and texture coordinates."""
     return RawMesh(vertex, face, _no_rows(3, np.float32), _no_rows(2, np.float32))

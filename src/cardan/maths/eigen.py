@@ -23,13 +23,19 @@ def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
     """R' A R for the rotation R of ``quat``; matrices as (xx, yy, zz, xy, xz, yz)."""
     r = quat2mat(quat)
     xx, yy, zz, xy, xz, yz = full
-    columns = [(r[k], r[3 + k], r[6 + k]) for k in range(3)]
-    images = [
-        (xx * c[0] + xy * c[1] + xz * c[2], xy * c[0] + yy * c[1] + yz * c[2], xz * c[0] + yz * c[1] + zz * c[2])
-        for c in columns
-    ]
-    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    return tuple(sum(a * b for a, b in zip(images[i], columns[j], strict=True)) for i, j in pairs)
+    (a, b, c), (d, e, f), (g, h, i) = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
+    # images of the columns
+    ax, ay, az = xx * a + xy * b + xz * c, xy * a + yy * b + yz * c, xz * a + yz * b + zz * c
+    dx, dy, dz = xx * d + xy * e + xz * f, xy * d + yy * e + yz * f, xz * d + yz * e + zz * f
+    gx, gy, gz = xx * g + xy * h + xz * i, xy * g + yy * h + yz * i, xz * g + yz * h + zz * i
+    return (
+        ax * a + ay * b + az * c,
+        dx * d + dy * e + dz * f,
+        gx * g + gy * h + gz * i,
+        ax * d + ay * e + az * f,
+        ax * g + ay * h + az * i,
+        dx * g + dy * h + dz * i,
+    )
 
 
 def _unit(quat: Quat) -> Quat:

@@ -6,9 +6,15 @@ is convex if it is so at all its edges.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.driver.direct import call, native_over
+from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3, sub3
+from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -19,22 +25,42 @@ LEAST_AREA = 1e-12
 """Area of a face, relative to the square of the mesh's size, below which its normal means nothing."""
 
 
+FOLDS = Struct(
+    "HullFolds",
+    [
+        Field("certain", "u1", ("any",), "for each vertex of a mesh, whether the hull is convex around it"),
+        Field("begin", "i4", ("any",), "of one hull: first place in the list of the faces around each vertex"),
+        Field("number", "i4", ("any",), "number of the faces around each vertex"),
+        Field("around", "i4", ("any",), "faces around vertices"),
+        Field("normal", "f8", ("any", 3), "unit normals of faces to the outside, or 0"),
+        Field("sums", "f8", ("any", 3), "middle, least and largest coordinates (3, 3)"),
+    ],
+    readonly=False,
+)
+
+
 def vertex_certain(m: MjModel) -> np.ndarray:
     """For each vertex of a mesh, 1 if a search that ends there has found the farthest vertex of the hull, else 0.
 
     That is so where the hull is convex around the vertex. It need not be: hulls of surfaces with many points in a plane
     have slivers that fold over their neighbours, and searches get stuck there.
+
+    Raises:
+        ValueError: there is no graph of a hull where there should be one.
     """
     certain = np.zeros(max(1, m.nmeshvert), np.uint8)
-    for mesh in range(m.nmesh):
-        graph, first = int(m.mesh_graphadr[mesh]), int(m.mesh_vertadr[mesh])
-        if graph >= 0:
-            faces = _hull_faces(m, graph)
-            vertices = m.mesh_vert[first : first + m.mesh_vertnum[mesh]].astype(np.float64)
-            on_hull = np.zeros(len(vertices), bool)
-            on_hull[faces] = True
-            on_hull[faces[~_convex_faces(vertices, faces)]] = False
-            certain[first : first + len(vertices)] = on_hull
+    if not m.nmeshgraph:
+        return certain
+    memory, faces = StructMemory(FOLDS, {}), m.nmeshgraph // 3  # no hull has more
+    memory.attach("certain", certain)
+    for name in ("begin", "number"):
+        memory.attach(name, np.empty(m.nmeshvert, np.int32))
+    memory.attach("around", np.empty(3 * faces, np.int32))
+    memory.attach("normal", np.empty((faces, 3)))
+    memory.attach("sums", np.empty((3, 3)))
+    wrong = call(find_folds, m._memory, memory)
+    if wrong:
+        raise ValueError(f"mesh_graph has no hull of mesh {wrong - 1} where mesh_graphadr says")
     return certain
 
 
@@ -60,34 +86,126 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
     return found
 
 
-def _hull_faces(m: MjModel, graph: int) -> np.ndarray:
-    """Faces of the hull that starts at `graph` in ``mesh_graph``, vertex numbers in the mesh (n, 3)."""
-    nvert, nface = (int(n) for n in m.mesh_graph[graph : graph + 2])
-    start = graph + 2 + 3 * nvert + 3 * nface
-    return m.mesh_graph[start : start + 3 * nface].reshape(-1, 3)
+# --- kernels ---------------------------------------------------------------------------------------------------------
 
 
-def _convex_faces(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Which faces (n, 3) of a closed surface have all three neighbouring faces below them, or in their plane."""
-    corner = vertices[faces]
-    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-    length = np.linalg.norm(normal, axis=1)
-    size = np.ptp(corner.reshape(-1, 3), axis=0).max()
-    convex = length > LEAST_AREA * size * size
-    normal /= np.where(convex, length, 1.0)[:, None]
+@kernel
+def _corner(m: Model, first: int, vertex: int) -> Any:
+    return m.mesh_vert[first + vertex, 0], m.mesh_vert[first + vertex, 1], m.mesh_vert[first + vertex, 2]
 
-    # for each side of each face: the vertex opposite to it in the face on the other side
-    count = len(vertices)
-    start, end, third = (np.roll(faces, -k, axis=1).ravel().astype(np.int64) for k in range(3))
-    order = np.argsort(start * count + end)
-    keys = (start * count + end)[order]
-    place = np.minimum(np.searchsorted(keys, end * count + start), len(keys) - 1)
-    found = keys[place] == end * count + start
-    opposite = third[order[place]]
-    face = np.repeat(np.arange(len(faces)), 3)
-    height = ((vertices[opposite] - vertices[start]) * normal[face]).sum(axis=1)
 
-    # outward is the side without the middle of the surface
-    inward = ((corner[:, 0] - corner.reshape(-1, 3).mean(axis=0)) * normal).sum(axis=1) < 0.0
-    height = np.where(inward[face], -height, height)
-    return convex & (found & (height <= TOLERANCE * size)).reshape(-1, 3).all(axis=1)
+@kernel
+def _gather(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
+    """The faces around each vertex, from the list of faces at `faces` in ``mesh_graph``."""
+    for vertex in range(nvert):
+        h.number[vertex] = 0
+    for k in range(3 * nface):
+        h.number[m.mesh_graph[faces + k]] += 1
+    start = 0
+    for vertex in range(nvert):
+        h.begin[vertex] = start
+        start += h.number[vertex]
+        h.number[vertex] = 0
+    for k in range(3 * nface):
+        vertex = m.mesh_graph[faces + k]
+        h.around[h.begin[vertex] + h.number[vertex]] = k // 3
+        h.number[vertex] += 1
+
+
+@kernel
+def _extent(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
+    """Longest side of the box around the hull; its middle goes to `h.sums`."""
+    for axis in range(3):
+        h.sums[0, axis], h.sums[1, axis], h.sums[2, axis] = 0.0, inf, -inf
+    for k in range(3 * nface):
+        vertex = m.mesh_graph[faces + k]
+        for axis in range(3):
+            x = m.mesh_vert[first + vertex, axis]
+            h.sums[0, axis] += x / (3.0 * nface)
+            h.sums[1, axis] = min(h.sums[1, axis], x)
+            h.sums[2, axis] = max(h.sums[2, axis], x)
+    return max(h.sums[2, 0] - h.sums[1, 0], h.sums[2, 1] - h.sums[1, 1], h.sums[2, 2] - h.sums[1, 2])
+
+
+@kernel
+def _find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: float) -> None:
+    """Unit normals, to the side without the middle; 0 for faces without area."""
+    for face in range(nface):
+        a = _corner(m, first, m.mesh_graph[faces + 3 * face])
+        b = _corner(m, first, m.mesh_graph[faces + 3 * face + 1])
+        c = _corner(m, first, m.mesh_graph[faces + 3 * face + 2])
+        normal = cross(sub3(b, a), sub3(c, a))
+        length = norm3(normal)
+        scale = 1.0 / length if length > LEAST_AREA * size * size else 0.0
+        outward = dot3(sub3(a, get3(h.sums, 0)), normal) >= 0.0
+        set3(h.normal, face, scale3(normal, scale if outward else -scale))
+
+
+@kernel
+def _across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
+    """The third vertex of a face with the side from `end` to `start`, -1 if there is none."""
+    near = start if h.number[start] < h.number[end] else end
+    for place in range(h.begin[near], h.begin[near] + h.number[near]):
+        face = faces + 3 * h.around[place]
+        for k in range(3):
+            if m.mesh_graph[face + k] == end and m.mesh_graph[face + (k + 1) % 3] == start:
+                return m.mesh_graph[face + (k + 2) % 3]
+    return -1
+
+
+@kernel
+def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: float) -> bool:
+    """Whether the three neighbours of a face are below it, or no higher above than `height`."""
+    normal = get3(h.normal, face)
+    if dot3(normal, normal) == 0.0:
+        return False
+    for k in range(3):
+        start, end = m.mesh_graph[faces + 3 * face + k], m.mesh_graph[faces + 3 * face + (k + 1) % 3]
+        opposite = _across(m, h, faces, start, end)
+        if opposite < 0:
+            return False
+        if dot3(sub3(_corner(m, first, opposite), _corner(m, first, start)), normal) > height:
+            return False
+    return True
+
+
+@kernel
+def _is_hull(m: Model, mesh: int) -> bool:
+    """Whether the graph and the vertices of a mesh stand within their arrays, and its faces are made of them."""
+    graph, first, count = m.mesh_graphadr[mesh], m.mesh_vertadr[mesh], m.mesh_vertnum[mesh]
+    if graph + 2 > m.nmeshgraph or first < 0 or count < 0 or first + count > m.nmeshvert:
+        return False
+    nvert, nface = m.mesh_graph[graph], m.mesh_graph[graph + 1]
+    faces = graph + 2 + 3 * nvert + 3 * nface
+    if nvert < 0 or nface < 0 or faces + 3 * nface > m.nmeshgraph:
+        return False
+    for k in range(3 * nface):
+        if m.mesh_graph[faces + k] < 0 or m.mesh_graph[faces + k] >= count:
+            return False
+    return True
+
+
+@native_over("Model", "HullFolds")
+def find_folds(m: Model, h: Any, _unused: int, _neither: int) -> int:
+    """Mark the vertices of all hulls but those at faces that aren't convex; returns 1 + a mesh without a sound graph.
+
+    Returns 0 if all are sound.
+    """
+    for mesh in range(m.nmesh):
+        graph, first = m.mesh_graphadr[mesh], m.mesh_vertadr[mesh]
+        if graph < 0:
+            continue
+        if not _is_hull(m, mesh):
+            return mesh + 1
+        nvert, nface = m.mesh_graph[graph], m.mesh_graph[graph + 1]
+        faces = graph + 2 + 3 * nvert + 3 * nface
+        _gather(m, h, m.mesh_vertnum[mesh], nface, faces)
+        size = _extent(m, h, nface, faces, first)
+        _find_normals(m, h, nface, faces, first, size)
+        for k in range(3 * nface):
+            h.certain[first + m.mesh_graph[faces + k]] = 1
+        for face in range(nface):
+            if not _is_convex(m, h, face, faces, first, TOLERANCE * size):
+                for k in range(3):
+                    h.certain[first + m.mesh_graph[faces + 3 * face + k]] = 0
+    return 0

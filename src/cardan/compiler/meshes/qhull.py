@@ -26,6 +26,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,9 @@ import numpy as np
 
 from cardan.compiler.meshes.qhull_text import facets_in, numbers_in, vertices_in
 from cardan.formats.raw import MeshDataError
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.driver.direct import call, native_over
+from cardan.maths.vector import cross, dot3, get3, norm3, sub3
 
 OPTIONS = "Qt"
 """Cut flat faces of more than three corners into triangles."""
@@ -69,6 +73,17 @@ class _Answer(NamedTuple):
     facets: bytes
     lists: bytes
     vertices: bytes
+
+
+SIDES = Struct(
+    "HullSides",
+    [
+        Field("point", "f8", ("any", 3), "points"),
+        Field("facet", "i4", ("any", 3), "triangles of their hull"),
+        Field("height", "f8", ("any",), "of each triangle above the middle of the hull, times twice its area"),
+    ],
+    readonly=False,
+)
 
 
 def facets_of(points: np.ndarray) -> Facets:
@@ -157,7 +172,7 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
     if facet is None or not len(facet) or facet.max() >= len(points):
         return None
     height, clear = _heights(points, facet)
-    if not clear.all():
+    if not clear:
         height = _above_planes(qhull, points, facet)
         if height is None:
             return None
@@ -233,19 +248,16 @@ def _places(names: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
     return found if (found >= 0).all() else None
 
 
-def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
     """How far triangles of a hull lie above its middle, seen from where their corners are counter-clockwise.
 
-    Times twice their area; and whether that leaves no doubt about their side.
+    Times twice their area; and whether that leaves no doubt about their sides.
     """
-    corner = points[facet]
-    middle, size = corner.reshape(-1, 3).mean(axis=0), np.ptp(corner.reshape(-1, 3), axis=0).max()
-    first, second = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
-    normal = _cross(first, second)
-    height = ((corner[:, 0] - middle) * normal).sum(axis=1)
-    area = np.sqrt((normal * normal).sum(axis=1))
-    longest = np.sqrt(np.maximum((first * first).sum(axis=1), (second * second).sum(axis=1)))
-    return height, (area > _THIN * size * longest) & (np.abs(height) > _CLEAR * size * area)
+    memory, height = StructMemory(SIDES, {}), np.empty(len(facet))
+    memory.attach("point", points)
+    memory.attach("facet", facet)
+    memory.attach("height", height)
+    return height, not call(find_heights, memory, memory)
 
 
 def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarray | None:
@@ -257,13 +269,7 @@ def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray) -> np.ndarr
 def _along_planes(points: np.ndarray, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
     """Normals of triangles along those of planes (m, 4), which point outside."""
     a, b, c = (points[facet[:, k]] for k in range(3))
-    return (_cross(b - a, c - a) * plane[:, :3]).sum(axis=1)
-
-
-def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Cross products of rows, without NumPy's checks, which take longer."""
-    (a, b, c), (d, e, f) = u.T, v.T
-    return np.stack((b * f - c * e, c * d - a * f, a * e - b * d), axis=1)
+    return (np.cross(b - a, c - a) * plane[:, :3]).sum(axis=1)
 
 
 def _by_scipy(points: np.ndarray) -> Facets:
@@ -309,3 +315,36 @@ def _last_cones(facet: np.ndarray) -> np.ndarray:
     place = np.flatnonzero(last[vertex] == cone)
     first[vertex[place[::-1]]] = place[::-1]
     return vertex[place[first[vertex[place]] == place]]
+
+
+@kernel
+def _middle(s: Any, axis: int) -> tuple[float, float]:
+    """A coordinate of the mean of the triangles' corners, and how far they spread along the axis."""
+    total, low, high = 0.0, inf, -inf
+    for i in range(len(s.facet)):
+        for k in range(3):
+            x = s.point[s.facet[i, k], axis]
+            total += x
+            low = min(low, x)
+            high = max(high, x)
+    return total / (3.0 * len(s.facet)), high - low
+
+
+@native_over("HullSides", "HullSides")
+def find_heights(s: Any, _same: Any, _unused: int, _neither: int) -> int:
+    """Heights of the triangles; returns whether one is so thin, or so close to the middle, that its sign says nothing.
+
+    The triangle is thin by its height above its longer side at the first corner.
+    """
+    (x, width), (y, depth), (z, rise) = _middle(s, 0), _middle(s, 1), _middle(s, 2)
+    size = max(width, depth, rise)
+    doubtful = 0
+    for i in range(len(s.facet)):
+        a, b, c = get3(s.point, s.facet[i, 0]), get3(s.point, s.facet[i, 1]), get3(s.point, s.facet[i, 2])
+        first, second = sub3(b, a), sub3(c, a)
+        normal = cross(first, second)
+        height, area = dot3(sub3(a, (x, y, z)), normal), norm3(normal)
+        s.height[i] = height
+        if not (area > _THIN * size * max(norm3(first), norm3(second)) and abs(height) > _CLEAR * size * area):
+            doubtful = 1
+    return doubtful

@@ -471,6 +471,10 @@ class StructMemory:
     def _place(self, capacity: str | None, buffer: np.ndarray | None = None) -> np.ndarray:
         """Put the arrays of a capacity (None: fixed size) into a buffer, or a new one; point their slots at it."""
         layout = layout_of(self.struct, self.growable, capacity, self.sizes)
+        if not layout.nbytes and buffer is None:  # all is attached
+            buffer = np.empty(0, np.uint8)
+            self.arrays.replace(capacity, layout, buffer)
+            return buffer
         if buffer is None:
             buffer = aligned_buffer(layout.nbytes)
         self.arrays.replace(capacity, layout, buffer)
