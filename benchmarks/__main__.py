@@ -5,7 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("accuracy", "parity", "soft_parity", "long_runs", "stepping", "settings", "soft", "growth", "derivatives")
+NAMES = (
+    "accuracy",
+    "parity",
+    "soft_parity",
+    "long_runs",
+    "stepping",
+    "settings",
+    "soft",
+    "growth",
+    "derivatives",
+    "optimisation",
+)
 NAMES += ("newest", "rollout", "batch", "cluster", "first_steps")
 NAMES += (
     "compiling",

@@ -62,6 +62,17 @@ COLUMNS: dict[str, Columns] = {
     "loading": MILLISECONDS,
     "derivatives": MILLISECONDS,
     "exact_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
+    "optimisation": {
+        "÷ reference": number("ratio", ".2f"),
+        "iterations": number("iterations", ".0f"),
+        "s": number("ours", ".2f"),
+        "iterations, reference": number("iterations_reference", ".0f"),
+        "s, reference": number("reference", ".2f"),
+        "converged": lambda row: (
+            f"{'yes' if row['converged'] else 'no'}, {'yes' if row['converged_reference'] else 'no'}"
+        ),
+        "derivatives alone ÷ reference": number("derivatives", ".2f"),
+    },
     "first_steps": RATIO | {"s": number("ours", ".2f"), "reference": number("reference", ".2f")},
     "growth_chains": GROWTH,
     "growth_cloths": GROWTH,

@@ -66,3 +66,52 @@ def test_bad_input() -> None:
         cardan.record(m, d, -1)
     with pytest.raises(ValueError, match="dL_dstate should be of shape"):
         cardan.record(m, d, 1).gradient(np.zeros(3))
+
+
+def test_sensitivities_against_differences() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    m.opt.tolerance = 0.0
+    rng = np.random.default_rng(4)
+    controls = rng.uniform(-0.5, 0.5, (STEPS, m.nu))
+    by = ("body_mass[2]", "dof_damping", "opt.gravity[2]", "qfrc_applied[1]")
+    tape = cardan.record(m, moving(m), STEPS, controls)
+    found = tape.sensitivities(by)
+    assert found["dof_damping"][0].shape == (STEPS + 1, 2 * m.nv + m.na, m.nv)
+    assert found["body_mass[2]"][1].shape == (STEPS, m.nsensordata)
+
+    def end(change: float, name: str) -> tuple[np.ndarray, np.ndarray]:
+        other, d = cardan.MjModel.from_xml_string(CHAIN), moving(m)
+        other.opt.tolerance = 0.0
+        if name == "body_mass[2]":
+            other.body_mass[2] += change
+        elif name == "opt.gravity[2]":
+            other.opt.gravity[2] += change
+        elif name == "dof_damping":
+            other.dof_damping[3] += change
+        else:
+            d.qfrc_applied[1] += change
+        t = cardan.record(other, d, STEPS, controls)
+        return np.concatenate([t.qvel[-1], t.act[-1]]), t.sensordata[-1]
+
+    for name in by:
+        states, sensors = found[name]
+        if name == "dof_damping":
+            states, sensors = states[..., 3], sensors[..., 3]
+        up, down = end(1e-6, name), end(-1e-6, name)
+        for exact, k in ((states[-1, m.nv :], 0), (sensors[-1], 1)):
+            np.testing.assert_allclose(exact, (up[k] - down[k]) / 2e-6, rtol=1e-4, atol=1e-5)
+
+
+def test_sensitivities_and_gradient_agree() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    tape = cardan.record(m, moving(m), STEPS)
+    weights = np.random.default_rng(5).standard_normal(2 * m.nv + m.na)
+    found = tape.sensitivities(("qpos", "qvel", "act"))
+    forwards = np.hstack([found[name][0][-1] for name in ("qpos", "qvel", "act")])
+    np.testing.assert_allclose(weights @ forwards, tape.gradient(weights).state, rtol=1e-9, atol=1e-9)
+
+
+def test_sensitivities_refuse_what_a_step_does_not_read() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    with pytest.raises(ValueError, match="does not read xpos"):
+        cardan.record(m, moving(m), 1).sensitivities("xpos")

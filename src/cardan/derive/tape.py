@@ -11,11 +11,13 @@ degree of freedom; everything between is computed again when the sweep comes by.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.derive.forward_sweep import sensitivities_of
 from cardan.derive.transition import transition_derivatives
 from cardan.model.mjdata import MjData
 from cardan.step import pipeline
@@ -116,6 +118,26 @@ class Tape:
             controls[k] = pulled[nx:]
             adjoint = pulled[:nx] + by_states[k]
         return Gradient(adjoint, controls)
+
+    def sensitivities(self, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Derivatives of all states and sensor data by a few numbers, the same in all steps: one sweep forwards.
+
+        For parameters of the model ("body_mass[2]", "geom_friction[1, 0]"), where `gradient` is for controls. Eight
+        numbers cost about as much as one.
+
+        Args:
+            by: names, as in `cardan.derivatives`; qpos, qvel and act stand for the first state.
+
+        Returns:
+            For each name the derivatives of the states, (nstep + 1, 2 nv + na, ...), positions in the tangent space,
+            and of the sensor data, (nstep, nsensordata, ...), with the shape of what is named in place of the dots.
+
+        Raises:
+            IndexError, TypeError, ValueError: a name stands for nothing, or for what a step does not read.
+            NotImplementedError: the model or a state has a feature without derivatives.
+            RuntimeError: native code is switched off.
+        """
+        return sensitivities_of(self, (by,) if isinstance(by, str) else by)
 
 
 def record(m: MjModel, d: MjData, nstep: int, controls: np.ndarray | None) -> Tape:

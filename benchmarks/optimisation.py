@@ -1,0 +1,153 @@
+"""Programs that optimise, with exact derivatives ÷ the same programs with the reference's finite differences.
+
+The programs are those of `examples/`; what differs is the engine and where derivatives come from.
+One thread each. `derivatives alone` compares the calls that compute derivatives along the trajectory that was found.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+import cardan
+from benchmarks.timing import paired_ratio, save
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+
+import identify
+import ilqr
+import ilqr_acrobot
+import ilqr_quadruped
+
+EPSILON = 1e-6
+PAIRS = 3
+"""Runs of each program, from which medians are taken."""
+
+
+def differences(m: Any, d: Any, A: np.ndarray, B: np.ndarray) -> None:
+    """A and B by the reference's forward differences."""
+    mujoco.mjd_transitionFD(m, d, EPSILON, 0, A, B, None, None)
+
+
+def trajectory_row(load: Callable[[Any], Any], solve: Callable[[ilqr.Dynamics], ilqr.Result]) -> dict[str, Any]:
+    """One problem of optimal control."""
+    ours = ilqr.Dynamics(load(cardan))
+    theirs = ilqr.Dynamics(load(mujoco), mujoco, differences)
+    found = solve(ours)
+    other = solve(theirs)
+    row = paired_ratio(lambda: solve(ours).seconds[-1], lambda: solve(theirs).seconds[-1], PAIRS)
+
+    def linearise(dynamics: ilqr.Dynamics) -> float:
+        begin = time.thread_time()
+        dynamics.linearise(found.states, found.controls)
+        return time.thread_time() - begin
+
+    return row | {
+        "iterations": len(found.costs) - 1,
+        "iterations_reference": len(other.costs) - 1,
+        "converged": found.converged,
+        "converged_reference": other.converged,
+        "cost": found.costs[-1],
+        "cost_reference": other.costs[-1],
+        "derivatives": paired_ratio(lambda: linearise(ours), lambda: linearise(theirs))["ratio"],
+    }
+
+
+def step_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
+    """Sensitivities of a piece from differences of each of its steps: by the state, and by each parameter."""
+    m = parameters.m
+    d = mujoco.MjData(m)
+    nx, values = 2 * m.nv, parameters.get()
+    d.qpos[:], d.qvel[:] = states[0, : m.nq], states[0, m.nq :]
+    found, A = np.zeros((len(controls) + 1, nx, len(values))), np.zeros((nx, nx))
+    for k, control in enumerate(controls):
+        d.ctrl[:] = control
+        mujoco.mjd_transitionFD(m, d, EPSILON, 0, A, None, None, None)
+        start = np.concatenate([d.qpos, d.qvel])
+        ends = [identify.simulate(mujoco, m, start, control[None])[-1]]
+        for i, value in enumerate(values):
+            changed = values.copy()
+            changed[i] += EPSILON * value
+            parameters.put(changed)
+            ends.append(identify.simulate(mujoco, m, start, control[None])[-1])
+        parameters.put(values)
+        changes = identify.differences(mujoco, m, np.array([ends[0]] * len(values)), np.array(ends[1:]))
+        found[k + 1] = A @ found[k] + (changes / (EPSILON * values)[:, None]).T
+        mujoco.mj_step(m, d)
+    return found
+
+
+def piece_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
+    """The same from differences of the piece as a whole, which takes no Jacobians."""
+    m, values = parameters.m, parameters.get()
+    here = identify.simulate(mujoco, m, states[0], controls)
+    columns = []
+    for i, value in enumerate(values):
+        changed = values.copy()
+        changed[i] += EPSILON * value
+        parameters.put(changed)
+        there = identify.simulate(mujoco, m, states[0], controls)
+        columns.append(identify.differences(mujoco, m, here, there) / (EPSILON * value))
+    parameters.put(values)
+    return np.stack(columns, axis=-1)
+
+
+def identification_row(task: identify.Task, theirs: identify.Sensitivities) -> dict[str, Any]:
+    """One problem of identification."""
+    found, other = identify.identify(task), identify.identify(task, mujoco, theirs)
+    row = paired_ratio(
+        lambda: identify.identify(task).seconds, lambda: identify.identify(task, mujoco, theirs).seconds, PAIRS
+    )
+
+    def derivatives(engine: Any, sensitivities: identify.Sensitivities) -> float:
+        m = engine.MjModel.from_xml_string(task.xml)
+        parameters = identify.Parameters(m, task.numbers)
+        times = np.arange(100) * m.opt.timestep
+        motion = identify.measure(engine, m, np.array([task.force(t) for t in times]), 0.0, 20)
+        begin = time.thread_time()
+        for states, controls in motion.pieces():
+            sensitivities(parameters, states, controls)
+        return time.thread_time() - begin
+
+    alone = paired_ratio(lambda: derivatives(cardan, identify.exact_sensitivities), lambda: derivatives(mujoco, theirs))
+    return row | {
+        "iterations": len(found.errors) - 1,
+        "iterations_reference": len(other.errors) - 1,
+        "converged": found.converged,
+        "converged_reference": other.converged,
+        "derivatives": alone["ratio"],
+    }
+
+
+def main() -> None:
+    """Print and save all problems."""
+    rows = {
+        "acrobot swings up": trajectory_row(
+            lambda engine: engine.MjModel.from_xml_string(ilqr_acrobot.ACROBOT), ilqr_acrobot.swing_up
+        ),
+        "quadruped stands up": trajectory_row(
+            lambda engine: engine.MjModel.from_xml_path(str(ilqr_quadruped.MODEL)), ilqr_quadruped.stand_up
+        ),
+    }
+    for name, task in identify.TASKS.items():
+        rows[f"identification, {name}"] = identification_row(task, step_sensitivities)
+        rows[f"identification, {name}; reference differences whole pieces"] = identification_row(
+            task, piece_sensitivities
+        )
+    for name, row in rows.items():
+        print(
+            f"{name}: {row['ratio']:.2f} of the reference's time, {row['iterations']} / {row['iterations_reference']} "
+            f"iterations, {row['ours']:.2f} s / {row['reference']:.2f} s, converged {row['converged']} / "
+            f"{row['converged_reference']}; derivatives alone {row['derivatives']:.2f}"
+        )
+    save("optimisation", rows)
+
+
+if __name__ == "__main__":
+    main()

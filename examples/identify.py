@@ -1,0 +1,291 @@
+"""Masses and friction of a sliding box and of an arm from two seconds of motion, by exact sensitivities.
+
+The method is that of Levenberg and Marquardt: each round simulates with the present parameters, takes the derivatives
+of the states by them from one sweep, and solves a small least-squares problem for the logarithms of the parameters.
+Run it with ``python examples/identify.py [picture.png]``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import cardan
+
+BOX = """
+<mujoco model="sliding box">
+  <option timestep="0.005" cone="elliptic"/>
+  <worldbody>
+    <geom type="plane" size="3 3 .1" friction=".01"/>
+    <body name="box" pos="0 0 .04">
+      <freejoint/>
+      <geom name="box" type="box" size=".15 .15 .04" mass="2" friction=".3 .01 .001"/>
+      <site name="push" pos="0 .02 0"/>
+    </body>
+  </worldbody>
+  <actuator><motor site="push" gear="1 0 0 0 0 0" name="x"/><motor site="push" gear="0 1 0 0 0 0" name="y"/></actuator>
+</mujoco>
+"""
+
+ARM = """
+<mujoco model="arm">
+  <option timestep="0.005"/>
+  <worldbody>
+    <body name="upper">
+      <joint name="shoulder" axis="0 1 0" damping=".1" frictionloss=".2"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.4" size=".03" mass="1.5"/>
+      <body name="lower" pos="0 0 -.4">
+        <joint name="elbow" axis="0 1 0" damping=".05" frictionloss=".1"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".025" mass=".8"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="shoulder"/><motor joint="elbow"/></actuator>
+</mujoco>
+"""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be found, and from what motion.
+
+    Attributes:
+        xml: the model, with the true parameters.
+        numbers: names of the numbers of the model that are parameters; with the mass of a body, its inertia changes in
+            proportion.
+        guess: factors of the true parameters to begin with.
+        force: controls at a time, s.
+        compared: which coordinates of the states are compared (2 nv: positions, then velocities).
+    """
+
+    xml: str
+    numbers: tuple[str, ...]
+    guess: tuple[float, ...]
+    force: Callable[[float], tuple[float, ...]]
+    compared: tuple[int, ...]
+
+
+TASKS = {
+    "box": Task(
+        BOX,
+        ("body_mass[1]", "geom_friction[1, 0]"),
+        (0.5, 2.0),
+        lambda t: (12.0 * np.sin(5.0 * t), 10.0 * np.cos(3.0 * t)),
+        (0, 1, 5),  # place and heading: it chatters on its corners, which tells nothing
+    ),
+    "arm": Task(
+        ARM,
+        ("body_mass[1]", "body_mass[2]", "dof_frictionloss[0]", "dof_frictionloss[1]"),
+        (0.6, 1.5, 2.0, 0.5),
+        lambda t: (3.0 * np.sin(4.0 * t), np.cos(7.0 * t)),
+        (0, 1, 2, 3),
+    ),
+}
+
+
+@dataclass
+class Found:
+    """What came out.
+
+    Attributes:
+        truth: the true parameters.
+        parameters: those of each round, the guess first.
+        errors: root mean square of the residuals of each round.
+        seconds: processor time that it took.
+    """
+
+    truth: np.ndarray
+    parameters: list[np.ndarray] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def converged(self) -> bool:
+        """Whether all parameters are within 1 % of the truth."""
+        return bool(np.abs(self.parameters[-1] / self.truth - 1.0).max() < 0.01)
+
+
+class Parameters:
+    """Numbers of a model, with access as one vector."""
+
+    def __init__(self, m: Any, names: tuple[str, ...]) -> None:
+        self.m, self.names = m, names
+        self.places = [
+            (name.split("[")[0], tuple(int(k) for k in name.split("[")[1][:-1].split(","))) for name in names
+        ]
+        self.inertia = {
+            k: m.body_inertia[i] / m.body_mass[i] for k, (f, i) in enumerate(self.places) if f == "body_mass"
+        }
+
+    def get(self) -> np.ndarray:
+        """Their values."""
+        return np.array([getattr(self.m, name)[where] for name, where in self.places])
+
+    def put(self, values: np.ndarray) -> None:
+        """Set them, and the inertia that belongs to masses."""
+        for k, ((name, where), value) in enumerate(zip(self.places, values, strict=True)):
+            getattr(self.m, name)[where] = value
+            if k in self.inertia:
+                self.m.body_inertia[where] = value * self.inertia[k]
+
+
+@dataclass
+class Recording:
+    """Motion that was measured, cut into pieces: each is simulated from its first state (multiple shooting).
+
+    Errors of the parameters have little time to grow within a piece, so that the problem stays nearly linear; a
+    whole trajectory that bumps, sticks and slides has many local minima.
+
+    Attributes:
+        states: measured states (nstep + 1, nq + nv).
+        controls: (nstep, nu).
+        piece: number of steps of a piece.
+    """
+
+    states: np.ndarray
+    controls: np.ndarray
+    piece: int
+
+    def pieces(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """States (piece + 1, ...) and controls (piece, nu) of each piece."""
+        starts = range(0, len(self.controls), self.piece)
+        return [(self.states[k : k + self.piece + 1], self.controls[k : k + self.piece]) for k in starts]
+
+
+def simulate(engine: Any, m: Any, start: np.ndarray, controls: np.ndarray) -> np.ndarray:
+    """States (nstep + 1, nq + nv) from a first one."""
+    d = engine.MjData(m)
+    d.qpos[:], d.qvel[:] = start[: m.nq], start[m.nq :]
+    states = [start]
+    for control in controls:
+        d.ctrl[:] = control
+        engine.mj_step(m, d)
+        states.append(np.concatenate([d.qpos, d.qvel]))
+    return np.array(states)
+
+
+def differences(engine: Any, m: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """From states `a` to states `b`, (n, 2 nv), in the tangent space."""
+    result = np.zeros((len(a), 2 * m.nv))
+    turn = np.zeros(m.nv)
+    for row, one, other in zip(result, a, b, strict=True):
+        engine.mj_differentiatePos(m, turn, 1.0, one[: m.nq], other[: m.nq])
+        row[: m.nv] = turn
+        row[m.nv :] = other[m.nq :] - one[m.nq :]
+    return result
+
+
+def measure(engine: Any, m: Any, controls: np.ndarray, noise: float, piece: int) -> Recording:
+    """Simulate from rest at qpos0, and disturb what is measured."""
+    rng = np.random.default_rng(0)
+    states = simulate(engine, m, np.concatenate([m.qpos0, np.zeros(m.nv)]), controls)
+    for state in states:
+        qpos = state[: m.nq].copy()
+        engine.mj_integratePos(m, qpos, noise * rng.standard_normal(m.nv), 1.0)
+        state[: m.nq] = qpos
+        state[m.nq :] += noise * rng.standard_normal(m.nv)
+    return Recording(states, controls, piece)
+
+
+def exact_sensitivities(parameters: Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
+    """Derivatives of the states of a piece by the parameters, (nstep + 1, 2 nv, number of parameters)."""
+    m = parameters.m
+    d = cardan.MjData(m)
+    d.qpos[:], d.qvel[:] = states[0, : m.nq], states[0, m.nq :]
+    inertia = {k: f"body_inertia[{parameters.places[k][1][0]}]" for k in parameters.inertia}
+    found = cardan.record(m, d, len(controls), controls).sensitivities([*parameters.names, *inertia.values()])
+    columns = [found[name][0] for name in parameters.names]
+    for k, name in inertia.items():
+        columns[k] = columns[k] + found[name][0] @ parameters.inertia[k]
+    return np.stack(columns, axis=-1)
+
+
+Sensitivities = Callable[[Parameters, np.ndarray, np.ndarray], np.ndarray]
+
+
+def identify(
+    task: Task,
+    engine: Any = cardan,
+    sensitivities: Sensitivities = exact_sensitivities,
+    seconds: float = 2.0,
+    rounds: int = 30,
+    noise: float = 1e-5,
+) -> Found:
+    """Find the parameters of a task.
+
+    Args:
+        task: the task.
+        engine: the module that simulates.
+        sensitivities: derivatives of states by parameters, from these, the states of a piece, and its controls.
+        seconds: length of the recording.
+        rounds: at most.
+        noise: standard deviation of what is measured, in m, rad and per second.
+    """
+    m = engine.MjModel.from_xml_string(task.xml)
+    parameters = Parameters(m, task.numbers)
+    times = np.arange(round(seconds / m.opt.timestep)) * m.opt.timestep
+    pieces = measure(engine, m, np.array([task.force(t) for t in times]), noise, 20).pieces()
+    found = Found(parameters.get())
+    begin = time.process_time()
+
+    def residuals(logs: np.ndarray) -> np.ndarray:
+        parameters.put(np.exp(logs))
+        found = np.array([differences(engine, m, simulate(engine, m, x[0], u), x) for x, u in pieces])
+        return found[..., list(task.compared)]
+
+    def slopes_at(logs: np.ndarray) -> np.ndarray:
+        parameters.put(np.exp(logs))
+        slopes = np.array([sensitivities(parameters, x, u) for x, u in pieces])[:, :, list(task.compared)]
+        return (slopes * np.exp(logs)).reshape(-1, len(logs))
+
+    logarithms, damping, gain = np.log(found.truth * task.guess), 1e-3, 1.0
+    residual = residuals(logarithms)
+    while True:
+        found.parameters.append(np.exp(logarithms))
+        found.errors.append(float(np.sqrt((residual**2).mean())))
+        if len(found.errors) > rounds or gain < 1e-4:
+            break
+        slopes = slopes_at(logarithms)
+        normal, right, gain = slopes.T @ slopes, slopes.T @ residual.reshape(-1), 0.0
+        while gain <= 0.0 and damping < 1e6:
+            change = np.linalg.solve(normal + damping * np.diag(np.diag(normal)), right).clip(-1.0, 1.0)
+            new = residuals(logarithms + change)
+            gain = 1.0 - float((new**2).sum() / (residual**2).sum())
+            damping *= 10.0 if gain <= 0.0 else 0.1
+        if gain > 0.0:
+            logarithms, residual = logarithms + change, new
+    found.seconds = time.process_time() - begin
+    return found
+
+
+def plot(results: dict[str, Found], name: str) -> None:
+    """Save the parameters of each round ÷ the true ones."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(results), figsize=(10, 3.2), layout="constrained")
+    for axis, (title, found) in zip(axes, results.items(), strict=True):
+        axis.plot(np.array(found.parameters) / found.truth, "o-", label=TASKS[title].numbers)
+        axis.axhspan(0.99, 1.01, alpha=0.3, color="gray")
+        axis.set(title=title, xlabel="round", ylabel="÷ true value")
+        axis.legend()
+    figure.savefig(name, dpi=90)
+
+
+def main() -> None:
+    """Identify both, print what came out, and plot it where a file is named."""
+    results = {name: identify(task) for name, task in TASKS.items()}
+    for name, found in results.items():
+        print(f"{name}: {len(found.parameters) - 1} rounds, {found.seconds:.1f} s, within 1 %: {found.converged}")
+        for number, value, truth in zip(TASKS[name].numbers, found.parameters[-1], found.truth, strict=True):
+            print(f"  {number}: {value:.5f} (true {truth:.5f})")
+    if len(sys.argv) > 1:
+        plot(results, sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()
