@@ -1,7 +1,7 @@
 """Stages of a pipeline with constraints, as programs of tangents run them.
 
 In place of the broad phase and of the solver's iterations stand what has exact derivatives: contacts at their result
-(`derive.contact`), and the solution by the implicit function theorem (`derive.solver`).
+(`derive.contact`), and the solution by the implicit function theorem (`derive.solver`, `derive.integration`).
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from cardan.constraint.make import clear_constraint, constraint_stages, record_u
 from cardan.constraint.project import projection_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.derive.contact import contact_stages, freeze_points
+from cardan.derive.integration import clear_step_imbalance, euler_imbalance, implicitfast_imbalance, take_step
 from cardan.derive.program import Plain
-from cardan.derive.solver import factor_solution, solution_imbalance, solve_lanes, take_solution
+from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
 from cardan.enums import mjtIntegrator
 from cardan.solver.choice import solver_stages
+from cardan.step.euler import euler, implicitfast
 
 if TYPE_CHECKING:
-    from cardan.derive.shadows import Shadows
-    from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
 Stage = Callable[..., Any]
 
 CLEAR = Plain(clear_constraint, partners=("d.efc_J",))
-SOLVE = Plain(solve_lanes, ("d.work.imbalance",), ("d.work.solution",))
-SOLUTION: tuple[Stage | Plain, ...] = (solution_imbalance, SOLVE, take_solution, inv_constraint)
+SOLUTION: tuple[Stage | Plain, ...] = (solution_imbalance, Plain(clear_imbalance), solve_imbalance, inv_constraint)
 """The tangents of qacc, and then those of the constraint forces."""
 
 
@@ -60,8 +59,7 @@ def constraint_tangents(m: MjModel, stage: Stage, codes: tuple[int, ...]) -> Seq
     return None
 
 
-def share_solution(d: MjData, shadows: Shadows) -> None:
-    """Let the solver work on the block of tangents that `solution_imbalance` writes and `take_solution` reads."""
-    if "work.imbalance" in shadows.arrays and "work.solution" in shadows.arrays:
-        shadows.share("work.solution", "work.imbalance")
-        d._memory.attach("work.solution_lanes", shadows.arrays["work.imbalance"][0])
+def integrator_tangents(stage: Stage) -> Sequence[Stage | Plain] | None:
+    """What stands for an integrator that solves for its acceleration; None for other stages."""
+    imbalance = {euler: euler_imbalance, implicitfast: implicitfast_imbalance}.get(stage)
+    return None if imbalance is None else (imbalance, Plain(clear_step_imbalance), take_step)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.derive.constrained import share_solution
+from cardan.derive.constrained import integrator_tangents
 from cardan.derive.contact import all_codes, contact_codes
+from cardan.derive.integration import factor_step
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.solver import factor_solution
-from cardan.derive.stages import actuation_is_made, gather_outcome, keep_next_position, plant_seeds
+from cardan.derive.stages import actuation_is_made, keep_next_position
 from cardan.derive.support import check_derivable, differentiable
 from cardan.derive.tangent_space import TangentSpace
 from cardan.dynamics.actuation import fwd_actuation
@@ -79,6 +80,13 @@ class Linearisation:
         m: model; its options stay as they are while this is in use.
         course: a name in `COURSES`.
 
+    Attributes:
+        d: data of its own, with the values.
+        several: whether a step makes several forward passes.
+        values: the program that computes the values.
+        codes: numbers of the pairs of types that touch (`derive.contact.contact_codes`).
+        structure: what touches what, and what the constraint rows belong to: the same object as long as that stays.
+
     Raises:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
@@ -89,31 +97,39 @@ class Linearisation:
         self.m, self.d = m, MjData(m)
         self.space = TangentSpace(m)
         self.next_qpos = np.zeros(m.nq)
-        self.d._memory.attach("work.fd_qpos", self.next_qpos)
-        self.d._memory.attach("work.fd_start", np.zeros(start_size(m)))
-        self.d._memory.attach("work.outcome", np.zeros(2 * m.nv + m.na))
         kind = COURSES[course]
         self._steps, self._solves = bool(kind.after), kind.solves
-        solved = (factor_solution,) if kind.solves else ()
-        kept = (save_start,) if kind.after else ()
-        self._values = pipeline.cached_program(m, ("values", course), (*kind.values, *solved, *kept))
+        memory = self.d._memory
+        memory.attach("work.fd_qpos", self.next_qpos)
+        memory.attach("work.fd_start", np.zeros(start_size(m)))
         self._stages = pipeline.resolve(m, (*kind.values, *kind.after))
-        self._several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
-        self._codes: tuple[int, ...] = ()
-        self._geoms = b""
-        self._structure: object = None
+        self.several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
+        self.values = pipeline.cached_program(m, ("values", course), self._value_items(kind))
+        self.codes: tuple[int, ...] = ()
+        self.structure: tuple[Any, ...] = ()
         self._programs: dict[Any, TangentProgram] = {}
 
-    def _differentiated(self) -> list[Stage | Plain]:
+    def _value_items(self, kind: Course) -> tuple[Any, ...]:
+        """Items that compute the values, and what the implicit function theorem needs."""
+        items = (*kind.values, factor_solution) if kind.solves else kind.values
+        if not self._steps:
+            return items
+        after = pipeline.resolve(self.m, kind.after)
+        if any(integrator_tangents(stage) for stage in after):
+            items += (*(stage for stage in after if not integrator_tangents(stage)), factor_step)
+        return (*items, save_start)
+
+    def differentiated(self) -> list[Stage | Plain]:
+        """What programs of tangents run."""
         found: list[Stage | Plain] = []
-        for stage in differentiable(self.m, self._stages, self._codes):
+        for stage in differentiable(self.m, self._stages, self.codes):
             if stage is fwd_actuation:
                 found.append(Plain(actuation_is_made))
             found.append(stage)
         return found
 
     def start(self, d: MjData) -> None:
-        """Take over the state and the inputs of `d`, compute the values, and factorise the solver's Hessian."""
+        """Take over the state and the inputs of `d`, compute the values, and factorise what is solved with."""
         own = self.d
         if self._solves:
             own.time = d.time
@@ -121,51 +137,27 @@ class Linearisation:
                 getattr(own, name)[...] = getattr(d, name)
         else:
             own._copy_values(d)  # slopes of muscles are those of the last forward dynamics
-        run(self._values, self.m, own)
-        self._note_structure()
-        if self._several:
+        run(self.values, self.m, own)
+        self.note_structure()
+        if self.several:
             # contacts and rows of all passes find room before tangents need as much
-            run(Program([*values_of(self._differentiated()), restore_start]), self.m, own)
+            run(Program([*values_of(self.differentiated()), restore_start]), self.m, own)
 
-    def _note_structure(self) -> None:
-        """What touches what, and how many rows there are."""
+    def note_structure(self) -> None:
+        """Look what touches what, and what the constraint rows belong to."""
         own = self.d
-        geoms = own._memory.arrays["contact.geom"][: own.ncon].tobytes()
-        if self._several:
-            self._codes = all_codes(self.m)  # contacts of other types may come up within a step of several passes
-        elif geoms != self._geoms:
-            self._codes, self._geoms = contact_codes(self.m, own), geoms
-        self._structure = (geoms, own.ne, own.nf, own.nl, own.nefc, tuple(own._memory.sizes[c] for c in CAPACITIES))
-
-    def outcome(self, seeds: Mapping[str, np.ndarray], sensors: bool) -> tuple[np.ndarray, ...]:
-        """Derivatives of the next state by directions of positions, velocities, activations and controls.
-
-        Args:
-            seeds: the directions, the same in each call with these names: (size, n), by ``qpos``, ``qvel``, ``act`` and
-                ``ctrl``; those of qpos in the tangent space.
-            sensors: whether derivatives of the sensor data are wanted.
-
-        Returns:
-            Those of the state (2 nv + na, n), positions in the tangent space, and, if wanted, of sensor data.
-        """
-        n = next(iter(seeds.values())).shape[1]
-        key = ("outcome", *seeds), sensors, self._codes
-        outputs = ("d.work.outcome", *(("d.sensordata",) if sensors else ()))
-        program = self._programs.get(key)
-        if program is None:
-            stages = [plant_seeds, *self._differentiated(), Plain(keep_next_position), gather_outcome]
-            inputs = [f"d.work.seed_{name}" for name in seeds]
-            blocks = -(-n // LANES)
-            with BUILDING:
-                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several, restore_start)
-            self._programs[key] = program
-        if program.is_stale(self._structure):
-            program.start()
-            for name, directions in seeds.items():
-                program.plant(f"d.work.seed_{name}", directions)
-        share_solution(self.d, program.data)
-        program.run()
-        return tuple(program.columns(name, n) for name in outputs)
+        geoms, types, ids = own.contact.geom[: own.ncon], own.efc_type[: own.nefc], own.efc_id[: own.nefc]
+        counts = np.array((own.ncon, own.nefc, own.ne, own.nf, own.nl))
+        rows = np.ascontiguousarray(np.stack((types, ids), axis=1))
+        sizes = tuple(own._memory.sizes[c] for c in CAPACITIES)
+        structure = (geoms.tobytes(), rows.tobytes(), counts.tobytes(), sizes)
+        if structure != self.structure:
+            self.structure = structure
+            # contacts of other types may come up within a step of several passes
+            self.codes = all_codes(self.m) if self.several else contact_codes(self.m, own)
+            own._memory.attach("work.kept_geom", geoms.copy())
+            own._memory.attach("work.kept_row", rows)
+            own._memory.attach("work.kept_count", counts)
 
     def tangents(self, inputs: Mapping[str, np.ndarray], outputs: Collection[str]) -> dict[str, np.ndarray]:
         """The tangents of some fields along directions.
@@ -179,18 +171,17 @@ class Linearisation:
         """
         directions = next(iter(inputs.values())).shape[1]
         blocks = -(-directions // LANES)
-        key = tuple(inputs), tuple(outputs), self._codes, blocks
+        key = tuple(inputs), tuple(outputs), self.codes, blocks
         program = self._programs.get(key)
         if program is None:
             after = (Plain(keep_next_position), Plain(restore_start)) if self._steps else ()
-            stages = [*self._differentiated(), *after]
+            stages = [*self.differentiated(), *after]
             with BUILDING:
-                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self._several)
+                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self.several)
             self._programs[key] = program
         program.start()
         for name, seeds in inputs.items():
             program.plant(name, seeds)
-        share_solution(self.d, program.data)
         program.run()
         found = {name: program.columns(name, directions) for name in outputs}
         if "d.qpos" in found:

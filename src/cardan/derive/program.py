@@ -7,7 +7,8 @@ results are in the data already. So directions of velocity run through no stage 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 Stage = Callable[..., Any]
 
-EACH_ITS_OWN = frozenset(("d.qpos", "d.qvel", "d.act", "d.time", "d.sensordata"))
+EACH_ITS_OWN = frozenset(
+    (
+        *("d.qpos", "d.qvel", "d.act", "d.time", "d.sensordata"),
+        *("d.qacc", "d.efc_force", "d.efc_state", "d.qfrc_constraint"),
+    )
+)
 """Fields that several stages write, and none adds to what another one has written during a forward pass."""
 
 
@@ -62,6 +68,7 @@ class TangentProgram:
         blocks: number of blocks of `LANES` directions.
         several: whether the stages make several forward passes, so that none may be left out.
         reset: a stage that puts the state back at the end of a block, and its tangents to 0.
+        common: shadows of fields of the data that several programs share, (numbers, LANES), by name.
 
     Attributes:
         model, data: shadows of the fields.
@@ -77,6 +84,7 @@ class TangentProgram:
         blocks: int,
         several: bool = False,
         reset: Stage | None = None,
+        common: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         self.m, self.d = m, d
         self.blocks = blocks
@@ -87,14 +95,13 @@ class TangentProgram:
         if reset is not None:
             steps.append((reset, frozenset(used), frozenset(), written(reset) & used))
         self._table, self._code = _table(steps)
-        self._structure: object = None
-        self._arguments: tuple[int, ...] = ()
         self.model, self.data = (
             Shadows(
                 x._memory,
                 self.blocks,
                 [name[2:] for name in sorted(used) if name.startswith(letter)],
                 [name[2:] for name in own if name.startswith(letter)],
+                common if x is d else {},
             )
             for letter, x in (("m.", m), ("d.", d))
         )
@@ -104,15 +111,6 @@ class TangentProgram:
         for shadows in (self.model, self.data):
             shadows.follow()
             shadows.clear()
-
-    def is_stale(self, structure: object) -> bool:
-        """Whether tangents of before must be cleared: there were others in what is not written in each run.
-
-        Args:
-            structure: what tells whether the same numbers are written as in the run before.
-        """
-        stale, self._structure = structure != self._structure, structure
-        return stale
 
     def plant(self, field: str, seeds: np.ndarray) -> None:
         """Set the tangents of an input: (size of the field, n), along n directions."""
@@ -124,18 +122,20 @@ class TangentProgram:
         if rest:
             array[full, : len(seeds), :rest] = seeds[:, full * LANES :]
 
+    @property
+    def segment(self) -> tuple[int, ...]:
+        """What native code takes to run this: see `jit.transform.run`."""
+        shadows = (self.model.address, self.data.address, self.model.stride, self.data.stride)
+        return (self._table.ctypes.data, len(self._table), *shadows, self.blocks)
+
     def run(self) -> None:
         """Compute the tangents of the outputs from those of the inputs.
 
         Raises:
             RuntimeError: a stage asked for something that can't be answered here.
         """
-        if not self._arguments:
-            self._arguments = (
-                *(self._table.ctypes.data, len(self._table), self.m.address, self.d.address),
-                *(self.model.address, self.data.address, self.model.stride, self.data.stride, self.blocks),
-            )
-        status = block_runner()(*self._arguments)
+        table, count, *shadows = self.segment
+        status = block_runner()(table, count, self.m.address, self.d.address, *shadows)
         if status:
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
 

@@ -6,7 +6,8 @@ one shadow for all blocks, inputs and results one a block.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,16 +25,27 @@ class Shadows:
         blocks: number of blocks.
         fields: names of the fields that have a shadow.
         own: those of them that have a shadow of their own in each block.
+        common: shadows that are there already, (numbers, LANES), by field: one for all blocks.
     """
 
-    def __init__(self, memory: StructMemory, blocks: int, fields: Collection[str], own: Collection[str]) -> None:
+    def __init__(
+        self,
+        memory: StructMemory,
+        blocks: int,
+        fields: Collection[str],
+        own: Collection[str],
+        common: Mapping[str, np.ndarray] = MappingProxyType({}),
+    ) -> None:
         self.memory = memory
         self.tables = np.zeros((blocks, len(memory.struct.fields), WORDS), np.int64)
         self.arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
         self._own = frozenset(own)
         for name in fields:
-            self._place(name)
+            if name in common:
+                self._point(name, common[name][None])
+            else:
+                self._place(name)
 
     @property
     def address(self) -> int:
@@ -53,10 +65,14 @@ class Shadows:
         size, blocks = self.size(name), len(self.tables)
         copies = blocks if name in self._own else 1
         shape = (copies, max(size, 1), LANES)
-        array = np.ndarray(shape, np.float64, aligned_buffer(8 * int(np.prod(shape))).data)
-        self.arrays[name], self._sizes[name] = array, size
-        slot = self.memory.struct.slot[name]
-        self.tables[:, slot, 0] = array.ctypes.data + (np.arange(blocks) * array.strides[0] if copies > 1 else 0)
+        self._point(name, np.ndarray(shape, np.float64, aligned_buffer(8 * int(np.prod(shape))).data))
+
+    def _point(self, name: str, array: np.ndarray) -> None:
+        """Let a field have a shadow (1 or blocks, numbers, LANES)."""
+        size = self._sizes[name] = self.size(name)
+        self.arrays[name] = array
+        slot, copies = self.memory.struct.slot[name], len(array)
+        self.tables[:, slot, 0] = array.ctypes.data + (np.arange(copies) * array.strides[0] if copies > 1 else 0)
         self.tables[:, slot, 1:] = size, LANES
 
     def follow(self) -> None:
@@ -64,11 +80,6 @@ class Shadows:
         for name, size in self._sizes.items():
             if self.size(name) != size:
                 self._place(name)
-
-    def share(self, name: str, other: str) -> None:
-        """Let a field have the same shadow as another one, which has one for all blocks."""
-        self.arrays[name], self._sizes[name] = self.arrays[other], self._sizes[other]
-        self.tables[:, self.memory.struct.slot[name]] = self.tables[:, self.memory.struct.slot[other]]
 
     def clear(self) -> None:
         """Set all tangents to 0."""

@@ -13,14 +13,14 @@ of what the problem is made of (M, qfrc_smooth, J, aref, D, R, friction, ...) ::
 at the solution, whatever solver found it. Rows at a kink of their cost belong to the zone that `constraint.update`
 says, so that the derivative there is one-sided, and always finite: M is positive definite.
 
-Three stages make it, and the tangents of two of them:
+Four stages make it, and the tangents of two of them:
 
 1. `factor_solution` factorises H. It has no tangents: H does not depend on the direction.
 2. `solution_imbalance` computes r at ``work.solved``, a copy of qacc without tangents, so that its tangents are dr.
-3. `solve_lanes` turns a block of `LANES` columns of dr into columns of d(qacc).
+3. `clear_imbalance` makes the value of r exactly 0, which leaves the value of qacc as it is.
+4. `solve_imbalance` is linear; its tangents are d(qacc).
 
-The tangents of `take_solution` bring these to qacc, and those of `constraint.inverse.inv_constraint` then are those of
-``efc_force`` and ``qfrc_constraint``.
+Those of `constraint.inverse.inv_constraint` then are the tangents of ``efc_force`` and ``qfrc_constraint``.
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ from cardan.solver.islands import link_trees, number_islands, order_dofs, order_
 from cardan.solver.newton import any_cone, prepare_island
 from cardan.solver.sparse import factor_sparse
 
-LANES = 8
-"""Directions that are treated together."""
 GROW = int(GROW_SOLUTION)
 
 
@@ -68,7 +66,6 @@ def factor_solution(m: Model, d: Data) -> int:
     """
     for i in range(m.nv):
         d.work.solved[i] = d.qacc[i]
-        d.work.solution[i] = d.qacc[i]
     residual = d.work.efc_residual
     mul_jac_vec(m, d, d.qacc, residual)
     for i in range(d.nefc):
@@ -153,35 +150,30 @@ def keep_sparse(d: Data, island: int, used: int) -> int:
 
 
 @stage
-def solve_lanes(m: Model, d: Data) -> int:
-    """Replace the columns of ``work.solution_lanes`` (nv, LANES), tangents of the imbalance, by those of qacc."""
-    lanes = d.work.solution_lanes
-    # L' y = - dr, from the last dof to the first
-    for i in range(m.nv - 1, -1, -1):
-        pivot = -d.work.solution_pivot[i]
-        for lane in range(LANES):
-            lanes[i, lane] *= pivot
-        adr = int(d.work.solution_adr[i])
-        for k in range(adr, adr + d.work.solution_nnz[i]):
-            column = d.work.solution_col[k]
-            value = d.work.solution_L[k]
-            for lane in range(LANES):
-                lanes[column, lane] += value * lanes[i, lane]
-    # (unit) L da = y, from the first dof to the last
+def clear_imbalance(m: Model, d: Data) -> int:
+    """``work.imbalance`` := 0, its value at the solution up to what the solver has left: only its tangents count."""
     for i in range(m.nv):
-        pivot = d.work.solution_pivot[i]
-        adr = int(d.work.solution_adr[i])
-        for k in range(adr, adr + d.work.solution_nnz[i]):
-            column = d.work.solution_col[k]
-            value = d.work.solution_L[k] * pivot
-            for lane in range(LANES):
-                lanes[i, lane] -= value * lanes[column, lane]
+        d.work.imbalance[i] = 0.0
     return OK
 
 
 @stage
-def take_solution(m: Model, d: Data) -> int:
-    """Qacc := ``work.solution``, which is the same: only its tangents are new."""
+def solve_imbalance(m: Model, d: Data) -> int:
+    """Qacc := ``work.solved`` - H^-1 ``work.imbalance``, with the factor of `factor_solution`: (unit) L' D L = H."""
+    x = d.work.imbalance
+    for i in range(m.nv - 1, -1, -1):
+        if x[i] != 0.0:
+            value = x[i] * d.work.solution_pivot[i]
+            x[i] = value
+            adr = int(d.work.solution_adr[i])
+            for k in range(adr, adr + d.work.solution_nnz[i]):
+                x[d.work.solution_col[k]] -= d.work.solution_L[k] * value
     for i in range(m.nv):
-        d.qacc[i] = d.work.solution[i]
+        value = 0.0
+        adr = int(d.work.solution_adr[i])
+        for k in range(adr, adr + d.work.solution_nnz[i]):
+            value += d.work.solution_L[k] * x[d.work.solution_col[k]]
+        x[i] -= value * d.work.solution_pivot[i]
+    for i in range(m.nv):
+        d.qacc[i] = d.work.solved[i] - x[i]
     return OK

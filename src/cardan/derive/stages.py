@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cardan.derive.shadows import LANES
 from cardan.dynamics.actuation import MUSCLES_MADE, USERS_MADE
 from cardan.dynamics.kinematics import get_quat
 from cardan.enums import mjtJoint
@@ -9,6 +10,8 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.model.kernel_views import Data, Model
 
+RESTRUCTURED = -20
+"""Status of `compare_structure`."""
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
 
@@ -36,6 +39,68 @@ def _turn(d: Data, adr: int, dof: int) -> None:
     quat = mul_quat(get_quat(d.qpos, adr), turn)
     for k in range(4):
         d.qpos[adr + k] = quat[k]
+
+
+@stage
+def begin_block(m: Model, d: Data) -> int:
+    """Set the directions of a block, ``work.seed_lanes`` (2 nv + na + nu, LANES): a number each, from `work.column`."""
+    first, end = d.work.column, kind_end(m, d.work.column)
+    begin = kind_begin(m, first)
+    for row in range(begin, end):
+        for lane in range(LANES):
+            d.work.seed_lanes[row, lane] = 1.0 if row == first + lane else 0.0
+    return OK
+
+
+@stage
+def end_block(m: Model, d: Data) -> int:
+    """Bring the tangents of ``work.outcome`` into the columns of ``work.jacobian``; go on to the next ones."""
+    first, end = d.work.column, kind_end(m, d.work.column)
+    width = 2 * m.nv + m.na + m.nu
+    lanes = min(LANES, end - first)
+    for row in range(len(d.work.outcome)):
+        for lane in range(lanes):
+            d.work.jacobian[row * width + first + lane] = d.work.outcome_lanes[row, lane]
+    d.work.column = first + lanes
+    return OK
+
+
+@kernel
+def kind_begin(m: Model, column: int) -> int:
+    """The first input of its kind: positions, velocities, or activations and controls."""
+    if column < m.nv:
+        return 0
+    return m.nv if column < 2 * m.nv else 2 * m.nv
+
+
+@kernel
+def kind_end(m: Model, column: int) -> int:
+    """The input after the last one of a kind."""
+    if column < m.nv:
+        return m.nv
+    return 2 * m.nv if column < 2 * m.nv else 2 * m.nv + m.na + m.nu
+
+
+@kernel
+def _is_kept(d: Data) -> bool:
+    """Whether contacts and constraint rows belong to the same geoms, joints, ... as those that were kept."""
+    kept = d.work.kept_count
+    if kept[0] != d.ncon or kept[1] != d.nefc or kept[2] != d.ne or kept[3] != d.nf or kept[4] != d.nl:
+        return False
+    for con in range(d.ncon):
+        for side in range(2):
+            if d.work.kept_geom[con, side] != d.contact.geom[con, side]:
+                return False
+    for i in range(d.nefc):
+        if d.work.kept_row[i, 0] != d.efc_type[i] or d.work.kept_row[i, 1] != d.efc_id[i]:
+            return False
+    return True
+
+
+@stage
+def compare_structure(m: Model, d: Data) -> int:
+    """Stop if contacts and constraint rows are of other things than before: which tangents are written changes."""
+    return OK if _is_kept(d) else RESTRUCTURED
 
 
 @stage
@@ -90,4 +155,12 @@ def gather_outcome(m: Model, d: Data) -> int:
         d.work.outcome[m.nv + i] = d.qvel[i]
     for i in range(m.na):
         d.work.outcome[2 * m.nv + i] = d.act[i]
+    return OK
+
+
+@stage
+def gather_sensors(m: Model, d: Data) -> int:
+    """The sensor data behind the state in ``work.outcome``."""
+    for i in range(m.nsensordata):
+        d.work.outcome[2 * m.nv + m.na + i] = d.sensordata[i]
     return OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cardan.derive.constrained import constraint_tangents
+from cardan.derive.constrained import constraint_tangents, integrator_tangents
 from cardan.derive.program import Plain
 from cardan.jit import jit_enabled
 
@@ -62,6 +62,8 @@ def differentiable(m: MjModel, stages: Sequence[Stage | int], codes: tuple[int, 
                 "(functions marked with cardan.kernel, or Numba functions)"
             )
         instead = constraint_tangents(m, stage, codes)
+        if instead is None:
+            instead = integrator_tangents(stage)
         if instead is not None:
             found += instead
         elif not f"{stage.__module__}.".startswith(FROZEN):

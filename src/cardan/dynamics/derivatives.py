@@ -123,15 +123,20 @@ def implicitfast_derivatives(m: Model, d: Data) -> int:
 
 
 @kernel
-def implicit_inertia(m: Model, d: Data) -> None:
-    """Set qH to M - h qDeriv in the storage of qM, ready for `inertia.factor_ld` (qDeriv must be symmetric).
+def implicit_entry(m: Model, d: Data, dof: int, adr: int) -> float:
+    """An entry of M - h qDeriv, in the row of a dof, in the storage of qM (qDeriv must be symmetric).
 
     Of dofs whose inertia is diagonal, single bodies and vertices of flexes, only the diagonal counts: as the couplings
     with other bodies that the pattern of qDeriv has no room for, those between the dofs of such a body are left out.
     """
+    if m.dof_simplenum[dof] > 0 and adr > m.aux.M_rowadr[dof]:
+        return 0.0
+    return d.qM[adr] - m.opt.timestep * d.qDeriv[m.aux.M_to_D[adr]]
+
+
+@kernel
+def implicit_inertia(m: Model, d: Data) -> None:
+    """Set qH to M - h qDeriv in the storage of qM, ready for `inertia.factor_ld`."""
     for dof in range(m.nv):
-        start, stop = m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]
-        simple = m.dof_simplenum[dof] > 0
-        for adr in range(start, stop):
-            value = d.qM[adr] - m.opt.timestep * d.qDeriv[m.aux.M_to_D[adr]]
-            d.qH[adr] = 0.0 if simple and adr > start else value
+        for adr in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
+            d.qH[adr] = implicit_entry(m, d, dof, adr)

@@ -29,7 +29,7 @@ def has_damping(m: Model) -> bool:
 
 
 @kernel
-def _damped_inertia(m: Model, d: Data) -> None:
+def damped_inertia(m: Model, d: Data) -> None:
     """QH := M + h diag(damping)."""
     for adr in range(m.nM):
         d.qH[adr] = d.qM[adr]
@@ -51,7 +51,7 @@ def _implicit_step(m: Model, d: Data) -> None:
 def euler(m: Model, d: Data) -> int:
     """Semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
     if has_damping(m):
-        _damped_inertia(m, d)
+        damped_inertia(m, d)
         _implicit_step(m, d)
     else:
         advance(m, d, d.qacc, d.qvel, d.act_dot)

@@ -45,6 +45,90 @@ finished:
 }
 """
 
+# words of a segment: table, its length, shadows of model and data, their distances from block to block, blocks
+_RUN_SCRIPT = (
+    _RUN_BLOCKS
+    + """
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define i64 @run_script(
+  ptr %list, i64 %copies, i64 %source, ptr %segments, i64 %first, i64 %n, i64 %m, i64 %d, ptr %at
+) {
+entry:
+  br label %copying
+copying:
+  %c = phi i64 [ 0, %entry ], [ %c_next, %copied ]
+  %uncopied = icmp slt i64 %c, %copies
+  br i1 %uncopied, label %copy, label %running
+copy:
+  %c2 = shl i64 %c, 1
+  %offset_at = getelementptr i64, ptr %list, i64 %c2
+  %offset = load i64, ptr %offset_at
+  %item_at = getelementptr i64, ptr %offset_at, i64 1
+  %item = load i64, ptr %item_at
+  %own_slot = add i64 %d, %offset
+  %own = inttoptr i64 %own_slot to ptr
+  %other_slot = add i64 %source, %offset
+  %other = inttoptr i64 %other_slot to ptr
+  %own_word = load i64, ptr %own
+  %other_word = load i64, ptr %other
+  %scalar = icmp eq i64 %item, 0
+  br i1 %scalar, label %copy_word, label %copy_array
+copy_word:
+  store i64 %other_word, ptr %own
+  br label %copied
+copy_array:
+  %length_at = getelementptr i64, ptr %other, i64 1
+  %length = load i64, ptr %length_at
+  %columns_at = getelementptr i64, ptr %other, i64 2
+  %columns = load i64, ptr %columns_at
+  %numbers = mul i64 %length, %columns
+  %bytes = mul i64 %numbers, %item
+  %target = inttoptr i64 %own_word to ptr
+  %origin = inttoptr i64 %other_word to ptr
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %origin, i64 %bytes, i1 false)
+  br label %copied
+copied:
+  %c_next = add i64 %c, 1
+  br label %copying
+running:
+  %s = phi i64 [ %first, %copying ], [ %s_next, %next ]
+  %more = icmp slt i64 %s, %n
+  br i1 %more, label %segment, label %finished
+segment:
+  %s7 = mul i64 %s, 7
+  %a0 = getelementptr i64, ptr %segments, i64 %s7
+  %a1 = getelementptr i64, ptr %a0, i64 1
+  %a2 = getelementptr i64, ptr %a0, i64 2
+  %a3 = getelementptr i64, ptr %a0, i64 3
+  %a4 = getelementptr i64, ptr %a0, i64 4
+  %a5 = getelementptr i64, ptr %a0, i64 5
+  %a6 = getelementptr i64, ptr %a0, i64 6
+  %table_word = load i64, ptr %a0
+  %table = inttoptr i64 %table_word to ptr
+  %count = load i64, ptr %a1
+  %tm = load i64, ptr %a2
+  %td = load i64, ptr %a3
+  %step_m = load i64, ptr %a4
+  %step_d = load i64, ptr %a5
+  %blocks = load i64, ptr %a6
+  %status = call i64 @run_blocks(
+    ptr %table, i64 %count, i64 %m, i64 %d, i64 %tm, i64 %td, i64 %step_m, i64 %step_d, i64 %blocks
+  )
+  %good = icmp eq i64 %status, 0
+  br i1 %good, label %next, label %stopped
+next:
+  %s_next = add i64 %s, 1
+  br label %running
+stopped:
+  store i64 %s, ptr %at
+  ret i64 %status
+finished:
+  ret i64 0
+}
+"""
+)
+
 
 @cache
 def block_runner() -> Any:
@@ -55,3 +139,16 @@ def block_runner() -> Any:
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_blocks", _RUN_BLOCKS), word, *([word] * 9))
+
+
+@cache
+def script_runner() -> Any:
+    """Copy fields of one data to another, then run segments, each a table of stages that runs some times.
+
+    Arguments: address and number of the fields to copy, two words each: distance of the field's slot from the first
+    one, and the bytes of a number, 0 for a scalar; address of the slot table to copy from; address of the segments, of
+    seven words each: what `block_runner` takes; the first segment to run and their number; model and data; where to put
+    the number of a segment that stops. Returns 0, or the status of the stage that stopped.
+    """
+    word = ctypes.c_int64
+    return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, *([word] * 9))

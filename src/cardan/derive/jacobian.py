@@ -1,0 +1,198 @@
+"""The Jacobian of a step by state and controls: values, tangents of each kind of input, and results, natively at once.
+
+A *script* is a list of segments, tables of native functions: the values, a comparison of what touches what with the
+run before, then for positions, velocities, and activations with controls the tangents of those stages that depend on
+them, once a block of directions. Directions and results are brought in and out by stages, too, so that one call from
+Python makes a whole Jacobian.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.derive.linearisation import COPIED, linearisation
+from cardan.derive.program import Plain, Stage, TangentProgram
+from cardan.derive.shadows import LANES
+from cardan.derive.stages import (
+    RESTRUCTURED,
+    begin_block,
+    compare_structure,
+    end_block,
+    gather_outcome,
+    gather_sensors,
+    keep_next_position,
+    plant_seeds,
+)
+from cardan.jit import Program
+from cardan.jit.memory.struct import WORDS
+from cardan.jit.transform.run import script_runner
+from cardan.model.tables import DATA
+from cardan.step.finite_difference import restore_start
+from cardan.step.hooks import hooks
+
+if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
+    from cardan.model.mjmodel import MjModel
+
+KINDS = (("qpos",), ("qvel",), ("act", "ctrl"))
+"""Inputs whose directions go through the same stages."""
+FIRST_TANGENTS = 2
+"""The first segment of a script with tangents."""
+
+
+def _copies() -> np.ndarray:
+    """For each field that is taken over: distance of its slot from the first one, bytes of a number (0: a scalar)."""
+    rows = [(DATA.slot["time"], 0), *((DATA.slot[name], DATA.by_name[name].numpy_dtype.itemsize) for name in COPIED)]
+    return np.array([(8 * WORDS * slot, size) for slot, size in rows], np.int64)
+
+
+@dataclass
+class Script:
+    """A script for some kinds of inputs, some results, and the pairs of types that touch.
+
+    Attributes:
+        programs: the programs of tangents.
+        segments: the segments as native code takes them (`jit.transform.run.script_runner`).
+        first: the first direction, counted through all inputs.
+        structure: the structure that the tangents were cleared for.
+    """
+
+    programs: list[TangentProgram]
+    segments: np.ndarray
+    first: int
+    structure: object = field(default=None)
+
+
+class StepJacobian:
+    """The Jacobians of a step of one model, one state after the other.
+
+    Args:
+        m: model.
+        sensors: whether sensor data are among the results.
+
+    Raises:
+        NotImplementedError: the model has a feature without derivatives.
+        RuntimeError: native code is switched off.
+    """
+
+    def __init__(self, m: MjModel, sensors: bool) -> None:
+        self.course = linearisation(m, "step" if sensors else "step without sensors")
+        self.sensors = sensors
+        memory, nv, na, nu = self.course.d._memory, m.nv, m.na, m.nu
+        rows, columns = 2 * nv + na + (m.nsensordata if sensors else 0), 2 * nv + na + nu
+        self.matrix = np.zeros((rows, columns))
+        seeds, outcome = np.zeros((max(columns, 1), LANES)), np.zeros((max(rows, 1), LANES))
+        memory.attach("work.jacobian", self.matrix.reshape(-1))
+        memory.attach("work.outcome", np.zeros(rows))
+        memory.attach("work.outcome_lanes", outcome)
+        memory.attach("work.seed_lanes", seeds)
+        starts = {"qpos": (0, nv), "qvel": (nv, nv), "act": (2 * nv, na), "ctrl": (2 * nv + na, nu)}
+        self._common = {"work.outcome": outcome} | {
+            f"work.seed_{name}": seeds[at : at + n] for name, (at, n) in starts.items()
+        }
+        self._compare = Program([compare_structure])
+        self._copies = _copies()
+        self._column = memory.scalars["work.column"]
+        self._stopped = np.zeros(1, np.int64)
+        self._native = not (self.course.several or self.course.values.needs_objects)
+        self._scripts: dict[tuple[bool, bool, tuple[int, ...]], Script] = {}
+        self._ready: dict[tuple[bool, bool], Script] = {}
+
+    def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
+        """The derivatives for the state and the inputs of a data, which does not change.
+
+        Args:
+            d: data.
+            state: whether derivatives by the state are wanted.
+            control: whether those by the controls are.
+
+        Returns:
+            (2 nv + na + nsensordata, 2 nv + na + nu), a row a result, a column an input; what was not wanted is not
+            defined. The same array each time.
+        """
+        script = self._ready.get((state, control))
+        if script is None or script.structure is not self.course.structure:
+            self.course.start(d)
+        else:
+            status = self._run(script, d.address, 0)
+            if status == 0:
+                return self.matrix
+            if status == RESTRUCTURED:
+                self.course.note_structure()
+            else:
+                self.course.start(d)  # it answers what a stage asks for
+        self._differentiate(state, control)
+        return self.matrix
+
+    def _run(self, script: Script, source: int, first: int) -> int:
+        """Run a script from one of its segments on; returns 0, or the status of the stage that stopped."""
+        self._column[0] = script.first
+        address, count = (self._copies.ctypes.data, len(self._copies)) if source else (0, 0)
+        segments = (script.segments.ctypes.data, first, len(script.segments))
+        where = (self.course.m.address, self.course.d.address, self._stopped.ctypes.data)
+        return script_runner()(address, count, source, *segments, *where)
+
+    def _differentiate(self, state: bool, control: bool) -> None:
+        """Run the tangents at values that are there, of which the last run does not tell what is written."""
+        course = self.course
+        key = state, control, course.codes
+        script = self._scripts.get(key)
+        if script is None:
+            script = self._scripts[key] = self._make_script(state, control)
+        if script.structure is not course.structure:
+            for program in script.programs:
+                program.start()
+            script.structure = course.structure
+        status = self._run(script, 0, FIRST_TANGENTS)
+        if status:
+            segment = int(self._stopped[0])
+            raise RuntimeError(f"segment {segment} of the derivatives of a step returned the unknown status {status}")
+        if self._native:
+            self._ready[state, control] = script
+
+    def _make_script(self, state: bool, control: bool) -> Script:
+        m = self.course.m
+        wanted = ((state, m.nv), (state, m.nv), (control or (state and m.na > 0), m.na + m.nu))
+        rows = [_plain_segment(self.course.values), _plain_segment(self._compare)]
+        programs: list[TangentProgram] = []
+        for names, (is_wanted, n) in zip(KINDS, wanted, strict=True):
+            if is_wanted and n:
+                program = self._program(names)
+                programs.append(program)
+                rows.append((*program.segment[:4], 0, 0, -(-n // LANES)))  # all blocks have the same shadows
+        return Script(programs, np.array(rows, np.int64), 0 if state else 2 * m.nv)
+
+    def _program(self, names: tuple[str, ...]) -> TangentProgram:
+        """The tangents of a step along directions of some inputs; one program for as long as the same types touch."""
+        course = self.course
+        gather = [gather_outcome, *([gather_sensors] if self.sensors else [])]
+        stages: list[Stage | Plain] = [Plain(begin_block), plant_seeds, *course.differentiated()]
+        stages += [Plain(keep_next_position), *gather, Plain(end_block)]
+        inputs = [f"d.work.seed_{name}" for name in names]
+        return TangentProgram(
+            *(course.m, course.d, stages, inputs, ("d.work.outcome",), 1, course.several, restore_start),
+            common=self._common,
+        )
+
+
+def _plain_segment(program: Program) -> tuple[int, ...]:
+    """A segment that runs once, without tangents."""
+    return (program.table.ctypes.data, len(program.table), 0, 0, 0, 0, 1)
+
+
+def step_jacobian(m: MjModel, sensors: bool) -> StepJacobian:
+    """The Jacobians of a step of a model, kept with it for each thread until an option or a callback is set.
+
+    Raises:
+        NotImplementedError: the model has a feature without derivatives.
+        RuntimeError: native code is switched off.
+    """
+    key = (("step jacobian", sensors, threading.get_ident()), hooks.version)
+    found = m._programs.get(key)
+    if found is None:
+        found = m._programs[key] = StepJacobian(m, sensors)
+    return found
