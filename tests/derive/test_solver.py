@@ -9,7 +9,7 @@ from solver.row_models import ISLANDS, ROWS, pile
 
 import cardan
 from cardan.constraint.update import CONE, LINEARPOS, QUADRATIC, SATISFIED
-from cardan.derive.solver import LANES, factor_solution, solution_imbalance, solve_lanes
+from cardan.derive.solver import solution_imbalance, solve_imbalance
 from cardan.jit import Program
 from cardan.step.run import run
 
@@ -42,16 +42,15 @@ def solution_tangents(d: cardan.MjData, imbalance: np.ndarray) -> np.ndarray:
     """Tangents of qacc (a row a direction) from those of the imbalance at constant qacc."""
     m = d.model
     run(Program([factor_solution]), m, d)
-    solve = Program([solve_lanes])
+    solve = Program([solve_imbalance])
     result = np.zeros_like(imbalance)
-    for first in range(0, len(imbalance), LANES):
-        block = imbalance[first : first + LANES]
-        lanes = np.zeros((m.nv, LANES))
-        lanes[:, : len(block)] = block.T
-        d._memory.attach("work.solution_lanes", lanes)
-        d.__dict__.pop("_view", None)
+    qacc = d.qacc.copy()
+    d._memory.arrays["work.solved"][:] = 0.0
+    for row, change in zip(result, imbalance, strict=True):
+        d._memory.arrays["work.imbalance"][:] = change
         run(solve, m, d)
-        result[first : first + LANES] = lanes[:, : len(block)].T
+        row[:] = d.qacc
+    d.qacc[:] = d._memory.arrays["work.solved"][:] = qacc
     return result
 
 

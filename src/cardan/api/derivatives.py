@@ -18,6 +18,7 @@ from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference_run import inverse_differences, transition_differences
 
 Matrix = np.ndarray | None
+FLOAT64 = np.dtype(np.float64)
 Targets = tuple[tuple[str, Matrix, tuple[int, int], str], ...]
 
 
@@ -41,6 +42,18 @@ def _check_targets(targets: Targets) -> None:
     for name, array, shape, what in targets:
         if array is not None:
             target_shape(name, array, shape, what)
+
+
+def _fits(array: Matrix, rows: int, columns: int) -> bool:
+    """Whether a target is None, or surely a matrix of a shape that can be written to."""
+    if array is None:
+        return True
+    return array.__class__ is np.ndarray and array.shape == (rows, columns) and array.dtype is FLOAT64 and _open(array)
+
+
+def _open(array: np.ndarray) -> bool:
+    flags = array.flags
+    return flags.c_contiguous and flags.writeable
 
 
 def _write(target: Matrix, values: np.ndarray) -> None:
@@ -120,14 +133,19 @@ def mjd_transition(m: MjModel, d: MjData, A: Matrix, B: Matrix, C: Matrix, D: Ma
     from cardan.derive.transition import transition_derivatives
 
     check_pair("mjd_transition", m, d)
-    nx, ns = 2 * m.nv + m.na, m.nsensordata
-    _check_targets(_transition_targets(m, A, B, C, D))
+    sizes = m._memory.sizes
+    nx, ns, nu = 2 * sizes["nv"] + sizes["na"], sizes["nsensordata"], sizes["nu"]
+    if not (_fits(A, nx, nx) and _fits(B, nx, nu) and _fits(C, ns, nx) and _fits(D, ns, nu)):
+        _check_targets(_transition_targets(m, A, B, C, D))
     by_state, by_control = A is not None or C is not None, B is not None or D is not None
     result = transition_derivatives(m, d, by_state, by_control, (C is not None or D is not None) and ns > 0)
-    _write(A, result[:nx, :nx])
-    _write(B, result[:nx, nx:])
-    _write(C, result[nx:, :nx])
-    _write(D, result[nx:, nx:])
+    if A is not None:
+        A[...] = result[:nx, :nx]
+    if B is not None:
+        B[...] = result[:nx, nx:]
+    if C is not None or D is not None:
+        _write(C, result[nx:, :nx])
+        _write(D, result[nx:, nx:])
 
 
 def _inverse_targets(m: MjModel, forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> Targets:

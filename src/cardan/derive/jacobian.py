@@ -56,13 +56,17 @@ class Script:
 
     Attributes:
         programs: the programs of tangents.
-        segments: the segments as native code takes them (`jit.transform.run.script_runner`).
+        segments: the segments.
+        frame: what native code takes (`jit.transform.run.script_runner`).
+        address: its address.
         first: the first direction, counted through all inputs.
         structure: the structure that the tangents were cleared for.
     """
 
     programs: list[TangentProgram]
     segments: np.ndarray
+    frame: np.ndarray
+    address: int
     first: int
     structure: object = field(default=None)
 
@@ -97,7 +101,7 @@ class StepJacobian:
         self._compare = Program([compare_structure])
         self._copies = _copies()
         self._column = memory.scalars["work.column"]
-        self._stopped = np.zeros(1, np.int64)
+        self._runner = script_runner()
         self._native = not (self.course.several or self.course.values.needs_objects)
         self._scripts: dict[tuple[bool, bool, tuple[int, ...]], Script] = {}
         self._ready: dict[tuple[bool, bool], Script] = {}
@@ -129,12 +133,17 @@ class StepJacobian:
         return self.matrix
 
     def _run(self, script: Script, source: int, first: int) -> int:
-        """Run a script from one of its segments on; returns 0, or the status of the stage that stopped."""
+        """Run a script from one of its segments on; returns 0, or the status of the stage that stopped.
+
+        Args:
+            script: the script.
+            source: address of the slot table that state and inputs are taken over from, or 0.
+            first: number of the segment.
+        """
         self._column[0] = script.first
-        address, count = (self._copies.ctypes.data, len(self._copies)) if source else (0, 0)
-        segments = (script.segments.ctypes.data, first, len(script.segments))
-        where = (self.course.m.address, self.course.d.address, self._stopped.ctypes.data)
-        return script_runner()(address, count, source, *segments, *where)
+        frame = script.frame
+        frame[1], frame[2], frame[4] = len(self._copies) if source else 0, source, first
+        return self._runner(script.address)
 
     def _differentiate(self, state: bool, control: bool) -> None:
         """Run the tangents at values that are there, of which the last run does not tell what is written."""
@@ -149,7 +158,7 @@ class StepJacobian:
             script.structure = course.structure
         status = self._run(script, 0, FIRST_TANGENTS)
         if status:
-            segment = int(self._stopped[0])
+            segment = int(script.frame[4])
             raise RuntimeError(f"segment {segment} of the derivatives of a step returned the unknown status {status}")
         if self._native:
             self._ready[state, control] = script
@@ -164,7 +173,10 @@ class StepJacobian:
                 program = self._program(names)
                 programs.append(program)
                 rows.append((*program.segment[:4], 0, 0, -(-n // LANES)))  # all blocks have the same shadows
-        return Script(programs, np.array(rows, np.int64), 0 if state else 2 * m.nv)
+        segments = np.array(rows, np.int64)
+        copies = self._copies.ctypes.data
+        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, len(segments), m.address, self.course.d.address])
+        return Script(programs, segments, frame, frame.ctypes.data, 0 if state else 2 * m.nv)
 
     def _program(self, names: tuple[str, ...]) -> TangentProgram:
         """The tangents of a step along directions of some inputs; one program for as long as the same types touch."""

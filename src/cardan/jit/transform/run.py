@@ -51,10 +51,26 @@ _RUN_SCRIPT = (
     + """
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
-define i64 @run_script(
-  ptr %list, i64 %copies, i64 %source, ptr %segments, i64 %first, i64 %n, i64 %m, i64 %d, ptr %at
-) {
+define i64 @run_script(ptr %frame) {
 entry:
+  %list_at = getelementptr i64, ptr %frame, i64 0
+  %list_word = load i64, ptr %list_at
+  %list = inttoptr i64 %list_word to ptr
+  %copies_at = getelementptr i64, ptr %frame, i64 1
+  %copies = load i64, ptr %copies_at
+  %source_at = getelementptr i64, ptr %frame, i64 2
+  %source = load i64, ptr %source_at
+  %segments_at = getelementptr i64, ptr %frame, i64 3
+  %segments_word = load i64, ptr %segments_at
+  %segments = inttoptr i64 %segments_word to ptr
+  %first_at = getelementptr i64, ptr %frame, i64 4
+  %first = load i64, ptr %first_at
+  %n_at = getelementptr i64, ptr %frame, i64 5
+  %n = load i64, ptr %n_at
+  %m_at = getelementptr i64, ptr %frame, i64 6
+  %m = load i64, ptr %m_at
+  %d_at = getelementptr i64, ptr %frame, i64 7
+  %d = load i64, ptr %d_at
   br label %copying
 copying:
   %c = phi i64 [ 0, %entry ], [ %c_next, %copied ]
@@ -121,7 +137,7 @@ next:
   %s_next = add i64 %s, 1
   br label %running
 stopped:
-  store i64 %s, ptr %at
+  store i64 %s, ptr %first_at
   ret i64 %status
 finished:
   ret i64 0
@@ -145,10 +161,11 @@ def block_runner() -> Any:
 def script_runner() -> Any:
     """Copy fields of one data to another, then run segments, each a table of stages that runs some times.
 
-    Arguments: address and number of the fields to copy, two words each: distance of the field's slot from the first
-    one, and the bytes of a number, 0 for a scalar; address of the slot table to copy from; address of the segments, of
-    seven words each: what `block_runner` takes; the first segment to run and their number; model and data; where to put
-    the number of a segment that stops. Returns 0, or the status of the stage that stopped.
+    The argument is the address of eight words: address and number of the fields to copy, two words each (distance of
+    the field's slot from the first one; bytes of a number, 0 for a scalar); address of the slot table to copy from;
+    address of the segments (seven words each: table and its length, and what else `block_runner` takes from the shadows
+    on); number of the first segment to run, which becomes that of a segment that stops; number of segments; model and
+    data. Returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
-    return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, *([word] * 9))
+    return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, word)
