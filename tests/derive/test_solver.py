@@ -9,7 +9,7 @@ from solver.row_models import ISLANDS, ROWS, pile
 
 import cardan
 from cardan.constraint.update import CONE, LINEARPOS, QUADRATIC, SATISFIED
-from cardan.derive.solver import solution_imbalance, solve_imbalance
+from cardan.derive.solver import factor_solution, solution_imbalance, solve_imbalance
 from cardan.jit import Program
 from cardan.step.run import run
 

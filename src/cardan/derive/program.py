@@ -27,7 +27,7 @@ Stage = Callable[..., Any]
 EACH_ITS_OWN = frozenset(
     (
         *("d.qpos", "d.qvel", "d.act", "d.time", "d.sensordata"),
-        *("d.qacc", "d.efc_force", "d.efc_state", "d.qfrc_constraint"),
+        *("d.efc_force", "d.efc_state", "d.qfrc_constraint"),
     )
 )
 """Fields that several stages write, and none adds to what another one has written during a forward pass."""
