@@ -4,7 +4,7 @@ Each of 14 shared models falls and moves about for a while; from a state on the 
 compared with centred differences of `mj_step`, of three widths, each extrapolated (Richardson): of those, the one that
 agrees best with itself. Only where contacts, constraint rows and their zones stay the same within the difference is
 there one derivative; other columns are counted as "changing". So are those where collision detection looks at other
-features of a geom ("cornered": wide and narrow differences disagree), and those that no difference resolves
+features of a geom, or a function has a corner ("cornered": differences of several kinds disagree), and those that no difference resolves
 ("unresolved": the differences themselves are less certain than what is asked for).
 """
 
@@ -55,7 +55,7 @@ BAR = 1e-6
 RESOLVED = 2e-7
 """Relative uncertainty of differences up to which they are compared with."""
 CORNER = 1e-3
-"""Relative disagreement of wide and narrow differences, of the smallest width, from which there is a corner."""
+"""Relative disagreement of wide and narrow, or of forward and backward differences, of the smallest width."""
 INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "eq_active")
 
 
@@ -134,7 +134,9 @@ def difference(stepper: Stepper, here: Point, column: int) -> Difference | None:
             doubt = apart / 15.0 + 1e-15 * np.abs(up).max(initial=0.0) / width / max(
                 np.abs(narrow).max(initial=0.0), 1e-9
             )
-            rough |= width == WIDTHS[-1] and k == 0 and apart > CORNER
+            if width == WIDTHS[-1]:
+                middle = getattr(here, name)
+                rough |= max(apart, relative((near_up - middle) / width, (middle - near_down) / width)) > CORNER
             known = best[k]
             if known is None or doubt < known[0]:
                 best[k] = doubt, found
@@ -231,7 +233,7 @@ def main(names: list[str] | None = None, count: int = len(SETTINGS)) -> None:
     rows = {}
     for k, name in enumerate(names or list(PATHS)):
         rows[name] = row_of(name, count, 5 * k)
-        print(name, {key: round(value, 9) for key, value in rows[name].items()}, flush=True)
+        print(name, " ".join(f"{key} {value:.3g}" for key, value in rows[name].items()), flush=True)
     if names is None:
         save("derivative_accuracy", rows)
 

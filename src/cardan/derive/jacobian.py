@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.derive.linearisation import COPIED, linearisation
+from cardan.derive.linearisation import BUILDING, COPIED, linearisation
 from cardan.derive.program import Plain, Stage, TangentProgram
 from cardan.derive.shadows import LANES
 from cardan.derive.stages import (
@@ -151,7 +151,8 @@ class StepJacobian:
         key = state, control, course.codes
         script = self._scripts.get(key)
         if script is None:
-            script = self._scripts[key] = self._make_script(state, control)
+            with BUILDING:
+                script = self._scripts[key] = self._make_script(state, control)
         if script.structure is not course.structure:
             for program in script.programs:
                 program.start()
@@ -206,5 +207,6 @@ def step_jacobian(m: MjModel, sensors: bool) -> StepJacobian:
     key = (("step jacobian", sensors, threading.get_ident()), hooks.version)
     found = m._programs.get(key)
     if found is None:
-        found = m._programs[key] = StepJacobian(m, sensors)
+        with BUILDING:
+            found = m._programs[key] = StepJacobian(m, sensors)
     return found
