@@ -4,8 +4,8 @@ Each of 14 shared models falls and moves about for a while; from a state on the 
 compared with centred differences of `mj_step`, of three widths, each extrapolated (Richardson): of those, the one that
 agrees best with itself. Only where contacts, constraint rows and their zones stay the same within the difference is
 there one derivative; other columns are counted as "changing". So are those where collision detection looks at other
-features of a geom, or a function has a corner ("cornered": differences of several kinds disagree), and those that no difference resolves
-("unresolved": the differences themselves are less certain than what is asked for).
+features of a geom, or a function has a corner ("cornered": differences of several kinds disagree), and those that no
+difference resolves ("unresolved": the differences themselves are less certain than what is asked for).
 """
 
 from __future__ import annotations
