@@ -47,7 +47,8 @@ def model(cone: str) -> cardan.MjModel:
     axes = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}
     joints = "".join(f'<joint name="{name}" type="slide" axis="{axis}"/>' for name, axis in axes.items())
     motors = "".join(f'<motor joint="{name}" gear="{GEAR}"/>' for name in axes)
-    contact = f'friction="{FRICTION[0]} {FRICTION[1]}" solref="{SOLREF[0]} {SOLREF[1]}" solimp="{SOLIMP[0]} {SOLIMP[1]} {SOLIMP[2]} .5 2"'
+    friction = f'friction="{FRICTION[0]} {FRICTION[1]}"'
+    contact = f'{friction} solref="{SOLREF[0]} {SOLREF[1]}" solimp="{SOLIMP[0]} {SOLIMP[1]} {SOLIMP[2]} .5 2"'
     return cardan.MjModel.from_xml_string(
         f"""<mujoco><option timestep="{STEP}" cone="{cone}" tolerance="0" iterations="200" ls_tolerance="1e-12"/>
         <worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 {RADIUS}">{joints}
@@ -91,7 +92,7 @@ def cone_force(normal: Decimal, sides: Vector, regular: Vector) -> Vector:
     """Minus the gradient of the cost of an elliptic cone."""
     mu = Decimal(FRICTION[0]) * (regular[1] / regular[0]).sqrt()
     scaled = [Decimal(friction) * side for friction, side in zip(FRICTION, sides, strict=True)]
-    n, t = mu * normal, sum(x * x for x in scaled).sqrt()
+    n, t = mu * normal, (scaled[0] ** 2 + scaled[1] ** 2).sqrt()
     if n >= mu * t:
         return [Decimal(0)] * 3
     if mu * n + t <= 0:

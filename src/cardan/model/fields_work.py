@@ -363,6 +363,7 @@ WORK: tuple[Field, ...] = (
     Field("work.seed_qvel", "f8", ("nv",), "derivatives: 0, with directions of the velocity as tangents"),
     Field("work.seed_act", "f8", ("na",), "derivatives: 0, with directions of the activations as tangents"),
     Field("work.seed_ctrl", "f8", ("nu",), "derivatives: 0, with directions of the controls as tangents"),
+    Field("work.outcome", "f8", ("any",), "derivatives: the state after a step, in the tangent space, and sensor data"),
     # of worlds side by side, work.buffer shows real numbers only (jit/layout/lanes.py)
     Field("work.buffer_i8", "i8", ("any",), "reset: integers of 8 bytes of the arrays of fixed size"),
     Field("work.buffer_i4", "i4", ("any",), "reset: those of 4 bytes"),
@@ -374,7 +375,6 @@ WORK: tuple[Field, ...] = (
     Field("work.batch_step", "i8", (), "batch: steps of the rollout that are done"),
     Field("work.batch_every", "i8", (), "batch: steps from one record to the next"),
     Field("work.batch_warnings", "i8", (), "batch: warnings before the rollout"),
-    Field("work.outcome", "f8", ("any",), "derivatives: the state after a step, in the tangent space, and sensor data"),
     Field("work.outcome_lanes", "f8", ("any", 8), "derivatives: a block of its tangents"),
     Field("work.seed_lanes", "f8", ("any", 8), "derivatives: a block of directions of the state and the controls"),
     Field("work.column", "i8", (), "derivatives: the first direction of the block, counted through all inputs"),
