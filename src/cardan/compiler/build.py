@@ -62,6 +62,7 @@ class Build:
         self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}
         self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)
+        self._rows: defaultdict[str, int] = defaultdict(int)  # of the blocks of each field
         self.sizes: dict[str, int] = {}
         self.frame_poses: dict[Element, Pose] = {}
         self.meshes: dict[str, Mesh] = {}
@@ -99,11 +100,9 @@ class Build:
 
         The size that counts the field's rows follows from its blocks.
         """
-        size = str(MODEL.by_name[field].shape[0])
-        blocks = self.blocks[field]
-        start = sum(map(len, blocks))
-        blocks.append(rows)
-        self.sizes[size] = start + len(rows)
+        start = self._rows[field]
+        self.blocks[field].append(rows)
+        self._rows[field] = self.sizes[str(MODEL.by_name[field].shape[0])] = start + len(rows)
         return start
 
     def dropped(self, element: Element) -> bool:

@@ -71,16 +71,19 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
         skin_bonenum=len(skin.bones),
         skin_path=asset_name(build, element),
     )
-    total = _total_weights(element, skin)
+    vertid, weight = (np.concatenate([getattr(bone, part) for bone in skin.bones]) for part in ("vertid", "weight"))
+    total = _total_weights(element, len(skin.vert), vertid, weight)
+    adr = build.add_block("skin_bonevertid", vertid)
+    build.add_block("skin_bonevertweight", weight / total[vertid])
     for bone in skin.bones:
         build.put(
-            skin_bonevertadr=build.add_block("skin_bonevertid", bone.vertid),
+            skin_bonevertadr=adr,
             skin_bonevertnum=len(bone.vertid),
             skin_bonebindpos=bone.pos,
             skin_bonebindquat=normalize4(tuple(map(float, bone.quat))),
             skin_bonebodyid=_body(build, element, bone.body),
         )
-        build.add_block("skin_bonevertweight", bone.weight / total[bone.vertid])
+        adr += len(bone.vertid)
     build.sizes["nskinbone"] = len(build.columns["skin_bonebodyid"])
 
 
@@ -181,10 +184,12 @@ def _check(element: Element, skin: Skin) -> None:
         found = f"{len(skin.texcoord)} and {len(skin.vert)}"
         raise element.error(f"there must be as many texture coordinates as vertices, found {found}", "texcoord")
     _check_ids(element, skin.face, len(skin.vert), "face")
-    for bone in skin.bones:
-        _check_ids(element, bone.vertid, len(skin.vert), f"the bone of body '{bone.body}'")
-    numbers = [skin.vert, skin.texcoord, *(np.asarray(part) for b in skin.bones for part in (b.pos, b.quat, b.weight))]
-    if not all(np.isfinite(part).all() for part in numbers):
+    vertid, weight = (np.concatenate([getattr(bone, part) for bone in skin.bones]) for part in ("vertid", "weight"))
+    if vertid.min() < 0 or vertid.max() >= len(skin.vert):
+        for bone in skin.bones:
+            _check_ids(element, bone.vertid, len(skin.vert), f"the bone of body '{bone.body}'")
+    poses = np.array([(*bone.pos, *bone.quat) for bone in skin.bones])
+    if not all(np.isfinite(part).all() for part in (skin.vert, skin.texcoord, poses, weight)):
         element.warn("every number of a skin must be finite (in single precision)")
 
 
@@ -193,11 +198,10 @@ def _check_ids(element: Element, ids: np.ndarray, count: int, what: str) -> None
         raise element.error(f"{what}: vertices are 0 to {count - 1}, found {ids.min()} to {ids.max()}")
 
 
-def _total_weights(element: Element, skin: Skin) -> np.ndarray:
-    """Sum of the weights of each vertex over all bones, which must be positive."""
-    total = np.zeros(len(skin.vert), np.float32)
-    for bone in skin.bones:
-        np.add.at(total, bone.vertid, bone.weight)
+def _total_weights(element: Element, count: int, vertid: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Sum of the weights of each of the `count` vertices over all bones, which must be positive."""
+    total = np.zeros(count, np.float32)
+    np.add.at(total, vertid, weight)
     if total.min() <= 0.0:
         vertex = int(total.argmin())
         raise element.error(f"the total weight of each vertex must be positive; vertex {vertex} has {total[vertex]:g}")

@@ -6,10 +6,12 @@ modeling, "Composite objects").
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cardan.spec.composite.builder import add_plain
 
@@ -41,8 +43,8 @@ class BoneAt:
 class Influence:
     """What one bone moves: vertex numbers and the weight of each."""
 
-    vertices: list[int]
-    weights: list[float]
+    vertices: Sequence[int]
+    weights: Sequence[float]
 
 
 def add_skin(
@@ -109,90 +111,86 @@ def skin_sheet(composite: Composite, skin: Part, bones: list[list[BoneAt]], spac
     if fine_rows * fine_columns > MOST_VERTICES:
         raise skin.origin.error(f"the skin would have more than {MOST_VERTICES} vertices a side", "subgrid")
     influences = _sheet_influences(rows, columns, parts)
-    cells = [(i, j) for i in range(fine_rows) for j in range(fine_columns)]
-    texcoords = [(i / (fine_rows - 1), j / (fine_columns - 1)) for i, j in cells]
-    vertices = [number for i, j in cells for number in (spacing * i, spacing * j, 0.0)]
+    i, j = (at.ravel() for at in np.indices((fine_rows, fine_columns)))
+    texcoords = np.stack((i / (fine_rows - 1), j / (fine_columns - 1)), axis=1).tolist()
+    vertices = np.stack((spacing * i, spacing * j, np.zeros(len(i))), axis=1).ravel().tolist()
     moved = list(zip((bone for row in bones for bone in row), influences, strict=True))
     faces = sheet_faces(fine_rows, fine_columns)
-    add_skin(composite, skin, moved, faces, 2 * len(cells), texcoords * 2, vertices * 2)
+    add_skin(composite, skin, moved, faces, 2 * len(i), texcoords * 2, vertices * 2)
 
 
 def sheet_faces(rows: int, columns: int) -> list[Face]:
     """Triangles of a grid's front, its back, and the rims between them; the back's vertices follow the front's."""
     back = rows * columns
-    faces: list[Face] = []
-    for a, b, c, d in _cells(rows, columns):
-        faces += [(a, b, c), (a, c, d)]
-    for a, b, c, d in _cells(rows, columns):
-        faces += [(a + back, c + back, b + back), (a + back, d + back, c + back)]
-    first, last = range(rows - 1), range(columns - 1)
+    i, j = (at.ravel() for at in np.indices((rows - 1, columns - 1)))
+    a = i * columns + j
+    front = _squares(a, a + columns, a + columns + 1, a + 1)
+    first, last = np.arange(rows - 1) * columns, np.arange(columns - 1)
     end = (rows - 1) * columns
     rims = (
-        ([(i * columns, (i + 1) * columns) for i in first], True),
-        ([((i + 1) * columns - 1, (i + 2) * columns - 1) for i in first], False),
-        ([(j, j + 1) for j in last], False),
-        ([(end + j, end + j + 1) for j in last], True),
+        _rim(first, first + columns, back, reverse=True),
+        _rim(first + columns - 1, first + 2 * columns - 1, back, reverse=False),
+        _rim(last, last + 1, back, reverse=False),
+        _rim(end + last, end + last + 1, back, reverse=True),
     )
-    for edges, reverse in rims:
-        for a, b in edges:
-            faces += _rim(a, b, back, reverse)
-    return faces
+    return list(map(tuple, np.concatenate((front, front[:, [0, 2, 1]] + back, *rims)).tolist()))
 
 
-def _rim(a: int, b: int, back: int, reverse: bool) -> list[Face]:
-    """Two triangles between an edge of the front and the same edge of the back."""
-    if reverse:
-        return [(a, b + back, b), (a, a + back, b + back)]
-    return [(a, b, b + back), (a, b + back, a + back)]
+def _squares(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Two triangles for each square a b c d, one square after the other: (2 n, 3)."""
+    return np.stack((a, b, c, a, c, d), axis=1).reshape(-1, 3)
 
 
-def _cells(rows: int, columns: int) -> Iterator[tuple[int, int, int, int]]:
-    """Vertex numbers at the corners of each cell of a grid, around the cell."""
-    for i in range(rows - 1):
-        for j in range(columns - 1):
-            a = i * columns + j
-            yield a, a + columns, a + columns + 1, a + 1
+def _rim(a: np.ndarray, b: np.ndarray, back: int, reverse: bool) -> np.ndarray:
+    """Two triangles between each edge of the front and the same edge of the back."""
+    far = b + back
+    corners = (a, far, b, a, a + back, far) if reverse else (a, b, far, a, far, a + back)
+    return np.stack(corners, axis=1).reshape(-1, 3)
 
 
 def _sheet_influences(rows: int, columns: int, parts: int) -> list[Influence]:
     """What each bone of a sheet moves: vertices of the front and of the back with the same weights."""
-    influences = [Influence([], []) for _ in range(rows * columns)]
-    fine_columns = (columns - 1) * parts + 1
-    back = ((rows - 1) * parts + 1) * fine_columns
     step = 1.0 / parts
     shares = {(i, j): _hermite(i * step, j * step) for i in range(parts + 1) for j in range(parts + 1)}
+    row, column, i, j = _fine_vertices(rows, columns, parts)
+    first, fine_columns = row * columns + column, (columns - 1) * parts + 1
+    vertex = (row * parts + i) * fine_columns + column * parts + j
     # cells alike have the same weights, of bones at the same distances
-    patterns: dict[tuple[Any, ...], list[tuple[int, float]]] = {}
-    for row, column, fine_row, fine_column in _fine_vertices(rows, columns, parts):
-        first = row * columns + column
-        place = fine_row - row * parts, fine_column - column * parts
-        alike = _ends(row, rows), _ends(column, columns), place
-        if alike not in patterns:
-            weights = _cell_weights(row, column, rows, columns, shares[place])
-            patterns[alike] = [(bone - first, weight) for bone, weight in weights.items() if weight != 0.0]
-        vertex = fine_row * fine_columns + fine_column
-        for distance, weight in patterns[alike]:
-            influence = influences[first + distance]
-            influence.vertices += (vertex, vertex + back)
-            influence.weights += (weight, weight)
-    return influences
+    kinds = ((_ends(row, rows) * 8 + _ends(column, columns)) * (parts + 1) + i) * (parts + 1) + j
+    _, example, kind = np.unique(kinds, return_index=True, return_inverse=True)
+    found = []  # bone, vertex in the order of cells, weight
+    for number, at in enumerate(example):
+        weights = _cell_weights(int(row[at]), int(column[at]), rows, columns, shares[int(i[at]), int(j[at])])
+        alike = np.flatnonzero(kind == number)
+        for bone, weight in weights.items():
+            if weight != 0.0:
+                found.append((first[alike] + (bone - first[at]), alike, np.full(len(alike), weight)))
+    bone, place, weight = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.lexsort((place, bone))
+    moved = np.repeat(vertex[place[order]], 2)
+    moved[1::2] += ((rows - 1) * parts + 1) * fine_columns  # those of the back
+    ends = 2 * np.cumsum(np.bincount(bone, minlength=rows * columns))
+    vertices, weights = moved.tolist(), np.repeat(weight[order], 2).tolist()
+    return [
+        Influence(vertices[start:end], weights[start:end])
+        for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
+    ]
 
 
-def _ends(at: int, count: int) -> tuple[bool, bool, bool]:
+def _ends(at: np.ndarray, count: int) -> np.ndarray:
     """Which of two neighbouring points of a line, from ``at`` on, are ends: all that the slopes there depend on."""
-    return at == 0, at == count - 1, at == count - 2
+    return (at == 0) * 4 + (at == count - 1) * 2 + (at == count - 2)
 
 
-def _fine_vertices(rows: int, columns: int, parts: int) -> Iterator[tuple[int, int, int, int]]:
-    """Cell and place of each vertex of a side, cell by cell; the last cells have their far edges too."""
+def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...]:
+    """Cell and place in it of each vertex of a side, cell by cell: the last cells have their far edges too."""
     if parts == 1:
-        yield from ((i, j, i, j) for i in range(rows) for j in range(columns))
-        return
-    for row in range(rows - 1):
-        for column in range(columns - 1):
-            for i in range(parts + (row == rows - 2)):
-                for j in range(parts + (column == columns - 2)):
-                    yield row, column, row * parts + i, column * parts + j
+        row, column = (at.ravel() for at in np.indices((rows, columns)))
+        return row, column, np.zeros_like(row), np.zeros_like(row)
+    grid = np.indices((rows - 1, columns - 1, parts + 1, parts + 1)).reshape(4, -1)
+    row, column, i, j = grid
+    own = ((i < parts) | (row == rows - 2)) & ((j < parts) | (column == columns - 2))
+    return tuple(grid[:, own])
 
 
 def _hermite(x: float, y: float) -> list[float]:
