@@ -130,10 +130,15 @@ def _view_name(struct: Struct, prefix: str) -> str:
     return f"_{struct.name}_{prefix[:-1].replace('.', '_')}" if prefix else struct.name
 
 
+def kernel_views_text(*structs: Struct) -> str:
+    """Classes of structures as kernels see them, after those of their arrays."""
+    classes = [*_array_classes(), *(text for struct in structs for text in _kernel_view(struct))]
+    return "\n\n".join(classes) + "\n"
+
+
 def kernel_stub_text() -> str:
     """The text of ``kernel_views.pyi``."""
-    classes = [*_array_classes(), *_kernel_view(MODEL), *_kernel_view(DATA)]
-    return KERNEL_HEADER + "\n" + "\n\n".join(classes) + "\n\nAnyModel = Model | MjModel\n"
+    return KERNEL_HEADER + "\n" + kernel_views_text(MODEL, DATA) + "\nAnyModel = Model | MjModel\n"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from cardan.render.geometry import COLORS, transform_share
 from cardan.render.instances import MOST_PARTS, make_instances
 from cardan.render.lights import light_columns, shadow_view
 from cardan.render.picture import draw_tile
-from cardan.render.shadows import SHADOW_PARTS, begin_map, draw_map
+from cardan.render.raster import lane_places
+from cardan.render.shadows import MAP_LANES, SHADOW_PARTS, begin_map, draw_map
 from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, count_bins, fill_bins
 from cardan.visual import MjvGLCamera, MjvScene
 
@@ -30,6 +31,9 @@ GEOM_COLUMNS = (
 INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
+)
+RUN_COLUMNS = (
+    *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
 )
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 BACK_OPACITY = 0.3
@@ -55,15 +59,17 @@ class Frame:
 
     def __init__(self, assets: Assets, threads: int = 1) -> None:
         self.assets = assets
-        self.memory = StructMemory(FRAME, {"ncolor": 3})
+        self.memory = StructMemory(FRAME, {"ncolor": 4})
+        self.memory.attach("ramp", np.arange(TILE_WIDTH, dtype=np.float32))
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.epoch = 0
+        self.lanes = 0
 
     def _picture(self, name: str, *inner: int) -> np.ndarray:
         """A view of the last picture, the lowest row first."""
-        shape = (self.get("height"), self.get("width"), *inner)
-        return self.memory.arrays[name][: int(np.prod(shape))].reshape(shape)
+        height, width = self.get("height"), self.get("width")
+        return self.memory.arrays[name][: height * width].reshape(height, width, *inner)
 
     def colors(self) -> np.ndarray:
         """Colours, (height, width, 3) uint8; a view that the next picture overwrites."""
@@ -110,7 +116,10 @@ class Frame:
         self.epoch += 1
         if mode != COLORS:
             nsample = 1  # depths and geoms are those at the centres of pixels
-        self.set(width=width, height=height, nsample=nsample, mode=mode, nworker=self.threads, epoch=self.epoch)
+        shift = nsample.bit_length() - 1
+        self.set(width=width, height=height, nsample=nsample, sample_shift=shift, mode=mode)
+        self.set(nworker=self.threads, epoch=self.epoch)
+        self._put_lanes(nsample)
         if not camera.frustum_near > 0.0:
             self._leave_empty(width, height, camera.frustum_far)
             return
@@ -133,9 +142,16 @@ class Frame:
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
+    def _put_lanes(self, nsample: int) -> None:
+        """Say where samples stand."""
+        if self.lanes != nsample:
+            self.lanes = nsample
+            for name, places in zip(("lane_x", "lane_y"), lane_places(nsample), strict=True):
+                self.memory.attach(name, places.astype(np.float32))
+
     def _leave_empty(self, width: int, height: int, far: float) -> None:
         """The picture of a scene that was not filled in: it has no camera."""
-        self.room("color", 3 * width * height)[:] = 0
+        self.room("color", width * height, 3)[:] = 0
         self.room("depth", width * height)[:] = far
         self.room("segment", width * height)[:] = -1
 
@@ -193,8 +209,8 @@ class Frame:
             haze=assets.haze if flag_of(scene, "HAZE") and infinite.any() else 0.0,
             haze_geom=int(np.argmax(infinite)) if infinite.any() else -1,
         )
-        self.memory.arrays["fog_color"][:] = assets.fog_color
-        self.memory.arrays["haze_color"][:] = assets.haze_color
+        self.memory.arrays["fog_color"][:3] = assets.fog_color
+        self.memory.arrays["haze_color"][:3] = assets.haze_color
 
     def _put_geoms(self, scene: MjvScene) -> None:
         """Take over the geoms of a scene, those that are seen through last, the farthest first."""
@@ -290,10 +306,12 @@ class Frame:
                 if view is not None:
                     views.append(view)
                     layer[light] = len(views)
-        self.set(nlight=n, nlayer=len(views), ncolor=3 * (1 + len(views)), shadow_size=assets.shadow_size)
+        self.set(nlight=n, nlayer=len(views), ncolor=4 * (1 + len(views)), shadow_size=assets.shadow_size)
+        stride = -(-assets.shadow_size // MAP_LANES) * MAP_LANES
+        self.set(shadow_stride=stride)
         box = self.room("shadow_box", len(views), 4)
         before = self.memory.arrays.get("shadow_near")
-        if self.room("shadow_near", len(views) * assets.shadow_size**2) is not before:
+        if self.room("shadow_near", len(views) * assets.shadow_size * stride) is not before:
             box[:] = 0, -1, 0, -1
         return views
 
@@ -321,7 +339,7 @@ class Frame:
         pixels, threads = width * height, self.threads
         nodes = threads * lit * nnode
         for name, length, *inner in (
-            *(("color", 3 * pixels), ("depth", pixels), ("segment", pixels)),
+            *(("color", pixels, 3), ("depth", pixels), ("segment", pixels)),
             *(("vert_clip", nview * nvert, 4), ("vert_tex", lit * nvert, 3), ("node_epoch", nodes)),
             ("vert_color", lit * nvert + nodes, ncolor),
             *(("tri_vert", nview * ntri, 3), ("tri_edge", nview * ntri, 9), ("tri_near", nview * ntri, 3)),
@@ -332,9 +350,9 @@ class Frame:
                 ("inst_trinum", nview * ninst),
             ),
             *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),
-            *(("tile_color", threads * lit * TILE * 3), ("run_scale", threads * TILE_WIDTH)),
-            *(("run_layer", threads * TILE_WIDTH * ncolor), ("run_color", threads * TILE_WIDTH * 3)),
-            ("run_cover", threads * TILE_WIDTH),
+            *(("tile_color", threads * lit * TILE, 4), ("run_hit", threads * TILE_WIDTH * MOST_SAMPLES)),
+            *((f"run_{name}", threads * TILE_WIDTH) for name in RUN_COLUMNS),
+            *(("run_layer", threads * TILE_WIDTH * ncolor // 4, 4), ("run_color", threads * TILE_WIDTH, 4)),
         ):
             self.room(name, length, *inner)
         self.set(nodeadr=lit * nvert)

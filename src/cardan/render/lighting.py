@@ -84,7 +84,7 @@ def light_vertex(f: Any, view: int, geom: int, v: int, p: Any, n: Any) -> None:
     dim = reflectance_of(f, view)
     red, green, blue = dim * f.geom_rgba[geom, 0], dim * f.geom_rgba[geom, 1], dim * f.geom_rgba[geom, 2]
     if f.geom_flat[geom]:
-        for channel in range(3, f.ncolor):
+        for channel in range(4, f.ncolor):
             f.vert_color[v, channel] = 0.0
         set_color(f, v, 0, red, green, blue)
         return
@@ -105,7 +105,7 @@ def light_vertex(f: Any, view: int, geom: int, v: int, p: Any, n: Any) -> None:
             lr += cosine * f.light_diffuse[light, 0] * red + shine * f.light_specular[light, 0]
             lg += cosine * f.light_diffuse[light, 1] * green + shine * f.light_specular[light, 1]
             lb += cosine * f.light_diffuse[light, 2] * blue + shine * f.light_specular[light, 2]
-        layer = 3 * f.light_layer[light]
+        layer = 4 * f.light_layer[light]
         if layer > 0:
             set_color(f, v, layer, share * lr, share * lg, share * lb)
         else:

@@ -1,114 +1,182 @@
-"""Filling triangles: which samples of a tile each covers, and whether it is nearest there."""
+"""Filling triangles: which samples of a tile each covers, and whether it is nearest there.
+
+The samples of a tile stand row by row, those of a pixel beside each other. They are looked at in *blocks* of `LANES`,
+16 pixels of one sample or 4 of four, all at once: positions within a block are small, so that single precision is
+enough there.
+"""
 
 from __future__ import annotations
 
-from math import ceil
-from typing import Any
+import numpy as np
 
 from cardan.jit import kernel
-from cardan.render.tiles import TILE, TILE_HEIGHT, TILE_WIDTH
+from cardan.render.kernel_views import Frame
+from cardan.render.single import ZERO, int32, single
+from cardan.render.tiles import MOST_SAMPLES, TILE_HEIGHT, TILE_WIDTH
 
-CENTRE = 0.5
-FAR_AWAY = 1e9
+LANES = 16
+"""Samples of a block."""
+Block = tuple[float, ...]
+LEAST = single(1e-45)
+"""The smallest number above 0."""
 
 
-@kernel
-def sample_x(s: int, nsample: int) -> float:
-    """Where sample `s` stands in a pixel, along x: the usual pattern of four is 3, 7, 1 and 5 eighths."""
+def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the samples of a block stand, pixels: the usual pattern of four is at 3, 7, 1, 5 and 1, 3, 5, 7 eighths."""
+    lane = np.arange(LANES)
     if nsample == 1:
-        return CENTRE
-    return 0.125 + 0.25 * ((s + 2) // 2 % 2) + 0.5 * (s % 2)
+        return lane + 0.5, np.full(LANES, 0.5)
+    s = lane % nsample
+    return lane // nsample + 0.125 + 0.25 * ((s + 2) // 2 % 2) + 0.5 * (s % 2), 0.125 + 0.25 * s
 
 
 @kernel
-def sample_y(s: int, nsample: int) -> float:
-    """Where sample `s` stands in a pixel, along y: 1, 3, 5 and 7 eighths."""
-    return CENTRE if nsample == 1 else 0.125 + 0.25 * s
+def edge_at(f: Frame, tri: int, k: int, x: int, y: int) -> float:
+    """An edge function at the lower left corner of a pixel."""
+    return single(f.tri_edge[tri, 3 * k] * x + f.tri_edge[tri, 3 * k + 1] * y + f.tri_edge[tri, 3 * k + 2])
 
 
 @kernel
-def narrow(a: float, rest: float, b: float, lo: float, hi: float) -> Any:
-    """The part of a row from `lo` to `hi` where ``a x + rest >= 0``; level edges own the samples above."""
-    if a > 0.0:
-        return (max(lo, -rest / a), hi)
-    if a < 0.0:
-        return (lo, min(hi, -rest / a))
-    if rest > 0.0 or (rest == 0.0 and b > 0.0):
-        return (lo, hi)
-    return (FAR_AWAY, -FAR_AWAY)
+def near_at(f: Frame, tri: int, x: int, y: int) -> float:
+    """Nearness of a triangle at the lower left corner of a pixel."""
+    return single(f.tri_near[tri, 0] * x + f.tri_near[tri, 1] * y + f.tri_near[tri, 2])
 
 
 @kernel
-def span(f: Any, tri: int, y: float, shift: float, x0: int, x1: int) -> Any:
-    """Pixels, first and one past the last, of a row whose samples a triangle covers, between `x0` and `x1`."""
-    lo, hi = float(x0), float(x1) + 1.0
+def limit_at(f: Frame, view: int, x: int, y: int) -> float:
+    """Nearness that nothing in a view may exceed, at the lower left corner of a pixel."""
+    return single(f.view_limit[view, 0] * x + f.view_limit[view, 1] * y + f.view_limit[view, 2])
+
+
+@kernel
+def owned_from(a: float, b: float) -> float:
+    """Least value of an edge function of samples that belong to the triangle; level edges own the samples above."""
+    return ZERO if a > 0.0 or (a == 0.0 and b > 0.0) else LEAST
+
+
+@kernel
+def covers_tile(f: Frame, tri: int, left: int, bottom: int) -> bool:
+    """Whether all samples of a tile are inside of a triangle."""
+    least = 1.0
     for k in range(3):
-        b = f.tri_edge[tri, 3 * k + 1]
-        rest = b * y + f.tri_edge[tri, 3 * k + 2]
-        lo, hi = narrow(f.tri_edge[tri, 3 * k], rest, b, lo, hi)
-    if lo >= hi:
-        return (0, 0)
-    return (max(x0, ceil(lo - shift)), min(x1 + 1, ceil(hi - shift)))
+        a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
+        corner = a * left + b * bottom + f.tri_edge[tri, 3 * k + 2]
+        least = min(least, corner + min(a * TILE_WIDTH, 0.0) + min(b * TILE_HEIGHT, 0.0))
+    return least > 0.0
 
 
 @kernel
-def fill_row(f: Any, tri: int, base: int, x0: int, x1: int, near: Any, limit: Any) -> None:
-    """Make a triangle the nearest of a row of samples where it is so.
-
-    Nearness, and the limit that it may not exceed, are linear: the value at x = 0 and the slope.
-    """
-    for x in range(x0, x1):
-        here = near[0] + near[1] * x
-        k = base + x
-        closer = here > f.tile_near[k] and here <= limit[0] + limit[1] * x
-        f.tile_near[k] = here if closer else f.tile_near[k]
-        f.tile_tri[k] = tri if closer else f.tile_tri[k]
+def fill_whole(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
+    """Put a triangle that covers a whole tile into it."""
+    shift, number = f.sample_shift, int32(tri)
+    near_x, near_y = single(f.tri_near[tri, 0]), single(f.tri_near[tri, 1])
+    limit_x, limit_y = single(f.view_limit[view, 0]), single(f.view_limit[view, 1])
+    for row in range(TILE_HEIGHT):
+        for block in range(TILE_WIDTH * f.nsample // LANES):
+            x = left + (block * LANES >> shift)
+            near, limit = near_at(f, tri, x, bottom + row), limit_at(f, view, x, bottom + row)
+            base = samples + (row * TILE_WIDTH << shift) + block * LANES
+            for lane in range(LANES):
+                right, up = f.lane_x[lane], f.lane_y[lane]
+                before, shown = f.tile_near[base + lane], f.tile_tri[base + lane]
+                here = near + near_x * right + near_y * up
+                closer = (here > before) & (here <= limit + limit_x * right + limit_y * up)
+                f.tile_near[base + lane] = here if closer else before
+                f.tile_tri[base + lane] = number if closer else shown
 
 
 @kernel
-def along_row(slope: float, a: float, b: float, dx: float, y: float) -> Any:
-    """A linear function of the picture along a row of samples: value at x = 0, and slope."""
-    return (slope * dx + a * y + b, slope)
+def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
+    """What a block whose lower left pixel is (x, y) needs to know of a triangle: linear functions of the place."""
+    a0, a1, a2 = single(f.tri_edge[tri, 0]), single(f.tri_edge[tri, 3]), single(f.tri_edge[tri, 6])
+    b0, b1, b2 = single(f.tri_edge[tri, 1]), single(f.tri_edge[tri, 4]), single(f.tri_edge[tri, 7])
+    return (
+        *(edge_at(f, tri, 0, x, y), a0, b0, owned_from(a0, b0)),
+        *(edge_at(f, tri, 1, x, y), a1, b1, owned_from(a1, b1)),
+        *(edge_at(f, tri, 2, x, y), a2, b2, owned_from(a2, b2)),
+        *(near_at(f, tri, x, y), single(f.tri_near[tri, 0]), single(f.tri_near[tri, 1])),
+        *(limit_at(f, view, x, y), single(f.view_limit[view, 0]), single(f.view_limit[view, 1])),
+    )
 
 
 @kernel
-def fill_triangle(f: Any, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
+def test_sample(block: Block, right: float, up: float, near: float) -> tuple[float, bool]:
+    """Nearness of a triangle at a place in a block, and whether it is nearer than what is `near` there."""
+    e0, a0, b0, from0, e1, a1, b1, from1, e2, a2, b2, from2, here, near_x, near_y, limit, limit_x, limit_y = block
+    here += near_x * right + near_y * up
+    inside = (
+        (e0 + a0 * right + b0 * up >= from0)
+        & (e1 + a1 * right + b1 * up >= from1)
+        & (e2 + a2 * right + b2 * up >= from2)
+    )
+    return (here, inside & (here > near) & (here <= limit + limit_x * right + limit_y * up))
+
+
+@kernel
+def fill_block(f: Frame, view: int, tri: int, base: int, x: int, y: int) -> None:
+    """Make a triangle the nearest of the samples of a block, from sample `base` on, that it covers where it is so."""
+    number = int32(tri)
+    block = block_of(f, view, tri, x, y)
+    for lane in range(LANES):
+        before, shown = f.tile_near[base + lane], f.tile_tri[base + lane]
+        here, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], before)
+        f.tile_near[base + lane] = here if closer else before
+        f.tile_tri[base + lane] = number if closer else shown
+
+
+@kernel
+def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
     """Put a triangle into the tile whose lower left pixel is (left, bottom), and whose samples begin at `samples`."""
-    x0, x1 = max(f.tri_box[tri, 0], left), min(f.tri_box[tri, 1], left + TILE_WIDTH - 1)
-    y0, y1 = max(f.tri_box[tri, 2], bottom), min(f.tri_box[tri, 3], bottom + TILE_HEIGHT - 1)
-    nsample = f.nsample
-    for s in range(nsample):
-        dx, dy = sample_x(s, nsample), sample_y(s, nsample)
-        base = samples + s * TILE - left
-        for y in range(y0, y1 + 1):
-            first, end = span(f, tri, y + dy, dx, x0, x1)
-            if first < end:
-                near = along_row(f.tri_near[tri, 0], f.tri_near[tri, 1], f.tri_near[tri, 2], dx, y + dy)
-                limit = along_row(f.view_limit[view, 0], f.view_limit[view, 1], f.view_limit[view, 2], dx, y + dy)
-                fill_row(f, tri, base + (y - bottom) * TILE_WIDTH, first, end, near, limit)
+    if covers_tile(f, tri, left, bottom):
+        fill_whole(f, view, tri, samples, left, bottom)
+        return
+    shift = f.sample_shift
+    x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)
+    y0, y1 = max(f.tri_box[tri, 2] - bottom, 0), min(f.tri_box[tri, 3] - bottom, TILE_HEIGHT - 1)
+    for row in range(y0, y1 + 1):
+        base = samples + (row * TILE_WIDTH << shift)
+        for block in range((x0 << shift) // LANES, (x1 << shift) // LANES + 1):
+            fill_block(f, view, tri, base + block * LANES, left + (block * LANES >> shift), bottom + row)
 
 
 @kernel
-def cover_row(f: Any, view: int, tri: int, samples: int, left: int, y: int, row: int, cover: int) -> Any:
-    """Shares of the samples of a row of pixels in which a triangle is nearer than what is drawn.
+def cover_block(f: Frame, view: int, tri: int, base: int, x: int, y: int, hit: int) -> None:
+    """Shares of the samples of a block in which a triangle is nearer than what is drawn, from `run_hit[hit]` on."""
+    share = single(1.0 / f.nsample)
+    block = block_of(f, view, tri, x, y)
+    for lane in range(LANES):
+        here, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], f.tile_near[base + lane])
+        f.run_hit[hit + lane] = share if closer else ZERO
 
-    The shares stand in `run_cover` from `cover` on, by pixel of the tile. Returns the first pixel that is covered, and
-    the one past the last.
+
+@kernel
+def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, y: int) -> tuple[int, int]:
+    """Shares of the samples of a row of a tile in which a triangle is nearer than what is drawn.
+
+    Args:
+        f: the frame.
+        view: the view.
+        tri: the triangle.
+        worker: whose `run_cover` the shares go to, by pixel of the tile.
+        base: first sample of the row.
+        left: first pixel of the row.
+        y: the row.
+
+    Returns:
+        The first pixel that is covered, from `left`, and the one past the last.
     """
-    x0, x1 = max(f.tri_box[tri, 0], left), min(f.tri_box[tri, 1], left + TILE_WIDTH - 1)
-    for k in range(cover, cover + TILE_WIDTH):
-        f.run_cover[k] = 0.0
-    nsample = f.nsample
+    shift, nsample = f.sample_shift, f.nsample
+    x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)
+    hit, cover = worker * TILE_WIDTH * MOST_SAMPLES, worker * TILE_WIDTH
+    for block in range((x0 << shift) // LANES, (x1 << shift) // LANES + 1):
+        first = block * LANES
+        cover_block(f, view, tri, base + first, left + (first >> shift), y, hit + first)
     low, high = x1 + 1, x0
-    for s in range(nsample):
-        dx, dy = sample_x(s, nsample), sample_y(s, nsample)
-        first, end = span(f, tri, y + dy, dx, x0, x1)
-        near = along_row(f.tri_near[tri, 0], f.tri_near[tri, 1], f.tri_near[tri, 2], dx, y + dy)
-        limit = along_row(f.view_limit[view, 0], f.view_limit[view, 1], f.view_limit[view, 2], dx, y + dy)
-        base = samples + s * TILE + row * TILE_WIDTH - left
-        for x in range(first, end):
-            here = near[0] + near[1] * x
-            if here > f.tile_near[base + x] and here <= limit[0] + limit[1] * x:
-                f.run_cover[cover + x - left] += 1.0 / nsample
-                low, high = min(low, x), max(high, x + 1)
+    for x in range(x0, x1 + 1):
+        share = ZERO
+        for k in range(hit + x * nsample, hit + (x + 1) * nsample):
+            share += f.run_hit[k]
+        f.run_cover[cover + x] = share
+        if share > ZERO:
+            low, high = min(low, x), x + 1
     return (low, high)

@@ -3,128 +3,162 @@
 from __future__ import annotations
 
 from math import floor
-from typing import Any
 
 from cardan.jit import kernel
+from cardan.render.kernel_views import Assets, Frame
+from cardan.render.single import HALF, ONE, TWO, ZERO, int32, single
 
-BYTE = 255
-SHARE = 1.0 / 255.0
-LOG_BEND = 0.3437
-
-
-@kernel
-def wrapped(i: int, n: int) -> int:
-    """The texel that stands for number `i`, from -1 to `n`, of a row of `n` that repeats."""
-    if i < 0:
-        return i + n
-    return i - n if i >= n else i
-
-
-@kernel
-def held(i: int, n: int) -> int:
-    """The texel that stands for number `i` of a row of `n`: beyond an end, the last one."""
-    return min(max(i, 0), n - 1)
+Color = tuple[float, float, float, float]
+"""Red, green, blue, and a number without meaning, so that a colour is as long as a register."""
+Level = tuple[float, float, int, int, int, int, int, int]
+"""Sizes of pixels, in texels, from which and up to which it is used; width, height and address of this level of
+detail and of the next one."""
+SHARE = single(1.0 / 255.0)
+LOG_BEND = single(0.3437)
+NO_SIZE = single(1e30)
+"""Larger than any pixel, in texels."""
+UNKNOWN = (ONE, ZERO, 1, 1, 1, 1, 0, 0)
+"""The level of detail before the first pixel."""
+TINY = single(1e-30)
 
 
 @kernel
-def blend(c00: int, c10: int, c01: int, c11: int, u: float, v: float) -> Any:
-    """Red, green and blue, from 0 to 1, between four texels."""
-    w00, w10, w01, w11 = (1.0 - u) * (1.0 - v) * SHARE, u * (1.0 - v) * SHARE, (1.0 - u) * v * SHARE, u * v * SHARE
+def texel(a: Assets, k: int) -> Color:
+    """A colour, from 0 to 255."""
+    return (single(a.texel[k, 0]), single(a.texel[k, 1]), single(a.texel[k, 2]), single(a.texel[k, 3]))
+
+
+@kernel
+def mixed(c: Color, d: Color, share: float) -> Color:
+    """Between two colours."""
     return (
-        w00 * (c00 & BYTE) + w10 * (c10 & BYTE) + w01 * (c01 & BYTE) + w11 * (c11 & BYTE),
-        w00 * (c00 >> 8 & BYTE) + w10 * (c10 >> 8 & BYTE) + w01 * (c01 >> 8 & BYTE) + w11 * (c11 >> 8 & BYTE),
-        w00 * (c00 >> 16 & BYTE) + w10 * (c10 >> 16 & BYTE) + w01 * (c01 >> 16 & BYTE) + w11 * (c11 >> 16 & BYTE),
+        c[0] + share * (d[0] - c[0]),
+        c[1] + share * (d[1] - c[1]),
+        c[2] + share * (d[2] - c[2]),
+        c[3] + share * (d[3] - c[3]),
     )
 
 
 @kernel
-def blend_at(a: Any, row0: int, row1: int, i0: int, i1: int, u: float, v: float) -> Any:
+def blend_at(a: Assets, row0: int, row1: int, i0: int, i1: int, u: float, v: float) -> Color:
     """Colour between the texels of two rows, which start at `row0` and `row1`, and two columns."""
-    return blend(a.texel[row0 + i0], a.texel[row0 + i1], a.texel[row1 + i0], a.texel[row1 + i1], u, v)
+    low = mixed(texel(a, row0 + i0), texel(a, row0 + i1), u)
+    high = mixed(texel(a, row1 + i0), texel(a, row1 + i1), u)
+    return mixed(low, high, v)
 
 
 @kernel
-def sample_level(a: Any, tex: int, level: int, s: float, t: float) -> Any:
-    """Colour of a flat texture at one level of detail; `s` and `t` repeat with period 1."""
-    width = max(a.tex_width[tex] >> level, 1)
-    height = max(a.tex_height[tex] >> level, 1)
-    x = (s - floor(s)) * width - 0.5
-    y = (t - floor(t)) * height - 0.5
-    i, j = floor(x), floor(y)
-    i0, i1 = wrapped(i, width), wrapped(i + 1, width)
-    j0, j1 = wrapped(j, height), wrapped(j + 1, height)
-    adr = a.tex_leveladr[tex, level]
-    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - i, y - j)
+def sample_level(a: Assets, width: int, height: int, adr: int, s: float, t: float) -> Color:
+    """Colour of a flat texture at one level of detail; `s` and `t` are from 0 to 1, beyond which it is repeated."""
+    x = s * single(width) + HALF
+    y = t * single(height) + HALF
+    i, j = int32(x), int32(y)
+    i0, i1 = (i if i > 0 else width) - 1, i if i < width else 0
+    j0, j1 = (j if j > 0 else height) - 1, j if j < height else 0
+    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - single(i), y - single(j))
 
 
 @kernel
-def sample_side(a: Any, tex: int, side: int, level: int, s: float, t: float) -> Any:
-    """Colour of a side of a cube texture at one level of detail."""
-    width = max(a.tex_width[tex] >> level, 1)
-    x = s * width - 0.5
-    y = t * width - 0.5
-    i, j = floor(x), floor(y)
-    i0, i1, j0, j1 = held(i, width), held(i + 1, width), held(j, width), held(j + 1, width)
-    adr = a.tex_leveladr[tex, level] + side * width * width
-    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - i, y - j)
+def sample_side(a: Assets, side: int, width: int, adr: int, s: float, t: float) -> Color:
+    """Colour of a side of a cube texture at one level of detail; the texels at its rim go on beyond it."""
+    x = s * single(width) + HALF
+    y = t * single(width) + HALF
+    i, j = int32(x), int32(y)
+    i0, i1, j0, j1 = max(i - 1, 0), min(i, width - 1), max(j - 1, 0), min(j, width - 1)
+    adr += side * width * width
+    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - single(i), y - single(j))
 
 
 @kernel
-def mixed(c: Any, d: Any, share: float) -> Any:
-    """Between two colours."""
-    return (c[0] + share * (d[0] - c[0]), c[1] + share * (d[1] - c[1]), c[2] + share * (d[2] - c[2]))
-
-
-@kernel
-def level_of(a: Any, tex: int, footprint: float) -> float:
-    """Level of detail at which a pixel is as large as a texel; `footprint` is the size of a pixel in texels."""
+def level_for(a: Assets, tex: int, size: float) -> Level:
+    """The level of detail at which a pixel of a size, in texels, is as large as one or two texels, and the next."""
     most = a.tex_nlevel[tex] - 1
-    level = 0
-    while footprint > 2.0 and level < most:
-        footprint *= 0.5
+    level, low, high = 0, ZERO, TWO
+    while size >= high and level < most:
+        low = high
+        high *= TWO
         level += 1
-    if footprint <= 1.0 or level >= most:
-        return float(level)
-    # the logarithm to base 2 between 1 and 2, to 0.01
-    rest = min(footprint, 2.0) - 1.0
-    return level + rest * (1.0 + LOG_BEND * (1.0 - rest))
+    upto = high if level < most else NO_SIZE
+    following = min(level + 1, most)
+    return (
+        *(low, upto),
+        *(max(a.tex_width[tex] >> level, 1), max(a.tex_height[tex] >> level, 1)),
+        *(max(a.tex_width[tex] >> following, 1), max(a.tex_height[tex] >> following, 1)),
+        *(a.tex_leveladr[tex, level], a.tex_leveladr[tex, following]),
+    )
 
 
 @kernel
-def sample_flat(a: Any, tex: int, s: float, t: float, footprint: float) -> Any:
-    """Colour of a flat texture for a pixel of some size, in texels."""
-    detail = level_of(a, tex, footprint)
-    level = int(detail)
-    color = sample_level(a, tex, level, s, t)
-    share = detail - level
-    if share > 0.0:
-        color = mixed(color, sample_level(a, tex, level + 1, s, t), share)
-    return color
+def share_of_next(size: float, low: float, high: float) -> float:
+    """Share of the next level of detail: the logarithm to base 2 of a pixel's size, to 0.01."""
+    rest = max(size * (ONE / max(low, ONE)) - ONE, ZERO) if high < NO_SIZE else ZERO
+    return rest * (ONE + LOG_BEND * (ONE - rest))
 
 
 @kernel
-def cube_side(x: float, y: float, z: float) -> Any:
+def put_times(f: Frame, at: int, color: Color) -> None:
+    """Multiply a colour by that of a texture, from 0 to 255."""
+    f.run_color[at, 0] *= color[0] * SHARE
+    f.run_color[at, 1] *= color[1] * SHARE
+    f.run_color[at, 2] *= color[2] * SHARE
+    f.run_color[at, 3] *= color[3] * SHARE
+
+
+@kernel
+def part(x: float) -> float:
+    """What follows the point of a number."""
+    return x - single(floor(x))
+
+
+@kernel
+def multiply_flat(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
+    """Multiply colours of a run of pixels by those of a flat texture.
+
+    Coordinates stand in `run_s` and `run_t`, sizes of pixels, in texels, in `run_size`.
+    """
+    low, high, width, height, next_width, next_height, adr, next_adr = UNKNOWN
+    for k in range(run, run + count):
+        size = f.run_size[k]
+        if not low <= size < high:
+            low, high, width, height, next_width, next_height, adr, next_adr = level_for(a, tex, size)
+        s, t = part(f.run_s[k]), part(f.run_t[k])
+        share = share_of_next(size, low, high)
+        color = sample_level(a, width, height, adr, s, t)
+        if share > ZERO:
+            color = mixed(color, sample_level(a, next_width, next_height, next_adr, s, t), share)
+        put_times(f, k, color)
+
+
+@kernel
+def cube_side(x: float, y: float, z: float) -> tuple[int, float, float, float]:
     """Side of a cube that a direction meets, coordinates on it from -1 to 1 (table 3.19), and its distance."""
     ax, ay, az = abs(x), abs(y), abs(z)
     if ax >= ay and ax >= az:
-        scale = 1.0 / max(ax, 1e-30)
-        return (0, -z * scale, -y * scale, scale) if x > 0.0 else (1, z * scale, -y * scale, scale)
+        scale = ONE / max(ax, TINY)
+        return (0, -z * scale, -y * scale, scale) if x > ZERO else (1, z * scale, -y * scale, scale)
     if ay >= az:
-        scale = 1.0 / ay
-        return (2, x * scale, z * scale, scale) if y > 0.0 else (3, x * scale, -z * scale, scale)
-    scale = 1.0 / az
-    return (4, x * scale, -y * scale, scale) if z > 0.0 else (5, -x * scale, -y * scale, scale)
+        scale = ONE / ay
+        return (2, x * scale, z * scale, scale) if y > ZERO else (3, x * scale, -z * scale, scale)
+    scale = ONE / az
+    return (4, x * scale, -y * scale, scale) if z > ZERO else (5, -x * scale, -y * scale, scale)
 
 
 @kernel
-def sample_cube(a: Any, tex: int, x: float, y: float, z: float, footprint: float) -> Any:
-    """Colour of a cube texture in a direction; `footprint` is the size of a pixel in units of the direction."""
-    side, u, v, scale = cube_side(x, y, z)
-    detail = level_of(a, tex, 0.5 * footprint * scale * a.tex_width[tex])
-    level = int(detail)
-    s, t = 0.5 + 0.5 * u, 0.5 + 0.5 * v
-    color = sample_side(a, tex, side, level, s, t)
-    share = detail - level
-    if share > 0.0:
-        color = mixed(color, sample_side(a, tex, side, level + 1, s, t), share)
-    return color
+def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
+    """Multiply colours of a run of pixels by those of a cube texture.
+
+    Directions stand in `run_s`, `run_t` and `run_r`, sizes of pixels, in units of the direction, in `run_size`.
+    """
+    low, high, width, height, next_width, next_height, adr, next_adr = UNKNOWN
+    texels = HALF * single(a.tex_width[tex])
+    for k in range(run, run + count):
+        side, u, v, scale = cube_side(f.run_s[k], f.run_t[k], f.run_r[k])
+        size = f.run_size[k] * scale * texels
+        if not low <= size < high:
+            low, high, width, height, next_width, next_height, adr, next_adr = level_for(a, tex, size)
+        s, t = HALF + HALF * u, HALF + HALF * v
+        share = share_of_next(size, low, high)
+        color = sample_side(a, side, width, adr, s, t)
+        if share > ZERO:
+            color = mixed(color, sample_side(a, side, next_width, next_adr, s, t), share)
+        put_times(f, k, color)

@@ -1,85 +1,151 @@
-"""Colours of pixels side by side that show one triangle (OpenGL 1.5, chapter 3)."""
+"""Colours of pixels side by side that show one triangle (OpenGL 1.5, chapter 3).
+
+What varies over a triangle is, divided by w, linear in the picture: its value at the first pixel of a run is found in
+double precision; from there on, steps are single.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
 from cardan.render.grids import grid_run
-from cardan.render.sampling import sample_cube, sample_flat
-from cardan.render.shadows import is_lit
-from cardan.render.sky import add_haze, place_of
+from cardan.render.kernel_views import Assets, Frame
+from cardan.render.sampling import multiply_cube, multiply_flat
+from cardan.render.shadows import shadow_run
+from cardan.render.single import HALF, ONE, ZERO, single
+from cardan.render.sky import add_haze
 from cardan.render.texturing import FLAT, unit
 from cardan.render.tiles import TILE, TILE_WIDTH
 
+Weights = tuple[float, float, float, float, float, float]
+"""Weights of the corners of a triangle at the first pixel of a run, and their steps from pixel to pixel; they give what
+varies over it divided by w, up to a factor of the triangle."""
+FARTHEST = single(1e6)
+"""Largest texture coordinate."""
+SMALL = single(1e-30)
+
 
 @kernel
-def attribute(f: Any, tri: int, k0: float, k1: float, k2: float) -> Any:
-    """Coefficients of x, y and 1 of a vertex attribute divided by w, up to a factor of the triangle."""
+def weights_at(f: Frame, tri: int, x: int, y: int) -> Weights:
+    """The weights at the centre of a pixel."""
+    px, py = x + 0.5, y + 0.5
     return (
-        k0 * f.tri_edge[tri, 0] + k1 * f.tri_edge[tri, 3] + k2 * f.tri_edge[tri, 6],
-        k0 * f.tri_edge[tri, 1] + k1 * f.tri_edge[tri, 4] + k2 * f.tri_edge[tri, 7],
-        k0 * f.tri_edge[tri, 2] + k1 * f.tri_edge[tri, 5] + k2 * f.tri_edge[tri, 8],
+        f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2],
+        f.tri_edge[tri, 3] * px + f.tri_edge[tri, 4] * py + f.tri_edge[tri, 5],
+        f.tri_edge[tri, 6] * px + f.tri_edge[tri, 7] * py + f.tri_edge[tri, 8],
+        f.tri_edge[tri, 0],
+        f.tri_edge[tri, 3],
+        f.tri_edge[tri, 6],
     )
 
 
 @kernel
-def color_plane(f: Any, tri: int, channel: int) -> Any:
-    """A colour of a triangle as `attribute`."""
-    v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
-    return attribute(f, tri, f.vert_color[v0, channel], f.vert_color[v1, channel], f.vert_color[v2, channel])
+def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, float]:
+    """Value at the first pixel and step of what has some values at the corners."""
+    w0, w1, w2, d0, d1, d2 = weights
+    return (single(k0 * w0 + k1 * w1 + k2 * w2), single(k0 * d0 + k1 * d1 + k2 * d2))
 
 
 @kernel
-def tex_plane(f: Any, tri: int, k: int) -> Any:
-    """A texture coordinate of a triangle as `attribute`."""
-    v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
-    return attribute(f, tri, f.vert_tex[v0, k], f.vert_tex[v1, k], f.vert_tex[v2, k])
-
-
-@kernel
-def interpolate(f: Any, plane: Any, channel: int, x0: int, y: int, count: int, run: int) -> None:
-    """Values of an attribute in a run of pixels, as one of their colours by light."""
-    start = plane[0] * (x0 + 0.5) + plane[1] * (y + 0.5) + plane[2]
-    ncolor = f.ncolor
+def scale_run(f: Frame, weights: Weights, run: int, count: int) -> None:
+    """Factors of perspective of a run of pixels."""
+    start, step = line_of(weights, 1.0, 1.0, 1.0)
     for i in range(count):
-        f.run_layer[(run + i) * ncolor + channel] = (start + plane[0] * i) * f.run_scale[run + i]
+        value = start + step * f.ramp[i]
+        f.run_scale[run + i] = ONE / (value if value > SMALL else SMALL)
 
 
 @kernel
-def collect_lights(f: Any, view: int, tri: int, y: int, x0: int, count: int, run: int) -> None:
-    """Sum the colours by light of a run of pixels, without those that are in a shadow."""
-    ncolor = f.ncolor
+def color_run_of(f: Frame, tri: int, weights: Weights, layer: int, target: int, run: int, count: int) -> None:
+    """Colours by one light of a run of pixels, from `run_layer[target]` on, between those of the corners."""
+    v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
+    c = 4 * layer
+    r, dr = line_of(weights, f.vert_color[v0, c], f.vert_color[v1, c], f.vert_color[v2, c])
+    g, dg = line_of(weights, f.vert_color[v0, c + 1], f.vert_color[v1, c + 1], f.vert_color[v2, c + 1])
+    b, db = line_of(weights, f.vert_color[v0, c + 2], f.vert_color[v1, c + 2], f.vert_color[v2, c + 2])
+    o, do = line_of(weights, f.vert_color[v0, c + 3], f.vert_color[v1, c + 3], f.vert_color[v2, c + 3])
     for i in range(count):
-        k = 3 * (run + i)
-        at = (run + i) * ncolor
-        r, g, b = f.run_layer[at], f.run_layer[at + 1], f.run_layer[at + 2]
-        if f.nlayer > 0:
-            p = place_of(f, view, x0 + i + 0.5, y + 0.5, depth_at(f, view, tri, x0 + i + 0.5, y + 0.5))
-            for layer in range(f.nlayer):
-                part = at + 3 * layer + 3
-                dark = f.run_layer[part] + f.run_layer[part + 1] + f.run_layer[part + 2] <= 0.0
-                if not dark and is_lit(f, layer, p):
-                    r += f.run_layer[part]
-                    g += f.run_layer[part + 1]
-                    b += f.run_layer[part + 2]
-        f.run_color[k] = r
-        f.run_color[k + 1] = g
-        f.run_color[k + 2] = b
+        step, scale = f.ramp[i], f.run_scale[run + i]
+        f.run_layer[target + i, 0] = (r + dr * step) * scale
+        f.run_layer[target + i, 1] = (g + dg * step) * scale
+        f.run_layer[target + i, 2] = (b + db * step) * scale
+        f.run_layer[target + i, 3] = (o + do * step) * scale
 
 
 @kernel
-def depth_at(f: Any, view: int, tri: int, px: float, py: float) -> float:
-    """Depth of a triangle at a place in the picture, m; at most that of the far plane."""
-    near = f.tri_near[tri, 0] * px + f.tri_near[tri, 1] * py + f.tri_near[tri, 2]
-    far = f.view_far[view]
-    if f.view_perspective[view]:
-        return 1.0 / max(near, 1.0 / far)
-    return far - near
+def tex_line(f: Frame, tri: int, weights: Weights, k: int) -> tuple[float, float]:
+    """Value at the first pixel and step of a texture coordinate; of planes, of a coordinate, m."""
+    v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
+    return line_of(weights, f.vert_tex[v0, k], f.vert_tex[v1, k], f.vert_tex[v2, k])
 
 
 @kernel
-def tex_scale(a: Any, f: Any, geom: int, axis: int) -> float:
+def place_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
+    """Texture coordinates of a run of pixels; of planes, coordinates, m."""
+    s, ds = tex_line(f, tri, weights, 0)
+    t, dt = tex_line(f, tri, weights, 1)
+    for i in range(count):
+        step, scale = f.ramp[i], f.run_scale[run + i]
+        u, v = (s + ds * step) * scale, (t + dt * step) * scale
+        f.run_s[run + i] = u if abs(u) < FARTHEST else ZERO
+        f.run_t[run + i] = v if abs(v) < FARTHEST else ZERO
+
+
+@kernel
+def third_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
+    """The third texture coordinate of a run of pixels, of cube textures."""
+    r, dr = tex_line(f, tri, weights, 2)
+    for i in range(count):
+        w = (r + dr * f.ramp[i]) * f.run_scale[run + i]
+        f.run_r[run + i] = w if abs(w) < FARTHEST else ZERO
+
+
+@kernel
+def slope_at(value: float, scale: float, right: float, up: float, one_right: float, one_up: float) -> float:
+    """How much a coordinate changes from pixel to pixel, to the right or upwards, whichever is more.
+
+    `right` and `up` are the steps of the coordinate divided by w, `one_right` and `one_up` those of 1 / w.
+    """
+    return max(abs(right - value * one_right), abs(up - value * one_up)) * scale
+
+
+@kernel
+def tex_up(f: Frame, tri: int, k: int) -> float:
+    """Step of a texture coordinate, divided by w, from a row of pixels to the next."""
+    v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
+    return single(
+        f.vert_tex[v0, k] * f.tri_edge[tri, 1]
+        + f.vert_tex[v1, k] * f.tri_edge[tri, 4]
+        + f.vert_tex[v2, k] * f.tri_edge[tri, 7]
+    )
+
+
+@kernel
+def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
+    """Sizes of a run of pixels in texels; `width` and `height` are texels for each unit of the coordinates."""
+    one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
+    one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
+    s, t = tex_line(f, tri, weights, 0)[1], tex_line(f, tri, weights, 1)[1]
+    s_up, t_up = tex_up(f, tri, 0), tex_up(f, tri, 1)
+    for k in range(run, run + count):
+        scale = f.run_scale[k]
+        across = width * slope_at(f.run_s[k], scale, s, s_up, one_right, one_up)
+        along = height * slope_at(f.run_t[k], scale, t, t_up, one_right, one_up)
+        f.run_size[k] = max(across, along)
+
+
+@kernel
+def enlarge_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
+    """Let sizes of pixels be no less than what the third coordinate says."""
+    one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
+    one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
+    r, r_up = tex_line(f, tri, weights, 2)[1], tex_up(f, tri, 2)
+    for k in range(run, run + count):
+        slope = slope_at(f.run_r[k], f.run_scale[k], r, r_up, one_right, one_up)
+        f.run_size[k] = max(f.run_size[k], slope)
+
+
+@kernel
+def tex_scale(a: Assets, f: Frame, geom: int, axis: int) -> float:
     """Texture coordinate for each metre of a plane along an axis; the second one of flat textures points down."""
     if a.tex_type[f.geom_texid[geom]] != FLAT:
         return 1.0 / unit(f, geom, axis)
@@ -88,91 +154,131 @@ def tex_scale(a: Any, f: Any, geom: int, axis: int) -> float:
 
 
 @kernel
-def texture_run(a: Any, f: Any, tri: int, one: Any, y: int, x0: int, count: int, run: int) -> None:
-    """Multiply the colours of a run of pixels by the texture of their triangle."""
+def from_metres(f: Frame, scale_s: float, scale_t: float, shift: float, run: int, count: int) -> None:
+    """Make texture coordinates of places on a plane."""
+    for k in range(run, run + count):
+        f.run_s[k] = shift + scale_s * f.run_s[k]
+        f.run_t[k] = shift + scale_t * f.run_t[k]
+
+
+@kernel
+def texture_run(a: Assets, f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
+    """Multiply the colours of a run of pixels by the texture of their triangle.
+
+    Of planes, coordinates stand in `run_s` and `run_t` already.
+    """
     inst = f.tri_inst[tri]
     geom = f.inst_geom[inst]
     tex = f.geom_texid[geom]
     flat = a.tex_type[tex] == FLAT
-    scale_s, scale_t, shift = 1.0, 1.0, 0.0
-    if f.inst_gridadr[inst] >= 0:
+    plane = f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
+    scale_s, scale_t = 1.0, 1.0
+    if plane:
         scale_s, scale_t = tex_scale(a, f, geom, 0), tex_scale(a, f, geom, 1)
-        shift = 0.5 if flat else 0.0
-    s, t, r = tex_plane(f, tri, 0), tex_plane(f, tri, 1), tex_plane(f, tri, 2)
-    width, height = abs(scale_s) * a.tex_width[tex], abs(scale_t) * a.tex_height[tex]
-    py = y + 0.5
-    for i in range(count):
-        px = x0 + i + 0.5
-        scale = f.run_scale[run + i]
-        u = (s[0] * px + s[1] * py + s[2]) * scale
-        v = (t[0] * px + t[1] * py + t[2]) * scale
-        du = max(abs(s[0] - u * one[0]), abs(s[1] - u * one[1])) * abs(scale)
-        dv = max(abs(t[0] - v * one[0]), abs(t[1] - v * one[1])) * abs(scale)
-        k = 3 * (run + i)
-        if flat:
-            color = sample_flat(a, tex, shift + scale_s * u, shift + scale_t * v, max(du * width, dv * height))
-        else:
-            w = (r[0] * px + r[1] * py + r[2]) * scale
-            dw = max(abs(r[0] - w * one[0]), abs(r[1] - w * one[1])) * abs(scale)
-            color = sample_cube(a, tex, scale_s * u, scale_t * v, w, max(du * abs(scale_s), dv * abs(scale_t), dw))
-        f.run_color[k] *= color[0]
-        f.run_color[k + 1] *= color[1]
-        f.run_color[k + 2] *= color[2]
+    else:
+        place_run(f, tri, weights, run, count)
+    width, height = abs(scale_s), abs(scale_t)
+    if flat:
+        width, height = width * a.tex_width[tex], height * a.tex_height[tex]
+    size_run(f, tri, weights, single(width), single(height), run, count)
+    if plane:
+        from_metres(f, single(scale_s), single(scale_t), HALF if flat else ZERO, run, count)
+    if flat:
+        multiply_flat(a, f, tex, run, count)
+    else:
+        third_run(f, tri, weights, run, count)
+        enlarge_run(f, tri, weights, run, count)
+        multiply_cube(a, f, tex, run, count)
 
 
 @kernel
-def add_mirror(f: Any, geom: int, worker: int, k: int, count: int, run: int) -> None:
+def add_mirror(f: Frame, geom: int, worker: int, k: int, run: int, count: int) -> None:
     """Add what a mirror shows to the colours of a run of pixels, the first of which is pixel `k` of the tile."""
-    source = 3 * ((worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + k)
-    for i in range(3 * count):
-        f.run_color[3 * run + i] += f.tile_color[source + i]
-
-
-@kernel
-def clamp_colors(f: Any, count: int, run: int) -> None:
-    """Keep colours between 0 and 1."""
-    for i in range(3 * run, 3 * (run + count)):
-        f.run_color[i] = min(max(f.run_color[i], 0.0), 1.0)
-
-
-@kernel
-def add_fog(f: Any, view: int, tri: int, y: int, x0: int, count: int, run: int) -> None:
-    """Blend fog over the colours of a run of pixels: linear in the depth (section 3.10)."""
+    source = (worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + k
     for i in range(count):
-        depth = depth_at(f, view, tri, x0 + i + 0.5, y + 0.5)
-        share = min(max((depth - f.fog_start) / (f.fog_end - f.fog_start), 0.0), 1.0)
-        for c in range(3):
-            k = 3 * (run + i) + c
-            f.run_color[k] += share * (f.fog_color[c] - f.run_color[k])
+        for c in range(4):
+            f.run_color[run + i, c] += f.tile_color[source + i, c]
 
 
 @kernel
-def shade_run(a: Any, f: Any, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int) -> None:
+def clamp_colors(f: Frame, run: int, count: int) -> None:
+    """Keep colours between 0 and 1."""
+    for k in range(run, run + count):
+        for c in range(4):
+            f.run_color[k, c] = min(max(f.run_color[k, c], ZERO), ONE)
+
+
+@kernel
+def depth_line(f: Frame, tri: int, x: int, y: int) -> tuple[float, float]:
+    """Nearness of a triangle at the centre of a pixel, and its step to the right."""
+    slope = f.tri_near[tri, 0]
+    return (single(slope * (x + 0.5) + f.tri_near[tri, 1] * (y + 0.5) + f.tri_near[tri, 2]), single(slope))
+
+
+@kernel
+def depth_run(f: Frame, view: int, tri: int, y: int, x0: int, run: int, count: int) -> None:
+    """Depths of a run of pixels, m; at most that of the far plane."""
+    start, step = depth_line(f, tri, x0, y)
+    far = single(f.view_far[view])
+    least = ONE / far
+    if f.view_perspective[view]:
+        for i in range(count):
+            f.run_depth[run + i] = ONE / max(start + step * f.ramp[i], least)
+    else:
+        for i in range(count):
+            f.run_depth[run + i] = far - (start + step * f.ramp[i])
+
+
+@kernel
+def add_fog(f: Frame, run: int, count: int) -> None:
+    """Blend fog over the colours of a run of pixels: linear in the depth (section 3.10)."""
+    start, scale = single(f.fog_start), single(1.0 / (f.fog_end - f.fog_start))
+    for k in range(run, run + count):
+        share = min(max((f.run_depth[k] - start) * scale, ZERO), ONE)
+        for c in range(4):
+            f.run_color[k, c] += share * (f.fog_color[c] - f.run_color[k, c])
+
+
+@kernel
+def light_run(f: Frame, view: int, tri: int, weights: Weights, worker: int, y: int, x0: int, count: int) -> None:
+    """Colours of a run of pixels by all lights that reach them, without textures."""
+    run = worker * TILE_WIDTH
+    inst = f.tri_inst[tri]
+    layers = run * (1 + f.nlayer)
+    if f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0:
+        place_run(f, tri, weights, run, count)
+        grid_run(f, view, inst, worker, count)
+    else:
+        for layer in range(1 + f.nlayer):
+            color_run_of(f, tri, weights, layer, layers + layer * TILE_WIDTH, run, count)
+    for i in range(count):
+        for c in range(4):
+            f.run_color[run + i, c] = f.run_layer[layers + i, c]
+    for layer in range(f.nlayer):
+        shadow_run(f, view, layer, layers + (layer + 1) * TILE_WIDTH, y, x0, run, count)
+
+
+@kernel
+def shade_run(
+    a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int
+) -> None:
     """Colours of pixels `x0`, `x0` + 1, ... of row `y`, seen at their centres, into the worker's `run_color`.
 
     The first is pixel `k` of the tile.
     """
     run = worker * TILE_WIDTH
-    inst = f.tri_inst[tri]
-    geom = f.inst_geom[inst]
-    one = attribute(f, tri, 1.0, 1.0, 1.0)
-    start = one[0] * (x0 + 0.5) + one[1] * (y + 0.5) + one[2]
-    for i in range(count):
-        f.run_scale[run + i] = 1.0 / (start + one[0] * i)
-    if f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0:
-        interpolate(f, tex_plane(f, tri, 0), 0, x0, y, count, run)
-        interpolate(f, tex_plane(f, tri, 1), 1, x0, y, count, run)
-        grid_run(f, view, inst, worker, run, count)
-    else:
-        for channel in range(f.ncolor):
-            interpolate(f, color_plane(f, tri, channel), channel, x0, y, count, run)
-    collect_lights(f, view, tri, y, x0, count, run)
+    geom = f.inst_geom[f.tri_inst[tri]]
+    weights = weights_at(f, tri, x0, y)
+    scale_run(f, weights, run, count)
+    if f.nlayer > 0 or f.fog:
+        depth_run(f, view, tri, y, x0, run, count)
+    light_run(f, view, tri, weights, worker, y, x0, count)
     if f.textured and f.geom_texid[geom] >= 0:
-        texture_run(a, f, tri, one, y, x0, count, run)
+        texture_run(a, f, tri, weights, run, count)
     if view == 0 and f.geom_mirror[geom] >= 0:
-        add_mirror(f, geom, worker, k, count, run)
-    clamp_colors(f, count, run)
+        add_mirror(f, geom, worker, k, run, count)
+    clamp_colors(f, run, count)
     if f.fog:
-        add_fog(f, view, tri, y, x0, count, run)
+        add_fog(f, run, count)
     if f.haze > 0.0 and f.sky >= 0 and geom == f.haze_geom and view == 0:
-        add_haze(f, view, y, x0, count, run)
+        add_haze(f, view, y, x0, run, count)

@@ -5,35 +5,40 @@ Only the backs of things are drawn into a map, so that lit surfaces don't shade 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
-from cardan.render.geometry import project
-from cardan.render.raster import span
+from cardan.render.kernel_views import Assets, Frame
+from cardan.render.single import ONE, ZERO, int32, single
+from cardan.render.sky import place_of, ray_of
 
-TOLERANCE = 3e-3
+Block = tuple[float, float, float, float, float, float, float, float]
+Vec3 = tuple[float, float, float]
+MAP_LANES = 16
+"""Pixels of a map that are looked at at once."""
+NOWHERE = int32(-1)
+TINY = single(1e-20)
+TOLERANCE = single(3e-3)
 """Relative difference of distance at which two surfaces count as one."""
 
 
 @kernel
-def first_shadow(f: Any) -> int:
+def first_shadow(f: Frame) -> int:
     """The view of the first light with shadows."""
     return 1 + f.nmirror
 
 
 @kernel
-def clear_map(f: Any, layer: int) -> None:
+def clear_map(f: Frame, layer: int) -> None:
     """Empty the part of a map that was drawn into."""
-    size = f.shadow_size
-    base = layer * size * size
+    stride = f.shadow_stride
+    base = layer * f.shadow_size * stride
     for y in range(f.shadow_box[layer, 2], f.shadow_box[layer, 3] + 1):
         for x in range(f.shadow_box[layer, 0], f.shadow_box[layer, 1] + 1):
-            f.shadow_near[base + y * size + x] = 0.0
+            f.shadow_near[base + y * stride + x] = ZERO
 
 
 @kernel
-def bound_map(f: Any, view: int, layer: int) -> None:
+def bound_map(f: Frame, view: int, layer: int) -> None:
     """Note which pixels of a map the triangles of a view may cover."""
     size = f.shadow_size
     x0, x1, y0, y1 = size, -1, size, -1
@@ -42,14 +47,15 @@ def bound_map(f: Any, view: int, layer: int) -> None:
         for tri in range(first, first + f.inst_trinum[f.view_instadr[view] + inst]):
             x0, x1 = min(x0, f.tri_box[tri, 0]), max(x1, f.tri_box[tri, 1])
             y0, y1 = min(y0, f.tri_box[tri, 2]), max(y1, f.tri_box[tri, 3])
-    f.shadow_box[layer, 0] = x0
-    f.shadow_box[layer, 1] = x1
-    f.shadow_box[layer, 2] = y0
-    f.shadow_box[layer, 3] = y1
+    # one pixel more on each side: single precision may see a triangle there
+    f.shadow_box[layer, 0] = max(x0 - 1, 0)
+    f.shadow_box[layer, 1] = min(x1 + 1, size - 1)
+    f.shadow_box[layer, 2] = max(y0 - 1, 0)
+    f.shadow_box[layer, 3] = min(y1 + 1, size - 1)
 
 
 @picture_stage
-def begin_map(a: Any, f: Any, layer: int, unused: int) -> int:
+def begin_map(a: Assets, f: Frame, layer: int, unused: int) -> int:
     """Empty the map of a light, and find out which part of it will be in use; 0."""
     clear_map(f, layer)
     bound_map(f, first_shadow(f) + layer, layer)
@@ -57,53 +63,111 @@ def begin_map(a: Any, f: Any, layer: int, unused: int) -> int:
 
 
 @kernel
-def cast_triangle(f: Any, tri: int, base: int, y0: int, y1: int) -> None:
+def cast_block(f: Frame, block: Block, base: int) -> None:
+    """Note the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on, where it is nearest."""
+    e0, a0, e1, a1, e2, a2, near, slope = block
+    for lane in range(MAP_LANES):
+        x = f.ramp[lane]
+        inside = (e0 + a0 * x >= ZERO) & (e1 + a1 * x >= ZERO) & (e2 + a2 * x >= ZERO)
+        here = near + slope * x
+        found = f.shadow_near[base + lane]
+        f.shadow_near[base + lane] = here if inside & (here > found) else found
+
+
+@kernel
+def cast_triangle(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
     """Draw a triangle into rows of the map that begins at `base`."""
-    size = f.shadow_size
-    slope = f.tri_near[tri, 0]
-    x0, x1 = f.tri_box[tri, 0], f.tri_box[tri, 1]
+    stride = f.shadow_stride
+    first, last = f.tri_box[tri, 0] // MAP_LANES, f.tri_box[tri, 1] // MAP_LANES
     for y in range(max(f.tri_box[tri, 2], y0), min(f.tri_box[tri, 3] + 1, y1)):
-        first, end = span(f, tri, y + 0.5, 0.5, x0, x1)
-        origin = 0.5 * slope + f.tri_near[tri, 1] * (y + 0.5) + f.tri_near[tri, 2]
-        row = base + y * size
-        for x in range(first, end):
-            near = origin + slope * x
-            f.shadow_near[row + x] = max(f.shadow_near[row + x], near)
+        for number in range(first, last + 1):
+            x = number * MAP_LANES
+            py, px = y + 0.5, x + 0.5
+            block = (
+                single(f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2]),
+                single(f.tri_edge[tri, 0]),
+                single(f.tri_edge[tri, 3] * px + f.tri_edge[tri, 4] * py + f.tri_edge[tri, 5]),
+                single(f.tri_edge[tri, 3]),
+                single(f.tri_edge[tri, 6] * px + f.tri_edge[tri, 7] * py + f.tri_edge[tri, 8]),
+                single(f.tri_edge[tri, 6]),
+                single(f.tri_near[tri, 0] * px + f.tri_near[tri, 1] * py + f.tri_near[tri, 2]),
+                single(f.tri_near[tri, 0]),
+            )
+            cast_block(f, block, base + y * stride + x)
 
 
 @picture_stage
-def draw_map(a: Any, f: Any, layer: int, part: int) -> int:
+def draw_map(a: Assets, f: Frame, layer: int, part: int) -> int:
     """Draw one of `SHADOW_PARTS` bands of rows of a light's map; 0."""
     view = first_shadow(f) + layer
-    size = f.shadow_size
     low, rows = f.shadow_box[layer, 2], f.shadow_box[layer, 3] + 1 - f.shadow_box[layer, 2]
     y0, y1 = low + rows * part // SHADOW_PARTS, low + rows * (part + 1) // SHADOW_PARTS
     for inst in range(f.ninst):
         first = f.view_triadr[view] + f.inst_triadr[inst]
         for tri in range(first, first + f.inst_trinum[f.view_instadr[view] + inst]):
-            cast_triangle(f, tri, layer * size * size, y0, y1)
+            cast_triangle(f, tri, layer * f.shadow_size * f.shadow_stride, y0, y1)
     return 0
 
 
 @kernel
-def is_lit(f: Any, layer: int, p: Any) -> bool:
-    """Whether the light of a layer reaches a point; what is beyond its map is lit."""
-    view = first_shadow(f) + layer
-    w = project(f, view, 2, p)
-    if w <= 0.0:
-        return True
-    x, y = project(f, view, 0, p) / w, project(f, view, 1, p) / w
-    if x < f.shadow_box[layer, 0] or x >= f.shadow_box[layer, 1] + 1.0:
-        return True
-    if y < f.shadow_box[layer, 2] or y >= f.shadow_box[layer, 3] + 1.0:
-        return True
-    if f.view_perspective[view]:
-        limit = (1.0 + TOLERANCE) / w
-    else:
-        limit = f.view_far[view] - (1.0 - TOLERANCE) * project(f, view, 3, p)
-    size = f.shadow_size
-    found = f.shadow_near[layer * size * size + int(y) * size + int(x)]
-    return found <= limit
+def row_line(f: Frame, lit: int, row: int, start: Vec3, step: Vec3, shift: float) -> tuple[float, float]:
+    """A row of the matrix of a light's view times a point or a direction that moves along a run of pixels."""
+    k = 4 * row
+    a, b, c = f.view_row[lit, k], f.view_row[lit, k + 1], f.view_row[lit, k + 2]
+    return (
+        single(a * start[0] + b * start[1] + c * start[2] + shift * f.view_row[lit, k + 3]),
+        single(a * step[0] + b * step[1] + c * step[2]),
+    )
+
+
+@kernel
+def find_texels(f: Frame, view: int, layer: int, y: int, x0: int, run: int, count: int) -> None:
+    """The pixel of a light's map in which each pixel of a run lies, or -1, and the nearness at which it is lit."""
+    lit = first_shadow(f) + layer
+    px, py = x0 + 0.5, y + 0.5
+    ray, ray_step = ray_of(f, view, px, py), (f.view_ray[view, 1], f.view_ray[view, 4], f.view_ray[view, 7])
+    base = place_of(f, view, px, py, 0.0)
+    base_step = (f.view_base[view, 1], f.view_base[view, 4], f.view_base[view, 7])
+    bx, bdx = row_line(f, lit, 0, base, base_step, 1.0)
+    rx, rdx = row_line(f, lit, 0, ray, ray_step, 0.0)
+    by, bdy = row_line(f, lit, 1, base, base_step, 1.0)
+    ry, rdy = row_line(f, lit, 1, ray, ray_step, 0.0)
+    bw, bdw = row_line(f, lit, 2, base, base_step, 1.0)
+    rw, rdw = row_line(f, lit, 2, ray, ray_step, 0.0)
+    bz, bdz = row_line(f, lit, 3, base, base_step, 1.0)
+    rz, rdz = row_line(f, lit, 3, ray, ray_step, 0.0)
+    left, right = single(f.shadow_box[layer, 0]), single(f.shadow_box[layer, 1] + 1)
+    bottom, top = single(f.shadow_box[layer, 2]), single(f.shadow_box[layer, 3] + 1)
+    stride = int32(f.shadow_stride)
+    central, far = f.view_perspective[lit] != 0, single(f.view_far[lit])
+    for i in range(count):
+        k, depth = f.ramp[i], f.run_depth[run + i]
+        w = bw + bdw * k + depth * (rw + rdw * k)
+        scale = ONE / (w if w > TINY else TINY)
+        x = (bx + bdx * k + depth * (rx + rdx * k)) * scale
+        y_map = (by + bdy * k + depth * (ry + rdy * k)) * scale
+        z = bz + bdz * k + depth * (rz + rdz * k)
+        on_map = (w > TINY) & (x >= left) & (x < right) & (y_map >= bottom) & (y_map < top)
+        column, row = int32(x if on_map else ZERO), int32(y_map if on_map else ZERO)
+        f.run_texel[run + i] = int32(row * stride + column) if on_map else NOWHERE
+        f.run_limit[run + i] = (ONE + TOLERANCE) * scale if central else far - (ONE - TOLERANCE) * z
+
+
+@kernel
+def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, x0: int, run: int, count: int) -> None:
+    """Add the colours of a light, from `run_layer[target]` on, to a run of pixels where it reaches them.
+
+    What is beyond its map is lit.
+    """
+    find_texels(f, view, layer, y, x0, run, count)
+    base = layer * f.shadow_size * f.shadow_stride
+    for i in range(count):
+        texel = f.run_texel[run + i]
+        if texel < 0 or f.shadow_near[base + texel] <= f.run_limit[run + i]:
+            f.run_color[run + i, 0] += f.run_layer[target + i, 0]
+            f.run_color[run + i, 1] += f.run_layer[target + i, 1]
+            f.run_color[run + i, 2] += f.run_layer[target + i, 2]
+            f.run_color[run + i, 3] += f.run_layer[target + i, 3]
 
 
 SHADOW_PARTS = 4

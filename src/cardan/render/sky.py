@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
-
 from cardan.jit import kernel
-from cardan.render.sampling import sample_cube
+from cardan.render.kernel_views import Assets, Frame
+from cardan.render.sampling import multiply_cube
+from cardan.render.single import ONE, ZERO, single
 
 NONE = -1
+TINY = single(1e-20)
 
 
 @kernel
-def ray_of(f: Any, view: int, px: float, py: float) -> Any:
+def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, float]:
     """Vector of a depth of 1 m through a place in the picture."""
     return (
         f.view_ray[view, 0] + f.view_ray[view, 1] * px + f.view_ray[view, 2] * py,
@@ -22,7 +23,7 @@ def ray_of(f: Any, view: int, px: float, py: float) -> Any:
 
 
 @kernel
-def place_of(f: Any, view: int, px: float, py: float, depth: float) -> Any:
+def place_of(f: Frame, view: int, px: float, py: float, depth: float) -> tuple[float, float, float]:
     """The point at a depth behind a place in the picture, m."""
     x, y, z = ray_of(f, view, px, py)
     return (
@@ -33,58 +34,64 @@ def place_of(f: Any, view: int, px: float, py: float, depth: float) -> Any:
 
 
 @kernel
-def haze_share(f: Any, view: int, px: float, py: float) -> float:
-    """How much haze there is: it begins on the plane, is thickest where the sky meets it, and ends at the horizon.
+def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
+    """How much haze there is in a run of pixels: it begins on the plane, is thickest where the sky meets it, and ends at
+    the horizon.
 
     The haze is a band of two rings about the camera. With the distance at which the sky meets the plane as unit of
     length and the height of the camera as unit of height, its edges are at distances 1 - h², 1 and 1 + h, and 1 + h, 1
     and 0 below the camera, where h is the share that the user sets.
     """
     geom = f.haze_geom
-    n = (f.geom_mat[geom, 2], f.geom_mat[geom, 5], f.geom_mat[geom, 8])
-    height = 0.0
+    height, drop, fall, square, double, step = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    first = ray_of(f, view, x0 + 0.5, y + 0.5)
     for k in range(3):
-        height += n[k] * (f.view_base[view, 3 * k] - f.geom_pos[geom, k])
-    x, y, z = ray_of(f, view, px, py)
-    drop = -(x * n[0] + y * n[1] + z * n[2])
-    if drop <= 0.0 or height <= 0.0:
-        return 0.0
-    level = sqrt(max(x * x + y * y + z * z - drop * drop, 1e-20))
-    slope = drop * f.sky_radius / (level * height)
-    h = f.haze
-    if slope <= 1.0:
-        return slope * (1.0 + h) / (1.0 + slope * h)
-    rest = 1.0 - (1.0 - h) * slope
-    if rest <= 0.0:
-        return 0.0
-    return rest / (rest + (slope - 1.0) / (1.0 + h))
-
-
-@kernel
-def add_haze(f: Any, view: int, y: int, x0: int, count: int, run: int) -> None:
-    """Blend haze over the colours of a run of pixels."""
+        n, right = float(f.geom_mat[geom, 3 * k + 2]), f.view_ray[view, 3 * k + 1]
+        height += n * (f.view_base[view, 3 * k] - f.geom_pos[geom, k])
+        drop -= n * first[k]
+        fall -= n * right
+        square += first[k] * first[k]
+        double += 2.0 * first[k] * right
+        step += right * right
+    radius = single(f.sky_radius / height) if height > 0.0 else ZERO
+    start, slope, a, b, c = single(drop), single(fall), single(square), single(double), single(step)
+    h = single(f.haze)
     for i in range(count):
-        share = haze_share(f, view, x0 + i + 0.5, y + 0.5)
-        if share > 0.0:
-            for c in range(3):
-                k = 3 * (run + i) + c
-                f.run_color[k] += share * (f.haze_color[c] - f.run_color[k])
+        x = f.ramp[i]
+        down = start + slope * x
+        level = a + b * x + c * x * x - down * down
+        far = max(down, ZERO) * radius / sqrt(max(level, TINY))
+        rest = max(ONE - (ONE - h) * far, ZERO)
+        on_plane = rest / (rest + max(far - ONE, ZERO) / (ONE + h) + TINY)
+        f.run_haze[run + i] = far * (ONE + h) / (ONE + far * h) if far <= ONE else on_plane
 
 
 @kernel
-def sky_run(a: Any, f: Any, view: int, y: int, x0: int, count: int, run: int) -> None:
+def add_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
+    """Blend haze over the colours of a run of pixels."""
+    set_haze(f, view, y, x0, run, count)
+    for k in range(run, run + count):
+        share = f.run_haze[k]
+        for c in range(4):
+            f.run_color[k, c] += share * (f.haze_color[c] - f.run_color[k, c])
+
+
+@kernel
+def sky_run(a: Assets, f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
     """Colours of pixels behind which nothing is."""
+    for k in range(run, run + count):
+        for c in range(4):
+            f.run_color[k, c] = f.background[c] if f.sky == NONE else ONE
     if f.sky == NONE:
-        for i in range(count):
-            for c in range(3):
-                f.run_color[3 * (run + i) + c] = f.background[c]
         return
-    step = sqrt(f.view_ray[view, 1] ** 2 + f.view_ray[view, 4] ** 2 + f.view_ray[view, 7] ** 2)
+    step = single(sqrt(f.view_ray[view, 1] ** 2 + f.view_ray[view, 4] ** 2 + f.view_ray[view, 7] ** 2))
     for i in range(count):
         x, up, z = ray_of(f, view, x0 + i + 0.5, y + 0.5)
         # the second axis of the textures of skies points up
-        color = sample_cube(a, f.sky, x, z, -up, step)
-        for c in range(3):
-            f.run_color[3 * (run + i) + c] = color[c]
+        f.run_s[run + i] = single(x)
+        f.run_t[run + i] = single(z)
+        f.run_r[run + i] = -single(up)
+        f.run_size[run + i] = step
+    multiply_cube(a, f, f.sky, run, count)
     if f.haze > 0.0:
-        add_haze(f, view, y, x0, count, run)
+        add_haze(f, view, y, x0, run, count)

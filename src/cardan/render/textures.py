@@ -38,9 +38,9 @@ def levels_of(image: np.ndarray) -> list[np.ndarray]:
 
 
 def packed(image: np.ndarray) -> np.ndarray:
-    """Colours as one integer each, in the order of the image."""
-    channels = np.rint(image).astype(np.int32).reshape(-1, 3)
-    return channels[:, 0] | channels[:, 1] << 8 | channels[:, 2] << 16
+    """Colours as texels, (n, 4), in the order of the image."""
+    channels = np.rint(image).astype(np.uint8).reshape(-1, 3)
+    return np.concatenate([channels, np.zeros_like(channels[:, :1])], 1)
 
 
 class Textures:
@@ -59,7 +59,7 @@ class Textures:
             **{name: np.zeros(n, np.int32) for name in ("tex_width", "tex_height", "tex_nlevel")},
             "tex_leveladr": np.zeros((n, NLEVEL), np.int64),
         }
-        parts, length = [np.zeros(1, np.int32)], 1
+        parts, length = [np.zeros((1, 4), np.uint8)], 1
         for tex in range(n):
             levels = levels_of(self.image(tex))
             self.columns["tex_height"][tex], self.columns["tex_width"][tex] = levels[0].shape[-3:-1]

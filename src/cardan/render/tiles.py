@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
+from cardan.render.kernel_views import Assets, Frame
 
 TILE_WIDTH = 64
 TILE_HEIGHT = 32
@@ -15,26 +14,26 @@ MOST_SAMPLES = 4
 
 
 @kernel
-def tile_columns(f: Any, view: int) -> int:
+def tile_columns(f: Frame, view: int) -> int:
     """Tiles side by side in a view."""
     return (f.view_width[view] + TILE_WIDTH - 1) // TILE_WIDTH
 
 
 @kernel
-def tile_rows(f: Any, view: int) -> int:
+def tile_rows(f: Frame, view: int) -> int:
     """Tiles one above the other in a view."""
     return (f.view_height[view] + TILE_HEIGHT - 1) // TILE_HEIGHT
 
 
 @kernel
-def _count(f: Any, view: int, tri: int, first: int, columns: int) -> None:
+def _count(f: Frame, view: int, tri: int, first: int, columns: int) -> None:
     for row in range(f.tri_box[tri, 2] // TILE_HEIGHT, f.tri_box[tri, 3] // TILE_HEIGHT + 1):
         for column in range(f.tri_box[tri, 0] // TILE_WIDTH, f.tri_box[tri, 1] // TILE_WIDTH + 1):
             f.bin_start[first + row * columns + column + 1] += 1
 
 
 @kernel
-def _fill(f: Any, view: int, tri: int, first: int, columns: int) -> None:
+def _fill(f: Frame, view: int, tri: int, first: int, columns: int) -> None:
     for row in range(f.tri_box[tri, 2] // TILE_HEIGHT, f.tri_box[tri, 3] // TILE_HEIGHT + 1):
         for column in range(f.tri_box[tri, 0] // TILE_WIDTH, f.tri_box[tri, 1] // TILE_WIDTH + 1):
             tile = first + row * columns + column
@@ -43,7 +42,7 @@ def _fill(f: Any, view: int, tri: int, first: int, columns: int) -> None:
 
 
 @picture_stage
-def count_bins(a: Any, f: Any, view: int, begin: int) -> int:
+def count_bins(a: Assets, f: Frame, view: int, begin: int) -> int:
     """Count the triangles of each tile of a view; entries of `bin_tri` from `begin` on. Returns where they end.
 
     `bin_start` of a view has one entry more than there are tiles, and one before.
@@ -66,7 +65,7 @@ def count_bins(a: Any, f: Any, view: int, begin: int) -> int:
 
 
 @picture_stage
-def fill_bins(a: Any, f: Any, view: int, unused: int) -> int:
+def fill_bins(a: Assets, f: Frame, view: int, unused: int) -> int:
     """List the triangles of each tile of a view, in the order of instances; 0.
 
     Afterwards tile k has the entries from ``bin_start[k]`` to ``bin_start[k + 1]``, relative to the view's first.

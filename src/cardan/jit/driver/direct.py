@@ -21,9 +21,14 @@ from cardan.jit.mode import jit_enabled
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def native_over(first: str, second: str) -> Callable[[F], F]:
-    """Mark kernels of two structures, given by their names, and two integers as functions that `call` runs natively."""
-    abi = Abi(extra=("i8", "i8"), structs=(first, second))
+def native_over(first: str, second: str, *, side_by_side: bool = False) -> Callable[[F], F]:
+    """Mark kernels of two structures, given by their names, and two integers as functions that `call` runs natively.
+
+    Args:
+        first, second: names of the structures.
+        side_by_side: whether numbers that stand side by side, as those of a colour, are to become vectors, too.
+    """
+    abi = Abi(extra=("i8", "i8"), structs=(first, second), side_by_side=side_by_side)
     return lambda function: entry(function, abi)
 
 

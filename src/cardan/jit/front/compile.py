@@ -41,6 +41,8 @@ _TEXTS = "_cardan_texts"  # of a library of Numba's: what it was made from, comp
 ALLOWED = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY} | {WORLD_INDEX, WORLD_COUNT, CALL_BY_NUMBER}
 """What native code may refer to: the library in both precisions, and what targets of interleaved code define."""
 
+SIDE_BY_SIDE = "cardan_side_by_side"
+"""A constant of this name says that a module's numbers side by side are to become vectors (see `Abi`)."""
 FRAMED = Abi(extra=("i8",))
 """How the kernel of a function of the interface is called natively: with the address of a frame."""
 
@@ -145,7 +147,9 @@ def only(symbols: Collection[str], module: Any) -> Any:
 
 def _optimised(module: Any, machine: Any) -> Any:
     """Drop what the visible functions of a module don't use, and optimise the rest for a processor."""
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.slp_vectorization = any(item.name == SIDE_BY_SIDE for item in module.global_variables)
+    passes = llvm.create_pass_builder(machine, options)
     manager = passes.getModulePassManager()
     manager.run(module, passes)
     return module
@@ -288,6 +292,8 @@ def link_entry(entry: Entry, form: Form = HERE) -> Any:
         single = form.precision == SINGLE
         module = _linked_single(entry.name, compiled.library) if single else _linked(compiled.library)
     module.get_function(compiled.fndesc.llvm_cfunc_wrapper_name).name = entry.symbol
+    if isinstance(entry.abi, Abi) and entry.abi.side_by_side:
+        module.link_in(llvm.parse_assembly(f"@{SIDE_BY_SIDE} = constant i8 1"))
     if isinstance(entry.abi, CallAbi):
         module.link_in(llvm.parse_assembly(glue_of(entry.symbol, entry.abi)))
     return only(symbols_of(entry), module)

@@ -37,11 +37,13 @@ class Abi:
         extra: element types of the arguments after the two structures.
         result: element type of the result.
         structs: names of the two structures; other parts of the package have structures of their own.
+        side_by_side: whether numbers that stand side by side, as those of a colour, are to become vectors, too.
     """
 
     extra: tuple[str, ...] = ()
     result: str = "i8"
     structs: tuple[str, str] = ("Model", "Data")
+    side_by_side: bool = False
 
 
 STAGE_ABI = Abi()
