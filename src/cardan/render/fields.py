@@ -169,6 +169,7 @@ INSTANCES = [
 TRIANGLES = [
     Field("vert_clip", "f8", (ANY, 4), "pixel x and y times w, w, and depth"),
     Field("vert_color", "f4", (ANY, "ncolor"), "colours; those of the nodes of grids, worker by worker, are the last"),
+    Field("vert_epoch", "i4", (ANY,), "picture for which a vertex has its colours and texture coordinates"),
     Field("vert_tex", "f4", (ANY, 3), "texture coordinates; of planes x and y, m"),
     Field("node_epoch", "i4", (ANY,), "picture for which a node of a grid has its colours"),
     Field("nodeadr", "i4", (), "first node among the colours of vertices"),

@@ -32,9 +32,7 @@ INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
 )
-RUN_COLUMNS = (
-    *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
-)
+RUN_COLUMNS = (*("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),)
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 BACK_OPACITY = 0.3
 """Opacity of each of the two layers in which a plane is drawn that is seen from behind."""
@@ -340,7 +338,12 @@ class Frame:
         nodes = threads * lit * nnode
         for name, length, *inner in (
             *(("color", pixels, 3), ("depth", pixels), ("segment", pixels)),
-            *(("vert_clip", nview * nvert, 4), ("vert_tex", lit * nvert, 3), ("node_epoch", nodes)),
+            *(
+                ("vert_clip", nview * nvert, 4),
+                ("vert_tex", lit * nvert, 3),
+                ("vert_epoch", lit * nvert),
+                ("node_epoch", nodes),
+            ),
             ("vert_color", lit * nvert + nodes, ncolor),
             *(("tri_vert", nview * ntri, 3), ("tri_edge", nview * ntri, 9), ("tri_near", nview * ntri, 3)),
             *(

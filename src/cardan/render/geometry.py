@@ -7,11 +7,12 @@ homogeneous coordinates"), so that triangles need no clipping: the near plane is
 from __future__ import annotations
 
 from math import ceil, floor, sqrt
-from typing import Any
 
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
+from cardan.maths.pose import Vec3
 from cardan.render.calls import picture_stage
+from cardan.render.kernel_views import Assets, Frame
 from cardan.render.lighting import light_vertex
 from cardan.render.texturing import vertex_texcoord
 
@@ -24,7 +25,7 @@ COLORS = 0
 
 
 @kernel
-def place(a: Any, f: Any, inst: int, vertex: int) -> Any:
+def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
     """World position of a vertex of an instance."""
     x = a.vert[vertex, 0] * f.inst_scale[inst, 0]
     y = a.vert[vertex, 1] * f.inst_scale[inst, 1]
@@ -37,7 +38,7 @@ def place(a: Any, f: Any, inst: int, vertex: int) -> Any:
 
 
 @kernel
-def turn_normal(a: Any, f: Any, inst: int, vertex: int) -> Any:
+def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
     """Unit normal of a vertex in the world: normals go with the inverse of the scale."""
     x = a.normal[vertex, 0] / f.inst_scale[inst, 0]
     y = a.normal[vertex, 1] / f.inst_scale[inst, 1]
@@ -51,7 +52,7 @@ def turn_normal(a: Any, f: Any, inst: int, vertex: int) -> Any:
 
 
 @kernel
-def project(f: Any, view: int, row: int, p: Any) -> Any:
+def project(f: Frame, view: int, row: int, p: Vec3) -> float:
     """A row of a view's matrix times a point."""
     k = 4 * row
     return (
@@ -63,7 +64,7 @@ def project(f: Any, view: int, row: int, p: Any) -> Any:
 
 
 @kernel
-def is_hidden(a: Any, f: Any, view: int, inst: int) -> bool:
+def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
     """Whether an instance lies wholly beyond one side of the view: its bounding sphere does."""
     scale = max(abs(f.inst_scale[inst, 0]), abs(f.inst_scale[inst, 1]), abs(f.inst_scale[inst, 2]))
     radius = a.shape_rbound[f.inst_shape[inst]] * scale + f.inst_scale[inst, 3]
@@ -88,35 +89,38 @@ def is_hidden(a: Any, f: Any, view: int, inst: int) -> bool:
 
 
 @kernel
-def transform_vertices(a: Any, f: Any, view: int, inst: int) -> None:
-    """Positions in the picture, colours and texture coordinates of an instance's vertices."""
+def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
+    """Positions in the picture of an instance's vertices."""
     shape = f.inst_shape[inst]
     first = a.shape_vertadr[shape]
     target = f.view_vertadr[view] + f.inst_vertadr[inst]
-    textured = f.textured and f.geom_texid[f.inst_geom[inst]] >= 0
-    lit = f.mode == COLORS and not f.view_shadow[view]
-    plane = f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
     for k in range(a.shape_vertnum[shape]):
         p = place(a, f, inst, first + k)
-        v = target + k
-        f.vert_clip[v, 0] = project(f, view, 0, p)
-        f.vert_clip[v, 1] = project(f, view, 1, p)
-        f.vert_clip[v, 2] = project(f, view, 2, p)
-        f.vert_clip[v, 3] = project(f, view, 3, p)
-        if not lit:
-            continue
-        if plane:
-            f.vert_tex[v, 0] = a.vert[first + k, 0] * f.inst_scale[inst, 0]
-            f.vert_tex[v, 1] = a.vert[first + k, 1] * f.inst_scale[inst, 1]
-        else:
-            n = turn_normal(a, f, inst, first + k)
-            light_vertex(f, view, f.inst_geom[inst], v, p, n)
-            if textured:
-                vertex_texcoord(a, f, inst, first + k, v)
+        f.vert_clip[target + k, 0] = project(f, view, 0, p)
+        f.vert_clip[target + k, 1] = project(f, view, 1, p)
+        f.vert_clip[target + k, 2] = project(f, view, 2, p)
+        f.vert_clip[target + k, 3] = project(f, view, 3, p)
 
 
 @kernel
-def is_outside(f: Any, view: int, v0: int, v1: int, v2: int) -> Any:
+def color_vertex(a: Assets, f: Frame, view: int, inst: int, v: int) -> None:
+    """Colours and texture coordinates of a vertex of an instance, number `v` of the view, unless it has them."""
+    number = f.view_vertadr[view] + v
+    if f.vert_epoch[number] == f.epoch:
+        return
+    f.vert_epoch[number] = f.epoch
+    vertex = a.shape_vertadr[f.inst_shape[inst]] + v - f.inst_vertadr[inst]
+    if f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0:  # planes: their coordinates
+        f.vert_tex[number, 0] = a.vert[vertex, 0] * f.inst_scale[inst, 0]
+        f.vert_tex[number, 1] = a.vert[vertex, 1] * f.inst_scale[inst, 1]
+        return
+    light_vertex(f, view, f.inst_geom[inst], number, place(a, f, inst, vertex), turn_normal(a, f, inst, vertex))
+    if f.textured:
+        vertex_texcoord(a, f, inst, vertex, number)
+
+
+@kernel
+def is_outside(f: Frame, view: int, v0: int, v1: int, v2: int) -> bool:
     """Whether a triangle lies wholly beyond one side of the view, or nearer or farther than its planes."""
     width = f.view_width[view]
     height = f.view_height[view]
@@ -141,7 +145,7 @@ def clamped(value: float, last: int) -> int:
 
 
 @kernel
-def bound_triangle(f: Any, view: int, tri: int, v0: int, v1: int, v2: int) -> bool:
+def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> bool:
     """Pixels that a triangle may cover; False if it lies between samples and covers none."""
     width = f.view_width[view]
     height = f.view_height[view]
@@ -169,7 +173,7 @@ def bound_triangle(f: Any, view: int, tri: int, v0: int, v1: int, v2: int) -> bo
 
 
 @kernel
-def set_edge(f: Any, tri: int, k: int, v: int, w: int) -> None:
+def set_edge(f: Frame, tri: int, k: int, v: int, w: int) -> None:
     """Coefficients of the edge function through two vertices: the cross product of their homogeneous coordinates.
 
     The two triangles of an edge get numbers that differ in sign only, so that each sample on it belongs to one.
@@ -186,7 +190,7 @@ def set_edge(f: Any, tri: int, k: int, v: int, w: int) -> None:
 
 
 @kernel
-def nearness(f: Any, view: int, v: int) -> float:
+def nearness(f: Frame, view: int, v: int) -> float:
     """The number that grows towards the camera and is linear in the picture, times w."""
     if f.view_perspective[view]:
         return 1.0
@@ -194,7 +198,7 @@ def nearness(f: Any, view: int, v: int) -> float:
 
 
 @kernel
-def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
+def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
     """Prepare a triangle for filling; False if it can't be seen."""
     if is_outside(f, view, v0, v1, v2):
         return False
@@ -227,7 +231,7 @@ def set_up_triangle(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, v2
 
 
 @kernel
-def copy_vertex(f: Any, source: int, target: int, dx: float, dy: float) -> None:
+def copy_vertex(f: Frame, source: int, target: int, dx: float, dy: float) -> None:
     """A vertex that stands some pixels beside another one."""
     w = f.vert_clip[source, 2]
     f.vert_clip[target, 0] = f.vert_clip[source, 0] + dx * w
@@ -242,7 +246,7 @@ def copy_vertex(f: Any, source: int, target: int, dx: float, dy: float) -> None:
 
 
 @kernel
-def move_to_near(f: Any, view: int, v: int, w: int) -> bool:
+def move_to_near(f: Frame, view: int, v: int, w: int) -> bool:
     """Move vertex `v`, if it is too near, along the line to `w` until it is not; False if both are too near."""
     near = f.view_near[view] * NEAR_MARGIN
     z0, z1 = f.vert_clip[v, 3], f.vert_clip[w, 3]
@@ -257,7 +261,7 @@ def move_to_near(f: Any, view: int, v: int, w: int) -> bool:
 
 
 @kernel
-def add_line(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, corner: int) -> int:
+def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner: int) -> int:
     """Make a line between two vertices two triangles, with corners from `corner` on; returns how many can be seen."""
     copy_vertex(f, v0, corner, 0.0, 0.0)
     copy_vertex(f, v1, corner + 1, 0.0, 0.0)
@@ -285,7 +289,7 @@ def add_line(f: Any, view: int, inst: int, tri: int, v0: int, v1: int, corner: i
 
 
 @kernel
-def faces_camera(a: Any, f: Any, view: int, inst: int, vertex: int) -> bool:
+def faces_camera(a: Assets, f: Frame, view: int, inst: int, vertex: int) -> bool:
     """Whether the surface at a vertex is seen from outside."""
     p = place(a, f, inst, vertex)
     n = turn_normal(a, f, inst, vertex)
@@ -294,10 +298,11 @@ def faces_camera(a: Any, f: Any, view: int, inst: int, vertex: int) -> bool:
 
 
 @kernel
-def set_up_lines(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) -> int:
+def set_up_lines(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
     """Triangles of the edges of an instance's shape; returns their number."""
     shape = f.inst_shape[inst]
     corner = vertex + a.shape_vertnum[shape]
+    begin = vertex - f.view_vertadr[view]
     surface = a.shape_facenum[shape] > 0
     adr = a.shape_vertadr[shape]
     count = 0
@@ -307,29 +312,38 @@ def set_up_lines(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) 
             faces_camera(a, f, view, inst, adr + v0) or faces_camera(a, f, view, inst, adr + v1)
         )
         if seen:
+            if f.mode == COLORS:
+                color_vertex(a, f, view, inst, begin + v0)
+                color_vertex(a, f, view, inst, begin + v1)
             count += add_line(f, view, inst, first + count, vertex + v0, vertex + v1, corner + 4 * k)
     return count
 
 
 @kernel
-def set_up_faces(a: Any, f: Any, view: int, inst: int, vertex: int, first: int) -> int:
+def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
     """Triangles of an instance's shape that can be seen; returns their number."""
     shape = f.inst_shape[inst]
     # what is seen through is seen from inside, too, but for skins
     cull = (f.cull != 0 and (not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] == GEOM_SKIN)) or f.view_shadow[
         view
     ] != 0
+    lit = f.mode == COLORS and not f.view_shadow[view]
+    begin = vertex - f.view_vertadr[view]
     count = 0
     for k in range(a.shape_facenum[shape]):
         face = a.shape_faceadr[shape] + k
-        v0, v1, v2 = vertex + a.face[face, 0], vertex + a.face[face, 1], vertex + a.face[face, 2]
-        if set_up_triangle(f, view, inst, first + count, v0, v1, v2, cull):
+        v0, v1, v2 = a.face[face, 0], a.face[face, 1], a.face[face, 2]
+        if set_up_triangle(f, view, inst, first + count, vertex + v0, vertex + v1, vertex + v2, cull):
             count += 1
+            if lit:
+                color_vertex(a, f, view, inst, begin + v0)
+                color_vertex(a, f, view, inst, begin + v1)
+                color_vertex(a, f, view, inst, begin + v2)
     return count
 
 
 @kernel
-def transform_instance(a: Any, f: Any, view: int, inst: int) -> None:
+def transform_instance(a: Assets, f: Frame, view: int, inst: int) -> None:
     """Vertices and visible triangles of an instance in a view."""
     total = f.view_instadr[view] + inst
     f.inst_trinum[total] = 0
@@ -346,7 +360,7 @@ def transform_instance(a: Any, f: Any, view: int, inst: int) -> None:
 
 
 @picture_stage
-def transform_share(a: Any, f: Any, view: int, worker: int) -> int:
+def transform_share(a: Assets, f: Frame, view: int, worker: int) -> int:
     """A worker's share of the instances of a view; 0."""
     for inst in range(f.ninst):
         if inst % f.nworker == worker:

@@ -7,6 +7,7 @@ A plane without bounds has forty thousand nodes, of which a picture shows few.
 from __future__ import annotations
 
 from math import floor
+
 from cardan.jit import kernel
 from cardan.render.kernel_views import Frame
 from cardan.render.lighting import light_vertex
@@ -115,9 +116,7 @@ def cell_run(f: Frame, view: int, inst: int, worker: int, first: int, count: int
     upper_left = node_color(f, view, inst, worker, i, j + 1)
     target = run * (1 + f.nlayer) + first
     for layer in range(1 + f.nlayer):
-        blend_cell(
-            f, target + layer * TILE_WIDTH, run + first, k - first, layer, corner, lower_right, upper_left
-        )
+        blend_cell(f, target + layer * TILE_WIDTH, run + first, k - first, layer, corner, lower_right, upper_left)
     return k - first
 
 

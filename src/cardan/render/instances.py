@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 from math import ceil, pi, sqrt
-from typing import Any
 
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
@@ -12,6 +11,7 @@ from cardan.maths.vector import set9
 from cardan.render.calls import picture_stage
 from cardan.render.fields import NLOD
 from cardan.render.geometry import project
+from cardan.render.kernel_views import Assets, Frame
 
 
 class Builtin(IntEnum):
@@ -56,7 +56,7 @@ MOST_CELLS = 200
 
 
 @kernel
-def detail(a: Any, f: Any, geom: int, radius: float) -> int:
+def detail(a: Assets, f: Frame, geom: int, radius: float) -> int:
     """Level of detail at which circles of a radius look round."""
     distance = project(f, 0, 3, (f.geom_pos[geom, 0], f.geom_pos[geom, 1], f.geom_pos[geom, 2]))
     if f.view_perspective[0] and distance < 4.0 * radius:
@@ -71,7 +71,7 @@ def detail(a: Any, f: Any, geom: int, radius: float) -> int:
 
 
 @kernel
-def add_instance(a: Any, f: Any, geom: int, shape: int, sx: float, sy: float, sz: float, shift: float) -> int:
+def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: float, sz: float, shift: float) -> int:
     """Append an instance of a shape in the frame of a geom; returns its number."""
     inst = f.ninst
     f.inst_geom[inst] = geom
@@ -100,7 +100,7 @@ def add_instance(a: Any, f: Any, geom: int, shape: int, sx: float, sy: float, sz
 
 
 @kernel
-def add_plane(a: Any, f: Any, geom: int) -> None:
+def add_plane(a: Assets, f: Frame, geom: int) -> None:
     """Append a plane with its grid: cells of twice its third size, or a hundredth of its reach if it has no bounds."""
     repeat = 1.0
     if f.geom_texid[geom] >= 0:
@@ -122,14 +122,14 @@ def add_plane(a: Any, f: Any, geom: int) -> None:
 
 
 @kernel
-def shift_instance(f: Any, inst: int, z: float) -> None:
+def shift_instance(f: Frame, inst: int, z: float) -> None:
     """Move an instance along the z axis of its geom."""
     for k in range(3):
         f.inst_pose[inst, 9 + k] += z * f.inst_pose[inst, 3 * k + 2]
 
 
 @kernel
-def add_arrow_head(a: Any, f: Any, geom: int, width: float, length: float, z: float, sign: float) -> None:
+def add_arrow_head(a: Assets, f: Frame, geom: int, width: float, length: float, z: float, sign: float) -> None:
     """Append a cone with its base at height `z`, up (`sign` 1) or down (-1) along the geom's axis."""
     sx, sy = width * f.geom_size[geom, 0], width * f.geom_size[geom, 1]
     level = detail(a, f, geom, max(sx, sy))
@@ -138,7 +138,7 @@ def add_arrow_head(a: Any, f: Any, geom: int, width: float, length: float, z: fl
 
 
 @kernel
-def add_arrow(a: Any, f: Any, geom: int, width: float, both: bool) -> None:
+def add_arrow(a: Assets, f: Frame, geom: int, width: float, both: bool) -> None:
     """Append an arrow: a cylinder, and a cone at one end or at both."""
     length = ARROW_SHARE * f.geom_size[geom, 2]
     head = HEAD_SHARE * length
@@ -154,7 +154,7 @@ def add_arrow(a: Any, f: Any, geom: int, width: float, both: bool) -> None:
 
 
 @kernel
-def add_flex_edge(a: Any, f: Any, geom: int, radius: float, v0: int, v1: int) -> None:
+def add_flex_edge(a: Assets, f: Frame, geom: int, radius: float, v0: int, v1: int) -> None:
     """Append a tube between two vertices of flexes."""
     x, y, z = (
         f.flex_vert[v1, 0] - f.flex_vert[v0, 0],
@@ -176,7 +176,7 @@ def add_flex_edge(a: Any, f: Any, geom: int, radius: float, v0: int, v1: int) ->
 
 
 @kernel
-def add_flex_parts(a: Any, f: Any, geom: int, flex: int) -> None:
+def add_flex_parts(a: Assets, f: Frame, geom: int, flex: int) -> None:
     """Append the vertices and edges of a flex, as spheres and tubes, if they are shown."""
     radius = f.geom_size[geom, 0]
     first = f.flex_vertadr[flex]
@@ -192,7 +192,7 @@ def add_flex_parts(a: Any, f: Any, geom: int, flex: int) -> None:
 
 
 @kernel
-def add_line(a: Any, f: Any, geom: int, kind: int) -> None:
+def add_line(a: Assets, f: Frame, geom: int, kind: int) -> None:
     """Append a line, which is as many pixels wide as its first size, or a box of lines."""
     sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
     if kind == GEOM_LINE:
@@ -205,7 +205,7 @@ def add_line(a: Any, f: Any, geom: int, kind: int) -> None:
 
 
 @kernel
-def add_round(a: Any, f: Any, geom: int, kind: int) -> None:
+def add_round(a: Assets, f: Frame, geom: int, kind: int) -> None:
     """Append a sphere, ellipsoid, capsule or cylinder."""
     sx, sy, sz = f.geom_size[geom, 0], f.geom_size[geom, 1], f.geom_size[geom, 2]
     if kind == GEOM_CAPSULE:
@@ -217,7 +217,7 @@ def add_round(a: Any, f: Any, geom: int, kind: int) -> None:
 
 
 @kernel
-def add_geom(a: Any, f: Any, geom: int) -> None:
+def add_geom(a: Assets, f: Frame, geom: int) -> None:
     """Append the instances that show a geom."""
     kind = f.geom_type[geom]
     if f.geom_shape[geom] >= 0:
@@ -240,7 +240,7 @@ def add_geom(a: Any, f: Any, geom: int) -> None:
 
 
 @picture_stage
-def make_instances(a: Any, f: Any, i: int, j: int) -> int:
+def make_instances(a: Assets, f: Frame, i: int, j: int) -> int:
     """The instances of all geoms, in the order of drawing; 0."""
     f.ninst = 0
     f.nvert = 0

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.jit import kernel
+from cardan.maths.pose import Vec3
+from cardan.render.kernel_views import Frame
 
 SMALL = 1e-30
 MOST_SHININESS = 128.0
 
 
 @kernel
-def attenuation(f: Any, light: int, distance: float) -> float:
+def attenuation(f: Frame, light: int, distance: float) -> float:
     """How much of a light arrives at a distance."""
     return 1.0 / max(
         f.light_attenuation[light, 0]
@@ -23,7 +24,7 @@ def attenuation(f: Any, light: int, distance: float) -> float:
 
 
 @kernel
-def strength(f: Any, light: int, distance: float, along: float) -> float:
+def strength(f: Frame, light: int, distance: float, along: float) -> float:
     """Attenuation and falling off from the axis; `along` is the cosine of the angle from the axis."""
     if f.light_directional[light]:
         return 1.0
@@ -37,7 +38,7 @@ def strength(f: Any, light: int, distance: float, along: float) -> float:
 
 
 @kernel
-def to_light(f: Any, light: int, p: Any) -> Any:
+def to_light(f: Frame, light: int, p: Vec3) -> tuple[float, float, float, float, float]:
     """Unit vector from a point to a light, distance, and cosine of the angle from the light's axis."""
     if f.light_directional[light]:
         return (-f.light_dir[light, 0], -f.light_dir[light, 1], -f.light_dir[light, 2], 0.0, 1.0)
@@ -50,7 +51,7 @@ def to_light(f: Any, light: int, p: Any) -> Any:
 
 
 @kernel
-def highlight(f: Any, view: int, geom: int, p: Any, n: Any, direction: Any) -> float:
+def highlight(f: Frame, view: int, geom: int, p: Vec3, n: Vec3, direction: Vec3) -> float:
     """The specular term: the cosine between normal and half vector, to the power of the shininess."""
     x, y, z = f.view_eye[view, 0] - p[0], f.view_eye[view, 1] - p[1], f.view_eye[view, 2] - p[2]
     scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
@@ -65,7 +66,7 @@ def highlight(f: Any, view: int, geom: int, p: Any, n: Any, direction: Any) -> f
 
 
 @kernel
-def set_color(f: Any, v: int, channel: int, r: float, g: float, b: float) -> None:
+def set_color(f: Frame, v: int, channel: int, r: float, g: float, b: float) -> None:
     """Store a colour of a vertex: no part is above 1 (section 2.14.6, "Clamping or masking")."""
     f.vert_color[v, channel] = min(r, 1.0)
     f.vert_color[v, channel + 1] = min(g, 1.0)
@@ -73,13 +74,13 @@ def set_color(f: Any, v: int, channel: int, r: float, g: float, b: float) -> Non
 
 
 @kernel
-def reflectance_of(f: Any, view: int) -> float:
+def reflectance_of(f: Frame, view: int) -> float:
     """Share of the colour of things that a view shows: mirrors dim them, but not their highlights."""
     return f.geom_reflectance[f.view_mirror[view]] if f.view_mirror[view] >= 0 else 1.0
 
 
 @kernel
-def light_vertex(f: Any, view: int, geom: int, v: int, p: Any, n: Any) -> None:
+def light_vertex(f: Frame, view: int, geom: int, v: int, p: Vec3, n: Vec3) -> None:
     """Colours of a vertex: what all lights without shadows give, then that of each light with shadows."""
     dim = reflectance_of(f, view)
     red, green, blue = dim * f.geom_rgba[geom, 0], dim * f.geom_rgba[geom, 1], dim * f.geom_rgba[geom, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
 from cardan.render.geometry import COLORS
@@ -94,9 +95,7 @@ def find_keys(f: Frame, samples: int, row: int, worker: int) -> None:
 
 
 @kernel
-def color_run(
-    a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int
-) -> None:
+def color_run(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int) -> None:
     """Colours of pixels that show a triangle, or nothing, into the worker's `run_color`."""
     if tri != NOTHING:
         shade_run(a, f, view, tri, worker, y, x0, count, k)
@@ -109,9 +108,7 @@ def color_run(
 
 
 @kernel
-def shade_uniform(
-    a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int
-) -> None:
+def shade_uniform(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int) -> None:
     """Colours of pixels that one triangle, or nothing, covers wholly; `k` is the first of them in the tile."""
     color_run(a, f, view, tri, worker, y, x0, count, k)
     target, run = pixels_of(f, view, worker) + k, worker * TILE_WIDTH

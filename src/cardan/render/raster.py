@@ -145,7 +145,7 @@ def cover_block(f: Frame, view: int, tri: int, base: int, x: int, y: int, hit: i
     share = single(1.0 / f.nsample)
     block = block_of(f, view, tri, x, y)
     for lane in range(LANES):
-        here, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], f.tile_near[base + lane])
+        _, closer = test_sample(block, f.lane_x[lane], f.lane_y[lane], f.tile_near[base + lane])
         f.run_hit[hit + lane] = share if closer else ZERO
 
 

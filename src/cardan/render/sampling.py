@@ -149,13 +149,13 @@ def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
 
     Directions stand in `run_s`, `run_t` and `run_r`, sizes of pixels, in units of the direction, in `run_size`.
     """
-    low, high, width, height, next_width, next_height, adr, next_adr = UNKNOWN
+    low, high, width, _, next_width, _, adr, next_adr = UNKNOWN
     texels = HALF * single(a.tex_width[tex])
     for k in range(run, run + count):
         side, u, v, scale = cube_side(f.run_s[k], f.run_t[k], f.run_r[k])
         size = f.run_size[k] * scale * texels
         if not low <= size < high:
-            low, high, width, height, next_width, next_height, adr, next_adr = level_for(a, tex, size)
+            low, high, width, _, next_width, _, adr, next_adr = level_for(a, tex, size)
         s, t = HALF + HALF * u, HALF + HALF * v
         share = share_of_next(size, low, high)
         color = sample_side(a, side, width, adr, s, t)

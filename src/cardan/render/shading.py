@@ -259,9 +259,7 @@ def light_run(f: Frame, view: int, tri: int, weights: Weights, worker: int, y: i
 
 
 @kernel
-def shade_run(
-    a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int
-) -> None:
+def shade_run(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int) -> None:
     """Colours of pixels `x0`, `x0` + 1, ... of row `y`, seen at their centres, into the worker's `run_color`.
 
     The first is pixel `k` of the tile.

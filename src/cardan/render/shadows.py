@@ -6,13 +6,13 @@ Only the backs of things are drawn into a map, so that lit surfaces don't shade 
 from __future__ import annotations
 
 from cardan.jit import kernel
+from cardan.maths.pose import Vec3
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.single import ONE, ZERO, int32, single
 from cardan.render.sky import place_of, ray_of
 
 Block = tuple[float, float, float, float, float, float, float, float]
-Vec3 = tuple[float, float, float]
 MAP_LANES = 16
 """Pixels of a map that are looked at at once."""
 NOWHERE = int32(-1)

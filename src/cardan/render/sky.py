@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+
 from cardan.jit import kernel
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.sampling import multiply_cube
@@ -35,12 +36,12 @@ def place_of(f: Frame, view: int, px: float, py: float, depth: float) -> tuple[f
 
 @kernel
 def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
-    """How much haze there is in a run of pixels: it begins on the plane, is thickest where the sky meets it, and ends at
-    the horizon.
+    """How much haze there is in a run of pixels, into `run_haze`.
 
-    The haze is a band of two rings about the camera. With the distance at which the sky meets the plane as unit of
-    length and the height of the camera as unit of height, its edges are at distances 1 - h², 1 and 1 + h, and 1 + h, 1
-    and 0 below the camera, where h is the share that the user sets.
+    It begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings about the
+    camera. With the distance at which the sky meets the plane as unit of length and the height of the camera as unit of
+    height, its edges are at distances 1 - h², 1 and 1 + h, and 1 + h, 1 and 0 below the camera, where h is the share
+    that the user sets.
     """
     geom = f.haze_geom
     height, drop, fall, square, double, step = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
