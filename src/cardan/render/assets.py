@@ -123,6 +123,11 @@ class Assets:
             vert = np.array(model.skin_vert[first : first + count])
             self.skin_shape.append(self._add(shapes.plain(vert, vert, texcoord, np.array(model.skin_face[faces]))))
 
+    @property
+    def nsoft(self) -> int:
+        """Number of flexes and skins."""
+        return len(self.flex_shape) + len(self.skin_shape)
+
     def take_soft(self, scene: MjvScene) -> None:
         """Take over the faces of flexes and the skins of a scene."""
         arrays = self.memory.arrays
@@ -200,6 +205,9 @@ class Assets:
             "shape_rbound",
             np.array([np.sqrt((shape.vert[:, :3] ** 2).sum(1).max(initial=0.0)) for shape in self.shapes]),
         )
+        for name in ("mesh_shape", "hfield_shape", "flex_shape", "skin_shape"):
+            numbers = np.array(getattr(self, name), np.int32)
+            self.memory.attach(name, numbers.reshape(-1, 2) if name == "mesh_shape" else numbers)
         self.memory.attach("texel", self.textures.texel)
         for name, column in self.textures.columns.items():
             self.memory.attach(name, column)

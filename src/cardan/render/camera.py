@@ -51,9 +51,8 @@ class View:
 def average_camera(scene: MjvScene) -> MjvGLCamera:
     """The camera in the middle between the two eyes of a scene."""
     middle = MjvGLCamera()
-    left, right = scene.camera_values
-    for name in middle.dtype.names or ():
-        middle.values[name] = 0.5 * (left[name] + right[name])
+    words = scene.camera_values.view(np.float32).reshape(2, -1)
+    middle.values[...] = (0.5 * (words[0] + words[1])).view(middle.dtype)[0]
     return middle
 
 
@@ -84,7 +83,8 @@ def axes_of(forward: np.ndarray, up: np.ndarray) -> np.ndarray:
         up = up - forward * (up @ forward)
         length = np.linalg.norm(up)
     up = up / length
-    return np.array([np.cross(forward, up), up, forward])
+    (a, b, c), (x, y, z) = forward.tolist(), up.tolist()
+    return np.array([(b * z - c * y, c * x - a * z, a * y - b * x), (x, y, z), (a, b, c)])
 
 
 def make_view(

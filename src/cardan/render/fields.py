@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from cardan.jit import Field, Struct
+from cardan.visual import fields as visual_fields
+from cardan.visual.members import dtype_of
 
 ANY = "any"
+GEOM_WORDS = dtype_of(visual_fields.GEOM).itemsize // 4
+"""Words of a geom of a scene."""
 NLOD = 5
 """Levels of detail of built-in shapes."""
 NLEVEL = 16
@@ -26,6 +30,10 @@ ASSETS = Struct(
         Field("shape_edgeadr", "i4", (ANY,), "first line"),
         Field("shape_edgenum", "i4", (ANY,), "number of lines"),
         Field("shape_rbound", "f4", (ANY,), "radius about the origin that all vertices are within"),
+        Field("mesh_shape", "i4", (ANY, 2), "shapes of each mesh and of its hull"),
+        Field("hfield_shape", "i4", (ANY,), "shape of each height field"),
+        Field("flex_shape", "i4", (ANY,), "shape of each flex"),
+        Field("skin_shape", "i4", (ANY,), "shape of each skin"),
         Field("builtin", "i4", (ANY, NLOD), "shape of each built-in kind at each level of detail"),
         Field("slices", "i4", (NLOD,), "corners of circles at each level of detail"),
         Field(
@@ -74,6 +82,12 @@ PICTURE = [
 ]
 GEOMS = [
     Field("ngeom", "i4", (), "number of geoms"),
+    Field("nreflect", "i4", (), "planes and boxes that reflect"),
+    Field("nsoft", "i4", (), "flexes and skins"),
+    Field("scene_i", "i4", (ANY, GEOM_WORDS), "words of the scene's geoms, as integers"),
+    Field("scene_f", "f4", (ANY, GEOM_WORDS), "the same words as reals"),
+    Field("eye", "f8", (3,), "position of the camera, by which geoms are sorted, m"),
+    Field("geom_square", "f8", (ANY,), "square of the distance from the camera, m²"),
     Field("geom_type", "i4", (ANY,), "shape (mjtGeom)"),
     Field("geom_dataid", "i4", (ANY,), "number of the mesh, height field, plane, ..."),
     Field("geom_texid", "i4", (ANY,), "texture, or -1"),
@@ -196,6 +210,13 @@ TILES = [
     Field("run_t", "f4", (ANY,), "the second one"),
     Field("run_r", "f4", (ANY,), "the third one"),
     Field("run_size", "f4", (ANY,), "size of a pixel in the texture"),
+    Field("run_corner", "i4", (ANY,), "texel to the lower left"),
+    Field("run_corner_right", "i4", (ANY,), "texel to the lower right"),
+    Field("run_corner_up", "i4", (ANY,), "texel to the upper left"),
+    Field("run_corner_far", "i4", (ANY,), "texel to the upper right"),
+    Field("run_u", "f4", (ANY,), "place between texels, from 0 to 1"),
+    Field("run_v", "f4", (ANY,), "the other coordinate"),
+    Field("run_texture", "f4", (ANY, 4), "colours of textures, from 0 to 255"),
     Field("run_right", "f4", (ANY,), "share of the right node of a plane's cell"),
     Field("run_up", "f4", (ANY,), "share of its upper node"),
     Field("run_texel", "i4", (ANY,), "pixel of a shadow map, or -1"),

@@ -14,8 +14,9 @@ from cardan.jit import StructMemory
 from cardan.render.assets import Assets
 from cardan.render.calls import call
 from cardan.render.camera import View, in_model, mirrored, view_of
-from cardan.render.fields import FRAME
+from cardan.render.fields import FRAME, GEOM_WORDS
 from cardan.render.geometry import COLORS, transform_share
+from cardan.render.geoms import take_geoms
 from cardan.render.instances import MOST_PARTS, make_instances
 from cardan.render.lights import light_columns, shadow_view
 from cardan.render.picture import draw_tile
@@ -25,21 +26,22 @@ from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, cou
 from cardan.visual import MjvGLCamera, MjvScene
 
 GEOM_COLUMNS = (
-    *("type", "dataid", "texid", "texuniform", "texcoord", "texrepeat", "size", "pos", "mat", "rgba"),
-    *("emission", "specular", "shininess", "reflectance", "transparent"),
+    *((name, ()) for name in ("type", "dataid", "texid", "texuniform", "texcoord", "shape", "flat", "mirror", "order")),
+    *((name, ()) for name in ("emission", "specular", "shininess", "reflectance", "transparent", "opacity", "square")),
+    *(("texrepeat", (2,)), ("size", (3,)), ("pos", (3,)), ("mat", (9,)), ("rgba", (4,))),
 )
 INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
 )
-RUN_COLUMNS = (*("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),)
+RUN_COLUMNS = (
+    *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
+    *("corner", "corner_right", "corner_up", "corner_far", "u", "v"),
+)
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
-BACK_OPACITY = 0.3
-"""Opacity of each of the two layers in which a plane is drawn that is seen from behind."""
 DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
-MESH, SDF = mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF
 
 
 def flag_of(scene: MjvScene, name: str) -> bool:
@@ -63,6 +65,9 @@ class Frame:
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.epoch = 0
         self.lanes = 0
+        self.geoms: np.ndarray | None = None
+        self.geom_room = (-1, -1)
+        self.view_room: tuple[int, ...] = ()
 
     def _picture(self, name: str, *inner: int) -> np.ndarray:
         """A view of the last picture, the lowest row first."""
@@ -191,9 +196,6 @@ class Frame:
         """Take over flags and colours of a scene."""
         assets = self.assets
         camera = scene.camera_values[0]
-        infinite = (scene.geom_values["type"][: scene.ngeom] == PLANE.value) & (
-            scene.geom_values["size"][: scene.ngeom, :2].min(1, initial=np.inf) <= 0
-        )
         self.set(
             cull=flag_of(scene, "CULL_FACE"),
             wireframe=flag_of(scene, "WIREFRAME"),
@@ -204,8 +206,7 @@ class Frame:
             fog=flag_of(scene, "FOG"),
             fog_start=assets.fog_start,
             fog_end=assets.fog_end,
-            haze=assets.haze if flag_of(scene, "HAZE") and infinite.any() else 0.0,
-            haze_geom=int(np.argmax(infinite)) if infinite.any() else -1,
+            haze=assets.haze if flag_of(scene, "HAZE") else 0.0,
         )
         self.memory.arrays["fog_color"][:3] = assets.fog_color
         self.memory.arrays["haze_color"][:3] = assets.haze_color
@@ -213,66 +214,48 @@ class Frame:
     def _put_geoms(self, scene: MjvScene) -> None:
         """Take over the geoms of a scene, those that are seen through last, the farthest first."""
         n = scene.ngeom
-        self.set(ngeom=n)
-        geoms = scene.geom_values[:n]
-        opacity = geoms["rgba"][:, 3].astype(float)
-        eye = scene.camera_values["pos"].mean(0)
-        behind = (geoms["type"] == PLANE.value) & (((eye - geoms["pos"]) * geoms["mat"][:, :, 2]).sum(1) < 0)
-        opacity[behind] = 1 - (1 - BACK_OPACITY * opacity[behind]) ** 2
-        skin = geoms["type"] == mjtGeom.mjGEOM_SKIN.value
-        opacity[skin] = 1 - (1 - opacity[skin]) ** 2  # their fronts are drawn twice, as in the reference
-        blend = opacity < 1.0
-        scene.geom_values["transparent"][:n] = blend
-        for name in GEOM_COLUMNS:
-            values = scene.geom_values[name][:n]
-            inner = (9,) if name == "mat" else values.shape[1:]
-            self.room(f"geom_{name}", n, *inner)[:n] = values.reshape(n, *inner)
-        kind = scene.geom_values["type"][:n]
-        shape = self.room("geom_shape", n)
-        shape[:n] = -1
-        mesh = (kind == MESH.value) | (kind == SDF.value)
-        if mesh.any():
-            dataid = scene.geom_values["dataid"][:n][mesh]
-            shape[:n][mesh] = self.assets.mesh_shape[dataid // 2, dataid % 2]
-        hfield = kind == mjtGeom.mjGEOM_HFIELD.value
-        if hfield.any():
-            shape[:n][hfield] = self.assets.hfield_shape[scene.geom_values["dataid"][:n][hfield]]
-        self._put_soft(scene, shape)
-        self.room("geom_flat", n)[:n] = 0
-        self.room("geom_opacity", n)[:n] = opacity
-        self.room("geom_mirror", n)[:n] = -1
-        offset = geoms["pos"] - eye
-        distance = np.where(blend, -(offset**2).sum(1), -np.inf)
-        self.room("geom_order", n)[:n] = np.argsort(distance, kind="stable")
+        if self.geoms is not scene.geom_values:
+            self.geoms = scene.geom_values
+            for name, dtype in (("scene_i", np.int32), ("scene_f", np.float32)):
+                self.memory.attach(name, self.geoms.view(dtype).reshape(len(self.geoms), GEOM_WORDS))
+        self.memory.arrays["eye"][:] = 0.5 * (scene.camera_values["pos"][0] + scene.camera_values["pos"][1])
         parts = MOST_PARTS * n
-        parts += len(self.memory.arrays["flex_vert"]) if scene.flexvertopt else 0
-        parts += len(self.memory.arrays["flex_edge"]) if scene.flexedgeopt else 0
+        parts += len(scene.flexvert) // 3 if scene.flexvertopt else 0
+        parts += len(scene.flexedge) // 2 if scene.flexedgeopt else 0
+        self._make_geom_room(n, parts)
+        self.set(ngeom=n)
+        clear = self.call(take_geoms)
+        if clear > 1:
+            last = self.memory.arrays["geom_order"][n - clear : n]
+            last[:] = last[np.argsort(-self.memory.arrays["geom_square"][last], kind="stable")]
+        if self.assets.nsoft:
+            self._put_soft(scene)
+
+    def _make_geom_room(self, ngeom: int, parts: int) -> None:
+        """Memory for geoms and instances."""
+        if (ngeom, parts) == self.geom_room:
+            return
+        self.geom_room = ngeom, parts
+        for name, inner in GEOM_COLUMNS:
+            self.room(f"geom_{name}", ngeom, *inner)
         for name, inner in INSTANCE_COLUMNS:
             self.room(f"inst_{name}", parts, *inner)
 
-    def _put_soft(self, scene: MjvScene, shape: np.ndarray) -> None:
-        """Take over the flexes and skins of a scene; `shape` gets their numbers."""
-        memory, n = self.memory, scene.ngeom
-        kind, objid = scene.geom_values["type"][:n], scene.geom_values["objid"][:n]
-        flex, skin = kind == mjtGeom.mjGEOM_FLEX.value, kind == mjtGeom.mjGEOM_SKIN.value
+    def _put_soft(self, scene: MjvScene) -> None:
+        """Take over the flexes and skins of a scene."""
+        memory = self.memory
         memory.attach("flex_vert", scene.flexvert.reshape(-1, 3))
         memory.attach("flex_edge", scene.flexedge.reshape(-1, 2))
         for name in ("vertadr", "vertnum", "edgeadr", "edgenum"):
             memory.attach(f"flex_{name}", getattr(scene, f"flex{name}"))
         self.set(flex_showvert=scene.flexvertopt, flex_showedge=scene.flexedgeopt)
-        memory.arrays["geom_dataid"][:n][flex] = objid[flex]
-        if flex.any() or skin.any():
+        if self.get("nsoft"):
             self.assets.take_soft(scene)
-            # their vertices stand in the world
-            memory.arrays["geom_pos"][:n][flex | skin] = 0.0
-            memory.arrays["geom_mat"][:n][flex | skin] = np.eye(3).ravel()
-            shape[:n][flex] = np.array(self.assets.flex_shape, int)[objid[flex]]
-            shape[:n][skin] = np.array(self.assets.skin_shape, int)[objid[skin]]
 
     def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
         """The views in the mirrors of a scene: planes and upper sides of boxes that reflect."""
         views: list[View] = []
-        if not flag_of(scene, "REFLECTION") or self.get("mode") != COLORS:
+        if not (flag_of(scene, "REFLECTION") and self.get("nreflect") and self.get("mode") == COLORS):
             self.set(nmirror=0)
             return views
         geoms = scene.geom_values[: scene.ngeom]
@@ -336,6 +319,11 @@ class Frame:
         lit, ncolor, nsample = 1 + self.get("nmirror"), self.get("ncolor"), MOST_SAMPLES
         pixels, threads = width * height, self.threads
         nodes = threads * lit * nnode
+        self.set(nodeadr=lit * nvert)
+        sizes = (pixels, nview, lit, nvert, ntri, nnode, ninst, ncolor)
+        if sizes == self.view_room:
+            return
+        self.view_room = sizes
         for name, length, *inner in (
             *(("color", pixels, 3), ("depth", pixels), ("segment", pixels)),
             *(
@@ -355,10 +343,13 @@ class Frame:
             *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),
             *(("tile_color", threads * lit * TILE, 4), ("run_hit", threads * TILE_WIDTH * MOST_SAMPLES)),
             *((f"run_{name}", threads * TILE_WIDTH) for name in RUN_COLUMNS),
-            *(("run_layer", threads * TILE_WIDTH * ncolor // 4, 4), ("run_color", threads * TILE_WIDTH, 4)),
+            *(
+                ("run_layer", threads * TILE_WIDTH * ncolor // 4, 4),
+                ("run_color", threads * TILE_WIDTH, 4),
+                ("run_texture", threads * TILE_WIDTH, 4),
+            ),
         ):
             self.room(name, length, *inner)
-        self.set(nodeadr=lit * nvert)
         views = np.arange(nview)
         for name, step in (("vertadr", nvert), ("triadr", ntri), ("instadr", ninst)):
             self.memory.arrays[f"view_{name}"][:nview] = step * views

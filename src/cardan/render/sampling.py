@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import floor
-
 from cardan.jit import kernel
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.single import HALF, ONE, TWO, ZERO, int32, single
@@ -48,14 +46,65 @@ def blend_at(a: Assets, row0: int, row1: int, i0: int, i1: int, u: float, v: flo
 
 
 @kernel
-def sample_level(a: Assets, width: int, height: int, adr: int, s: float, t: float) -> Color:
-    """Colour of a flat texture at one level of detail; `s` and `t` are from 0 to 1, beyond which it is repeated."""
-    x = s * single(width) + HALF
-    y = t * single(height) + HALF
-    i, j = int32(x), int32(y)
-    i0, i1 = (i if i > 0 else width) - 1, i if i < width else 0
-    j0, j1 = (j if j > 0 else height) - 1, j if j < height else 0
-    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - single(i), y - single(j))
+def part(x: float) -> float:
+    """What follows the point of a number; of -0.25, 0.75."""
+    rest = x - single(int32(x))
+    return rest + ONE if rest < ZERO else rest
+
+
+@kernel
+def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: int) -> None:
+    """The four texels about each pixel of a run at one level of a flat texture, and how far it is between them.
+
+    Coordinates stand in `run_s` and `run_t`; they repeat with period 1.
+    """
+    wide, high, first = int32(width), int32(height), int32(adr)
+    across, along = single(width), single(height)
+    for k in range(run, run + count):
+        x, y = part(f.run_s[k]) * across + HALF, part(f.run_t[k]) * along + HALF
+        i, j = int32(x), int32(y)
+        f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
+        left, right = (i if i > 0 else wide) - 1, i if i < wide else 0
+        low, top = first + ((j if j > 0 else high) - 1) * wide, first + (j if j < high else 0) * wide
+        f.run_corner[k] = int32(low + left)
+        f.run_corner_right[k] = int32(low + right)
+        f.run_corner_up[k] = int32(top + left)
+        f.run_corner_far[k] = int32(top + right)
+
+
+@kernel
+def blend_texels(a: Assets, f: Frame, k: int) -> Color:
+    """Colour between the four texels about a pixel."""
+    low = mixed(texel(a, f.run_corner[k]), texel(a, f.run_corner_right[k]), f.run_u[k])
+    high = mixed(texel(a, f.run_corner_up[k]), texel(a, f.run_corner_far[k]), f.run_u[k])
+    return mixed(low, high, f.run_v[k])
+
+
+@kernel
+def sample_flat(a: Assets, f: Frame, level: Level, run: int, count: int) -> None:
+    """Colours of a flat texture for a run of pixels of one level of detail, into `run_texture`."""
+    low, high, width, height, next_width, next_height, adr, next_adr = level
+    find_texels(f, width, height, adr, run, count)
+    largest = ZERO
+    for k in range(run, run + count):
+        put_texture(f, k, blend_texels(a, f, k))
+        largest = max(largest, f.run_size[k])
+    if largest <= ONE or high >= NO_SIZE:
+        return
+    find_texels(f, next_width, next_height, next_adr, run, count)
+    for k in range(run, run + count):
+        share = share_of_next(f.run_size[k], low, high)
+        before = (f.run_texture[k, 0], f.run_texture[k, 1], f.run_texture[k, 2], f.run_texture[k, 3])
+        put_texture(f, k, mixed(before, blend_texels(a, f, k), share))
+
+
+@kernel
+def put_texture(f: Frame, at: int, color: Color) -> None:
+    """Store a colour of a texture."""
+    f.run_texture[at, 0] = color[0]
+    f.run_texture[at, 1] = color[1]
+    f.run_texture[at, 2] = color[2]
+    f.run_texture[at, 3] = color[3]
 
 
 @kernel
@@ -96,18 +145,11 @@ def share_of_next(size: float, low: float, high: float) -> float:
 
 
 @kernel
-def put_times(f: Frame, at: int, color: Color) -> None:
-    """Multiply a colour by that of a texture, from 0 to 255."""
-    f.run_color[at, 0] *= color[0] * SHARE
-    f.run_color[at, 1] *= color[1] * SHARE
-    f.run_color[at, 2] *= color[2] * SHARE
-    f.run_color[at, 3] *= color[3] * SHARE
-
-
-@kernel
-def part(x: float) -> float:
-    """What follows the point of a number."""
-    return x - single(floor(x))
+def multiply(f: Frame, run: int, count: int) -> None:
+    """Multiply colours of a run of pixels by those of their texture, from 0 to 255."""
+    for k in range(run, run + count):
+        for c in range(4):
+            f.run_color[k, c] *= f.run_texture[k, c] * SHARE
 
 
 @kernel
@@ -116,17 +158,15 @@ def multiply_flat(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
 
     Coordinates stand in `run_s` and `run_t`, sizes of pixels, in texels, in `run_size`.
     """
-    low, high, width, height, next_width, next_height, adr, next_adr = UNKNOWN
-    for k in range(run, run + count):
-        size = f.run_size[k]
-        if not low <= size < high:
-            low, high, width, height, next_width, next_height, adr, next_adr = level_for(a, tex, size)
-        s, t = part(f.run_s[k]), part(f.run_t[k])
-        share = share_of_next(size, low, high)
-        color = sample_level(a, width, height, adr, s, t)
-        if share > ZERO:
-            color = mixed(color, sample_level(a, next_width, next_height, next_adr, s, t), share)
-        put_times(f, k, color)
+    k, end = run, run + count
+    while k < end:
+        first = k
+        level = level_for(a, tex, f.run_size[k])
+        k += 1
+        while k < end and level[0] <= f.run_size[k] < level[1]:
+            k += 1
+        sample_flat(a, f, level, first, k - first)
+    multiply(f, run, count)
 
 
 @kernel
@@ -161,4 +201,5 @@ def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
         color = sample_side(a, side, width, adr, s, t)
         if share > ZERO:
             color = mixed(color, sample_side(a, side, next_width, next_adr, s, t), share)
-        put_times(f, k, color)
+        put_texture(f, k, color)
+    multiply(f, run, count)

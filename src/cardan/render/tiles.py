@@ -6,8 +6,8 @@ from cardan.jit import kernel
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
 
-TILE_WIDTH = 64
-TILE_HEIGHT = 32
+TILE_WIDTH = 128
+TILE_HEIGHT = 16
 TILE = TILE_WIDTH * TILE_HEIGHT
 """Pixels of a tile."""
 MOST_SAMPLES = 4

@@ -25,7 +25,8 @@ def native_over(first: str, second: str, *, side_by_side: bool = False) -> Calla
     """Mark kernels of two structures, given by their names, and two integers as functions that `call` runs natively.
 
     Args:
-        first, second: names of the structures.
+        first: name of one structure.
+        second: name of the other.
         side_by_side: whether numbers that stand side by side, as those of a colour, are to become vectors, too.
     """
     abi = Abi(extra=("i8", "i8"), structs=(first, second), side_by_side=side_by_side)

@@ -1,0 +1,153 @@
+"""From the geoms of a scene to those of a picture: shapes, opacity, the order of drawing."""
+
+from __future__ import annotations
+
+from cardan.enums import mjtGeom
+from cardan.jit import kernel
+from cardan.render.calls import picture_stage
+from cardan.render.kernel_views import Assets, Frame
+from cardan.visual.append import (
+    DATAID,
+    EMISSION,
+    IS_TRANSPARENT,
+    MAT,
+    OBJID,
+    POS,
+    REFLECTANCE,
+    RGBA,
+    SHININESS,
+    SIZE,
+    SPECULAR,
+    TEXCOORD,
+    TEXID,
+    TEXREPEAT,
+    TEXUNIFORM,
+    TYPE,
+)
+
+PLANE, BOX, MESH, SDF, HFIELD, FLEX, SKIN = (
+    int(getattr(mjtGeom, f"mjGEOM_{name}")) for name in ("PLANE", "BOX", "MESH", "SDF", "HFIELD", "FLEX", "SKIN")
+)
+BACK_OPACITY = 0.3
+"""Opacity of each of the two layers in which a plane is drawn that is seen from behind."""
+NONE = -1
+
+
+@kernel
+def shape_of(a: Assets, kind: int, dataid: int, objid: int) -> int:
+    """The shape among the assets that shows a geom of a type, or -1: it has none, or there is no such object."""
+    shape = NONE
+    if kind in (MESH, SDF):
+        if 0 <= dataid // 2 < len(a.mesh_shape):
+            shape = a.mesh_shape[dataid // 2, dataid % 2]
+    elif kind == HFIELD:
+        if 0 <= dataid < len(a.hfield_shape):
+            shape = a.hfield_shape[dataid]
+    elif kind == FLEX:
+        if 0 <= objid < len(a.flex_shape):
+            shape = a.flex_shape[objid]
+    elif kind == SKIN and 0 <= objid < len(a.skin_shape):
+        shape = a.skin_shape[objid]
+    return shape
+
+
+@kernel
+def opacity_of(f: Frame, geom: int) -> float:
+    """Opacity with which a geom is drawn."""
+    opacity = float(f.scene_f[geom, RGBA + 3])
+    kind = f.scene_i[geom, TYPE]
+    height = 0.0
+    for k in range(3):
+        height += (f.eye[k] - f.scene_f[geom, POS + k]) * f.scene_f[geom, MAT + 3 * k + 2]
+    if kind == PLANE and height < 0.0:
+        opacity = 1.0 - (1.0 - BACK_OPACITY * opacity) ** 2
+    if kind == SKIN:  # their fronts are drawn twice, as in the reference
+        opacity = 1.0 - (1.0 - opacity) ** 2
+    return opacity
+
+
+@kernel
+def take_material(a: Assets, f: Frame, geom: int) -> None:
+    """Take over how a geom looks."""
+    tex = f.scene_i[geom, TEXID]
+    f.geom_texid[geom] = tex if 0 <= tex < len(a.tex_type) else NONE
+    f.geom_texuniform[geom] = f.scene_i[geom, TEXUNIFORM]
+    f.geom_texcoord[geom] = f.scene_i[geom, TEXCOORD]
+    for k in range(2):
+        f.geom_texrepeat[geom, k] = f.scene_f[geom, TEXREPEAT + k]
+    for k in range(4):
+        f.geom_rgba[geom, k] = f.scene_f[geom, RGBA + k]
+    f.geom_emission[geom] = f.scene_f[geom, EMISSION]
+    f.geom_specular[geom] = f.scene_f[geom, SPECULAR]
+    f.geom_shininess[geom] = f.scene_f[geom, SHININESS]
+    f.geom_reflectance[geom] = f.scene_f[geom, REFLECTANCE]
+    opacity = opacity_of(f, geom)
+    blend = 1 if opacity < 1.0 else 0
+    f.geom_opacity[geom] = opacity
+    f.geom_transparent[geom] = blend
+    f.scene_i[geom, IS_TRANSPARENT] = blend
+
+
+@kernel
+def take_place(a: Assets, f: Frame, geom: int) -> None:
+    """Take over where a geom is, and its shape."""
+    kind = f.scene_i[geom, TYPE]
+    soft = kind in (FLEX, SKIN)
+    f.geom_type[geom] = kind
+    f.geom_dataid[geom] = f.scene_i[geom, OBJID] if kind == FLEX else f.scene_i[geom, DATAID]
+    f.geom_shape[geom] = shape_of(a, kind, f.scene_i[geom, DATAID], f.scene_i[geom, OBJID])
+    f.geom_flat[geom] = 0
+    f.geom_mirror[geom] = NONE
+    for k in range(3):
+        f.geom_size[geom, k] = f.scene_f[geom, SIZE + k]
+        f.geom_pos[geom, k] = 0.0 if soft else f.scene_f[geom, POS + k]  # soft ones have vertices in the world
+    for k in range(9):
+        straight = 1.0 if k % 4 == 0 else 0.0
+        f.geom_mat[geom, k] = straight if soft else f.scene_f[geom, MAT + k]
+
+
+@kernel
+def count_geom(f: Frame, geom: int) -> None:
+    """Note what a picture needs to know of its geoms: those that reflect, soft ones, planes without bounds."""
+    kind = f.geom_type[geom]
+    if kind in (PLANE, BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
+        f.nreflect += 1
+    if kind in (FLEX, SKIN):
+        f.nsoft += 1
+    if kind == PLANE and min(f.geom_size[geom, 0], f.geom_size[geom, 1]) <= 0.0 and f.haze_geom == NONE:
+        f.haze_geom = geom
+
+
+@kernel
+def square_to(f: Frame, geom: int) -> float:
+    """Square of a geom's distance from the camera, m²."""
+    square = 0.0
+    for k in range(3):
+        away = f.scene_f[geom, POS + k] - f.eye[k]
+        square += away * away
+    return square
+
+
+@picture_stage
+def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
+    """Take over the geoms of a scene, those that are seen through last; returns how many of these there are."""
+    f.nreflect = 0
+    f.nsoft = 0
+    f.haze_geom = NONE
+    solid = 0
+    for geom in range(f.ngeom):
+        take_place(a, f, geom)
+        take_material(a, f, geom)
+        count_geom(f, geom)
+        if not f.geom_transparent[geom]:
+            f.geom_order[solid] = geom
+            solid += 1
+    clear = solid
+    for geom in range(f.ngeom):
+        f.geom_square[geom] = square_to(f, geom)
+        if f.geom_transparent[geom]:
+            f.geom_order[clear] = geom
+            clear += 1
+    if f.haze_geom == NONE:
+        f.haze = 0.0
+    return clear - solid
