@@ -29,6 +29,7 @@ NAMES += (
     "unconverged",
     "calls",
     "gpu_code",
+    "render",
 )
 
 

@@ -107,6 +107,19 @@ COLUMNS: dict[str, Columns] = {
         for precision in ("float64", "float32")
         for what in ("registers", "stack", "spills")
     },
+    "render": RATIO
+    | {
+        "ms": number("ours", ".2f", 1e3),
+        "reference": number("reference", ".1f", 1e3),
+        "pictures a second": number("frames", ",.0f"),
+        "with two threads": number("frames_two", ",.0f"),
+        "two threads × one": number("threads", ".2f"),
+    },
+    "render_batch": {
+        "pictures a second": number("one", ",.0f"),
+        "with two threads": number("two", ",.0f"),
+        "two threads × one": number("threads", ".2f"),
+    },
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
     "settings": STEP,
     "soft_elastic": STEP,

