@@ -54,9 +54,8 @@ class LengthRangeError(ValueError):
     """The range of an actuator's lengths can't be found."""
 
 
-def is_processed(m: MjModel, actuator: int, mode: int) -> bool:
-    """Whether the length range of an actuator is computed in a mode."""
-    kinds = (int(m.actuator_gaintype[actuator]), int(m.actuator_biastype[actuator]))
+def is_processed(kinds: tuple[int, int], mode: int) -> bool:
+    """Whether the length range of an actuator is computed in a mode, by the kinds of its gain and its bias."""
     muscle = any(kind == code for kind, code in zip(kinds, _MUSCLE, strict=True))
     user = any(kind == code for kind, code in zip(kinds, _USER, strict=True))
     return (
@@ -91,7 +90,8 @@ class LengthRanges:
         """
         m, opt = self.m, self.opt
         low, high = m.actuator_lengthrange[actuator]
-        if not is_processed(m, actuator, opt.mode) or (opt.useexisting and low < high):
+        kinds = (int(m.actuator_gaintype[actuator]), int(m.actuator_biastype[actuator]))
+        if not is_processed(kinds, opt.mode) or (opt.useexisting and low < high):
             return
         limits = _limits(m, actuator) if opt.uselimit else None
         m.actuator_lengthrange[actuator] = limits or self._find(actuator)
@@ -128,7 +128,11 @@ def set_length_ranges(build: Build, m: MjModel) -> None:
     values = given.resolved() if given is not None else dict(row.defaults)
     mode = row.attributes["mode"].keywords[values.pop("mode")]
     ranges = LengthRanges(m, MjLROpt(mode=mode, **values))
+    kinds = [*zip(m.actuator_gaintype.tolist(), m.actuator_biastype.tolist(), strict=True)]
+    processed = {kind: is_processed(kind, mode) for kind in set(kinds)}
     for actuator, element in enumerate(build.tree.section("actuator").children):
+        if not processed[kinds[actuator]]:
+            continue
         try:
             ranges.set(actuator)
         except LengthRangeError as error:

@@ -2,36 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from cardan.compiler.columns import fill_columns
+from cardan.jit.memory.struct import scalars_of
+from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL
 from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEGRATOR, JACOBIAN, SOLVER
+from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
-    from cardan.model.mjmodel import MjModel
     from cardan.spec.element import Element
-    from cardan.spec.tree import ModelTree
 
 _WORDS: dict[str, dict[str, int]] = {"integrator": INTEGRATOR, "cone": CONE, "jacobian": JACOBIAN, "solver": SOLVER}
-_VISUAL = ("global", "quality", "headlight", "map", "scale", "rgba")
+_GROUPS = ("opt.", "vis.", "stat.")
 
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
     """Fill ``m.opt``, ``m.vis`` and what the user gave of ``m.stat``."""
-    option = tree.section("option")
-    groups = {"opt.": _option_values(option.resolved(), part(option, "flag").resolved())}
-    visual = tree.section("visual")
-    for name in _VISUAL:
-        word = "global_" if name == "global" else name
-        groups[f"vis.{word}."] = part(visual, name).resolved()
-    given = tree.section("statistic").resolved()
-    groups["stat."] = {name: value for name, value in given.items() if value is not None}
-    values = {prefix + name: value for prefix, group in groups.items() for name, value in group.items()}
-    # attributes of other names are those that options come from
+    default, memory = _default(), m._memory
+    memory.slots[default.slots] = default.words
+    memory.buffer[: len(default.head)] = default.head
+    groups: dict[str, dict[str, Any]] = {}
+    option, visual, statistic = (tree.section(tag) for tag in ("option", "visual", "statistic"))
+    if option.attributes or any(child.attributes for child in option.children):
+        groups["opt."] = _option_values(option.resolved(), part(option, "flag").resolved())
+    for child in visual.children:
+        if child.attributes:
+            groups[f"vis.{'global_' if child.tag == 'global' else child.tag}."] = child.resolved()
+    if statistic.attributes:
+        groups["stat."] = {name: value for name, value in statistic.resolved().items() if value is not None}
+    if groups:
+        _put(m, {prefix + name: value for prefix, group in groups.items() for name, value in group.items()})
+
+
+def _put(m: MjModel, values: dict[str, Any]) -> None:
+    """Fill fields by name; attributes of other names are those that options come from."""
     fields = {name: MODEL.by_name[name] for name in values if name in MODEL.by_name}
     m._memory.set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
     fill_columns(m._memory, {name: values[name] for name, field in fields.items() if not field.is_scalar})
+
+
+class _Default(NamedTuple):
+    """Settings of a model whose user gave none: slots and words of numbers, and the buffer's head with all arrays."""
+
+    slots: np.ndarray
+    words: np.ndarray
+    head: np.ndarray
+
+
+@cache
+def _default() -> _Default:
+    """The default settings; their arrays have fixed sizes and are the first ones of every model."""
+    tree, m = ModelTree(), MjModel({})
+    option = tree.section("option")
+    values = {f"opt.{k}": v for k, v in _option_values(option.resolved(), part(option, "flag").resolved()).items()}
+    for child in tree.section("visual").children:
+        word = "global_" if child.tag == "global" else child.tag
+        values |= {f"vis.{word}.{name}": value for name, value in child.resolved().items()}
+    _put(m, values)
+    slots = np.array([slot for name, slot in scalars_of(MODEL).items() if name.startswith(_GROUPS)])
+    arrays = [name for name in m._memory.arrays.home if name.startswith(_GROUPS)]
+    places = m._memory.arrays.buffers[None][0].places
+    end = next(places[name][2] for name in places if name not in arrays)
+    return _Default(slots, m._memory.slots[slots], m._memory.buffer[:end].copy())
 
 
 def part(section: Element, tag: str) -> Element:

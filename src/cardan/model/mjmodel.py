@@ -40,6 +40,9 @@ VISUAL_GROUPS = {
 }
 TEXT_FIELDS = tuple(f.name for f in MODEL.fields if f.dtype == "char" and f.name != "plugin_attr")
 
+SIZES = dict.fromkeys(SIZE_NAMES, 0)
+_SIZE_SLOTS = np.array([MODEL.slot[name] for name in SIZE_NAMES])
+
 FileName = str | bytes | os.PathLike[str]
 _READERS: dict[str, Callable[..., Any]] = {}
 # where they stand, a floor above: they register themselves when that module is imported
@@ -157,12 +160,13 @@ class MjModel(Native, ModelNames):
     def __init__(self, sizes: Mapping[str, int]) -> None:
         if not isinstance(sizes, Mapping):
             raise TypeError("MjModel(): models are made by from_xml_path and from_xml_string")
-        unknown = set(sizes) - set(SIZE_NAMES)
+        unknown = sizes.keys() - SIZES.keys()
         if unknown:
             raise ValueError(f"unknown model sizes: {', '.join(sorted(unknown))}")
-        full = {name: int(sizes.get(name, 0)) for name in SIZE_NAMES}
-        self._adopt(StructMemory(MODEL, full))
-        self._memory.set_scalars(full)
+        full = SIZES | {name: int(value) for name, value in sizes.items()}
+        memory = StructMemory(MODEL, full)
+        memory.slots[_SIZE_SLOTS, 0] = [*full.values()]
+        self._adopt(memory)
 
     def _adopt(self, memory: StructMemory) -> None:
         attributes = self.__dict__
