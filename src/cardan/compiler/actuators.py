@@ -32,8 +32,8 @@ _MOST_ACTIVATIONS = 100_000
 
 def add_actuators(build: Build) -> None:
     """Actuators, in the user's order: columns ``actuator_*``."""
-    for element in build.tree.section("actuator").children:
-        _add_actuator(build, element, element.resolved())
+    elements = build.tree.section("actuator").children
+    build.put_rows([_actuator(build, element, element.resolved()) for element in elements])
 
 
 def _transmission(build: Build, element: Element, values: dict[str, Any]) -> tuple[int, int, int]:
@@ -77,8 +77,8 @@ def _check_parameters(element: Element, values: dict[str, Any]) -> None:
         raise element.error("must not be negative", "ctrlrange")
 
 
-def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> None:
-    """One actuator."""
+def _actuator(build: Build, element: Element, values: dict[str, Any]) -> dict[str, Any]:
+    """Enter one actuator; its row."""
     code, target, other = _transmission(build, element, values)
     _check_parameters(element, values)
     plugin = build.own_instances.get(element)
@@ -88,35 +88,35 @@ def _add_actuator(build: Build, element: Element, values: dict[str, Any]) -> Non
     inherits = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
     values[inherits] = _inherited_range(build, element, values, inherits, code, target)
     build.enter("actuator", element.name)
-    build.put(
-        actuator_trntype=code,
-        actuator_dyntype=DYN[values["dyntype"]],
-        actuator_gaintype=GAIN[values["gaintype"]],
-        actuator_biastype=BIAS[values["biastype"]],
-        actuator_trnid=(target, other),
-        actuator_actadr=na if actnum else -1,
-        actuator_actnum=actnum,
-        actuator_group=values["group"],
-        actuator_ctrllimited=build.is_limited(
+    build.user("actuator", element, values["user"])
+    return {
+        "actuator_trntype": code,
+        "actuator_dyntype": DYN[values["dyntype"]],
+        "actuator_gaintype": GAIN[values["gaintype"]],
+        "actuator_biastype": BIAS[values["biastype"]],
+        "actuator_trnid": (target, other),
+        "actuator_actadr": na if actnum else -1,
+        "actuator_actnum": actnum,
+        "actuator_group": values["group"],
+        "actuator_ctrllimited": build.is_limited(
             element, values["ctrllimited"], values["ctrlrange"], "ctrlrange", "ctrllimited"
         ),
-        actuator_forcelimited=build.is_limited(
+        "actuator_forcelimited": build.is_limited(
             element, values["forcelimited"], values["forcerange"], "forcerange", "forcelimited"
         ),
-        actuator_actlimited=_activation_limited(build, element, values),
-        actuator_dynprm=values["dynprm"],
-        actuator_gainprm=values["gainprm"],
-        actuator_biasprm=values["biasprm"],
-        actuator_actearly=values["actearly"],
-        actuator_ctrlrange=values["ctrlrange"],
-        actuator_forcerange=values["forcerange"],
-        actuator_actrange=values["actrange"],
-        actuator_gear=values["gear"],
-        actuator_cranklength=values["cranklength"],
-        actuator_lengthrange=values.get("lengthrange", (0.0, 0.0)),
-        actuator_plugin=plugin.id if plugin else -1,
-    )
-    build.user("actuator", element, values["user"])
+        "actuator_actlimited": _activation_limited(build, element, values),
+        "actuator_dynprm": values["dynprm"],
+        "actuator_gainprm": values["gainprm"],
+        "actuator_biasprm": values["biasprm"],
+        "actuator_actearly": values["actearly"],
+        "actuator_ctrlrange": values["ctrlrange"],
+        "actuator_forcerange": values["forcerange"],
+        "actuator_actrange": values["actrange"],
+        "actuator_gear": values["gear"],
+        "actuator_cranklength": values["cranklength"],
+        "actuator_lengthrange": values.get("lengthrange", (0.0, 0.0)),
+        "actuator_plugin": plugin.id if plugin else -1,
+    }
 
 
 def _activations(element: Element, values: dict[str, Any]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.nodes import Body
 from cardan.compiler.orientation import element_pose
@@ -66,28 +66,31 @@ def put_bodies(build: Build) -> None:
     gravcomp = [0.0, *build.columns.pop("gravcomp", [])]
     # as in the reference, a negative compensation acts only if another body has a positive one
     build.sizes["ngravcomp"] = sum(1 for value in gravcomp if value > 0.0)
+    rows: list[dict[str, Any]] = []
     for body in build.bodies:
         joints, geoms, parent = body.joints, body.geoms, body.parent
         dofnum = sum(joint.dofnum for joint in joints)
-        build.put(
-            body_parentid=parent.id if parent else 0,
-            body_mocapid=mocapid[body.id],
-            body_jntnum=len(joints),
-            body_jntadr=joints[0].id if joints else -1,
-            body_dofnum=dofnum,
-            body_dofadr=joints[0].dofadr if joints else -1,
-            body_geomnum=len(geoms),
-            body_geomadr=geoms[0].id if geoms else -1,
-            body_sameframe=(body.ipos, body.iquat) == IDENTITY,
-            body_pos=body.pos,
-            body_quat=body.quat,
-            body_ipos=body.ipos,
-            body_iquat=body.iquat,
-            body_mass=body.mass,
-            body_inertia=body.inertia,
-            body_gravcomp=gravcomp[body.id],
-            body_plugin=body.plugin,
-            body_contype=reduce(or_, (geom.contype for geom in geoms), 0),
-            body_conaffinity=reduce(or_, (geom.conaffinity for geom in geoms), 0),
-            body_margin=max((geom.margin for geom in geoms), default=0.0),
-        )
+        row = {
+            "body_parentid": parent.id if parent else 0,
+            "body_mocapid": mocapid[body.id],
+            "body_jntnum": len(joints),
+            "body_jntadr": joints[0].id if joints else -1,
+            "body_dofnum": dofnum,
+            "body_dofadr": joints[0].dofadr if joints else -1,
+            "body_geomnum": len(geoms),
+            "body_geomadr": geoms[0].id if geoms else -1,
+            "body_sameframe": (body.ipos, body.iquat) == IDENTITY,
+            "body_pos": body.pos,
+            "body_quat": body.quat,
+            "body_ipos": body.ipos,
+            "body_iquat": body.iquat,
+            "body_mass": body.mass,
+            "body_inertia": body.inertia,
+            "body_gravcomp": gravcomp[body.id],
+            "body_plugin": body.plugin,
+            "body_contype": reduce(or_, (geom.contype for geom in geoms), 0),
+            "body_conaffinity": reduce(or_, (geom.conaffinity for geom in geoms), 0),
+            "body_margin": max((geom.margin for geom in geoms), default=0.0),
+        }
+        rows.append(row)
+    build.put_rows(rows)

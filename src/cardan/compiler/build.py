@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from math import pi
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,11 @@ class Build:
         columns = self.columns
         for field, value in values.items():
             columns[field].append(value)
+
+    def put_rows(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Append rows that are about the same fields, as `put` does one: a field at a time costs less."""
+        for field in rows[0] if rows else ():
+            self.columns[field] += [row[field] for row in rows]
 
     def add_block(self, field: str, rows: np.ndarray) -> int:
         """Append bulk data to a field that no column can hold well; return the address of its first row.

@@ -90,6 +90,8 @@ def _compiled(tree: ModelTree) -> MjModel:
     except PluginError as error:
         raise build.plugin_elements[error.instance].error(error.reason) from error
     m._mesh_poses = build.mesh_poses
+    for body in build.bodies:
+        body.parent = None  # bodies know one another: without this, they would live until the collector finds them
     return m
 
 

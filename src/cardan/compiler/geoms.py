@@ -30,13 +30,12 @@ def check_condim(element: Element, condim: int) -> int:
 
 def add_geoms(build: Build, body: Body) -> None:
     """Enter the geoms of a body."""
-    for placed in body.content.get("geom", ()):
-        if not build.dropped(placed[0]):
-            _add_geom(build, body, placed)
+    placed = [part for part in body.content.get("geom", ()) if not build.dropped(part[0])]
+    build.put_rows([_geom(build, body, part) for part in placed])
 
 
-def _add_geom(build: Build, body: Body, placed: Placed) -> None:
-    """One geom: columns ``geom_*``, and what its body needs to know."""
+def _geom(build: Build, body: Body, placed: Placed) -> dict[str, Any]:
+    """Enter one geom, and note what its body needs to know; its row."""
     element = placed[0]
     values = element.resolved()
     word = values["type"]
@@ -54,31 +53,32 @@ def _add_geom(build: Build, body: Body, placed: Placed) -> None:
         values["contype"], values["conaffinity"], values["margin"],
     )  # fmt: skip
     body.geoms.append(geom)
-    build.put(
-        geom_type=GEOM[word],
-        geom_contype=values["contype"],
-        geom_conaffinity=values["conaffinity"],
-        geom_condim=check_condim(element, values["condim"]),
-        geom_bodyid=body.id,
-        geom_dataid=found.dataid,
-        geom_group=values["group"],
-        geom_priority=values["priority"],
-        geom_plugin=plugin.id if plugin else -1,
-        geom_solmix=values["solmix"],
-        geom_solref=values["solref"],
-        geom_solimp=values["solimp"],
-        geom_size=found.size,
-        geom_aabb=(*found.centre, *found.half),
-        geom_rbound=found.radius,
-        geom_pos=geom.pos,
-        geom_quat=geom.quat,
-        geom_friction=values["friction"],
-        geom_margin=values["margin"],
-        geom_gap=values["gap"],
-        geom_fluid=_fluid(element, values, found),
-    )
-    _put_appearance(build, "geom", values)
     build.user("geom", element, values["user"])
+    return {
+        "geom_type": GEOM[word],
+        "geom_contype": values["contype"],
+        "geom_conaffinity": values["conaffinity"],
+        "geom_condim": check_condim(element, values["condim"]),
+        "geom_bodyid": body.id,
+        "geom_dataid": found.dataid,
+        "geom_group": values["group"],
+        "geom_priority": values["priority"],
+        "geom_plugin": plugin.id if plugin else -1,
+        "geom_solmix": values["solmix"],
+        "geom_solref": values["solref"],
+        "geom_solimp": values["solimp"],
+        "geom_size": found.size,
+        "geom_aabb": (*found.centre, *found.half),
+        "geom_rbound": found.radius,
+        "geom_pos": geom.pos,
+        "geom_quat": geom.quat,
+        "geom_friction": values["friction"],
+        "geom_margin": values["margin"],
+        "geom_gap": values["gap"],
+        "geom_fluid": _fluid(element, values, found),
+        "geom_matid": build.ids["material"].get(values["material"] or "", -1),
+        "geom_rgba": values["rgba"],
+    }
 
 
 def _fluid(element: Element, values: dict[str, Any], found: Figure) -> tuple[float, ...]:
@@ -107,17 +107,10 @@ def _chain(body: Body) -> list[Body]:
     return found
 
 
-def _put_appearance(build: Build, part: str, values: dict[str, Any]) -> None:
-    """Material and colour."""
-    build.columns[f"{part}_matid"].append(build.ids["material"].get(values["material"] or "", -1))
-    build.columns[f"{part}_rgba"].append(values["rgba"])
-
-
 def put_sameframes(build: Build, body: Body) -> None:
     """Whether geoms and sites share the frame of their body (1) or its inertial frame (2)."""
     inertial = (body.ipos, body.iquat)
-    for geom in body.geoms:
-        build.put(geom_sameframe=_sameframe((geom.pos, geom.quat), inertial))
+    build.columns["geom_sameframe"] += [_sameframe((geom.pos, geom.quat), inertial) for geom in body.geoms]
     for number in range(len(body.content.get("site", ()))):
         row = build.columns["site_of_body"][body.id] + number
         pose = (build.columns["site_pos"][row], build.columns["site_quat"][row])
@@ -145,6 +138,7 @@ def add_sites(build: Build, body: Body) -> None:
             site_size=size,
             site_pos=pose[0],
             site_quat=pose[1],
+            site_matid=build.ids["material"].get(values["material"] or "", -1),
+            site_rgba=values["rgba"],
         )
-        _put_appearance(build, "site", values)
         build.user("site", element, values["user"])

@@ -60,7 +60,7 @@ def add_own_instances(build: Build) -> None:
     world = build.tree.worldbody
     for element in world.descendants():
         around = element.parent
-        if element.tag == "plugin" and around is not None and around.tag in _BEARERS:
+        if element.row.tag == "plugin" and around is not None and around.tag in _BEARERS:
             if around.child("plugin") is element and not build.dropped(around):
                 build.own_instances[element] = own_instance(build, element, _BEARERS[around.tag])
 

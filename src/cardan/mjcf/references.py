@@ -46,23 +46,29 @@ def check_references(tree: ModelTree) -> None:
 
 def _check_element(element: Element, discarded: tuple[str, ...]) -> None:
     """Check the references of one element, but for those to kinds of objects that are ``discarded``."""
-    inherited: dict[str, str] | None = None
-    for row in element.row.references:
-        name = element.attributes.get(row.name)
-        if row.kind == "default":
-            if name is not None and name not in element.tree.defaults:
-                known = element.tree.defaults.names()
-                raise element.error(f"unknown default class '{name}'" + suggestion(name, known), row.name)
+    row = element.row
+    # default classes first, since other values come from them
+    if "class" in element.attributes or "childclass" in element.attributes:
+        _check_classes(element)
+    inherited = _inherited(element) if row.entry else {}
+    for reference in row.references:
+        name, kind = element.attributes.get(reference.name), reference.kind
+        if (name is None and not inherited) or kind == "default" or kind in discarded:
             continue
-        if inherited is None:
-            # default classes first, since other values come from them
-            inherited = _inherited(element) if element.row.entry else {}
-        if row.kind in discarded:
-            continue
-        if name or (name is not None and (row.required or element.row.kind == "sensor")):
-            _check_name(element, row, name)
-        elif name is None and inherited.get(row.name):
-            _check_name(element, row, inherited[row.name], f" (from default class '{element.default_class.name}')")
+        if name or (name is not None and (reference.required or row.kind == "sensor")):
+            _check_name(element, reference, name)
+        elif name is None and inherited.get(reference.name):
+            origin = f" (from default class '{element.default_class.name}')"
+            _check_name(element, reference, inherited[reference.name], origin)
+
+
+def _check_classes(element: Element) -> None:
+    """Raise unless the default classes exist that an element names."""
+    for reference in element.row.references:
+        name = element.attributes.get(reference.name)
+        if reference.kind == "default" and name is not None and name not in element.tree.defaults:
+            known = element.tree.defaults.names()
+            raise element.error(f"unknown default class '{name}'" + suggestion(name, known), reference.name)
 
 
 def _inherited(element: Element) -> dict[str, str]:

@@ -78,7 +78,10 @@ class Element:
 
     def child(self, tag: str) -> Element | None:
         """The first child with this tag, None when there is none."""
-        return next((child for child in self.children if child.row.tag == tag), None)
+        for child in self.children:
+            if child.row.tag == tag:
+                return child
+        return None
 
     def all(self, *tags: str) -> Iterator[Element]:
         """The children with one of these tags, in the user's order (all children when no tag is given)."""
@@ -107,7 +110,8 @@ class Element:
         while stack:
             element = stack.pop()
             yield element
-            stack.extend(element.children[::-1])
+            if element.children:
+                stack.extend(element.children[::-1])
 
     # --- values ------------------------------------------------------------------------------------------------------
 
