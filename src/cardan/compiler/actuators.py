@@ -32,8 +32,9 @@ _MOST_ACTIVATIONS = 100_000
 
 def add_actuators(build: Build) -> None:
     """Actuators, in the user's order: columns ``actuator_*``."""
-    elements = build.tree.section("actuator").children
-    build.put_rows([_actuator(build, element, element.resolved()) for element in elements])
+    for element in build.tree.section("actuator").children:
+        build.rows["actuator"].append(_actuator(build, element, element.resolved()))
+    build.put_rows("actuator")
 
 
 def _transmission(build: Build, element: Element, values: dict[str, Any]) -> tuple[int, int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardan.compiler.nodes import Body
 from cardan.compiler.orientation import element_pose
@@ -56,7 +56,8 @@ def _place(build: Build, body: Body, frames: tuple[Element, ...]) -> None:
             raise body.element.error("a mocap body cannot have joints", "mocap")
         mocapid = build.sizes.get("nmocap", 0)
         build.sizes["nmocap"] = mocapid + 1
-    build.put(mocapid=mocapid, gravcomp=values["gravcomp"])
+    build.columns["mocapid"].append(mocapid)
+    build.columns["gravcomp"].append(values["gravcomp"])
     build.user("body", body.element, values["user"])
 
 
@@ -66,7 +67,6 @@ def put_bodies(build: Build) -> None:
     gravcomp = [0.0, *build.columns.pop("gravcomp", [])]
     # as in the reference, a negative compensation acts only if another body has a positive one
     build.sizes["ngravcomp"] = sum(1 for value in gravcomp if value > 0.0)
-    rows: list[dict[str, Any]] = []
     for body in build.bodies:
         joints, geoms, parent = body.joints, body.geoms, body.parent
         dofnum = sum(joint.dofnum for joint in joints)
@@ -92,5 +92,5 @@ def put_bodies(build: Build) -> None:
             "body_conaffinity": reduce(or_, (geom.conaffinity for geom in geoms), 0),
             "body_margin": max((geom.margin for geom in geoms), default=0.0),
         }
-        rows.append(row)
-    build.put_rows(rows)
+        build.rows["body"].append(row)
+    build.put_rows("body")

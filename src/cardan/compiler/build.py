@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from math import pi
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +35,7 @@ class Build:
         angle: radians in the file's unit of angles.
         bodies: the body tree, in model order, world first.
         columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
+        rows: rows of a kind that are about the same fields, and wait for `put_rows`.
         names: names of the objects of each kind, in model order ("" for none).
         ids: id of each named object, by kind and name.
         blocks: bulk data of each array field, in pieces that follow one another.
@@ -60,6 +60,7 @@ class Build:
         self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0
         self.bodies: list[Body] = []
         self.columns: defaultdict[str, Any] = defaultdict(list)
+        self.rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}
         self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)
@@ -96,8 +97,9 @@ class Build:
         for field, value in values.items():
             columns[field].append(value)
 
-    def put_rows(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Append rows that are about the same fields, as `put` does one: a field at a time costs less."""
+    def put_rows(self, kind: str) -> None:
+        """Append the rows of a kind, as `put` does one after the other: a field at a time costs less."""
+        rows = self.rows.pop(kind, [])
         for field in rows[0] if rows else ():
             self.columns[field] += [row[field] for row in rows]
 

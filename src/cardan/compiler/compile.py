@@ -109,6 +109,8 @@ def _build_bodies(build: Build) -> None:
             fuse_inertia(build, body, whole)
         elif body.id:
             set_inertia(build, body)
+    for kind in ("geom", "site"):
+        build.put_rows(kind)
     for body in build.bodies:
         check_moving(body)
     scale_total_mass(build)

@@ -30,8 +30,9 @@ def check_condim(element: Element, condim: int) -> int:
 
 def add_geoms(build: Build, body: Body) -> None:
     """Enter the geoms of a body."""
-    placed = [part for part in body.content.get("geom", ()) if not build.dropped(part[0])]
-    build.put_rows([_geom(build, body, part) for part in placed])
+    for placed in body.content.get("geom", ()):
+        if not build.dropped(placed[0]):
+            build.rows["geom"].append(_geom(build, body, placed))
 
 
 def _geom(build: Build, body: Body, placed: Placed) -> dict[str, Any]:
@@ -131,14 +132,15 @@ def add_sites(build: Build, body: Body) -> None:
         pose, size = placed_shape(build, placed, values)
         check_size(element, values["type"], size)
         build.enter("site", element.name)
-        build.put(
-            site_type=GEOM[values["type"]],
-            site_bodyid=body.id,
-            site_group=values["group"],
-            site_size=size,
-            site_pos=pose[0],
-            site_quat=pose[1],
-            site_matid=build.ids["material"].get(values["material"] or "", -1),
-            site_rgba=values["rgba"],
-        )
+        row = {
+            "site_type": GEOM[values["type"]],
+            "site_bodyid": body.id,
+            "site_group": values["group"],
+            "site_size": size,
+            "site_pos": pose[0],
+            "site_quat": pose[1],
+            "site_matid": build.ids["material"].get(values["material"] or "", -1),
+            "site_rgba": values["rgba"],
+        }
+        build.rows["site"].append(row)
         build.user("site", element, values["user"])

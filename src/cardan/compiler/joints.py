@@ -136,7 +136,9 @@ def _add_joint(build: Build, body: Body, element: Element, kind: _Kind) -> None:
     number = build.enter("joint", element.name)
     joint = Joint(number, kind.type, kind.pos, kind.axis, len(columns["dof_bodyid"]), dofnum)
     body.joints.append(joint)
-    build.put(jnt_qposadr=len(columns["qpos0"]), jnt_dofadr=joint.dofadr, jnt_bodyid=body.id)
+    columns["jnt_qposadr"].append(len(columns["qpos0"]))
+    columns["jnt_dofadr"].append(joint.dofadr)
+    columns["jnt_bodyid"].append(body.id)
     build.user("jnt", element, kind.user)
     columns["dof_bodyid"] += [body.id] * dofnum
     columns["dof_jntid"] += [number] * dofnum
