@@ -41,9 +41,9 @@ _ORIGIN = (0.0, 0.0, 0.0)
 def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     """The figure of a geom."""
     element, word = placed[0], values["type"]
-    for geom_type, kind in _ASSETS.items():
-        if word == geom_type and not values[kind]:
-            raise element.error(f"a geom of type {geom_type} needs the name of a {_NOUNS[kind]}", kind)
+    kind = _ASSETS.get(word)
+    if kind and not values[kind]:
+        raise element.error(f"a geom of type {word} needs the name of a {_NOUNS[kind]}", kind)
     if values["fromto"] is not None and (word in _ASSETS or values["mesh"] or values["hfield"]):
         raise element.error("a geom that stands for an asset cannot be given by two points", "fromto")
     if values["hfield"]:
@@ -53,7 +53,8 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     pose, size = placed_shape(build, placed, values)
     check_size(element, word, size)
     found = _primitive(word, pose, size)
-    if not all(isfinite(value) for value in (found.volume, *found.inertia(found.volume))):
+    x, y, z = found.inertia(found.volume)
+    if not isfinite(found.volume + x + y + z):
         raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size")
     return found
 

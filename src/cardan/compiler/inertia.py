@@ -111,10 +111,15 @@ def _combine(body: Body, parts: list[Part]) -> None:
 def _turned(part: Part) -> tuple[float, ...]:
     """Inertia of a solid about its centre along the axes of the body: xx, yy, zz, xy, xz, yz."""
     r = quat2mat(part.quat)
-    rows = (r[0:3], r[3:6], r[6:9])
-    scaled = [[entry * moment for entry, moment in zip(row, part.inertia, strict=True)] for row in rows]
-    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    return tuple(sum(a * b for a, b in zip(rows[i], scaled[j], strict=True)) for i, j in pairs)
+    x, y, z = part.inertia
+    return (
+        r[0] * (r[0] * x) + r[1] * (r[1] * y) + r[2] * (r[2] * z),
+        r[3] * (r[3] * x) + r[4] * (r[4] * y) + r[5] * (r[5] * z),
+        r[6] * (r[6] * x) + r[7] * (r[7] * y) + r[8] * (r[8] * z),
+        r[0] * (r[3] * x) + r[1] * (r[4] * y) + r[2] * (r[5] * z),
+        r[0] * (r[6] * x) + r[1] * (r[7] * y) + r[2] * (r[8] * z),
+        r[3] * (r[6] * x) + r[4] * (r[7] * y) + r[5] * (r[8] * z),
+    )
 
 
 def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:

@@ -76,7 +76,7 @@ def instance_of(build: Build, element: Element, capability: str) -> Instance | N
     Raises:
         MjcfError: there is no such instance or plugin, or it has another capability.
     """
-    plugin = element.child("plugin")
+    plugin = element.child("plugin") if element.children else None
     if plugin is None:
         return None
     return build.own_instances.get(plugin) or own_instance(build, plugin, capability)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from os import PathLike, fspath
+from os.path import realpath
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -72,7 +73,7 @@ def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None)
         text = where.read_bytes() if key is None else tree.assets[key]
     except OSError as error:
         raise MjcfError(f"cannot read the model file: {error.strerror or error}", str(where)) from None
-    return _read(tree, text, str(where), where.resolve())
+    return _read(tree, text, str(where), Path(realpath(where)))
 
 
 def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> ModelTree:

@@ -39,18 +39,22 @@ def check_references(tree: ModelTree) -> None:
     """Check names and references of a whole tree. Raises MjcfError for a repeated name or an unknown one."""
     tree.names("body")
     discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
+    entries = {entry for cls in tree.defaults for entry, values in cls.entries.items() if values}
     for element in tree.root.descendants():
-        if element.row.references and not (element.parent and element.parent.tag in _NOT_CHECKED):
-            _check_element(element, discarded)
+        if element.row.references and not (element.parent and element.parent.row.tag in _NOT_CHECKED):
+            _check_element(element, entries, discarded)
 
 
-def _check_element(element: Element, discarded: tuple[str, ...]) -> None:
-    """Check the references of one element, but for those to kinds of objects that are ``discarded``."""
+def _check_element(element: Element, entries: set[str], discarded: tuple[str, ...]) -> None:
+    """Check the references of one element, but for those to kinds of objects that are ``discarded``.
+
+    ``entries`` are those of which some default class sets attributes.
+    """
     row = element.row
     # default classes first, since other values come from them
     if "class" in element.attributes or "childclass" in element.attributes:
         _check_classes(element)
-    inherited = _inherited(element) if row.entry else {}
+    inherited = _inherited(element) if row.entry in entries else {}
     for reference in row.references:
         name, kind = element.attributes.get(reference.name), reference.kind
         if (name is None and not inherited) or kind == "default" or kind in discarded:

@@ -12,6 +12,8 @@ def overlay(base: Mapping[str, Any], given: Mapping[str, Any], partial: frozense
     A given vector among the ``partial`` names which is shorter than the base overwrites its first values only.
     """
     values = {**base, **given}
+    if partial.isdisjoint(given):
+        return values
     for name in given.keys() & partial:
         below, above = base.get(name), given[name]
         if below is not None and len(above) < len(below):
