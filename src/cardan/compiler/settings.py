@@ -28,15 +28,26 @@ def put_settings(tree: ModelTree, m: MjModel) -> None:
     memory.buffer[: len(default.head)] = default.head
     groups: dict[str, dict[str, Any]] = {}
     option, visual, statistic = (tree.section(tag) for tag in ("option", "visual", "statistic"))
-    if option.attributes or any(child.attributes for child in option.children):
+    if option.attributes or part(option, "flag").attributes:
         groups["opt."] = _option_values(option.resolved(), part(option, "flag").resolved())
     for child in visual.children:
         if child.attributes:
-            groups[f"vis.{'global_' if child.tag == 'global' else child.tag}."] = child.resolved()
+            groups[_prefix(child)] = _given(child)
     if statistic.attributes:
-        groups["stat."] = {name: value for name, value in statistic.resolved().items() if value is not None}
+        groups["stat."] = {name: value for name, value in _given(statistic).items() if value is not None}
     if groups:
         _put(m, {prefix + name: value for prefix, group in groups.items() for name, value in group.items()})
+
+
+def _prefix(visual: Element) -> str:
+    """The group of fields that a part of ``visual`` is about."""
+    return f"vis.{'global_' if visual.tag == 'global' else visual.tag}."
+
+
+def _given(element: Element) -> dict[str, Any]:
+    """Values of the attributes that an element gives."""
+    values = element.resolved()
+    return {name: values[name] for name in element.attributes}
 
 
 def _put(m: MjModel, values: dict[str, Any]) -> None:
@@ -61,8 +72,7 @@ def _default() -> _Default:
     option = tree.section("option")
     values = {f"opt.{k}": v for k, v in _option_values(option.resolved(), part(option, "flag").resolved()).items()}
     for child in tree.section("visual").children:
-        word = "global_" if child.tag == "global" else child.tag
-        values |= {f"vis.{word}.{name}": value for name, value in child.resolved().items()}
+        values |= {_prefix(child) + name: value for name, value in child.resolved().items()}
     _put(m, values)
     slots = np.array([slot for name, slot in scalars_of(MODEL).items() if name.startswith(_GROUPS)])
     arrays = [name for name in m._memory.arrays.home if name.startswith(_GROUPS)]

@@ -73,7 +73,7 @@ def read_path(path: str | PathLike[str], assets: dict[str, bytes] | None = None)
         text = where.read_bytes() if key is None else tree.assets[key]
     except OSError as error:
         raise MjcfError(f"cannot read the model file: {error.strerror or error}", str(where)) from None
-    return _read(tree, text, str(where), Path(realpath(where)))
+    return _read(tree, text, str(where), where)
 
 
 def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None) -> ModelTree:
@@ -103,8 +103,7 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
 
 def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
     """Read the main document into the tree. Returns tags that stand in it: those of all macros, at least."""
-    folder = path.parent if path else None
-    document = _Document(tree, [], source, folder, None, frozenset((path,) if path else ()))
+    document = _Document(tree, [], source, path, None, frozenset())
     try:
         document.parse(text)
     except _IsUrdf:
@@ -159,7 +158,7 @@ class _Document:
     """One XML document that is being read, the main one or an included one.
 
     ``files`` holds every file included so far, ``around`` is the open element whose content an included document gives,
-    ``around_files`` are the files that are being read. ``tags`` are those of all elements, of included documents too.
+    ``around_files`` are the files that include it. ``tags`` are those of all elements, of included documents too.
     """
 
     def __init__(
@@ -167,14 +166,14 @@ class _Document:
         tree: ModelTree,
         files: list[str | Path],
         source: str,
-        folder: Path | None,
+        path: Path | None,
         around: _Open | None,
         around_files: frozenset[str | Path],
     ) -> None:
         self.tree = tree
         self.files = files
         self.source = source
-        self.folder = folder
+        self.path = path
         self.around = around
         self.around_files = around_files
         self.empty = True
@@ -351,10 +350,12 @@ class _Document:
         """Read another file as content of the open element."""
         name = self._attributes(_manner_of(INCLUDE), attributes)["file"]
         try:
-            text, found = self.tree.read_file(name, self.folder, self.tree.folder or Path())
+            path = Path(realpath(self.path)) if self.path else None
+            text, found = self.tree.read_file(name, path.parent if path else None, self.tree.folder or Path())
         except OSError as error:
             self._fail(str(error), INCLUDE.tag, "file")
-        if found in self.around_files:
+        around_files = self.around_files | ({path} if path else set())
+        if found in around_files:
             self._fail(f"'{name}' includes itself", INCLUDE.tag, "file")
         if found in self.files:
             self._warn(f"'{name}' is already included: its content comes once more", INCLUDE.tag, "file")
@@ -366,7 +367,8 @@ class _Document:
             self.tree.include_folders[str(name)] = folder
         elif "/" in name:
             self.tree.include_folders[str(name)] = Path(name).parent
-        document = _Document(self.tree, self.files, str(name), folder, top, self.around_files | {found})
+        path = found if isinstance(found, Path) else None
+        document = _Document(self.tree, self.files, str(name), path, top, around_files | {found})
         document.parse(well_formed(text, str(name)))
         self.tags |= document.tags
         if document.empty:

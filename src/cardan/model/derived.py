@@ -79,15 +79,16 @@ def attach_derived(m: MjModel) -> None:
             one another.
     """
     attach_tree_tables(m)
-    sizes = m._memory.sizes
+    sizes, kept = m._memory.sizes, {}
     with derivation():
         for name, derive in DERIVATIONS.items():
-            if name not in ABOUT or any(sizes[size] for size in ABOUT[name]):
-                table = derive(m)
-            elif (table := _about_nothing.get(name)) is None:
-                table = _about_nothing[name] = derive(m)
-                table.flags.writeable = False
-            m._memory.attach(name, table)
+            if name in ABOUT and not any(sizes[size] for size in ABOUT[name]):
+                if name in _about_nothing:
+                    kept[name] = _about_nothing[name]
+                    continue
+                _about_nothing[name] = derive(m)
+            m._memory.attach(name, derive(m))
+    m._memory.attach_all(kept)
 
 
 ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_shape")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
@@ -66,7 +67,7 @@ def as_table(values: object) -> np.ndarray:
 
 def row_addresses(rows: list[list[int]]) -> np.ndarray:
     """Start of each row in the concatenation of the rows, and its end (n + 1,)."""
-    return as_table(np.concatenate([[0], np.cumsum([len(row) for row in rows])]))
+    return as_table([*accumulate(map(len, rows), initial=0)])
 
 
 def columns(rows: list[list[int]]) -> np.ndarray:

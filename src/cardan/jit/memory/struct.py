@@ -404,14 +404,23 @@ class StructMemory:
 
     def attach(self, name: str, array: np.ndarray) -> None:
         """Make the field `name` (of first dimension ``"any"``) refer to `array`, which is kept alive."""
-        field = self.struct.by_name[name]
-        array = np.ascontiguousarray(array, field.numpy_dtype)
+        self.slots[self.struct.slot[name]] = self._take(name, array)
+
+    def attach_all(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Attach many arrays, by the names of their fields, as `attach` does one."""
+        rows = [self._take(name, array) for name, array in arrays.items()]
+        if rows:
+            self.slots[[self.struct.slot[name] for name in arrays]] = rows
+
+    def _take(self, name: str, array: np.ndarray) -> tuple[int, int, int]:
+        """Keep an array as that of a field; what stands in the field's slot then."""
+        array = np.ascontiguousarray(array, self.struct.by_name[name].numpy_dtype)
         self.arrays[name] = array
         self.arrays.attached.pop(name, None)
         if name in self.arrays.home:
             self.elsewhere.add(name)
-        columns = array.shape[1] if array.ndim > 1 else 1
-        self.slots[self.struct.slot[name]] = array.ctypes.data, array.shape[0], columns
+        shape = array.shape
+        return array.ctypes.data, shape[0], shape[1] if len(shape) > 1 else 1
 
     def attach_new(self, lengths: Mapping[str, int]) -> None:
         """Attach new arrays of one element type, by their first dimensions; they are not initialised.
