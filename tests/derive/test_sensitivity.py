@@ -61,8 +61,9 @@ def test_lengths_of_unit_vectors(state: str) -> None:
     """Directions that change the length of an axis or a quaternion do what they do in a step: mostly, nothing."""
     m = cardan.MjModel.from_xml_string(CHAIN)
     d = moving(m) if state == "moving" else cardan.MjData(m)
-    for name in ("jnt_axis", "body_quat", "body_iquat", "geom_quat", "site_quat"):
-        exact = cardan.derivatives(m, d, ("qvel", "sensordata"), (name,))
+    names = ("jnt_axis", "body_quat", "body_iquat", "geom_quat", "site_quat")
+    exact = cardan.derivatives(m, d, ("qvel", "sensordata"), names)
+    for name in names:
         size = getattr(m, name).size
         tangents = np.concatenate([exact[of, name].reshape(-1, size) for of in ("qvel", "sensordata")])
         for k in range(size):

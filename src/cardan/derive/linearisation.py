@@ -41,6 +41,8 @@ COPIED = (
     *("mocap_pos", "mocap_quat", "userdata", "plugin_state"),
 )
 """What the dynamics depend on, besides the time."""
+MAKE_ROWS = ("m.dof_frictionloss", "m.tendon_frictionloss")
+"""Parameters that make constraint rows where they aren't 0, or vary: all that belongs to a row is computed anew."""
 BUILDING = threading.RLock()
 """Held while programs are made, which compiles: threads would do it twice."""
 
@@ -159,6 +161,17 @@ class Linearisation:
             own._memory.attach("work.kept_row", rows)
             own._memory.attach("work.kept_count", counts)
 
+    def _make_room(self, status: int) -> None:
+        """Enlarge what a stage asks to: where a parameter is varied that is 0, there may be more rows than in a step.
+
+        Raises:
+            RuntimeError: it asks for something else.
+        """
+        if not 0 < status <= len(CAPACITIES):
+            raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
+        memory = self.d._memory
+        self.d.grow(list(CAPACITIES)[status - 1], int(memory.scalars["work.need"][0]))
+
     def tangents(self, inputs: Mapping[str, np.ndarray], outputs: Collection[str]) -> dict[str, np.ndarray]:
         """The tangents of some fields along directions.
 
@@ -176,13 +189,18 @@ class Linearisation:
         if program is None:
             after = (Plain(keep_next_position), Plain(restore_start)) if self._steps else ()
             stages = [*self.differentiated(), *after]
+            whole = self.several or any(name in MAKE_ROWS for name in inputs)
             with BUILDING:
-                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, self.several)
+                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, whole)
             self._programs[key] = program
-        program.start()
-        for name, seeds in inputs.items():
-            program.plant(name, seeds)
-        program.run()
+        status = -1
+        while status:
+            program.start()
+            for name, seeds in inputs.items():
+                program.plant(name, seeds)
+            status = program.run()
+            if status:
+                self._make_room(status)
         found = {name: program.columns(name, directions) for name in outputs}
         if "d.qpos" in found:
             qpos = self.next_qpos if self._steps else self.d.qpos

@@ -66,7 +66,7 @@ class TangentProgram:
         inputs: fields that vary, as ``d.qpos`` or ``m.body_mass``.
         outputs: fields whose tangents are wanted.
         blocks: number of blocks of `LANES` directions.
-        several: whether the stages make several forward passes, so that none may be left out.
+        several: whether no stage may be left out: they make several forward passes, or others rows than the values.
         reset: a stage that puts the state back at the end of a block, and its tangents to 0.
         common: shadows of fields of the data that several programs share, (numbers, LANES), by name.
 
@@ -128,16 +128,14 @@ class TangentProgram:
         shadows = (self.model.address, self.data.address, self.model.stride, self.data.stride)
         return (self._table.ctypes.data, len(self._table), *shadows, self.blocks)
 
-    def run(self) -> None:
+    def run(self) -> int:
         """Compute the tangents of the outputs from those of the inputs.
 
-        Raises:
-            RuntimeError: a stage asked for something that can't be answered here.
+        Returns:
+            0, or the status of a stage that stopped.
         """
         table, count, *shadows = self.segment
-        status = block_runner()(table, count, self.m.address, self.d.address, *shadows)
-        if status:
-            raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
+        return block_runner()(table, count, self.m.address, self.d.address, *shadows)
 
     def columns(self, field: str, directions: int) -> np.ndarray:
         """The tangents of an output, (size of the field, directions)."""

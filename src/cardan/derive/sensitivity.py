@@ -60,10 +60,37 @@ def sensitivities(
         raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
     outputs = tuple(dict.fromkeys(result.field for result in results))
     found: dict[tuple[str, str], np.ndarray] = {}
-    for given in inputs:
-        seeds = seeds_of(course, given)
-        tangents = course.tangents({given.field: seeds}, outputs) if seeds.shape[1] and outputs else {}
-        for result in results:
-            rows = tangents[result.field][result.numbers] if tangents else np.zeros((len(result.numbers), 0))
-            found[result.text, given.text] = rows.reshape(*result.shape, *given.shape).copy()
-    return found
+    for group in _groups(inputs):
+        tangents = _tangents(course, group, outputs)
+        at = 0
+        for given in group:
+            columns = slice(at, at + len(given.numbers))
+            at = columns.stop
+            for result in results:
+                rows = (
+                    tangents[result.field][result.numbers, columns] if tangents else np.zeros((len(result.numbers), 0))
+                )
+                found[result.text, given.text] = rows.reshape(*result.shape, *given.shape).copy()
+    return {(result.text, given.text): found[result.text, given.text] for given in inputs for result in results}
+
+
+def _groups(inputs: Sequence[Part]) -> list[list[Part]]:
+    """Inputs whose directions go through one program: parameters of the model together, which compiles once for all."""
+    parameters = [given for given in inputs if given.field.startswith("m.")]
+    alone = [[given] for given in inputs if not given.field.startswith("m.")]
+    return [*alone, *([parameters] if parameters else [])]
+
+
+def _tangents(course: Linearisation, group: Sequence[Part], outputs: Sequence[str]) -> dict[str, np.ndarray]:
+    """The tangents of the outputs along the directions of some inputs, one after the other; {} if there are none."""
+    total = sum(len(given.numbers) for given in group)
+    if not total or not outputs:
+        return {}
+    seeds: dict[str, np.ndarray] = {}
+    at = 0
+    for given in group:
+        own = seeds_of(course, given)
+        columns = seeds.setdefault(given.field, np.zeros((len(own), total)))
+        columns[:, at : at + own.shape[1]] = own
+        at += own.shape[1]
+    return course.tangents(dict(sorted(seeds.items())), outputs)
