@@ -1,8 +1,9 @@
-"""A second process that shares the work while many stages are compiled cold.
+"""Other processes that share the work while many stages are compiled cold.
 
-The running process compiles its stages in order; the helper starts from the other end. Whoever comes to a stage first
-holds its lock, the other waits and then finds it in the cache, so that a helper that dies, or never starts, costs
-nothing but time.
+The running process compiles its stages in order; the first helper starts from the other end, further ones, where
+processors are free, in between. Whoever comes to a stage first holds its lock: helpers go on to their next one, the
+running process waits and then finds it in the cache, so that a helper that dies, or never starts, costs nothing but
+time.
 """
 
 from __future__ import annotations
@@ -20,41 +21,69 @@ from cardan.jit.front.form import HERE, Form
 from cardan.jit.front.stage import Entry, entry_of
 
 WORTH_IT = 4
+"""Stages for each helper at least; starting one takes about as long as compiling two."""
+MOST = 7
+"""Helpers at most: kernels that several stages share are compiled by each process."""
 
 
 def compile_into_cache(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
     """Compile a stage unless another process has done it meanwhile; returns symbol and object code."""
-    from cardan.jit.front.compile import compile_entry
-
     key = fingerprint(entry, form)
     with disk.compile_lock(entry.name, key):
-        stored = disk.read(entry.name, key)
-        if stored is None:
-            stored = compile_entry(entry, form)
-            disk.write(entry.name, key, *stored)
-    return stored
+        return disk.read(entry.name, key) or _compiled(entry, form, key)
+
+
+def compile_if_free(entry: Entry, form: Form) -> None:
+    """Compile a stage into the cache unless it is there, or another process is at it."""
+    key = fingerprint(entry, form)
+    with disk.compile_lock(entry.name, key, wait=False) as free:
+        if free and disk.read(entry.name, key) is None:
+            _compiled(entry, form, key)
+
+
+def _compiled(entry: Entry, form: Form, key: str) -> tuple[str, bytes]:
+    from cardan.jit.front.compile import compile_entry
+
+    made = compile_entry(entry, form)
+    disk.write(entry.name, key, *made)
+    return made
+
+
+def helper_count(stages: int) -> int:
+    """How many helpers are worth their start: at least one on two processors, more only on those that are idle."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+    busy = int(os.getloadavg()[0]) if hasattr(os, "getloadavg") else 0
+    free = max(processors - 1 - busy, min(processors - 1, 1))
+    return min(free, stages // WORTH_IT, MOST)
+
+
+def shares(names: Sequence[str], helpers: int) -> list[list[str]]:
+    """The order in which each helper goes through all stages: each from another place on, the first from the end."""
+    backwards = list(reversed(names))
+    starts = [len(backwards) * k // (helpers + 1) for k in range(helpers)]
+    return [backwards[start:] + backwards[:start] for start in starts]
 
 
 @contextmanager
 def helping(entries: Sequence[Entry], form: Form = HERE) -> Iterator[None]:
-    """Have a helper process compile the package's own stages among `entries`, the last first, while the body runs."""
+    """Have helpers compile the package's own stages among `entries` while the body runs."""
     names = [f"{e.function.__module__}:{e.function.__qualname__}" for e in entries if _importable(e)]
-    if len(names) < WORTH_IT or (os.cpu_count() or 1) < 2 or not disk.is_writable():
-        yield
-        return
+    helpers = helper_count(len(names)) if disk.is_writable() else 0
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cardan.jit.cache.helper", form.layout, form.precision, *reversed(names)],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    command = [sys.executable, "-m", "cardan.jit.cache.helper", form.layout, form.precision]
+    quiet = subprocess.DEVNULL
+    running = [
+        subprocess.Popen([*command, *share], env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
+        for share in shares(names, helpers)
+    ]
     try:
         yield
     finally:
-        process.terminate()
-        process.wait()
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait()
 
 
 def _importable(entry: Entry) -> bool:
@@ -69,7 +98,7 @@ def main(words: Sequence[str]) -> None:
     form = Form(layout, precision)
     for name in names:
         module, _, function = name.partition(":")
-        compile_into_cache(entry_of(getattr(importlib.import_module(module), function)), form)
+        compile_if_free(entry_of(getattr(importlib.import_module(module), function)), form)
 
 
 if __name__ == "__main__":

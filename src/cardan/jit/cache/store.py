@@ -77,19 +77,31 @@ def write(name: str, key: str, symbol: str, code: bytes) -> None:
 
 
 @contextmanager
-def compile_lock(name: str, key: str) -> Iterator[None]:
-    """Held while one process compiles a stage; others wait, then find it in the cache."""
-    from filelock import FileLock
+def compile_lock(name: str, key: str, wait: bool = True) -> Iterator[bool]:
+    """Held while one process compiles a stage; others wait, then find it in the cache.
+
+    Args:
+        name: the stage.
+        key: its fingerprint.
+        wait: wait for another process that holds it.
+
+    Yields:
+        Whether the stage may be compiled now: false only if `wait` is, and another process is at it.
+    """
+    from filelock import FileLock, Timeout
 
     path = _path(name, key).with_suffix(".lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path)
-        lock.acquire()
+        lock.acquire(timeout=-1 if wait else 0)
+    except Timeout:
+        yield False
+        return
     except OSError:
-        yield
+        yield True
         return
     try:
-        yield
+        yield True
     finally:
         lock.release()

@@ -193,6 +193,13 @@ def _numba_finalize() -> Callable[[Any], None]:
     return finalize
 
 
+@cache
+def _simplification() -> tuple[Any, Any]:
+    """Passes that simplify a single function, so that fewer instructions are linked and optimised with each stage."""
+    builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
+    return builder.getFunctionPassManager(), builder
+
+
 @contextmanager
 def _link_later() -> Iterator[None]:
     """Make Numba neither link, nor optimise, nor emit machine code for each kernel on its own.
@@ -201,17 +208,31 @@ def _link_later() -> Iterator[None]:
     linked (`_linked`), optimised (`_optimised`) and emitted, which takes less than half the time.
     """
     from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue] (an extension module)
+    from numba.core import cgutils
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu import CPUContext
 
+    from cardan.jit.front.shortcuts import replaced, shortcuts
+
     library: Any = JITCodeLibrary
     context: Any = CPUContext
-    original_executable, original_add = context.get_executable, library.add_ir_module
+    original_executable = context.get_executable
 
     def add_ir_module(self: Any, ir_module: Any) -> None:
-        self.__dict__.setdefault(_TEXTS, []).append(zlib.compress(str(ir_module).encode(), 1))
-        original_add(self, ir_module)
+        text = str(ir_module)
+        self.__dict__.setdefault(_TEXTS, []).append(zlib.compress(text.encode(), 1))
+        part = llvm.parse_assembly(cgutils.normalize_ir_text(text))
+        part.name = ir_module.name
+        part.verify()
+        self.add_llvm_module(part)
+
+    def simplify(self: Any, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        passes, builder = _simplification()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
     def finalize(self: Any) -> None:
         if _has_python_wrapper(self):
@@ -228,12 +249,14 @@ def _link_later() -> Iterator[None]:
 
     with global_compiler_lock:
         numba_finalize = _numba_finalize()
-        library.finalize, context.get_executable, library.add_ir_module = finalize, get_executable, add_ir_module
-        try:
+        places = (
+            (library, "finalize", finalize),
+            (library, "add_ir_module", add_ir_module),
+            (library, "_optimize_functions", simplify),
+            (context, "get_executable", get_executable),
+        )
+        with replaced(*places), shortcuts():
             yield
-        finally:
-            library.finalize, context.get_executable = numba_finalize, original_executable
-            library.add_ir_module = original_add
 
 
 def _undefined_symbols(module: Any) -> list[str]:
@@ -278,12 +301,14 @@ def link_entry(entry: Entry, form: Form = HERE) -> Any:
 
     import cardan.jit.front.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
     from cardan.jit.front import native
+    from cardan.jit.front.shortcuts import KernelCompiler
 
     abi = entry.abi if isinstance(entry.abi, Abi) else FRAMED
     function = _framed(entry, entry.abi) if isinstance(entry.abi, CallAbi) else _wrapper(entry, abi, form.layout)
     result = native.NUMBA_DTYPES[abi.result]
     arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in abi.extra))
-    callback: Any = CFunc(function, (arguments, result), {}, kernel_options(entry.exact))
+    compiler: Any = KernelCompiler
+    callback: Any = CFunc(function, (arguments, result), {}, kernel_options(entry.exact), pipeline_class=compiler)
     with _link_later(), rounding(entry.exact):
         try:
             compiled = callback._compile_uncached()

@@ -86,6 +86,8 @@ class FieldArrayType(types.Type):
     Its value is a pointer to the slot, or, for an array on the stack, to the elements themselves.
     """
 
+    is_field = True
+
     def __init__(
         self,
         dtype: types.Type,

@@ -145,7 +145,10 @@ def dispatcher_of(function: Callable[..., Any]) -> Any:
     """Numba's dispatcher of a kernel, made on first need, one for each rounding."""
     from numba import njit
 
+    from cardan.jit.front.shortcuts import KernelCompiler
+
     dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
     if _exact_rounding not in dispatchers:
-        dispatchers[_exact_rounding] = njit(**kernel_options(_exact_rounding))(function)
+        options = kernel_options(_exact_rounding)
+        dispatchers[_exact_rounding] = njit(**options, pipeline_class=KernelCompiler)(function)
     return dispatchers[_exact_rounding]

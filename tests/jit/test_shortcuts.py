@@ -1,0 +1,123 @@
+"""The quicker front end finds what Numba's own finds, and leaves Numba as it was."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from cardan.jit import collider, jit_enabled, kernel
+from cardan.jit.cache import helper
+from cardan.jit.front.stage import entry_of
+from cardan.maths import quaternion
+
+pytest.importorskip("numba")
+pytestmark = pytest.mark.skipif(not jit_enabled, reason="about native code")
+
+
+@kernel
+def with_a_function_inside(x):
+    def doubled(y):
+        return 2.0 * y
+
+    return doubled(x) + 1.0
+
+
+@collider
+def measure(m, d, geom1, geom2):
+    d.time = with_a_function_inside(float(geom1)) + max(geom1, geom2)
+    return 0
+
+
+def _functions():
+    return [f for f in vars(quaternion).values() if getattr(f, "__module__", "") == quaternion.__name__ and callable(f)]
+
+
+def test_variables_of_statements_are_those_that_numba_finds():
+    from numba.core import compiler, ir
+
+    from cardan.jit.front.shortcuts import _variables_of_expression, _variables_of_statement
+
+    seen = 0
+    for function in _functions():
+        for block in compiler.run_frontend(function).blocks.values():
+            for statement in block.body:
+                assert _variables_of_statement(statement) == statement.list_vars()
+                value = getattr(statement, "value", None)
+                if isinstance(value, ir.Expr):
+                    assert _variables_of_expression(value) == value.list_vars()
+                    seen += 1
+    assert seen > 100
+
+
+def test_options_are_those_that_numba_finds():
+    from numba.core.compiler import Flags
+
+    from cardan.jit.front.shortcuts import _option_values
+
+    flags = Flags()
+    assert _option_values(flags) == flags.values()
+    flags.boundscheck = True
+    flags.error_model = "numpy"
+    assert list(_option_values(flags).items()) == list(flags.values().items())
+
+
+def test_numba_is_left_as_it_was_and_functions_inside_are_compiled():
+    from numba.core import event, ir
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.targetconfig import TargetConfig
+    from numba.core.types.functions import BaseFunction
+
+    from cardan.jit.front.compile import compile_entry
+
+    places = [(ir.Stmt, "list_vars"), (BaseFunction, "get_call_type"), (TargetConfig, "values")]
+    places += [(event, "start_event"), (JITCodeLibrary, "_optimize_functions"), (JITCodeLibrary, "add_ir_module")]
+    before = [getattr(place, name) for place, name in places]
+    symbol, code = compile_entry(entry_of(measure))
+    assert symbol.encode() in code
+    assert [getattr(place, name) for place, name in places] == before
+
+
+def test_a_remembered_call_has_the_options_of_its_caller():
+    """`max` of a tuple is a function that Numba compiles: once with leave to reassociate, once without."""
+    from numba.core.compiler import Flags
+    from numba.core.targetconfig import ConfigStack
+
+    from cardan.jit.front.shortcuts import _settings
+
+    plain, fast = Flags(), Flags()
+    fast.fastmath = {"reassoc"}
+    with ConfigStack().enter(plain):
+        of_plain = _settings()
+    with ConfigStack().enter(fast):
+        assert _settings() != of_plain
+
+
+def test_helpers_take_all_stages_in_different_orders():
+    names = [f"stage {k}" for k in range(12)]
+    for count in range(4):
+        orders = helper.shares(names, count)
+        assert len(orders) == count
+        assert all(sorted(order) == sorted(names) for order in orders)
+        assert len({order[0] for order in orders}) == count
+    assert helper.shares(names, 1) == [names[::-1]]
+
+
+@pytest.mark.parametrize(("processors", "load", "expected"), [(1, 0.0, 0), (2, 9.0, 1), (4, 0.2, 3), (64, 0.0, 7)])
+def test_more_helpers_where_processors_are_free(monkeypatch, processors, load, expected):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(processors)), raising=False)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load), raising=False)
+    assert helper.helper_count(40) == expected
+    assert helper.helper_count(helper.WORTH_IT - 1) == 0
+
+
+def test_a_stage_that_another_process_compiles_is_left_to_it(tmp_path, monkeypatch):
+    from cardan.jit.cache import store
+
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
+    with store.compile_lock("stage", "key") as free:
+        assert free
+        with store.compile_lock("stage", "key", wait=False) as also_free:
+            assert not also_free
+    with store.compile_lock("stage", "key", wait=False) as free:
+        assert free
