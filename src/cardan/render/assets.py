@@ -21,6 +21,19 @@ SKY_SHARE = 0.7
 SHAPE_ARRAYS = ("vert", "normal", "texcoord", "face", "edge")
 
 
+def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each distinct row of some columns of whole numbers stands first, and for each row which of these it is."""
+    rows = len(columns[0])
+    if all(np.array_equal(column, columns[0]) or not column.any() for column in columns[1:]):
+        columns = columns[:1]  # most meshes: one column says it all
+    order = np.lexsort(columns)
+    new = np.ones(rows, bool)
+    new[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], 0)
+    number = np.empty(rows, np.int64)
+    number[order] = np.cumsum(new) - 1
+    return order[new], number
+
+
 class Assets:
     """Shapes and textures of a model, in the memory that kernels see.
 
@@ -81,13 +94,13 @@ class Assets:
         normal_number = np.array(model.mesh_facenormal[faces])
         texcoord_number = np.array(model.mesh_facetexcoord[faces])
         has_texcoord = model.mesh_texcoordadr[mesh] >= 0
-        corner = np.stack([face, normal_number, texcoord_number if has_texcoord else np.zeros_like(face)], -1)
-        unique, number = np.unique(corner.reshape(-1, 3), axis=0, return_inverse=True)
-        vert = model.mesh_vert[model.mesh_vertadr[mesh] + unique[:, 0]]
-        normal = model.mesh_normal[model.mesh_normaladr[mesh] + unique[:, 1]]
-        texcoord = np.zeros((len(unique), 2), np.float32)
+        corner = [face.ravel(), normal_number.ravel(), texcoord_number.ravel() if has_texcoord else 0 * face.ravel()]
+        first, number = distinct(*corner)
+        vert = model.mesh_vert[model.mesh_vertadr[mesh] + corner[0][first]]
+        normal = model.mesh_normal[model.mesh_normaladr[mesh] + corner[1][first]]
+        texcoord = np.zeros((len(first), 2), np.float32)
         if has_texcoord:
-            texcoord = model.mesh_texcoord[model.mesh_texcoordadr[mesh] + unique[:, 2]]
+            texcoord = model.mesh_texcoord[model.mesh_texcoordadr[mesh] + corner[2][first]]
         return shapes.plain(vert, normal, texcoord, number.reshape(-1, 3))
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:

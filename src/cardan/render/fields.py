@@ -132,6 +132,7 @@ LIGHTS = [
     Field("nlayer", "i4", (), "lights with shadows"),
     Field("ncolor", "i4", (), "numbers of a vertex's colours: 4, and 4 for each light with shadows"),
     Field("shadow_size", "i4", (), "width and height of a shadow map, pixels"),
+    Field("shadow_parts", "i4", (), "bands of rows into which the work on a map is divided"),
     Field("shadow_stride", "i4", (), "pixels from a row of a map to the next: whole blocks"),
     Field("shadow_near", "f4", (ANY,), "shadow maps: nearness to each light of what is nearest to it"),
     Field("shadow_box", "i4", (ANY, 4), "pixels of each map that are in use: first and last x, first and last y"),
@@ -183,6 +184,8 @@ INSTANCES = [
 TRIANGLES = [
     Field("vert_clip", "f8", (ANY, 4), "pixel x and y times w, w, and depth"),
     Field("vert_color", "f4", (ANY, "ncolor"), "colours; those of the nodes of grids, worker by worker, are the last"),
+    Field("vert_pixel", "f8", (ANY, 2), "place in the picture, pixels"),
+    Field("vert_beyond", "u1", (ANY,), "which sides of the view it is beyond, a bit each"),
     Field("vert_epoch", "i4", (ANY,), "picture for which a vertex has its colours and texture coordinates"),
     Field("vert_tex", "f4", (ANY, 3), "texture coordinates; of planes x and y, m"),
     Field("node_epoch", "i4", (ANY,), "picture for which a node of a grid has its colours"),

@@ -21,7 +21,7 @@ from cardan.render.instances import MOST_PARTS, make_instances
 from cardan.render.lights import light_columns, shadow_view
 from cardan.render.picture import draw_tile
 from cardan.render.raster import lane_places
-from cardan.render.shadows import MAP_LANES, SHADOW_PARTS, begin_map, draw_map
+from cardan.render.shadows import MAP_LANES, begin_map, draw_map
 from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, count_bins, fill_bins
 from cardan.visual import MjvGLCamera, MjvScene
 
@@ -139,7 +139,9 @@ class Frame:
         lit = 1 + self.get("nmirror")
         layers = range(len(views) - lit)
         self._each(begin_map, [(layer, 0) for layer in layers])
-        self._each(draw_map, [(layer, part) for layer in layers for part in range(SHADOW_PARTS)])
+        parts = 1 if self.threads == 1 else 2 * self.threads
+        self.set(shadow_parts=parts)
+        self._each(draw_map, [(layer, part) for layer in layers for part in range(parts)])
         self._bin_triangles(width, height, lit)
         self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
         if scene.enabletransform and mode != COLORS:
@@ -328,6 +330,8 @@ class Frame:
             *(("color", pixels, 3), ("depth", pixels), ("segment", pixels)),
             *(
                 ("vert_clip", nview * nvert, 4),
+                ("vert_pixel", nview * nvert, 2),
+                ("vert_beyond", nview * nvert),
                 ("vert_tex", lit * nvert, 3),
                 ("vert_epoch", lit * nvert),
                 ("node_epoch", nodes),

@@ -20,6 +20,8 @@ GEOM_SKIN = int(mjtGeom.mjGEOM_SKIN)
 SMALL = 1e-30
 NEAR_MARGIN = 1.001
 """Distance to which lines are cut off, in distances of the near plane."""
+LEFT, RIGHT, BELOW, ABOVE, TOO_NEAR, TOO_FAR = 1, 2, 4, 8, 16, 32
+"""Sides of a view that a vertex may be beyond."""
 COLORS = 0
 """Mode in which colours are drawn."""
 
@@ -89,6 +91,19 @@ def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
 
 
 @kernel
+def find_pixel(f: Frame, view: int, v: int) -> None:
+    """Which sides of the view a vertex is beyond, and its place in the picture if it isn't too near."""
+    x, y, w, depth = f.vert_clip[v, 0], f.vert_clip[v, 1], f.vert_clip[v, 2], f.vert_clip[v, 3]
+    near = f.view_near[view]
+    beyond = (LEFT if x < 0.0 else 0) | (BELOW if y < 0.0 else 0) | (TOO_NEAR if depth < near else 0)
+    beyond |= (RIGHT if x > f.view_width[view] * w else 0) | (ABOVE if y > f.view_height[view] * w else 0)
+    f.vert_beyond[v] = beyond | (TOO_FAR if depth > f.view_far[view] else 0)
+    scale = 1.0 / max(w, near) if f.view_perspective[view] else 1.0
+    f.vert_pixel[v, 0] = x * scale
+    f.vert_pixel[v, 1] = y * scale
+
+
+@kernel
 def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
     """Positions in the picture of an instance's vertices."""
     shape = f.inst_shape[inst]
@@ -100,6 +115,7 @@ def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
         f.vert_clip[target + k, 1] = project(f, view, 1, p)
         f.vert_clip[target + k, 2] = project(f, view, 2, p)
         f.vert_clip[target + k, 3] = project(f, view, 3, p)
+        find_pixel(f, view, target + k)
 
 
 @kernel
@@ -120,25 +136,6 @@ def color_vertex(a: Assets, f: Frame, view: int, inst: int, v: int) -> None:
 
 
 @kernel
-def is_outside(f: Frame, view: int, v0: int, v1: int, v2: int) -> bool:
-    """Whether a triangle lies wholly beyond one side of the view, or nearer or farther than its planes."""
-    width = f.view_width[view]
-    height = f.view_height[view]
-    w0, w1, w2 = f.vert_clip[v0, 2], f.vert_clip[v1, 2], f.vert_clip[v2, 2]
-    x0, x1, x2 = f.vert_clip[v0, 0], f.vert_clip[v1, 0], f.vert_clip[v2, 0]
-    y0, y1, y2 = f.vert_clip[v0, 1], f.vert_clip[v1, 1], f.vert_clip[v2, 1]
-    z0, z1, z2 = f.vert_clip[v0, 3], f.vert_clip[v1, 3], f.vert_clip[v2, 3]
-    return (
-        (x0 < 0.0 and x1 < 0.0 and x2 < 0.0)
-        or (y0 < 0.0 and y1 < 0.0 and y2 < 0.0)
-        or (x0 > width * w0 and x1 > width * w1 and x2 > width * w2)
-        or (y0 > height * w0 and y1 > height * w1 and y2 > height * w2)
-        or min(z0, z1, z2) > f.view_far[view]
-        or max(z0, z1, z2) < f.view_near[view]
-    )
-
-
-@kernel
 def clamped(value: float, last: int) -> int:
     """A pixel number between 0 and `last`, of a number of any size."""
     return int(min(max(value, 0.0), float(last)))
@@ -149,16 +146,14 @@ def bound_triangle(f: Frame, view: int, tri: int, v0: int, v1: int, v2: int) -> 
     """Pixels that a triangle may cover; False if it lies between samples and covers none."""
     width = f.view_width[view]
     height = f.view_height[view]
-    w0, w1, w2 = f.vert_clip[v0, 2], f.vert_clip[v1, 2], f.vert_clip[v2, 2]
-    near = f.view_near[view]
-    if f.view_perspective[view] and (w0 < near or w1 < near or w2 < near):
+    if f.view_perspective[view] and (f.vert_beyond[v0] | f.vert_beyond[v1] | f.vert_beyond[v2]) & TOO_NEAR:
         f.tri_box[tri, 0] = 0
         f.tri_box[tri, 1] = width - 1
         f.tri_box[tri, 2] = 0
         f.tri_box[tri, 3] = height - 1
         return True
-    x0, x1, x2 = f.vert_clip[v0, 0] / w0, f.vert_clip[v1, 0] / w1, f.vert_clip[v2, 0] / w2
-    y0, y1, y2 = f.vert_clip[v0, 1] / w0, f.vert_clip[v1, 1] / w1, f.vert_clip[v2, 1] / w2
+    x0, x1, x2 = f.vert_pixel[v0, 0], f.vert_pixel[v1, 0], f.vert_pixel[v2, 0]
+    y0, y1, y2 = f.vert_pixel[v0, 1], f.vert_pixel[v1, 1], f.vert_pixel[v2, 1]
     # samples stand at odd eighths of a pixel, or in its middle
     xlo, xhi = min(x0, x1, x2), max(x0, x1, x2)
     ylo, yhi = min(y0, y1, y2), max(y0, y1, y2)
@@ -200,7 +195,7 @@ def nearness(f: Frame, view: int, v: int) -> float:
 @kernel
 def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
     """Prepare a triangle for filling; False if it can't be seen."""
-    if is_outside(f, view, v0, v1, v2):
+    if f.vert_beyond[v0] & f.vert_beyond[v1] & f.vert_beyond[v2]:  # all beyond the same side
         return False
     set_edge(f, tri, 0, v1, v2)
     det = (
@@ -280,6 +275,8 @@ def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner:
     copy_vertex(f, corner + 1, corner + 3, dy * scale, -dx * scale)
     copy_vertex(f, corner, corner, -dy * scale, dx * scale)
     copy_vertex(f, corner + 1, corner + 1, -dy * scale, dx * scale)
+    for k in range(corner, corner + 4):
+        find_pixel(f, view, k)
     count = 0
     if set_up_triangle(f, view, inst, tri, corner + 2, corner + 3, corner + 1, False):
         count = 1

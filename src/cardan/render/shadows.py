@@ -98,10 +98,10 @@ def cast_triangle(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
 
 @picture_stage
 def draw_map(a: Assets, f: Frame, layer: int, part: int) -> int:
-    """Draw one of `SHADOW_PARTS` bands of rows of a light's map; 0."""
+    """Draw one of `shadow_parts` bands of rows of a light's map; 0."""
     view = first_shadow(f) + layer
     low, rows = f.shadow_box[layer, 2], f.shadow_box[layer, 3] + 1 - f.shadow_box[layer, 2]
-    y0, y1 = low + rows * part // SHADOW_PARTS, low + rows * (part + 1) // SHADOW_PARTS
+    y0, y1 = low + rows * part // f.shadow_parts, low + rows * (part + 1) // f.shadow_parts
     for inst in range(f.ninst):
         first = f.view_triadr[view] + f.inst_triadr[inst]
         for tri in range(first, first + f.inst_trinum[f.view_instadr[view] + inst]):
@@ -168,7 +168,3 @@ def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, x0: int, ru
             f.run_color[run + i, 1] += f.run_layer[target + i, 1]
             f.run_color[run + i, 2] += f.run_layer[target + i, 2]
             f.run_color[run + i, 3] += f.run_layer[target + i, 3]
-
-
-SHADOW_PARTS = 4
-"""Bands of rows into which the work on a shadow map is divided."""
