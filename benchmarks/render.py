@@ -35,7 +35,7 @@ SETTINGS = {
     "640 x 480, no shadows, no reflection": (640, 480, False),
     "64 x 64, no shadows, no reflection": (64, 64, False),
 }
-PAIRS = 7
+PAIRS = 5
 SECONDS = 0.05
 """Processor time of one side of a pair, at least."""
 GRID = 708

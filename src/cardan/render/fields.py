@@ -83,6 +83,7 @@ PICTURE = [
 GEOMS = [
     Field("ngeom", "i4", (), "number of geoms"),
     Field("nreflect", "i4", (), "planes and boxes that reflect"),
+    Field("nsplit", "i4", (), "parts of large shapes"),
     Field("nsoft", "i4", (), "flexes and skins"),
     Field("scene_i", "i4", (ANY, GEOM_WORDS), "words of the scene's geoms, as integers"),
     Field("scene_f", "f4", (ANY, GEOM_WORDS), "the same words as reals"),
@@ -173,6 +174,8 @@ INSTANCES = [
     Field("inst_gridadr", "i4", (ANY,), "first node of a plane's grid, relative to the grids of a view; -1: no plane"),
     Field("inst_cell", "f8", (ANY, 2), "size of the cells of the grid, m"),
     Field("inst_cells", "i4", (ANY, 2), "cells on one side of the middle"),
+    Field("inst_part", "i4", (ANY,), "which part of the shape's triangles, and of its vertices, it has"),
+    Field("inst_parts", "i4", (ANY,), "number of such parts"),
     Field("inst_vertadr", "i4", (ANY,), "first vertex, relative to the view"),
     Field("inst_triadr", "i4", (ANY,), "first triangle, relative to the view"),
     Field("inst_trinum", "i4", (ANY,), "number of triangles that may be seen; a view after the other"),

@@ -15,7 +15,7 @@ from cardan.render.assets import Assets
 from cardan.render.calls import call
 from cardan.render.camera import View, in_model, mirrored, view_of
 from cardan.render.fields import FRAME, GEOM_WORDS
-from cardan.render.geometry import COLORS, transform_share
+from cardan.render.geometry import COLORS, set_up_share, transform_share
 from cardan.render.geoms import take_geoms
 from cardan.render.instances import MOST_PARTS, make_instances
 from cardan.render.lights import light_columns, shadow_view
@@ -32,7 +32,7 @@ GEOM_COLUMNS = (
 )
 INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
-    *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ())),
+    *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ()), ("part", ()), ("parts", ())),
 )
 RUN_COLUMNS = (
     *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
@@ -66,7 +66,8 @@ class Frame:
         self.epoch = 0
         self.lanes = 0
         self.geoms: np.ndarray | None = None
-        self.geom_room = (-1, -1)
+        self.geom_room = -1
+        self.instance_room = -1
         self.view_room: tuple[int, ...] = ()
 
     def _picture(self, name: str, *inner: int) -> np.ndarray:
@@ -135,7 +136,9 @@ class Frame:
         self.set(focal=view.focal)
         self.call(make_instances)
         self._make_room(width, height, len(views))
-        self._each(transform_share, [(k, worker) for k in range(len(views)) for worker in range(self.threads)])
+        shares = [(k, worker) for k in range(len(views)) for worker in range(self.threads)]
+        self._each(transform_share, shares)
+        self._each(set_up_share, shares)
         lit = 1 + self.get("nmirror")
         layers = range(len(views) - lit)
         self._each(begin_map, [(layer, 0) for layer in layers])
@@ -221,27 +224,32 @@ class Frame:
             for name, dtype in (("scene_i", np.int32), ("scene_f", np.float32)):
                 self.memory.attach(name, self.geoms.view(dtype).reshape(len(self.geoms), GEOM_WORDS))
         self.memory.arrays["eye"][:] = 0.5 * (scene.camera_values["pos"][0] + scene.camera_values["pos"][1])
-        parts = MOST_PARTS * n
-        parts += len(scene.flexvert) // 3 if scene.flexvertopt else 0
-        parts += len(scene.flexedge) // 2 if scene.flexedgeopt else 0
-        self._make_geom_room(n, parts)
+        self._make_geom_room(n)
         self.set(ngeom=n)
         clear = self.call(take_geoms)
+        parts = MOST_PARTS * n + self.get("nsplit")
+        parts += len(scene.flexvert) // 3 if scene.flexvertopt else 0
+        parts += len(scene.flexedge) // 2 if scene.flexedgeopt else 0
+        self._make_instance_room(parts)
         if clear > 1:
             last = self.memory.arrays["geom_order"][n - clear : n]
             last[:] = last[np.argsort(-self.memory.arrays["geom_square"][last], kind="stable")]
         if self.assets.nsoft:
             self._put_soft(scene)
 
-    def _make_geom_room(self, ngeom: int, parts: int) -> None:
-        """Memory for geoms and instances."""
-        if (ngeom, parts) == self.geom_room:
-            return
-        self.geom_room = ngeom, parts
-        for name, inner in GEOM_COLUMNS:
-            self.room(f"geom_{name}", ngeom, *inner)
-        for name, inner in INSTANCE_COLUMNS:
-            self.room(f"inst_{name}", parts, *inner)
+    def _make_geom_room(self, ngeom: int) -> None:
+        """Memory for geoms."""
+        if ngeom != self.geom_room:
+            self.geom_room = ngeom
+            for name, inner in GEOM_COLUMNS:
+                self.room(f"geom_{name}", ngeom, *inner)
+
+    def _make_instance_room(self, parts: int) -> None:
+        """Memory for instances."""
+        if parts != self.instance_room:
+            self.instance_room = parts
+            for name, inner in INSTANCE_COLUMNS:
+                self.room(f"inst_{name}", parts, *inner)
 
     def _put_soft(self, scene: MjvScene) -> None:
         """Take over the flexes and skins of a scene."""

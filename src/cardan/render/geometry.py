@@ -105,11 +105,12 @@ def find_pixel(f: Frame, view: int, v: int) -> None:
 
 @kernel
 def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
-    """Positions in the picture of an instance's vertices."""
+    """Positions in the picture of an instance's vertices, or of its part of them."""
     shape = f.inst_shape[inst]
-    first = a.shape_vertadr[shape]
+    first, count = a.shape_vertadr[shape], a.shape_vertnum[shape]
     target = f.view_vertadr[view] + f.inst_vertadr[inst]
-    for k in range(a.shape_vertnum[shape]):
+    part, parts = f.inst_part[inst], f.inst_parts[inst]
+    for k in range(count * part // parts, count * (part + 1) // parts):
         p = place(a, f, inst, first + k)
         f.vert_clip[target + k, 0] = project(f, view, 0, p)
         f.vert_clip[target + k, 1] = project(f, view, 1, p)
@@ -327,7 +328,8 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
     lit = f.mode == COLORS and not f.view_shadow[view]
     begin = vertex - f.view_vertadr[view]
     count = 0
-    for k in range(a.shape_facenum[shape]):
+    number, part, parts = a.shape_facenum[shape], f.inst_part[inst], f.inst_parts[inst]
+    for k in range(number * part // parts, number * (part + 1) // parts):
         face = a.shape_faceadr[shape] + k
         v0, v1, v2 = a.face[face, 0], a.face[face, 1], a.face[face, 2]
         if set_up_triangle(f, view, inst, first + count, vertex + v0, vertex + v1, vertex + v2, cull):
@@ -340,17 +342,14 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
 
 
 @kernel
-def transform_instance(a: Assets, f: Frame, view: int, inst: int) -> None:
-    """Vertices and visible triangles of an instance in a view."""
+def set_up_instance(a: Assets, f: Frame, view: int, inst: int) -> None:
+    """Triangles of an instance that can be seen in a view, if its vertices can."""
     total = f.view_instadr[view] + inst
-    f.inst_trinum[total] = 0
-    lines = f.inst_line[inst] > 0.0
-    if is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view] or (lines and f.view_shadow[view]):
+    if f.inst_trinum[total] == 0:
         return
-    transform_vertices(a, f, view, inst)
     vertex = f.view_vertadr[view] + f.inst_vertadr[inst]
     first = f.view_triadr[view] + f.inst_triadr[inst]
-    if lines:
+    if f.inst_line[inst] > 0.0:
         f.inst_trinum[total] = set_up_lines(a, f, view, inst, vertex, first)
     else:
         f.inst_trinum[total] = set_up_faces(a, f, view, inst, vertex, first)
@@ -358,8 +357,21 @@ def transform_instance(a: Assets, f: Frame, view: int, inst: int) -> None:
 
 @picture_stage
 def transform_share(a: Assets, f: Frame, view: int, worker: int) -> int:
-    """A worker's share of the instances of a view; 0."""
+    """The vertices of a worker's share of the instances of a view; 0."""
     for inst in range(f.ninst):
         if inst % f.nworker == worker:
-            transform_instance(a, f, view, inst)
+            unseen = is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]
+            unseen = unseen or (f.inst_line[inst] > 0.0 and f.view_shadow[view] != 0)
+            f.inst_trinum[f.view_instadr[view] + inst] = 0 if unseen else 1
+            if not unseen:
+                transform_vertices(a, f, view, inst)
+    return 0
+
+
+@picture_stage
+def set_up_share(a: Assets, f: Frame, view: int, worker: int) -> int:
+    """The triangles of a worker's share of the instances of a view, when all have their vertices; 0."""
+    for inst in range(f.ninst):
+        if inst % f.nworker == worker:
+            set_up_instance(a, f, view, inst)
     return 0

@@ -31,6 +31,8 @@ PLANE, BOX, MESH, SDF, HFIELD, FLEX, SKIN = (
 BACK_OPACITY = 0.3
 """Opacity of each of the two layers in which a plane is drawn that is seen from behind."""
 NONE = -1
+PART_FACES = 8192
+"""Triangles of which an instance has about as many at most."""
 
 
 @kernel
@@ -107,9 +109,11 @@ def take_place(a: Assets, f: Frame, geom: int) -> None:
 
 
 @kernel
-def count_geom(f: Frame, geom: int) -> None:
-    """Note what a picture needs to know of its geoms: those that reflect, soft ones, planes without bounds."""
+def count_geom(a: Assets, f: Frame, geom: int) -> None:
+    """Note what a picture needs to know of its geoms: those that reflect, soft, large ones, planes without bounds."""
     kind = f.geom_type[geom]
+    if f.geom_shape[geom] != NONE:
+        f.nsplit += a.shape_facenum[f.geom_shape[geom]] // PART_FACES
     if kind in (PLANE, BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
         f.nreflect += 1
     if kind in (FLEX, SKIN):
@@ -133,12 +137,13 @@ def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
     """Take over the geoms of a scene, those that are seen through last; returns how many of these there are."""
     f.nreflect = 0
     f.nsoft = 0
+    f.nsplit = 0
     f.haze_geom = NONE
     solid = 0
     for geom in range(f.ngeom):
         take_place(a, f, geom)
         take_material(a, f, geom)
-        count_geom(f, geom)
+        count_geom(a, f, geom)
         if not f.geom_transparent[geom]:
             f.geom_order[solid] = geom
             solid += 1

@@ -11,6 +11,7 @@ from cardan.maths.vector import set9
 from cardan.render.calls import picture_stage
 from cardan.render.fields import NLOD
 from cardan.render.geometry import project
+from cardan.render.geoms import PART_FACES
 from cardan.render.kernel_views import Assets, Frame
 
 
@@ -95,8 +96,34 @@ def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: floa
         f.ntri += 2 * a.shape_edgenum[shape]
     else:
         f.ntri += a.shape_facenum[shape]
+    f.inst_part[inst] = 0
+    f.inst_parts[inst] = 1
     f.ninst = inst + 1
     return inst
+
+
+@kernel
+def split_instance(a: Assets, f: Frame, inst: int) -> None:
+    """Divide the triangles of a large instance among several, which share its vertices: threads take one each."""
+    faces = a.shape_facenum[f.inst_shape[inst]]
+    parts = 1 if f.wireframe else faces // PART_FACES + 1
+    f.inst_parts[inst] = parts
+    for part in range(1, parts):
+        other = f.ninst
+        f.ninst = other + 1
+        f.inst_geom[other] = f.inst_geom[inst]
+        f.inst_shape[other] = f.inst_shape[inst]
+        f.inst_blend[other] = f.inst_blend[inst]
+        f.inst_gridadr[other] = f.inst_gridadr[inst]
+        f.inst_line[other] = f.inst_line[inst]
+        f.inst_vertadr[other] = f.inst_vertadr[inst]
+        f.inst_triadr[other] = f.inst_triadr[inst] + faces * part // parts
+        f.inst_part[other] = part
+        f.inst_parts[other] = parts
+        for k in range(4):
+            f.inst_scale[other, k] = f.inst_scale[inst, k]
+        for k in range(12):
+            f.inst_pose[other, k] = f.inst_pose[inst, k]
 
 
 @kernel
@@ -221,7 +248,7 @@ def add_geom(a: Assets, f: Frame, geom: int) -> None:
     """Append the instances that show a geom."""
     kind = f.geom_type[geom]
     if f.geom_shape[geom] >= 0:
-        add_instance(a, f, geom, f.geom_shape[geom], 1.0, 1.0, 1.0, 0.0)
+        split_instance(a, f, add_instance(a, f, geom, f.geom_shape[geom], 1.0, 1.0, 1.0, 0.0))
     if kind == GEOM_PLANE:
         add_plane(a, f, geom)
     elif kind == GEOM_BOX:

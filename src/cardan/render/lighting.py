@@ -10,6 +10,8 @@ from cardan.render.kernel_views import Frame
 
 SMALL = 1e-30
 MOST_SHININESS = 128.0
+DARK = 12.0
+"""A power of a cosine is less than e to the minus power times (1 - cosine): beyond this, no highlight is seen."""
 
 
 @kernel
@@ -60,9 +62,10 @@ def highlight(f: Frame, view: int, geom: int, p: Vec3, n: Vec3, direction: Vec3)
     hz = direction[2] + z * scale
     scale = 1.0 / sqrt(max(hx * hx + hy * hy + hz * hz, SMALL))
     cosine = (n[0] * hx + n[1] * hy + n[2] * hz) * scale
-    if cosine <= 0.0:
+    power = MOST_SHININESS * f.geom_shininess[geom]
+    if cosine <= 0.0 or power * (1.0 - cosine) > DARK:
         return 0.0
-    return cosine ** (MOST_SHININESS * f.geom_shininess[geom])
+    return cosine**power
 
 
 @kernel
