@@ -11,13 +11,13 @@ import os
 import re
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks.models import quadruped
+from benchmarks.models import cloth, quadruped
 from benchmarks.scenes import HUMANOID, MODELS
 from benchmarks.timing import RESULTS, save
 from cardan import MjModel
@@ -48,7 +48,7 @@ DETECTION = {
     "humanoid": HUMANOID.path,
     "hand with meshes": UNSEEN / "leap_hand/scene_right.xml",
     "aloha": SUITE / "gym-aloha/gym_aloha/assets/bimanual_viperx_end_effector_insertion.xml",
-    "cloth": MODELS / "hammock/hammock.xml",
+    "cloth": partial(cloth, 10),
     "quadruped on terrain": quadruped,
 }
 """Models for which collision detection is measured with the functions that they need."""

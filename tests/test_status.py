@@ -95,7 +95,6 @@ def slipless_derivatives() -> None:
 REFUSED: list[Use] = [
     ("on CUDA: plugins", lambda: cardan.Batch(limited(), 2, device="cuda"), "a limit on memory (<size memory>)"),
     ("exact derivatives with flexes", slipless_derivatives, "no-slip"),
-    ("normals of `Batch.ray`", lambda: cardan.Batch(empty(), 2).ray([0, 0, 1], [0, 0, 1], normal=True), "normals"),
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 

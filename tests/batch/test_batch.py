@@ -367,3 +367,52 @@ def test_states_by_bits(cart: cardan.MjModel) -> None:
 def test_bad_arguments(cart: cardan.MjModel, arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Batch(cart, **arguments)
+
+
+RAYS = """
+<mujoco>
+  <asset>
+    <mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
+    <hfield name="h" nrow="3" ncol="3" size="1 1 1 .5" elevation="0 .2 .4 .1 .5 .2 0 .3 1"/>
+  </asset>
+  <worldbody>
+    <geom type="plane" size="1 1 1" pos="-3 0 0" euler="10 20 30"/>
+    <geom size=".3"/>
+    <geom type="capsule" size=".2 .4" pos="3 0 0" euler="10 20 30"/>
+    <geom type="ellipsoid" size=".2 .3 .4" pos="6 0 0" euler="10 20 30"/>
+    <geom type="cylinder" size=".2 .4" pos="9 0 0" euler="10 20 30"/>
+    <geom type="box" size=".2 .3 .4" pos="12 0 0" euler="10 20 30"/>
+    <geom type="mesh" mesh="m" pos="15 0 0" euler="10 20 30"/>
+    <geom type="hfield" hfield="h" pos="18 0 0" euler="10 20 30"/>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_normals_of_rays_are_those_of_the_distance() -> None:
+    """Moved across the surface, a ray gets longer or shorter as the plane through the hit says."""
+    m = cardan.MjModel.from_xml_string(RAYS)
+    b = Batch(m, 1)
+    rng = np.random.default_rng(0)
+    starts = (
+        np.repeat(np.arange(-3.0, 19.0, 3.0), 40)[:, None] * [1, 0, 0] + [0, 0, 3] + rng.normal(size=(320, 3)) * 0.1
+    )
+    vec = np.array([0.05, -0.04, -1.0])
+    dist, geom, normal = (a[0] for a in b.ray(starts, np.tile(vec, (320, 1)), normal=True))
+    hit = geom >= 0
+    assert len(set(geom[hit].tolist())) == m.ngeom
+    np.testing.assert_allclose(np.linalg.norm(normal[hit], axis=1), 1, atol=1e-12)
+    assert not normal[~hit].any()
+    eps = 1e-6
+    for axis in np.eye(3)[:2]:
+        near = [b.ray(starts + side * eps * axis, np.tile(vec, (320, 1)))[0][0] for side in (-1, 1)]
+        slope = (near[1] - near[0]) / (2 * eps)
+        smooth = hit & (np.abs(near[1] - dist) < 1e-4) & (np.abs(near[0] - dist) < 1e-4)
+        assert smooth.sum() > 0.9 * hit.sum()
+        # n . (eps axis + vec ddist) = 0
+        expected = -(normal[smooth] @ axis) / (normal[smooth] @ vec)
+        good = np.abs(slope[smooth] - expected) < 1e-3 * (1 + np.abs(expected))
+        assert good.mean() > 0.98  # but for rays across an edge
+    assert (normal[hit] @ vec < 0).all()  # from outside
+    inside, _, outward = b.ray([0.0, 0, 0], [0, 0, 1.0], normal=True)
+    assert inside[0, 0] == pytest.approx(0.3) and np.allclose(outward[0, 0], [0, 0, 1])

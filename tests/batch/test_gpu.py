@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from tests.verdicts import FULL
 
 import cardan
 from cardan.batch import Batch, SimulationError
-from cardan.batch.gpu import code
+from cardan.batch.gpu import code, dlpack
+from cardan.batch.gpu.arrays import DeviceArray
 from cardan.batch.gpu.batch import GpuBatch
 from cardan.batch.gpu.transfers import THREADS
 from cardan.enums import mjtStage, mjtState, mjtWarning
@@ -255,6 +257,59 @@ def test_rollouts_stay_on_the_gpu(driver, model):
         assert found[item].shape == expected[item].shape and found[item].dtype == expected[item].dtype
         np.testing.assert_allclose(np.asarray(found[item]), expected[item], atol=1e-9)
     on_gpu.close()
+
+
+def test_arrays_are_shown_to_other_libraries(driver, model, monkeypatch):
+    batch = Batch(model, 3, device="cuda")
+    shown = batch.qpos.__cuda_array_interface__
+    assert (
+        shown["shape"] == (3, model.nq) and shown["typestr"] == "<f8" and shown["data"] == (batch.qpos.address, False)
+    )
+    assert shown["strides"] == (8, 8 * THREADS)  # the world first, worlds side by side
+    assert batch.xpos.__cuda_array_interface__["data"][1]  # read-only
+    assert batch.qpos.__dlpack_device__() == (2, 0)
+    # an array of another library, on its own stream
+    other = SimpleNamespace(__cuda_array_interface__=batch.qvel.__cuda_array_interface__ | {"stream": 7})
+    batch.qvel[:] = 0.5
+    batch.qfrc_applied[:] = other
+    assert (np.asarray(batch.qfrc_applied) == 0.5).all()
+    assert "cuStreamWaitEvent" in driver.names()
+    # the memory itself: here it is that of this machine, and NumPy takes it when told so
+    monkeypatch.setattr(DeviceArray, "__dlpack_device__", lambda self: (1, 0))
+    view = np.from_dlpack(batch.qpos)
+    batch.qpos[1, 2] = 5.0
+    assert view.shape == (3, model.nq) and view[1, 2] == 5.0 and view.flags.writeable
+    assert not np.from_dlpack(batch.xpos).flags.writeable
+    assert np.from_dlpack(batch.xmat[:, 1:]).shape == (3, model.nbody - 1, 9)
+    with pytest.raises(BufferError, match="only be shown where it is"):
+        batch.qpos.__dlpack__(copy=True)
+    del view
+    gc.collect()
+    assert dlpack._lent == {}
+    batch.close()
+
+
+def test_arrays_take_values_and_views(driver, model):
+    batch = Batch(model, 4, device="cuda")
+    batch.qvel[[1, 3]] = [[1.0] * 7, [2.0] * 7]
+    batch.qvel[:, 2:4] = 9.0
+    assert np.asarray(batch.qvel)[:, 0].tolist() == [0, 1, 0, 2]
+    assert np.asarray(batch.qvel[[3]][0, 1:4]).tolist() == [2, 9, 9]
+    assert np.asarray(batch.xmat.reshape(4, model.nbody, 3, 3)).shape == (4, model.nbody, 3, 3)
+    assert batch.qvel[np.array([False, True, False, True])].shape == (2, 7)
+    for bad, error in (
+        (lambda: batch.xpos.__setitem__(slice(None), 0), "read-only"),
+        (lambda: batch.qvel.__setitem__(slice(None), np.zeros(3)), "broadcast"),
+        (lambda: batch.qvel.__setitem__(slice(None), batch.ncon), "convert it"),
+        (lambda: batch.qvel[0, 0, 0], "too many indices"),
+        (lambda: batch.qvel[9], "out of bounds"),
+        (lambda: batch.qvel[[9]], "rows should be in"),
+        (lambda: batch.qvel["a"], "from_dlpack"),
+        (lambda: np.array(batch.qvel, copy=False), "without a copy"),
+    ):
+        with pytest.raises((ValueError, IndexError), match=error):
+            bad()
+    batch.close()
 
 
 def test_stages_may_be_launched_together(driver, model):

@@ -280,10 +280,9 @@ class Batch(BatchNames, Core):
         *,
         mask: Any = None,
     ) -> tuple[np.ndarray, ...]:
-        """Distances of the nearest geoms along rays; see `cardan.batch.questions.rays`."""
-        if normal:
-            raise ValueError("ray: normals at the hits are not supported yet; normal should be False")
-        return questions.rays(self, pnt, vec, geomgroup, flg_static, bodyexclude, self._select(ids, mask))
+        """Distances, ids, and if asked normals of the nearest geoms along rays; see `cardan.batch.questions.rays`."""
+        found = questions.rays(self, pnt, vec, geomgroup, flg_static, bodyexclude, self._select(ids, mask))
+        return found if normal else found[:2]
 
     # models ----------------------------------------------------------------------
 

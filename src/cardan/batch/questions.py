@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.batch.select import per_world
-from cardan.batch.stages import RAY_HEAD, RAY_WIDTH, answer_jacobian, answer_rays
+from cardan.batch.stages import ANSWER_WIDTH, RAY_HEAD, RAY_WIDTH, answer_jacobian, answer_rays
 from cardan.collision.ray_scene import NGROUP
 from cardan.constants import mjMINVAL
 
@@ -47,7 +47,7 @@ def jacobians(batch: Batch, body: Any, point: Any, worlds: np.ndarray) -> tuple[
 
 def rays(
     batch: Batch, pnt: Any, vec: Any, geomgroup: Any, flg_static: bool, bodyexclude: Any, worlds: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances to the nearest geoms along rays, as `mj_ray`, at the worlds' states.
 
     Args:
@@ -60,7 +60,8 @@ def rays(
         worlds: ids (k,).
 
     Returns:
-        Distances in units of `vec` and ids of geoms, (k, nray) each; -1 where a ray meets nothing.
+        Distances in units of `vec` and ids of geoms, (k, nray) each, -1 where a ray meets nothing; normals of the
+        surfaces there (k, nray, 3), which point out of the geoms, 0 where a ray meets nothing.
     """
     k = len(worlds)
     nray = max(np.shape(a)[-2] if np.ndim(a) > 1 else 1 for a in (pnt, vec))
@@ -74,10 +75,11 @@ def rays(
     batch._call("ray", worlds, [("surfaces", 1)])
     head = np.r_[groups is not None, bool(flg_static), np.ones(NGROUP) if groups is None else groups]
     lines = np.concatenate([starts, directions, excluded[..., None]], axis=-1).reshape(k, nray * RAY_WIDTH)
-    answer = np.zeros((k, 2 * nray))
+    answer = np.zeros((k, ANSWER_WIDTH * nray))
     question = np.ascontiguousarray(np.hstack([np.broadcast_to(head, (k, RAY_HEAD)), lines]))
     _ask(batch, answer_rays, worlds, {"question": question, "answer": answer})
-    return answer[:, ::2].copy(), answer[:, 1::2].astype(np.int32)
+    found = answer.reshape(k, nray, ANSWER_WIDTH)
+    return found[..., 0].copy(), found[..., 1].astype(np.int32), found[..., 2:].copy()
 
 
 def _ask(batch: Batch, stage: Any, worlds: np.ndarray, arrays: dict[str, np.ndarray]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cardan.batch.worlds import NWARNING, read_row, row_size, write_row
+from cardan.collision.ray_normal import normal_at
 from cardan.collision.ray_scene import NGROUP, ray_scene
 from cardan.dynamics.jacobian import jac
 from cardan.jit import OK, stage
@@ -63,12 +64,12 @@ def answer_jacobian(m: Model, d: Data) -> int:
     return OK
 
 
-RAY_HEAD, RAY_WIDTH = 2 + NGROUP, 7
+RAY_HEAD, RAY_WIDTH, ANSWER_WIDTH = 2 + NGROUP, 7, 5
 
 
 @stage
 def answer_rays(m: Model, d: Data) -> int:
-    """Distances and geoms of rays.
+    """Distances, geoms and normals of rays, five numbers each.
 
     The question: whether groups count, whether static geoms are seen, which groups are seen (6); then, for each ray,
     point (3), direction (3), excluded body.
@@ -77,11 +78,15 @@ def answer_rays(m: Model, d: Data) -> int:
     by_group, static = question[0] != 0.0, question[1] != 0.0
     for k in range(NGROUP):
         d.work.ray_group[k] = int(question[2 + k])
-    for ray in range(len(d.work.batch_answer) // 2):
+    for ray in range(len(d.work.batch_answer) // ANSWER_WIDTH):
         at = RAY_HEAD + RAY_WIDTH * ray
         point = (question[at], question[at + 1], question[at + 2])
         vec = (question[at + 3], question[at + 4], question[at + 5])
         dist, geom = ray_scene(m, d, point, vec, by_group, static, int(question[at + 6]))
-        d.work.batch_answer[2 * ray] = dist
-        d.work.batch_answer[2 * ray + 1] = geom
+        normal = normal_at(m, d, geom, point, vec, dist)
+        to = ANSWER_WIDTH * ray
+        d.work.batch_answer[to] = dist
+        d.work.batch_answer[to + 1] = geom
+        for k in range(3):
+            d.work.batch_answer[to + 2 + k] = normal[k]
     return OK
