@@ -18,28 +18,18 @@ from cardan.model.kernel_views import Model
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-_SIZES = {
-    "M_rowadr": lambda m: m.nv + 1,
-    "M_colind": lambda m: m.nM,
-    "M_to_D": lambda m: m.nM,
-    "M_to_DT": lambda m: m.nM,
-    "D_rowadr": lambda m: m.nv + 1,
-    "D_colind": lambda m: m.nD,
-    "B_rowadr": lambda m: m.nbody + 1,
-    "B_colind": lambda m: m.nB,
-    "body_lastdof": lambda m: m.nbody,
-    "bvh_next": lambda m: max(1, int((m.body_bvhadr + m.body_bvhnum).max(initial=0))),
-    "geom_in_tree": lambda m: max(1, m.ngeom),
-    "flex_bvh_next": lambda m: max(1, m.nbvh - m.nbvhstatic),
-}
-"""Lengths of the tables, by their names without the group."""
+_TABLES = (
+    *("M_rowadr", "M_colind", "M_to_D", "M_to_DT", "D_rowadr", "D_colind", "B_rowadr", "B_colind"),
+    *("body_lastdof", "bvh_next", "geom_in_tree", "flex_bvh_next"),
+)
+"""Names of the tables without the group."""
 
-_IN_MODEL = {name: f"aux.{name}" for name in _SIZES}
+_IN_MODEL = {name: f"aux.{name}" for name in _TABLES}
 
 TOPOLOGY = Struct(
     "Topology",
     [
-        *(Field(f.name[4:], f.dtype, f.shape, f.doc) for f in DERIVED if f.name[4:] in _SIZES),
+        *(Field(f.name[4:], f.dtype, f.shape, f.doc) for f in DERIVED if f.name[4:] in _TABLES),
         Field("dof_below", "i4", ("any",), "number of dofs in the subtree of each, itself included"),
         Field("body_below", "i4", ("any",), "number of bodies in the subtree of each, itself included"),
         Field("body_firstdof", "i4", ("any",), "number of dofs of the bodies before each, and of all"),
@@ -61,13 +51,22 @@ def attach_tree_tables(m: MjModel) -> None:
     Raises:
         ValueError: the arrays contradict one another; the message says how.
     """
-    m._memory.attach_new({f"aux.{name}": size(m) for name, size in _SIZES.items()})
+    m._memory.attach_new(dict(zip(_IN_MODEL.values(), _lengths(m), strict=True)))
     memory = StructMemory(TOPOLOGY, {})
     memory.link(m._memory, _IN_MODEL)
     memory.attach_new({"dof_below": m.nv, "body_below": m.nbody, "body_firstdof": m.nbody + 1})
     wrong = call(find_topology, m._memory, memory)
     if wrong:
         raise ValueError(_bad_parent(m, _PARENTS[wrong]) if wrong in _PARENTS else _WRONG[wrong])
+
+
+def _lengths(m: MjModel) -> tuple[int, ...]:
+    """Lengths of the tables."""
+    sizes = m._memory.sizes
+    nv, nM, nD, nbody = sizes["nv"], sizes["nM"], sizes["nD"], sizes["nbody"]
+    nodes = int((m.body_bvhadr + m.body_bvhnum).max(initial=0))
+    parts = max(1, nodes), max(1, sizes["ngeom"]), max(1, sizes["nbvh"] - sizes["nbvhstatic"])
+    return (nv + 1, nM, nM, nM, nv + 1, nD, nbody + 1, sizes["nB"], nbody, *parts)
 
 
 def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:

@@ -242,6 +242,19 @@ def scalars_of(struct: Struct) -> dict[str, int]:
     return {field.name: i for i, field in enumerate(struct.fields) if field.is_scalar}
 
 
+@cache
+def _slots_of(struct: Struct, names: tuple[str, ...]) -> np.ndarray:
+    """Slots of several fields."""
+    return np.array([struct.slot[name] for name in names], np.int64)
+
+
+@cache
+def _inner_of(struct: Struct, names: tuple[str, ...]) -> tuple[np.dtype, list[int]]:
+    """Element type of several attached fields, and the second dimension of each."""
+    fields = [struct.by_name[name] for name in names]
+    return fields[0].numpy_dtype, [int(field.shape[1]) if len(field.shape) > 1 else 1 for field in fields]
+
+
 class Views(dict[str, np.ndarray]):
     """Views of memory by field name, each made when it is first asked for: a structure has hundreds of fields.
 
@@ -410,7 +423,7 @@ class StructMemory:
         """Attach many arrays, by the names of their fields, as `attach` does one."""
         rows = [self._take(name, array) for name, array in arrays.items()]
         if rows:
-            self.slots[[self.struct.slot[name] for name in arrays]] = rows
+            self.slots[_slots_of(self.struct, tuple(arrays))] = rows
 
     def _take(self, name: str, array: np.ndarray) -> tuple[int, int, int]:
         """Keep an array as that of a field; what stands in the field's slot then."""
@@ -427,8 +440,8 @@ class StructMemory:
 
         Second dimensions are the fields' own.
         """
-        fields = [self.struct.by_name[name] for name in lengths]
-        dtype, columns = fields[0].numpy_dtype, [int(f.shape[1]) if len(f.shape) > 1 else 1 for f in fields]
+        names = tuple(lengths)
+        dtype, columns = _inner_of(self.struct, names)
         step = max(1, 8 // dtype.itemsize)  # each begins at a multiple of 8 bytes
         sizes = [-(-length * n // step) * step for length, n in zip(lengths.values(), columns, strict=True)]
         starts = list(accumulate(sizes, initial=0))
@@ -443,12 +456,12 @@ class StructMemory:
 
         self.arrays.attached |= dict.fromkeys(lengths, view)
         rows[:, 0] = rows[:, 0] * dtype.itemsize + block.ctypes.data
-        self.slots[[self.struct.slot[name] for name in lengths]] = rows
+        self.slots[_slots_of(self.struct, names)] = rows
 
     def link(self, other: StructMemory, names: Mapping[str, str]) -> None:
         """Attach arrays of another memory, which must live as long as this one: names there, by those here."""
-        slot, theirs = self.struct.slot, other.struct.slot
-        self.slots[[slot[name] for name in names]] = other.slots[[theirs[name] for name in names.values()]]
+        theirs = _slots_of(other.struct, tuple(names.values()))
+        self.slots[_slots_of(self.struct, tuple(names))] = other.slots[theirs]
         self.arrays.attached |= dict.fromkeys(names, lambda name: other.arrays[names[name]])
 
     def set_scalars(self, values: Mapping[str, float]) -> None:
