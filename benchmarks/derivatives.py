@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import mujoco
 import numpy as np
 
 import cardan
+from benchmarks import models
 from benchmarks.scenes import HUMANOID, MODELS, MORE_SCENES, Scene, set_state, settled_state
 from benchmarks.timing import paired_ratio, save, steps_seconds
 
@@ -28,6 +30,12 @@ EXACT = (
     ),
 )
 """Scenes whose exact derivatives are timed."""
+GROWING = tuple(
+    Scene(f"chain of {n} dofs", partial(models.chain, n), settle=50, steps=100) for n in (3, 10, 30, 100, 300)
+)
+"""Scenes from which it is seen how the cost grows with the size."""
+HORIZON = 100
+"""Steps of the trajectories whose gradients are timed."""
 STEPS = 20
 
 
@@ -90,6 +98,43 @@ def exact() -> None:
     save("exact_derivatives", rows)
 
 
+def growth() -> None:
+    """Print and save how the time of exact A and B grows with the size of a chain."""
+    rows = {}
+    for scene in GROWING:
+        row = rows[scene.name] = exact_row(scene)
+        print(f"mjd_transition, {scene.name}: {row['steps']:.1f} steps, {1e3 * row['ours']:.3f} ms")
+    save("growth_derivatives", rows)
+
+
+def gradient() -> None:
+    """Print and save the time of the gradient of a loss over `HORIZON` steps ÷ that of the steps."""
+    rows = {}
+    for scene in (s for s in EXACT if s.name in ("humanoid", "arm26", "quadruped")):
+        m = scene.load(cardan)
+        d = cardan.MjData(m)
+        state = settled_state(cardan, m, scene)
+        controls = np.full((HORIZON, m.nu), scene.control)
+        last = np.ones(2 * m.nv + m.na)
+        set_state(d, state)
+        tape = cardan.record(m, d, HORIZON, controls)
+
+        def backward(tape: Any = tape, last: np.ndarray = last) -> float:
+            start = time.thread_time()
+            tape.gradient(last)
+            return time.thread_time() - start
+
+        def forward(m: Any = m, d: Any = d, state: Any = state) -> float:
+            set_state(d, state)
+            return steps_seconds(cardan, m, d, HORIZON)
+
+        backward()
+        forward()
+        row = rows[scene.name] = paired_ratio(backward, forward)
+        print(f"gradient of a loss over {HORIZON} steps, {scene.name}: {row['ratio']:.1f} times the steps")
+    save("derivative_gradients", rows)
+
+
 def main() -> None:
     """Print and save forward and centred differences, and exact derivatives."""
     reference_model, our_model = HUMANOID.load(mujoco), HUMANOID.load(cardan)
@@ -110,6 +155,8 @@ def main() -> None:
         )
     save("derivatives", rows)
     exact()
+    growth()
+    gradient()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = (DOCS / "performance.md", DOCS / "parity.md", DOCS / "gpu.md")
+PAGES = (DOCS / "performance.md", DOCS / "parity.md", DOCS / "gpu.md", DOCS / "derivatives.md")
 TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 Row = dict[str, Any]
@@ -81,6 +81,20 @@ COLUMNS: dict[str, Columns] = {
             f"{'yes' if row['converged'] else 'no'}, {'yes' if row['converged_reference'] else 'no'}"
         ),
         "derivatives alone ÷ reference": number("derivatives", ".2f"),
+    },
+    "growth_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
+    "derivative_gradients": {
+        "÷ steps": number("ratio", ".1f"),
+        "single pairs": low_to_high,
+        "ms": number("ours", ".2f", 1e3),
+        "steps, ms": number("reference", ".2f", 1e3),
+    },
+    "derivative_accuracy": {
+        key: number(key, ".0f") for key in ("states", "compared", "changing", "cornered", "unresolved", "beyond")
+    }
+    | {"largest error": number("largest", ".0e")},
+    "derivative_fuzz": {
+        key: number(key, ",.0f") for key in ("models", "states", "in contact", "left out", "not finite")
     },
     "first_steps": RATIO | {"s": number("ours", ".2f"), "reference": number("reference", ".2f")},
     "growth_chains": GROWTH,

@@ -199,3 +199,22 @@ def test_parameters_of_a_sliding_box():
             expected, is_smooth = richardson(outcome, 1e-5 * max(abs(value), 0.01))
             assert is_smooth
             np.testing.assert_allclose(tangents[:, k], expected, rtol=0.0, atol=CLOSE, err_msg=f"{name} {k}")
+
+
+@pytest.mark.parametrize("solref", [".03 .8", ".02 1"])
+def test_several_explicit_pairs_of_the_same_geoms(solref):
+    """Each contact has the parameters of its own pair, whichever of the pairs comes first, or both have the same."""
+    m = cardan.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/><body pos="0 0 .099"><freejoint/>
+        <geom name="box" type="box" size=".2 .15 .1" mass="2"/></body></worldbody><contact>
+        <pair geom1="floor" geom2="box" condim="3" friction=".5 .5" solref=".02 1"/>
+        <pair geom1="box" geom2="floor" condim="3" friction=".5 .5" solref="{solref}"/></contact></mujoco>"""
+    )
+    solve_to_the_end(m)
+    d = cardan.MjData(m)
+    d.qvel[:2] = 0.7, 0.2
+    for _ in range(3):
+        cardan.mj_step(m, d)
+    cardan.mj_forward(m, d)
+    assert d.ncon == 8
+    check(d, list(range(2 * m.nv)))

@@ -55,26 +55,60 @@ NO_TANGENTS = ("cardan.collision.sdf.",)
 
 
 @kernel
+def same_parameters(d: Data, con1: int, con2: int) -> bool:
+    """Whether two contacts have the same dimension, margin, friction, reference and impedance."""
+    if d.contact.dim[con1] != d.contact.dim[con2] or d.contact.includemargin[con1] != d.contact.includemargin[con2]:
+        return False
+    for i in range(5):
+        if d.contact.friction[con1, i] != d.contact.friction[con2, i]:
+            return False
+        if d.contact.solimp[con1, i] != d.contact.solimp[con2, i]:
+            return False
+    for i in range(2):
+        if d.contact.solref[con1, i] != d.contact.solref[con2, i]:
+            return False
+    return True
+
+
+@kernel
 def end_of_pair(d: Data, con: int) -> int:
-    """The contact after the last one of the geoms of contact `con`."""
+    """The contact after the last one of the geoms of contact `con` with its parameters."""
     end = con + 1
     while (
         end < d.ncon
         and d.contact.geom[end, 0] == d.contact.geom[con, 0]
         and d.contact.geom[end, 1] == d.contact.geom[con, 1]
+        and same_parameters(d, con, end)
     ):
         end += 1
     return end
 
 
 @kernel
-def explicit_pair(m: Model, geom1: int, geom2: int) -> int:
-    """The explicit pair that two geoms are, or -1."""
+def distance_of_parameters(m: Model, d: Data, con: int, pair: int) -> float:
+    """How far the parameters of a contact are from those of an explicit pair."""
+    total = abs(m.pair_dim[pair] - d.contact.dim[con])
+    total += abs(m.pair_margin[pair] - m.pair_gap[pair] - d.contact.includemargin[con])
+    for i in range(5):
+        total += abs(m.pair_friction[pair, i] - d.contact.friction[con, i])
+        total += abs(m.pair_solimp[pair, i] - d.contact.solimp[con, i])
+    for i in range(2):
+        total += abs(m.pair_solref[pair, i] - d.contact.solref[con, i])
+    return total
+
+
+@kernel
+def explicit_pair(m: Model, d: Data, con: int) -> int:
+    """The explicit pair of a contact: of those with its geoms the one with its parameters; -1 if there is none."""
+    geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
+    found, least = -1, 0.0
     for pair in range(m.npair):
         first, second = m.pair_geom1[pair], m.pair_geom2[pair]
         if (first == geom1 and second == geom2) or (first == geom2 and second == geom1):
-            return pair
-    return -1
+            distance = distance_of_parameters(m, d, con, pair)
+            if found < 0 or distance < least:
+                found, least = pair, distance
+    return found
 
 
 @kernel
@@ -124,14 +158,16 @@ def move_points(d: Data, con: int) -> None:
 def repeat_pair(m: Model, d: Data, con: int, end: int, collide: Any) -> None:
     """Compute the contacts from `con` to `end`, those of a pair of geoms, by their collision function `collide`.
 
-    If it does not find as many as there are (somebody removed some), their touching points are moved.
+    Several explicit pairs of the same geoms and parameters have them several times. If there are others than the
+    function finds (somebody removed some), their touching points are moved.
     """
     geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
-    pair = explicit_pair(m, geom1, geom2)
+    pair = explicit_pair(m, d, con)
     d.work.near_margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
-    if collide(m, d, geom1, geom2) == end - con:
+    found = collide(m, d, geom1, geom2)
+    if found > 0 and (end - con) % found == 0:
         for k in range(end - con):
-            complete_contact(m, d, con + k, k, geom1, geom2, pair)
+            complete_contact(m, d, con + k, k % found, geom1, geom2, pair)
     else:
         for k in range(con, end):
             move_points(d, k)
