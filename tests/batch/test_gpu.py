@@ -385,8 +385,6 @@ REAL: dict[str, Any] = {
     **{name: STEPPED[name] for name in ("humanoid", "arm26", "slider_crank", "ant", "quadruped", "barkour")},
     "quadruped on terrain": models.quadruped,
     "hand with meshes": UNSEEN / "mujoco_menagerie/leap_hand/scene_right.xml",
-    "aloha": SHARED_MODELS / "suite/gym-aloha/gym_aloha/assets/bimanual_viperx_end_effector_insertion.xml",
-    "hammock": SHARED_MODELS / "mujoco/hammock/hammock.xml",
 }
 
 
