@@ -17,7 +17,7 @@ NAMES = (
     "derivatives",
     "optimisation",
 )
-NAMES += ("newest", "rollout", "batch", "cluster", "first_steps")
+NAMES += ("newest", "every_model", "collision", "rollout", "batch", "cluster", "first_steps")
 NAMES += (
     "compiling",
     "loading",

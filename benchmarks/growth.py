@@ -1,40 +1,91 @@
-"""How the time of a step grows with the size of chains, piles and cloths: exponents, ours and the reference's."""
+"""How the time of a step and memory grow with the size of chains, piles, crowds and cloths.
+
+Exponents are those of a power of the size, fitted to all sizes. Memory is the growth of the process by data objects
+that have made a step, each with its own.
+"""
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
 import numpy as np
+import psutil
 
-from benchmarks.scenes import CHAINS, CLOTHS, PILES, Scene
-from benchmarks.stepping import measure, show
-from benchmarks.timing import save
+import cardan
+from benchmarks import growth_assets
+from benchmarks.scenes import CHAINS, CLOTHS, HUMANOIDS, PILES, Scene, State, set_state, settled_state
+from benchmarks.stepping import compare, show
+from benchmarks.timing import Rows, save
 
-FAMILIES = {"chains": CHAINS, "piles": PILES, "cloths": CLOTHS}
+FAMILIES = {"chains": CHAINS, "piles": PILES, "humanoids": HUMANOIDS, "cloths": CLOTHS}
+LONG = 0.2
+"""Seconds of a step from which on three pairs are enough."""
+LEAST_MEMORY = 2**25
+"""Bytes by which the process grows, at least, when memory is measured."""
 
 
-def exponent(sizes: list[int], seconds: list[float]) -> float:
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     """Slope of the straight line through the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def growth(scenes: tuple[Scene, ...]) -> dict[str, dict[str, float]]:
+def memory_of_data(engine: Any, model: Any, state: State) -> float:
+    """Bytes that a data object takes after a step."""
+    process, kept = psutil.Process(), []
+    gc.collect()
+    before = process.memory_info().rss
+    while len(kept) < 500 and (not kept or process.memory_info().rss - before < LEAST_MEMORY):
+        data = engine.MjData(model)
+        set_state(data, state)
+        engine.mj_step(model, data)
+        kept.append(data)
+    return max(1, process.memory_info().rss - before) / len(kept)
+
+
+def measure(scene: Scene) -> dict[str, float]:
+    """Timings and memory of one scene."""
+    reference_model, model = scene.load(mujoco), scene.load(cardan)
+    state = settled_state(cardan, model, scene)
+    one = compare(model, reference_model, state, 1, 1)["reference"]
+    row = compare(model, reference_model, state, scene.steps, 3 if one * scene.steps > LONG else 7)
+    row["memory"] = memory_of_data(cardan, model, state)
+    row["memory_reference"] = memory_of_data(mujoco, reference_model, state)
+    return row
+
+
+def growth(scenes: tuple[Scene, ...]) -> Rows:
     """Timings of a family of scenes, named by their sizes, and the exponents."""
-    rows, sizes = {}, [int(scene.name.split()[-1]) for scene in scenes]
+    rows: Rows = {}
     for scene in scenes:
-        rows[scene.name] = measure(scene, pairs=7)
+        rows[scene.name] = measure(scene) | {"size": int(scene.name.split()[-1])}
         show(scene.name, rows[scene.name])
-    ours, reference = (
-        exponent(sizes, [row[key] for row in rows.values()]) for key in ("us_per_step", "us_per_step_reference")
-    )
-    rows["exponent"] = {"ours": ours, "reference": reference}
-    print(f"  exponent {ours:.2f}, reference {reference:.2f}")
+    rows["exponent"] = exponents(rows, {"time": "us_per_step", "memory": "memory"})
     return rows
+
+
+def exponents(rows: Rows, keys: dict[str, str]) -> dict[str, float]:
+    """The exponents of some columns, ours and the reference's, over the rows that have them."""
+    found = {}
+    for what, key in keys.items():
+        for suffix in ("", "_reference"):
+            points = [(row["size"], row[key + suffix]) for row in rows.values() if key + suffix in row]
+            found[what + suffix] = exponent(*zip(*points, strict=True))
+        print(f"  exponent of {what} {found[what]:.2f}, reference {found[what + '_reference']:.2f}", flush=True)
+    return found
 
 
 def main() -> None:
     """Print and save all families."""
     for name, scenes in FAMILIES.items():
-        print(f"growth of the time of a step: {name}")
+        print(f"growth of the time of a step: {name}", flush=True)
         save(f"growth_{name}", growth(scenes))
+    for name, measured in growth_assets.FAMILIES.items():
+        print(f"growth of loading, steps and rays: {name}", flush=True)
+        rows = measured()
+        save(f"growth_{name}", rows | {"exponent": exponents(rows, growth_assets.COLUMNS)})
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -69,6 +72,29 @@ def pile(bodies: int) -> str:
 <worldbody><geom type="plane" size="1 1 1"/>{walls}{"".join(falling)}</worldbody></mujoco>"""
 
 
+def humanoids(path: Path, count: int) -> str:
+    """Copies of the shared humanoid, two metres apart in rows of ten, which fall to the ground; without its motors."""
+    root = ElementTree.parse(path).getroot()
+    for section in ("contact", "tendon", "actuator", "keyframe"):
+        for element in root.findall(section):
+            root.remove(element)
+    world = root.find("worldbody")
+    torso = next(body for body in world.findall("body") if body.find("freejoint") is not None)
+    world.remove(torso)
+    for camera in torso.findall("camera"):
+        torso.remove(camera)
+    for light in world.findall("light"):
+        world.remove(light)
+    text = ElementTree.tostring(torso, "unicode")
+    names = re.compile(r' name="[^"]*"')
+    text = names.sub("", text)
+    for k in range(count):
+        frame = ElementTree.SubElement(world, "frame", pos=f"{2 * (k % 10)} {2 * (k // 10)} 0")
+        frame.append(ElementTree.fromstring(text))
+    ElementTree.SubElement(root, "size", memory="1G")
+    return ElementTree.tostring(root, "unicode")
+
+
 def cloth(side: int) -> str:
     """A cloth of side x side vertices, held at two corners, with edges of constant length; it collides with itself."""
     corners = f"0 {side - 1}"
@@ -112,11 +138,16 @@ def muscle_arm(segments: int = 15) -> str:
 <tendon>{"".join(tendons)}</tendon><actuator>{"".join(muscles)}</actuator></mujoco>"""
 
 
-def quadruped(rows: int = 200) -> str:
-    """A walking machine with feet of meshes on a rough height field of `rows` x `rows` points."""
-    rng = np.random.default_rng(3)
+def terrain(rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Heights of rough ground between 0 and 1, at `rows` x `rows` points."""
     x, y = np.meshgrid(np.linspace(-10, 10, rows), np.linspace(-10, 10, rows))
-    ground = 0.5 + 0.2 * np.sin(1.3 * x) * np.cos(1.1 * y) + 0.02 * rng.standard_normal(x.shape)
+    return 0.5 + 0.2 * np.sin(1.3 * x) * np.cos(1.1 * y) + 0.02 * rng.standard_normal(x.shape)
+
+
+def quadruped(rows: int = 200, file: Path | None = None) -> str:
+    """A walking machine with feet of meshes on a rough height field, of `rows` x `rows` points or from a file."""
+    rng = np.random.default_rng(3)
+    ground = f'file="{file}"' if file else f'nrow="{rows}" ncol="{rows}" elevation="{numbers(terrain(rows, rng))}"'
     foot = numbers(0.05 * points_on_sphere(rng, 40) * [1.5, 1, 0.8])
     legs = "".join(
         f"""<body pos="{0.3 * sx} {0.2 * sy} 0"><joint name="roll{sx}{sy}" axis="1 0 0" range="-40 40"/>
@@ -135,10 +166,29 @@ def quadruped(rows: int = 200) -> str:
     )
     return f"""<mujoco><option timestep="0.002"/><default><joint damping="1" armature=".02"/></default>
 <asset><mesh name="foot" vertex="{foot}"/>
-<hfield name="ground" nrow="{rows}" ncol="{rows}" size="10 10 .6 .2" elevation="{numbers(ground)}"/></asset>
+<hfield name="ground" size="10 10 .6 .2" {ground}/></asset>
 <worldbody><geom type="hfield" hfield="ground"/>
 <body pos="0 0 1.1"><freejoint/><geom type="box" size=".35 .15 .08"/>{legs}</body></worldbody>
 <actuator>{servos}</actuator></mujoco>"""
+
+
+def bumpy_sphere(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) and faces of a sphere with bumps: `rows` rings of twice as many vertices, and two poles."""
+    columns = 2 * rows
+    latitude = np.pi * (np.arange(rows) + 1) / (rows + 1)
+    longitude = 2 * np.pi * np.arange(columns) / columns
+    theta, phi = (angle.ravel() for angle in np.meshgrid(latitude, longitude, indexing="ij"))
+    radius = 0.3 * (1.0 + 0.05 * np.sin(9 * theta) * np.cos(7 * phi))
+    ring = radius[:, None] * np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=1)
+    vertex = np.concatenate([ring, [[0, 0, 0.3], [0, 0, -0.3]]])
+    i, j = (at.ravel() for at in np.indices((rows - 1, columns)))
+    a, b = i * columns + j, i * columns + (j + 1) % columns
+    c, d = a + columns, b + columns
+    j = np.arange(columns)
+    after, last = (j + 1) % columns, (rows - 1) * columns
+    north, south = np.full(columns, len(ring)), np.full(columns, len(ring) + 1)
+    corners = ((a, c, d), (a, d, b), (north, j, after), (south, last + after, last + j))
+    return vertex, np.concatenate([np.stack(part, axis=1) for part in corners])
 
 
 def mesh_robot(meshes: int = 50, vertices: int = 500) -> str:

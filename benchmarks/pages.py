@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import plots
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -38,10 +39,28 @@ STEP: Columns = RATIO | {
     "reference": number("us_per_step_reference", ".1f"),
     "contacts": number("contacts", ".0f"),
 }
+
+
+def share(key: str) -> Callable[[Row], str]:
+    """A column of one number of the row ÷ the reference's."""
+    return lambda row: f"{row[key] / row[key + '_reference']:.2f}" if key in row else ""
+
+
 GROWTH: Columns = {
     "÷ reference": number("ratio", ".2f"),
     "µs a step": number("us_per_step", ".1f"),
     "reference": number("us_per_step_reference", ".1f"),
+    "memory ÷ reference": share("memory"),
+    "MB": number("memory", ".1f", 1e-6),
+}
+GROWTH_OF_ASSETS: Columns = {
+    "load ÷ reference": number("load_ratio", ".2f"),
+    "ms": number("load", ",.1f", 1e3),
+    "step ÷": number("ratio", ".2f"),
+    "µs": number("us_per_step", ".1f"),
+    "ray ÷": number("ray_ratio", ".2f"),
+    "memory ÷": share("memory"),
+    "MB": number("memory", ".1f", 1e-6),
 }
 MILLISECONDS: Columns = RATIO | {"ms": number("ours", ".2f", 1e3), "reference": number("reference", ".2f", 1e3)}
 PARITY_CELLS = tuple(f"{solver}, {cone}" for solver in ("PGS", "CG", "Newton") for cone in ("pyramidal", "elliptic"))
@@ -66,6 +85,14 @@ COLUMNS: dict[str, Columns] = {
         "reset of 2 % ÷ step": number("reset of 2 % ÷ step", ".3f"),
         "difference from threads": number("difference after a step", ".0e"),
     },
+    "collision": {
+        "÷ reference": number("ratio", ".2f"),
+        "µs": number("us", ".1f"),
+        "reference": number("us_reference", ".1f"),
+        "contacts": number("contacts", ".0f"),
+    },
+    "every_model": {"÷ 3.1.6": number("ratio", ".2f"), "single pairs": low_to_high, "÷ newest": number("newest", ".2f")}
+    | {"µs a step": number("us_per_step", ".1f"), "contacts": number("contacts", ".0f")},
     "calls": RATIO | {"µs": number("ours", ".2f", 1e6), "reference": number("reference", ".2f", 1e6)},
     "compiling": MILLISECONDS,
     "loading": MILLISECONDS,
@@ -99,6 +126,9 @@ COLUMNS: dict[str, Columns] = {
     "first_steps": RATIO | {"s": number("ours", ".2f"), "reference": number("reference", ".2f")},
     "growth_chains": GROWTH,
     "growth_cloths": GROWTH,
+    "growth_height_fields": GROWTH_OF_ASSETS,
+    "growth_humanoids": GROWTH,
+    "growth_meshes": GROWTH_OF_ASSETS,
     "growth_piles": GROWTH,
     "long_runs": {
         "drift": number("drift", ".2e"),
@@ -143,7 +173,7 @@ COLUMNS: dict[str, Columns] = {
         "with two threads": number("two", ",.0f"),
         "two threads × one": number("threads", ".2f"),
     },
-    "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high},
+    "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high, "kB": number("kB", ".0f")},
     "settings": STEP,
     "soft_elastic": STEP,
     "soft_flexes": STEP,
@@ -168,9 +198,16 @@ def table(name: str) -> str:
     for title, row in results["rows"].items():
         if title != "exponent":
             lines.append(f"| {title} | " + " | ".join(cell(row) for cell in columns.values()) + " |")
-    exponent = results["rows"].get("exponent")
-    power = f"Exponents: {exponent['ours']:.2f}, reference {exponent['reference']:.2f}. " if exponent else ""
-    return "\n".join([*lines, "", f"{power}{results['machine']}, {results['date']}."])
+    powers = exponents(results["rows"].get("exponent", {}))
+    return "\n".join([*lines, "", f"{powers}{results['machine']}, {results['date']}."])
+
+
+def exponents(found: Row) -> str:
+    """A sentence about the exponents of the columns, with the reference's in brackets."""
+    parts = [
+        f"{key} {found[key]:.2f} ({found[key + '_reference']:.2f})" for key in found if key + "_reference" in found
+    ]
+    return f"Exponents, the reference's in brackets: {', '.join(parts)}. " if parts else ""
 
 
 def with_tables(text: str) -> str:
@@ -180,6 +217,7 @@ def with_tables(text: str) -> str:
 
 def main() -> None:
     """Write the tables of all pages."""
+    plots.main()
     for page in PAGES:
         page.write_text(with_tables(page.read_text()))
 

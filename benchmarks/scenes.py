@@ -73,11 +73,15 @@ MORE_SCENES = (
     Scene("quadruped on terrain", models.quadruped, settle=500, steps=500),
 )
 CHAINS = tuple(
-    Scene(f"chain of {n}", partial(models.chain, n), settle=50, steps=max(3, 20000 // n))
-    for n in (10, 30, 100, 300, 1000)
+    Scene(f"chain of {n}", partial(models.chain, n), settle=min(50, 50000 // n), steps=max(1, 20000 // n))
+    for n in (10, 30, 100, 300, 1000, 3000)
 )
 PILES = tuple(
-    Scene(f"pile of {n}", partial(models.pile, n), settle=150, steps=max(1, 2000 // n)) for n in (100, 300, 1000)
+    Scene(f"pile of {n}", partial(models.pile, n), settle=150, steps=max(1, 1000 // n)) for n in (100, 300, 1000, 3000)
+)
+HUMANOIDS = tuple(
+    Scene(f"humanoids, {n}", partial(models.humanoids, HUMANOID.path, n), settle=150, steps=max(2, 300 // n))
+    for n in (1, 3, 10, 30, 100)
 )
 CLOTHS = tuple(
     Scene(f"cloth of {n}", partial(models.cloth, n), settle=20, steps=max(2, 20000 // n**2)) for n in (10, 20, 40, 80)

@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 
 import cardan
-from benchmarks.scenes import MORE_SCENES, SCENES, Scene, set_state, settled_state
+from benchmarks.scenes import MORE_SCENES, SCENES, Scene, State, set_state, settled_state
 from benchmarks.timing import PAIRS, paired_ratio, save, steps_seconds
 
 
@@ -19,18 +19,23 @@ def measure(scene: Scene, options: dict[str, Any] | None = None, pairs: int = PA
     for name, value in (options or {}).items():
         setattr(reference_model.opt, name, value)
         setattr(our_model.opt, name, value)
+    return compare(our_model, reference_model, state, scene.steps, pairs)
+
+
+def compare(our_model: Any, reference_model: Any, state: State, steps: int, pairs: int = PAIRS) -> dict[str, float]:
+    """Paired timing of steps of two models from the same state."""
     reference_data, our_data = mujoco.MjData(reference_model), cardan.MjData(our_model)
 
     def run(engine: Any, model: Any, data: Any) -> float:
         set_state(data, state)
-        return steps_seconds(engine, model, data, scene.steps)
+        return steps_seconds(engine, model, data, steps)
 
     run(cardan, our_model, our_data)
     result = paired_ratio(
         lambda: run(cardan, our_model, our_data), lambda: run(mujoco, reference_model, reference_data), pairs
     )
-    result["us_per_step"] = 1e6 * result["ours"] / scene.steps
-    result["us_per_step_reference"] = 1e6 * result["reference"] / scene.steps
+    result["us_per_step"] = 1e6 * result["ours"] / steps
+    result["us_per_step_reference"] = 1e6 * result["reference"] / steps
     result["contacts"] = our_data.ncon
     result["contacts_reference"] = reference_data.ncon
     return result

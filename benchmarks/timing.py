@@ -14,6 +14,9 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 PAIRS = 9
 
+Rows = dict[str, dict[str, float]]
+"""What was measured of each case, by its name."""
+
 
 def steps_seconds(engine: Any, model: Any, data: Any, steps: int) -> float:
     """Processor seconds of this thread for `steps` calls of ``mj_step`` from Python.

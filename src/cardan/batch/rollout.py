@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from cardan.api.arguments import check_pair
 from cardan.batch.shapes import checked_rows, results, unchecked_rows
+from cardan.batch.threads import deal
 from cardan.batch.worlds import BYTES, TIME, WORDS, rollout_input, rollout_output
 from cardan.enums.data import mjtState
 from cardan.model.mjdata import MjData
@@ -27,8 +28,6 @@ from cardan.step.pipeline import STEP, cached_program
 from cardan.step.run import attached, run
 from cardan.step.state import STATE_FIELDS, field_sizes, state_fields, state_size
 from cardan.step.status import ROLLOUT_FROZEN
-
-BLOCKS_PER_THREAD = 8
 
 _INPUT_FIELDS = tuple(name for bit, name in STATE_FIELDS if bit & mjtState.mjSTATE_USER)
 _DEFAULT_INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat")
@@ -167,10 +166,8 @@ def _run_all(model: MjModel, workers: list[MjData], worlds: Worlds) -> None:
         model, "rollout", (rollout_input, *STEP, rollout_output), answers={ROLLOUT_FROZEN: _repeat_last_row}
     )
     start = _start_inputs(model, workers[0], worlds.control_spec)
-    size = nroll if len(workers) == 1 else max(1, nroll // (BLOCKS_PER_THREAD * len(workers)))
-    blocks = [worlds.block(begin, min(begin + size, nroll)) for begin in range(0, nroll, size)]
     if len(workers) == 1:
-        _run_block(program, model, workers[0], blocks[0], start)
+        _run_block(program, model, workers[0], worlds, start)
         return
     free: SimpleQueue[MjData] = SimpleQueue()
     for d in workers:
@@ -184,7 +181,7 @@ def _run_all(model: MjModel, workers: list[MjData], worlds: Worlds) -> None:
             free.put(d)
 
     with ThreadPoolExecutor(len(workers)) as pool:
-        for done in [pool.submit(work, block) for block in blocks]:
+        for done in [pool.submit(work, worlds.block(*ends)) for ends in deal(nroll, len(workers))]:
             done.result()
 
 
