@@ -6,16 +6,17 @@ that have made a step, each with its own.
 
 from __future__ import annotations
 
-import gc
+import importlib
+import multiprocessing
 from collections.abc import Sequence
-from typing import Any
+from concurrent.futures import ProcessPoolExecutor
 
 import mujoco
 import numpy as np
-import psutil
 
 import cardan
 from benchmarks import growth_assets
+from benchmarks.memory import resident
 from benchmarks.scenes import CHAINS, CLOTHS, HUMANOIDS, PILES, Scene, State, set_state, settled_state
 from benchmarks.stepping import compare, show
 from benchmarks.timing import Rows, save
@@ -23,8 +24,8 @@ from benchmarks.timing import Rows, save
 FAMILIES = {"chains": CHAINS, "piles": PILES, "humanoids": HUMANOIDS, "cloths": CLOTHS}
 LONG = 0.2
 """Seconds of a step from which on three pairs are enough."""
-LEAST_MEMORY = 2**25
-"""Bytes by which the process grows, at least, when memory is measured."""
+LEAST_MEMORY, MOST_DATA = 2**25, 200
+"""Bytes by which a process grows, at least, when memory is measured; and data objects that it makes at most."""
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -32,17 +33,25 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def memory_of_data(engine: Any, model: Any, state: State) -> float:
-    """Bytes that a data object takes after a step."""
-    process, kept = psutil.Process(), []
-    gc.collect()
-    before = process.memory_info().rss
-    while len(kept) < 500 and (not kept or process.memory_info().rss - before < LEAST_MEMORY):
+def bytes_of_data(name: str, scene: Scene, state: State) -> float:
+    """Bytes that a data object of an engine takes after a step."""
+    engine = importlib.import_module(name)
+    model = scene.load(engine)
+    kept = [engine.MjData(model)]
+    engine.mj_step(model, kept[0])
+    before = resident()
+    while len(kept) < MOST_DATA and (len(kept) == 1 or resident() - before < LEAST_MEMORY):
         data = engine.MjData(model)
         set_state(data, state)
         engine.mj_step(model, data)
         kept.append(data)
-    return max(1, process.memory_info().rss - before) / len(kept)
+    return (resident() - before) / (len(kept) - 1)
+
+
+def memory_of_data(name: str, scene: Scene, state: State) -> float:
+    """`bytes_of_data` in a process of its own: memory freed by earlier work would be used again unseen."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(bytes_of_data, name, scene, state).result()
 
 
 def measure(scene: Scene) -> dict[str, float]:
@@ -51,8 +60,8 @@ def measure(scene: Scene) -> dict[str, float]:
     state = settled_state(cardan, model, scene)
     one = compare(model, reference_model, state, 1, 1)["reference"]
     row = compare(model, reference_model, state, scene.steps, 3 if one * scene.steps > LONG else 7)
-    row["memory"] = memory_of_data(cardan, model, state)
-    row["memory_reference"] = memory_of_data(mujoco, reference_model, state)
+    row["memory"] = memory_of_data("cardan", scene, state)
+    row["memory_reference"] = memory_of_data("mujoco", scene, state)
     return row
 
 

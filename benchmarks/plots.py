@@ -13,7 +13,7 @@ PANELS = (
     ("chains", "us_per_step", "chains, µs a step", "bodies"),
     ("piles", "us_per_step", "piles, µs a step", "bodies"),
     ("humanoids", "us_per_step", "humanoids, µs a step", "humanoids"),
-    ("humanoids", "memory", "humanoids, bytes of an MjData", "humanoids"),
+    ("meshes", "memory", "meshes, bytes to load", "faces"),
     ("meshes", "load", "meshes, s to load", "faces"),
     ("meshes", "ray", "meshes, s a ray", "faces"),
     ("height_fields", "load", "height fields, s to load", "points"),
