@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+import cardan
 from cardan.jit import collider, jit_enabled, kernel
 from cardan.jit.cache import helper
 from cardan.jit.front.stage import entry_of
@@ -76,6 +77,18 @@ def test_numba_is_left_as_it_was_and_functions_inside_are_compiled():
     symbol, code = compile_entry(entry_of(measure))
     assert symbol.encode() in code
     assert [getattr(place, name) for place, name in places] == before
+
+
+def test_functions_of_the_interface_are_compiled():
+    """What calls their kernels is made from text and belongs to no module."""
+    from cardan.jit.binding.functions import Binding, KernelBinding
+    from cardan.jit.front.compile import compile_entry
+
+    assert cardan.mju_dot3
+    binding = next(
+        b for b in Binding.all.values() if isinstance(b, KernelBinding) and b.entry.name.endswith("mju_dot3")
+    )
+    assert symbol.encode() in code
 
 
 def test_a_remembered_call_has_the_options_of_its_caller():

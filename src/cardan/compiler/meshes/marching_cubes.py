@@ -77,7 +77,7 @@ def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     cells = np.argwhere((case > 0) & (case < 255))
     kinds = case[tuple(cells.T)]
     corners, places = [np.empty((0, 3), np.int64)], [np.empty(0, np.int64)]
-    for kind in np.unique(kinds):
+    for kind in np.flatnonzero(np.bincount(kinds)):
         here = np.flatnonzero(kinds == kind)
         for number, triangle in enumerate(_triangles(int(kind))):
             keys = [_edge_key(cells[here, ::-1], edge, values.shape) for edge in triangle]

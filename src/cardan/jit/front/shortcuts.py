@@ -35,7 +35,8 @@ class KernelCompiler(CompilerBase):
         """The passes: all but those for expressions of NumPy arrays, and, without functions inside, for closures."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         function = self.state.func_id.func
-        idle = [NopythonRewrites] if function.__module__.startswith("cardan.") else []
+        module = function.__module__ or ""  # functions made from text have none
+        idle = [NopythonRewrites] if module.startswith("cardan.") else []
         if not any(isinstance(constant, CodeType) for constant in function.__code__.co_consts):
             idle += [InlineClosureLikes, MakeFunctionToJitFunction]
         manager.passes = [step for step in manager.passes if step[0] not in idle]
