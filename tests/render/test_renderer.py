@@ -8,6 +8,8 @@ from PIL import Image
 
 import cardan
 from cardan.enums import mjtObj, mjtRndFlag
+from cardan.jit import jit_enabled
+from cardan.render.geoms import PART_FACES
 
 WALL = """<mujoco><visual><headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/><map znear="0.1" zfar="20"/>
 <quality offsamples="{samples}" numslices="8" numstacks="6"/></visual><statistic extent="1"/><worldbody>
@@ -193,3 +195,39 @@ def test_depths_of_triangles_smaller_than_pixels() -> None:
     near = 1.0 / depth  # linear in the picture, for a plane
     np.testing.assert_allclose(np.diff(near, 2, axis=0), 0.0, atol=1e-5)
     np.testing.assert_allclose(np.diff(near, 2, axis=1), 0.0, atol=1e-5)
+
+
+def bumpy(rows: int) -> str:
+    """A model of a mesh of 2 rows² triangles, on a plane that reflects."""
+    longitude, latitude = np.meshgrid(np.linspace(0, 2 * np.pi, rows, False), np.linspace(-1.4, 1.4, rows + 1))
+    radius = 1 + 0.05 * np.sin(9 * longitude) * np.sin(9 * latitude)
+    points = [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)]
+    vert = np.stack([radius * part for part in points], -1)
+    number = np.arange((rows + 1) * rows).reshape(rows + 1, rows)
+    right = np.roll(number, -1, 1)
+    face = np.stack([number[:-1], right[:-1], right[1:], number[:-1], right[1:], number[1:]], -1)
+    vertices, faces = (" ".join(map(str, part.ravel().tolist())) for part in (vert.round(4), face))
+    return f"""<mujoco>
+      <asset><mesh name="bumpy" vertex="{vertices}" face="{faces}"/><material name="mirror" reflectance=".4"/></asset>
+      <worldbody>
+        <light pos="1 0 4"/><geom type="plane" size="3 3 .1" pos="0 0 -1.1" material="mirror"/>
+        <geom type="mesh" mesh="bumpy" contype="0" conaffinity="0"/>
+      </worldbody></mujoco>"""
+
+
+@pytest.mark.skipif(not jit_enabled, reason="takes minutes in the interpreter")
+def test_large_meshes_are_divided_among_threads():
+    model = cardan.MjModel.from_xml_string(bumpy(72))
+    assert model.nmeshface > PART_FACES
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    pictures, inside = [], 0.0
+    for threads in (1, 2, 3):
+        with cardan.Renderer(model, 60, 80, threads=threads) as renderer:
+            renderer.update_scene(data)
+            pictures.append(renderer.render())
+            renderer.enable_segmentation_rendering()
+            inside = (renderer.render()[..., 0] == 1).mean()
+    assert 0.05 < inside < 0.9
+    np.testing.assert_array_equal(pictures[0], pictures[1])
+    np.testing.assert_array_equal(pictures[0], pictures[2])
