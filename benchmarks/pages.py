@@ -170,7 +170,6 @@ COLUMNS: dict[str, Columns] = {
     },
     "render_batch": {
         "pictures a second": number("one", ",.0f"),
-        "with two threads": number("two", ",.0f"),
         "two threads × one": number("threads", ".2f"),
     },
     "rollout": {"ratio": number("ratio", ".2f"), "single pairs": low_to_high, "kB": number("kB", ".0f")},

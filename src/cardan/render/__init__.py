@@ -1,10 +1,11 @@
 """The renderer: from a scene to a picture, without OpenGL. Kernels do the work, a file a step of it.
 
-- ``fields``: the tables of what kernels see; ``calls``: how a kernel is called.
+- ``fields``: the tables of what kernels see; ``kernel_views``, ``stubs``: their types; ``single``: numbers of 32 bits;
+  ``calls``: how a kernel is called.
 - ``assets``: what is kept of a model; ``shapes``: geometric shapes as triangles; ``textures``: texels.
 - ``camera``, ``lights``: views and their matrices. ``frame``: the order of the steps, memory and threads.
-- ``instances`` → ``geometry`` (with ``lighting``, ``texturing``) → ``tiles`` → ``raster`` → ``shading`` (with
-  ``grids``, ``sampling``, ``shadows``, ``sky``) → ``picture``.
+- ``geoms`` → ``instances`` → ``geometry`` (with ``lighting``, ``texturing``) → ``tiles`` → ``raster`` → ``shading``
+  (with ``grids``, ``sampling``, ``shadows``, ``sky``) → ``picture``.
 - ``canvas``, ``scene``, ``text``, ``labels``, ``figure``, ``context``, ``mjr``: the functions ``mjr_*``; ``renderer``:
   the class `Renderer`; ``gl_context``: a class that programs expect.
 """
