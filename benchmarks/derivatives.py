@@ -30,9 +30,7 @@ EXACT = (
     ),
 )
 """Scenes whose exact derivatives are timed."""
-GROWING = tuple(
-    Scene(f"chain of {n} dofs", partial(models.chain, n), settle=50, steps=100) for n in (3, 10, 30, 100, 300)
-)
+GROWING = tuple(Scene(f"chain of {n} dofs", partial(models.chain, n), settle=50, steps=100) for n in (3, 10, 30, 100))
 """Scenes from which it is seen how the cost grows with the size."""
 HORIZON = 100
 """Steps of the trajectories whose gradients are timed."""
