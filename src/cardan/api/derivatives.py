@@ -110,7 +110,16 @@ def mjd_transitionFD(
     _write(D, result[nx:, nx:].T)
 
 
-def mjd_transition(m: MjModel, d: MjData, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> None:
+def mjd_transition(
+    m: MjModel,
+    d: MjData,
+    A: Matrix,
+    B: Matrix,
+    C: Matrix,
+    D: Matrix,
+    contacts: str = "exact",
+    reach: float | None = None,
+) -> None:
     """Jacobians of `mj_step`, exact up to rounding: dx_next = A dx + B du, dsensor = C dx + D du.
 
     The same as `mjd_transitionFD`, without differences: tangents go through the stages of the step. Where the step has
@@ -124,21 +133,27 @@ def mjd_transition(m: MjModel, d: MjData, A: Matrix, B: Matrix, C: Matrix, D: Ma
         B: (2 nv + na, nu), or None.
         C: (nsensordata, 2 nv + na), or None.
         D: (nsensordata, nu), or None.
+        contacts: "smooth" lets geoms that don't touch, but are within `reach`, take part in the derivatives (and in
+            nothing else), so that they see contacts that are not made yet; see docs/derivatives.md.
+        reach: that distance, m; None for the mean size of the model's bodies (``m.stat.meansize``).
 
     Raises:
         NotImplementedError: the model or the state has a feature without derivatives; the message names it.
         RuntimeError: native code is switched off (``CARDAN_JIT=0``).
         TypeError: an array of another shape or type.
+        ValueError: `contacts` or `reach` is something else.
     """
+    from cardan.derive.distant import reach_of
     from cardan.derive.transition import transition_derivatives
 
     check_pair("mjd_transition", m, d)
+    distance = reach_of("mjd_transition", m, contacts, reach)
     sizes = m._memory.sizes
     nx, ns, nu = 2 * sizes["nv"] + sizes["na"], sizes["nsensordata"], sizes["nu"]
     if not (_fits(A, nx, nx) and _fits(B, nx, nu) and _fits(C, ns, nx) and _fits(D, ns, nu)):
         _check_targets(_transition_targets(m, A, B, C, D))
     by_state, by_control = A is not None or C is not None, B is not None or D is not None
-    result = transition_derivatives(m, d, by_state, by_control, (C is not None or D is not None) and ns > 0)
+    result = transition_derivatives(m, d, by_state, by_control, (C is not None or D is not None) and ns > 0, distance)
     if A is not None:
         A[...] = result[:nx, :nx]
     if B is not None:

@@ -21,6 +21,8 @@ def derivatives(
     of: Sequence[str] = ("qpos", "qvel", "act", "sensordata"),
     by: Sequence[str] = ("qpos", "qvel", "act", "ctrl"),
     after: str = "step",
+    contacts: str = "exact",
+    reach: float | None = None,
 ) -> dict[tuple[str, str], np.ndarray]:
     """Derivatives of any real field of the data by any real field of data or model, exact up to rounding.
 
@@ -35,6 +37,9 @@ def derivatives(
         of: names of results, as ``"qvel"``, ``"sensordata[2]"`` or ``"xpos[3, 0]"``.
         by: names of inputs, as ``"ctrl"``, ``"body_mass"``, ``"geom_friction[3]"`` or ``"opt.gravity"``.
         after: "step" for derivatives of `mj_step`, "forward" for those of `mj_forward`.
+        contacts: "smooth" lets geoms that don't touch, but are within `reach`, take part in the derivatives (and in
+            nothing else), so that they see contacts that are not made yet; see docs/derivatives.md.
+        reach: that distance, m; None for the mean size of the model's bodies (``m.stat.meansize``).
 
     Returns:
         For each pair of a result and an input an array with the shape of the result, then that of the input. Positions
@@ -45,15 +50,25 @@ def derivatives(
         NotImplementedError: the model or the state has a feature without derivatives; the message names it.
         RuntimeError: native code is switched off (``CARDAN_JIT=0``).
         TypeError: a name is no string, or `m` and `d` are none.
-        ValueError: there is no such field, or `after` is something else.
+        ValueError: there is no such field, or `after`, `contacts` or `reach` is something else.
     """
+    from cardan.derive.distant import reach_of
     from cardan.derive.sensitivity import sensitivities
 
     check_pair("derivatives", m, d)
-    return sensitivities(m, d, (of,) if isinstance(of, str) else of, (by,) if isinstance(by, str) else by, after)
+    distance = reach_of("derivatives", m, contacts, reach)
+    results, inputs = (of,) if isinstance(of, str) else of, (by,) if isinstance(by, str) else by
+    return sensitivities(m, d, results, inputs, after, distance)
 
 
-def record(m: MjModel, d: MjData, nstep: int, controls: np.ndarray | None = None) -> Tape:
+def record(
+    m: MjModel,
+    d: MjData,
+    nstep: int,
+    controls: np.ndarray | None = None,
+    contacts: str = "exact",
+    reach: float | None = None,
+) -> Tape:
     """Simulate some steps and keep what gradients of the trajectory need.
 
     ``tape.gradient(dL_dstate, dL_dsensors)`` then goes back over the steps with their exact Jacobians. The tape keeps
@@ -64,15 +79,20 @@ def record(m: MjModel, d: MjData, nstep: int, controls: np.ndarray | None = None
         d: data; it is stepped `nstep` times.
         nstep: number of steps.
         controls: controls of each step, (nstep, nu); None for those of `d`.
+        contacts: "smooth" lets geoms that don't touch, but are within `reach`, take part in the derivatives (and in
+            nothing else), so that they see contacts that are not made yet; see docs/derivatives.md.
+        reach: that distance, m; None for the mean size of the model's bodies (``m.stat.meansize``).
 
     Raises:
         TypeError: `nstep` is no integer, or `m` and `d` are none.
-        ValueError: `nstep` is negative, or `controls` has another shape.
+        ValueError: `nstep` is negative, `controls` has another shape, or `contacts` or `reach` is something else.
     """
+    from cardan.derive.distant import reach_of
     from cardan.derive.tape import record as start
 
     check_pair("record", m, d)
-    return start(m, d, integer("record", "nstep", nstep), controls)
+    distance = reach_of("record", m, contacts, reach)
+    return start(m, d, integer("record", "nstep", nstep), controls, distance)
 
 
 __all__ = ["derivatives", "record"]

@@ -15,6 +15,7 @@ from cardan.constraint.make import clear_constraint, constraint_stages, record_u
 from cardan.constraint.project import projection_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.derive.contact import contact_stages, freeze_points
+from cardan.derive.distant import collision_with_distance, soften_distant
 from cardan.derive.integration import clear_step_imbalance, euler_imbalance, implicitfast_imbalance, take_step
 from cardan.derive.program import Plain
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
@@ -43,13 +44,13 @@ def constraint_tangents(m: MjModel, stage: Stage, codes: tuple[int, ...]) -> Seq
         codes: numbers of the pairs of types that touch (`derive.contact.contact_codes`).
     """
     several = m.opt.integrator == mjtIntegrator.mjINT_RK4
-    if stage is collision:
-        return [*([Plain(collision)] if several else []), Plain(freeze_points), *contact_stages(m, codes)]
+    if stage is collision or stage is collision_with_distance:
+        return [*([Plain(stage)] if several else []), Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:
         return [CLEAR]
     if stage is record_use:
         return []
-    if stage is reference_constraint or stage in constraint_stages(m):
+    if stage is soften_distant or stage is reference_constraint or stage in constraint_stages(m):
         return [stage]
     if several and stage in projection_stages(m):
         return [Plain(stage)]

@@ -26,6 +26,7 @@ from cardan.collision.detection import complete_contact
 from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
 from cardan.collision.table import COLLIDERS, EXACT
 from cardan.constants import mjENBL_NATIVECCD
+from cardan.derive.distant import distant_margin, is_distant
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.vector import (
     add3,
@@ -163,11 +164,17 @@ def repeat_pair(m: Model, d: Data, con: int, end: int, collide: Any) -> None:
     """
     geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
     pair = explicit_pair(m, d, con)
-    d.work.near_margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
+    distant = is_distant(d, con)
+    if distant:
+        d.work.near_margin = distant_margin(d, con, end)
+    else:
+        d.work.near_margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
     found = collide(m, d, geom1, geom2)
     if found > 0 and (end - con) % found == 0:
         for k in range(end - con):
             complete_contact(m, d, con + k, k % found, geom1, geom2, pair)
+            if distant:
+                d.contact.exclude[con + k] = 0
     else:
         for k in range(con, end):
             move_points(d, k)

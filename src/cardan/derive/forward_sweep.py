@@ -54,7 +54,7 @@ def sensitivities_of(tape: Tape, by: Sequence[str]) -> dict[str, tuple[np.ndarra
         if p.field in rows:
             first = rows[p.field].start
             states[0, first + p.numbers, np.arange(end - len(p.numbers), end)] = 1.0
-    course = linearisation(m, "step")
+    course = linearisation(m, "step", tape.reach)
     varying = {f: r for f, r in rows.items() if r.stop > r.start}
     outputs = (*varying, *(("d.sensordata",) if m.nsensordata else ()))
     for k in range(n if total else 0):

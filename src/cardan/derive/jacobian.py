@@ -77,14 +77,15 @@ class StepJacobian:
     Args:
         m: model.
         sensors: whether sensor data are among the results.
+        reach: distance, m, up to which contacts take part that aren't made; 0 for none.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
 
-    def __init__(self, m: MjModel, sensors: bool) -> None:
-        self.course = linearisation(m, "step" if sensors else "step without sensors")
+    def __init__(self, m: MjModel, sensors: bool, reach: float) -> None:
+        self.course = linearisation(m, "step" if sensors else "step without sensors", reach)
         self.sensors = sensors
         memory, nv, na, nu = self.course.d._memory, m.nv, m.na, m.nu
         rows, columns = 2 * nv + na + (m.nsensordata if sensors else 0), 2 * nv + na + nu
@@ -197,16 +198,22 @@ def _plain_segment(program: Program) -> tuple[int, ...]:
     return (program.table.ctypes.data, len(program.table), 0, 0, 0, 0, 1)
 
 
-def step_jacobian(m: MjModel, sensors: bool) -> StepJacobian:
+def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0) -> StepJacobian:
     """The Jacobians of a step of a model, kept with it for each thread until an option or a callback is set.
+
+    Args:
+        m: model.
+        sensors: whether sensor data are among the results.
+        reach: distance, m, up to which contacts take part that aren't made (`derive.distant`); 0 for none.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
-    key = (("step jacobian", sensors, threading.get_ident()), hooks.version)
+    key = (("step jacobian", sensors, reach > 0.0, threading.get_ident()), hooks.version)
     found = m._programs.get(key)
     if found is None:
         with BUILDING:
-            found = m._programs[key] = StepJacobian(m, sensors)
+            found = m._programs[key] = StepJacobian(m, sensors, reach)
+    found.course.set_reach(reach)
     return found

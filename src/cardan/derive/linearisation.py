@@ -16,6 +16,7 @@ import numpy as np
 
 from cardan.derive.constrained import integrator_tangents
 from cardan.derive.contact import all_codes, contact_codes
+from cardan.derive.distant import program_with_distance, with_distance
 from cardan.derive.integration import factor_step
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
@@ -81,6 +82,7 @@ class Linearisation:
     Args:
         m: model; its options stay as they are while this is in use.
         course: a name in `COURSES`.
+        distant: whether contacts at a distance take part (`derive.distant`), up to `reach`.
 
     Attributes:
         d: data of its own, with the values.
@@ -94,7 +96,7 @@ class Linearisation:
         RuntimeError: native code is switched off.
     """
 
-    def __init__(self, m: MjModel, course: str) -> None:
+    def __init__(self, m: MjModel, course: str, distant: bool = False) -> None:
         check_derivable(m)
         self.m, self.d = m, MjData(m)
         self.space = TangentSpace(m)
@@ -107,9 +109,15 @@ class Linearisation:
         self._stages = pipeline.resolve(m, (*kind.values, *kind.after))
         self.several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
         self.values = pipeline.cached_program(m, ("values", course), self._value_items(kind))
+        if distant:
+            self.values, self._stages = program_with_distance(self.values), with_distance(self._stages)
         self.codes: tuple[int, ...] = ()
         self.structure: tuple[Any, ...] = ()
         self._programs: dict[Any, TangentProgram] = {}
+
+    def set_reach(self, reach: float) -> None:
+        """Set the distance, in m, up to which contacts take part."""
+        self.d._memory.scalars["work.reach"][0] = reach
 
     def _value_items(self, kind: Course) -> tuple[Any, ...]:
         """Items that compute the values, and what the implicit function theorem needs."""
@@ -208,15 +216,21 @@ class Linearisation:
         return found
 
 
-def linearisation(m: MjModel, course: str) -> Linearisation:
+def linearisation(m: MjModel, course: str, reach: float = 0.0) -> Linearisation:
     """The derivatives of a course of a model, kept with it for each thread until an option or a callback is set.
+
+    Args:
+        m: model.
+        course: a name in `COURSES`.
+        reach: distance, m, up to which geoms that don't touch have contacts (`derive.distant`); 0 for none.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
-    key = (("linearisation", course, threading.get_ident()), hooks.version)
+    key = (("linearisation", course, reach > 0.0, threading.get_ident()), hooks.version)
     if key not in m._programs:
         with BUILDING:
-            m._programs[key] = Linearisation(m, course)
+            m._programs[key] = Linearisation(m, course, reach > 0.0)
+    m._programs[key].set_reach(reach)
     return m._programs[key]

@@ -30,7 +30,7 @@ def seeds_of(course: Linearisation, by: Part) -> np.ndarray:
 
 
 def sensitivities(
-    m: MjModel, d: MjData, of: Sequence[str], by: Sequence[str], after: str = "step"
+    m: MjModel, d: MjData, of: Sequence[str], by: Sequence[str], after: str = "step", reach: float = 0.0
 ) -> dict[tuple[str, str], np.ndarray]:
     """Derivatives of fields by fields.
 
@@ -40,6 +40,7 @@ def sensitivities(
         of: names of results.
         by: names of inputs.
         after: "step" or "forward".
+        reach: distance up to which contacts take part that aren't made (`derive.distant`); 0 for none.
 
     Returns:
         For each pair (result, input) an array with the shape of the result, then that of the input.
@@ -51,7 +52,7 @@ def sensitivities(
     """
     if after not in AFTER:
         raise ValueError(f'derivatives: after must be "step" or "forward", not {after!r}')
-    course = linearisation(m, AFTER[after])
+    course = linearisation(m, AFTER[after], reach)
     course.start(d)
     results = [part(m, course.d, text) for text in of]
     inputs = [part(m, course.d, text) for text in by]

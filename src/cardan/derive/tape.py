@@ -51,10 +51,11 @@ class Tape:
         nstep: number of steps.
         qpos, qvel, act: states before each step and after the last, (nstep + 1, ...).
         sensordata: sensor data of each step, (nstep, nsensordata).
+        reach: distance, m, up to which geoms that don't touch take part in derivatives (`derive.distant`).
     """
 
-    def __init__(self, m: MjModel, d: MjData, controls: np.ndarray) -> None:
-        self.m, self.nstep = m, len(controls)
+    def __init__(self, m: MjModel, d: MjData, controls: np.ndarray, reach: float = 0.0) -> None:
+        self.m, self.nstep, self.reach = m, len(controls), reach
         self._start = MjData(m)
         self._start._copy_values(d)
         self._times: list[float] = []
@@ -111,7 +112,7 @@ class Tape:
         adjoint, controls = by_states[n].copy(), np.zeros((n, m.nu))
         for k in range(n - 1, -1, -1):
             sensed = by_sensors is not None and by_sensors[k].any()
-            jacobian = transition_derivatives(m, self.data_at(k), True, True, bool(sensed))
+            jacobian = transition_derivatives(m, self.data_at(k), True, True, bool(sensed), self.reach)
             pulled = jacobian[:nx].T @ adjoint
             if by_sensors is not None and sensed:
                 pulled += jacobian[nx:].T @ by_sensors[k]
@@ -140,11 +141,11 @@ class Tape:
         return sensitivities_of(self, (by,) if isinstance(by, str) else by)
 
 
-def record(m: MjModel, d: MjData, nstep: int, controls: np.ndarray | None) -> Tape:
+def record(m: MjModel, d: MjData, nstep: int, controls: np.ndarray | None, reach: float = 0.0) -> Tape:
     """Simulate and record; see `cardan.api.gradients.record`."""
     if nstep < 0:
         raise ValueError(f"record: nstep must not be negative, got {nstep}")
     given = np.broadcast_to(d.ctrl, (nstep, m.nu)) if controls is None else np.asarray(controls, float)
     if given.shape != (nstep, m.nu):
         raise ValueError(f"record: controls should be of shape ({nstep}, {m.nu}), got {given.shape}")
-    return Tape(m, d, np.array(given))
+    return Tape(m, d, np.array(given), reach)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 
-def transition_derivatives(m: MjModel, d: MjData, state: bool, control: bool, sensors: bool) -> np.ndarray:
+def transition_derivatives(
+    m: MjModel, d: MjData, state: bool, control: bool, sensors: bool, reach: float = 0.0
+) -> np.ndarray:
     """Derivatives of the next state and the sensor data of a step by the state and the controls.
 
     Args:
@@ -22,6 +24,7 @@ def transition_derivatives(m: MjModel, d: MjData, state: bool, control: bool, se
         state: whether derivatives by the state are wanted.
         control: whether those by the controls are.
         sensors: whether those of sensor data are.
+        reach: distance up to which contacts take part that aren't made (`derive.distant`); 0 for none.
 
     Returns:
         (2 nv + na + nsensordata, 2 nv + na + nu): a row a result, a column an input; what was not wanted is not
@@ -31,4 +34,4 @@ def transition_derivatives(m: MjModel, d: MjData, state: bool, control: bool, se
         NotImplementedError: the model or the state has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
-    return step_jacobian(m, sensors).compute(d, state, control)
+    return step_jacobian(m, sensors, reach).compute(d, state, control)

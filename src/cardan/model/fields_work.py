@@ -364,6 +364,7 @@ WORK: tuple[Field, ...] = (
     Field("work.seed_act", "f8", ("na",), "derivatives: 0, with directions of the activations as tangents"),
     Field("work.seed_ctrl", "f8", ("nu",), "derivatives: 0, with directions of the controls as tangents"),
     Field("work.outcome", "f8", ("any",), "derivatives: the state after a step, in the tangent space, and sensor data"),
+    Field("work.reach", "f8", (), "derivatives: distance, m, up to which geoms that don't touch have contacts in them"),
     # of worlds side by side, work.buffer shows real numbers only (jit/layout/lanes.py)
     Field("work.buffer_i8", "i8", ("any",), "reset: integers of 8 bytes of the arrays of fixed size"),
     Field("work.buffer_i4", "i4", ("any",), "reset: those of 4 bytes"),
