@@ -30,6 +30,7 @@ NAMES += (
     "calls",
     "gpu_code",
     "render",
+    "pictures",
 )
 ASKED_FOR = ("gpu",)
 """Those that run only when they are named: they need a machine of their own."""

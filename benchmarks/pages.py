@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from benchmarks import plots
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = (DOCS / "performance.md", DOCS / "parity.md", DOCS / "gpu.md", DOCS / "derivatives.md")
+PAGES = tuple(DOCS / f"{name}.md" for name in ("performance", "parity", "gpu", "derivatives", "pictures"))
 TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 Row = dict[str, Any]
@@ -68,6 +69,31 @@ PARITY: Columns = {cell: number(cell, ".0e") for cell in PARITY_CELLS} | {
     "share": lambda row: f"{row['share']:.2%} of {row['states']}",
     "beyond": number("beyond", ".0f"),
 }
+
+PICTURES: Columns = {
+    title: number(key, ".4f")
+    for name in ("segments", "depths", "colours", "similarity")
+    for title, key in ((name, name), (f"{name}, scatter", f"{name}_reference"))
+}
+
+
+def by_measure(rows: dict[str, Row]) -> dict[str, Row]:
+    """How many pictures are above the bar of each measure; how low the others are. The row `bar` has the bars."""
+    pictures = [row for title, row in rows.items() if title != "bar"]
+    return {
+        name: {
+            "bar": bar,
+            "above": sum(row[name] > bar for row in pictures),
+            "pictures": len(pictures),
+            "median": statistics.median(row[name] for row in pictures),
+            "lowest": min(row[name] for row in pictures),
+        }
+        for name, bar in rows["bar"].items()
+    }
+
+
+SUMMARIES: dict[str, Callable[[dict[str, Row]], dict[str, Row]]] = {"pictures": by_measure}
+"""What makes the rows of a table of the results, where there are too many of them."""
 
 COLUMNS: dict[str, Columns] = {
     "accuracy": {
@@ -147,6 +173,13 @@ COLUMNS: dict[str, Columns] = {
     "newest": RATIO,
     "parity": PARITY,
     "soft_parity": PARITY | {"left out": number("left out", ".0f")},
+    "pictures": {
+        "bar": number("bar", "g"),
+        "pictures above it": lambda row: f"{row['above']:.0f} of {row['pictures']:.0f}",
+        "median": number("median", ".4f"),
+        "lowest": number("lowest", ".4f"),
+    },
+    "pictures_short": PICTURES,
     "reading": {"longest, s": number("longest", ".2f"), "cases": number("cases", ".0f")},
     "batch": {
         "÷ rollout": number("rollout", ".2f"),
@@ -194,7 +227,8 @@ def table(name: str) -> str:
     results = json.loads((RESULTS / f"{name}.json").read_text())
     columns = COLUMNS[name]
     lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
-    for title, row in results["rows"].items():
+    rows = SUMMARIES[name](results["rows"]) if name in SUMMARIES else results["rows"]
+    for title, row in rows.items():
         if title != "exponent":
             lines.append(f"| {title} | " + " | ".join(cell(row) for cell in columns.values()) + " |")
     powers = exponents(results["rows"].get("exponent", {}))

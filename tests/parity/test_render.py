@@ -1,7 +1,7 @@
 """Pictures against the reference's, drawn in software by OSMesa; skipped where that isn't installed.
 
-The measures and their bars are those of `pictures_compared`. ``CARDAN_FULL_TESTS=1`` looks at all shared models; which pictures
-fall short, and why, stands in `docs/pictures.md`.
+The measures and their bars are those of `pictures_compared`. ``CARDAN_FULL_TESTS=1`` looks at all shared models; which
+pictures fall short, and why, stands in `docs/pictures.md`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 from models import SHARED_MODELS, shared_model_files
-from pictures_compared import CAMERAS, CannotDraw, can_draw_reference, compare, own_pictures, reaches, reference_pictures
+from pictures_compared import (
+    CAMERAS,
+    CannotDraw,
+    can_draw_reference,
+    compare,
+    own_pictures,
+    reaches,
+    reference_pictures,
+)
 
 from cardan.jit import jit_enabled
 

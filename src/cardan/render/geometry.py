@@ -16,7 +16,7 @@ from cardan.render.kernel_views import Assets, Frame
 from cardan.render.lighting import light_vertex
 from cardan.render.texturing import vertex_texcoord
 
-GEOM_SKIN = int(mjtGeom.mjGEOM_SKIN)
+GEOM_SKIN, GEOM_MESH = int(mjtGeom.mjGEOM_SKIN), int(mjtGeom.mjGEOM_MESH)
 SMALL = 1e-30
 NEAR_MARGIN = 1.001
 """Distance to which lines are cut off, in distances of the near plane."""
@@ -321,10 +321,9 @@ def set_up_lines(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
 def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
     """Triangles of an instance's shape that can be seen; returns their number."""
     shape = f.inst_shape[inst]
-    # what is seen through is seen from inside, too, but for skins
-    cull = (f.cull != 0 and (not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] == GEOM_SKIN)) or f.view_shadow[
-        view
-    ] != 0
+    # what is seen through is seen from inside, too, but for skins and meshes
+    one_sided = not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] in (GEOM_SKIN, GEOM_MESH)
+    cull = (f.cull != 0 and one_sided) or f.view_shadow[view] != 0
     lit = f.mode == COLORS and not f.view_shadow[view]
     begin = vertex - f.view_vertadr[view]
     count = 0

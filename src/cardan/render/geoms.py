@@ -63,7 +63,7 @@ def opacity_of(f: Frame, geom: int) -> float:
         height += (f.eye[k] - f.scene_f[geom, POS + k]) * f.scene_f[geom, MAT + 3 * k + 2]
     if kind == PLANE and height < 0.0:
         opacity = 1.0 - (1.0 - BACK_OPACITY * opacity) ** 2
-    if kind == SKIN:  # their fronts are drawn twice, as in the reference
+    if kind in (SKIN, MESH):  # their fronts are drawn twice, as in the reference
         opacity = 1.0 - (1.0 - opacity) ** 2
     return opacity
 

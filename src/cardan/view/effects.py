@@ -1,4 +1,4 @@
-"""Sky, fog and shadows in the browser."""
+"""Lights, sky, fog, haze and shadows in the browser."""
 
 from __future__ import annotations
 
@@ -8,16 +8,31 @@ import numpy as np
 
 from cardan.enums import mjtRndFlag, mjtTexture
 from cardan.model import MjModel
+from cardan.view.instances import GEOM
+from cardan.view.lights import Lights, linear
 from cardan.view.shapes import ModelSurfaces
 
 if TYPE_CHECKING:
     from viser import SceneApi
 
-SHADOW, FOG, SKYBOX = (getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("SHADOW", "FOG", "SKYBOX"))
+SHADOW, FOG, HAZE, SKYBOX = (getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("SHADOW", "FOG", "HAZE", "SKYBOX"))
 SIDE = 0
 """The side of a sky's cube whose colours from top to bottom are the background."""
 LIGHT = 0.4
-"""Strength of the light from all around."""
+"""Strength of the light from all around, where the model has no lights of its own."""
+HEADLIGHT = 1.5
+"""The same for a headlight of strength 1, which comes from all around, too: pages have a camera each."""
+
+
+def has_horizon(geoms: np.ndarray) -> bool:
+    """Whether a plane without bounds is among the geoms."""
+    return bool(((geoms["type"] == GEOM["PLANE"]) & (geoms["size"][:, :2].min(1, initial=np.inf) <= 0.0)).any())
+
+
+def surrounding(lights: np.ndarray) -> float:
+    """Strength of the light from all around: ambient light, and the headlight."""
+    color = lights["ambient"].sum(0) + lights["diffuse"][lights["headlight"] != 0].sum(0)
+    return HEADLIGHT * float(linear(color).mean())
 
 
 class Effects:
@@ -32,23 +47,42 @@ class Effects:
     def __init__(self, scene: SceneApi, model: MjModel, surfaces: ModelSurfaces) -> None:
         self._scene, self._surfaces = scene, surfaces
         extent, map_ = float(model.stat.extent), model.vis.map
+        self.lights = Lights(scene, np.array(model.stat.center), extent)
+        far = float(map_.zfar) * extent
+        # that share of the way to the horizon is covered
+        self._haze = ((1.0 - float(map_.haze)) * far, far)
+        self._haze_color = tuple(float(c) for c in np.array(model.vis.rgba.haze[:3]))
         self._fog = (float(map_.fogstart) * extent, float(map_.fogend) * extent)
         self._fog_color = tuple(float(c) for c in np.array(model.vis.rgba.fog[:3]))
         skies = np.flatnonzero(np.array(model.tex_type) == mjtTexture.mjTEXTURE_SKYBOX.value)
         self._sky = int(skies[0]) if len(skies) else -1
-        self._shown: tuple[bool, bool, bool] | None = None
-        scene.configure_environment_map("studio", environment_intensity=LIGHT)
+        self._shown: tuple[object, ...] | None = None
 
-    def show(self, flags: np.ndarray) -> None:
-        """Follow the rendering flags."""
-        wanted = (bool(flags[SHADOW]), bool(flags[FOG]), bool(flags[SKYBOX]))
+    def show(self, flags: np.ndarray, lights: np.ndarray, horizon: bool) -> None:
+        """Follow the rendering flags and the lights.
+
+        Args:
+            flags: rendering flags (mjtRndFlag).
+            lights: (n,) array of the structure of `MjvLight`.
+            horizon: whether there is a plane without bounds.
+        """
+        shadow, sky = bool(flags[SHADOW]), bool(flags[SKYBOX]) and self._sky >= 0
+        self.lights.show(lights, shadow)
+        haze = bool(flags[HAZE]) and sky and horizon and self._haze[0] < self._haze[1]
+        wanted = (shadow, bool(flags[FOG]), sky, haze, self.lights.count > 0, surrounding(lights))
         if wanted == self._shown:
             return
         self._shown = wanted
-        shadow, fog, sky = wanted
-        self._scene.configure_default_lights(cast_shadow=shadow)
-        self._scene.configure_fog(*self._fog, color=self._fog_color, enabled=fog)  # type: ignore[arg-type]
-        self._scene.set_background_image(self.background() if sky and self._sky >= 0 else None)
+        self._scene.configure_default_lights(self.lights.count == 0, cast_shadow=shadow)
+        strength = surrounding(lights) if self.lights.count else LIGHT
+        self._scene.configure_environment_map("studio", environment_intensity=strength)
+        fog, color = (self._fog, self._fog_color) if flags[FOG] else (self._haze, self._haze_color)
+        self._scene.configure_fog(*fog, color=color, enabled=bool(flags[FOG]) or haze)  # type: ignore[arg-type]
+        self._scene.set_background_image(self.background() if sky else None)
+
+    def clear(self) -> None:
+        """Remove the lights."""
+        self.lights.clear()
 
     def background(self) -> np.ndarray:
         """The colours of the sky from top to bottom, (height, 16, 3) uint8."""

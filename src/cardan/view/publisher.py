@@ -14,15 +14,15 @@ import numpy as np
 from cardan.enums import mjtCatBit
 from cardan.step.report import tell
 from cardan.view.camera import Cameras, Pose
-from cardan.view.effects import Effects
-from cardan.view.instances import GEOM, Batch, Kind, instances_of, joined
+from cardan.view.effects import Effects, has_horizon
+from cardan.view.instances import Batch, Kind, instances_of, joined
 from cardan.view.looks import Painter
 from cardan.view.mouse import Mouse
 from cardan.view.nodes import ROOT, Nodes
 from cardan.view.planes import Planes
 from cardan.view.session import Session
 from cardan.view.shapes import ModelSurfaces, Unit
-from cardan.view.soft import Soft, soft_scene
+from cardan.view.soft import Soft, SoftGeoms, soft_scene
 from cardan.view.texts import Labels, LineNode
 from cardan.visual import MjvCamera, MjvScene, mjv_updateScene
 
@@ -45,7 +45,9 @@ class Picture:
 
     Attributes:
         geoms: (n,) array of the structure of `MjvGeom`.
-        soft: flexes and skins.
+        world: (n,) number of the world that each geom belongs to.
+        soft: flexes and skins, of each world.
+        lights: (n,) array of the structure of `MjvLight`.
         flags: rendering flags.
     """
 
@@ -53,29 +55,33 @@ class Picture:
         self.scene = MjvScene(session.model, MAXGEOM)
         self._camera = MjvCamera()
         self.geoms = self.scene.geom_values[:0]
-        self.soft = soft_scene(self.scene)
+        self.world = np.zeros(0, int)
+        self.soft = [soft_scene(self.scene)]
+        self.lights = self.scene.light_values[:0]
         self.flags = session.flags.copy()
 
     def take(self, session: Session) -> None:
         """Make the scene of the present state; the session's lock is held."""
         m, scene = session.model, self.scene
         self.flags = session.flags.copy()
-        parts = [self._other(session, k) for k in range(len(session.others))]
+        has_soft = bool(m.nflex or m.nskin)
+        count = 1 + len(session.others)
+        parts, softs = [], []
+        for k in range(1, count):
+            origin = place_of_world(k, count, SPACING * float(m.stat.extent))
+            mjv_updateScene(m, session.others[k - 1], session.option, None, self._camera, MOVING, scene)
+            parts.append(scene.geom_values[: scene.ngeom].copy())
+            parts[-1]["pos"] += origin
+            if has_soft:
+                softs.append(soft_scene(scene).moved(origin))
         mjv_updateScene(m, session.data, session.option, session.perturb, session.camera, ALL, scene)
         parts.append(scene.geom_values[: scene.ngeom].copy())
-        if len(session.user_geoms):
-            parts.append(session.user_geoms)
-        self.geoms = np.concatenate(parts) if len(parts) > 1 else parts[0]
-        if m.nflex or m.nskin:
-            self.soft = soft_scene(scene)
-
-    def _other(self, session: Session, k: int) -> np.ndarray:
-        """What moves in a further world, at its place; flexes and skins are shown of the first world only."""
-        scene = self.scene
-        mjv_updateScene(session.model, session.others[k], session.option, None, self._camera, MOVING, scene)
-        geoms = scene.geom_values[: scene.ngeom].copy()
-        geoms["pos"] += place_of_world(k + 1, len(session.others) + 1, SPACING * float(session.model.stat.extent))
-        return geoms[~np.isin(geoms["type"], (GEOM["FLEX"], GEOM["SKIN"]))]
+        parts.append(session.user_geoms)
+        self.geoms = np.concatenate(parts)
+        self.world = np.repeat([*range(1, count), 0, 0], [len(part) for part in parts])
+        self.lights = scene.light_values[: scene.nlight].copy()
+        if has_soft:
+            self.soft = [soft_scene(scene), *softs]
 
 
 def place_of_world(k: int, count: int, spacing: float) -> np.ndarray:
@@ -116,7 +122,7 @@ class Publisher:
         session, scene = self.session, self._server.scene
         m = session.model
         if self._generation >= 0:
-            for part in (self.nodes, self.planes, self.soft, self.labels, self.lines):
+            for part in (self.nodes, self.planes, self.soft, self.labels, self.lines, self.effects):
                 part.clear()
         self._generation = session.generation
         self.picture = Picture(session)
@@ -195,18 +201,19 @@ class Publisher:
             self._counted = (now, self.sent)
 
     def _send(self, pose: Pose | None) -> None:
-        geoms, soft, flags = self.picture.geoms, self.picture.soft, self.picture.flags
+        picture = self.picture
+        geoms, soft, flags = picture.geoms, SoftGeoms(picture.geoms, picture.world, picture.soft), picture.flags
         looks = self.painter.looks(geoms, flags)
         batches = instances_of(geoms)
-        points = self.soft.points(geoms, soft)
+        points = self.soft.points(soft)
         if points is not None:
             self._add(batches, ("unit", Unit.SPHERE.value, -1), points)
-        edges, owner = self.soft.edges(geoms, soft)
+        edges, owner = self.soft.edges(soft)
         with self._server.atomic():
-            self.effects.show(flags)
+            self.effects.show(flags, picture.lights, has_horizon(geoms))
             self.nodes.show(batches, looks)
             self.planes.show(geoms, looks)
-            self.soft.show(geoms, soft, looks)
+            self.soft.show(soft, looks)
             self.labels.show(geoms)
             self.lines.show(geoms, edges, looks.rgb[owner] / 255.0)
             self.cameras.tell(pose)

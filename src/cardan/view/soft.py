@@ -35,6 +35,30 @@ class SoftScene(NamedTuple):
     vertices: bool
     edges: bool
 
+    def moved(self, shift: np.ndarray) -> SoftScene:
+        """The same at another place."""
+        names = ("flexface", "flexvert", "skinvert")
+        return self._replace(**{name: (getattr(self, name).reshape(-1, 3) + shift).ravel() for name in names})
+
+
+class SoftGeoms(NamedTuple):
+    """The flexes and skins of all worlds.
+
+    Attributes:
+        geoms: (n,) array of the structure of `MjvGeom`: all geoms of the scene.
+        world: (n,) number of the world that each geom belongs to.
+        scenes: flexes and skins of each world.
+    """
+
+    geoms: np.ndarray
+    world: np.ndarray
+    scenes: list[SoftScene]
+
+    def which(self, *kinds: str) -> list[tuple[int, int, SoftScene]]:
+        """Geoms of these types: the geom, the id of its flex or skin, and what is known of its world."""
+        found = np.flatnonzero(np.isin(self.geoms["type"], [GEOM[kind] for kind in kinds]))
+        return [(int(k), int(self.geoms["objid"][k]), self.scenes[int(self.world[k])]) for k in found]
+
 
 def soft_scene(scene: MjvScene) -> SoftScene:
     """A copy of what a scene knows of flexes and skins."""
@@ -57,17 +81,17 @@ class Soft:
         self._faceadr = np.array(first.flexfaceadr)
         self._handles: dict[str, tuple[bytes, Any]] = {}
 
-    def show(self, geoms: np.ndarray, soft: SoftScene, looks: Looks) -> None:
-        """Show the flexes and skins among these geoms."""
+    def show(self, soft: SoftGeoms, looks: Looks) -> None:
+        """Show the flexes and skins of all worlds."""
         shown = set()
-        for k in np.flatnonzero((geoms["type"] == GEOM["FLEX"]) | (geoms["type"] == GEOM["SKIN"])):
-            number = int(geoms["objid"][k])
-            if geoms["type"][k] == GEOM["FLEX"]:
-                name, (vert, face) = f"flex_{number}", self._flex(soft, number)
+        for k, number, scene in soft.which("FLEX", "SKIN"):
+            if soft.geoms["type"][k] == GEOM["FLEX"]:
+                kind, (vert, face) = "flex", self._flex(scene, number)
             else:
-                name, (vert, face) = f"skin_{number}", self._skin(soft, number)
+                kind, (vert, face) = "skin", self._skin(scene, number)
+            name = f"{kind}_{number}_{soft.world[k]}"
             if len(face):
-                self._put(name, vert, face, looks, int(k))
+                self._put(name, vert, face, looks, k)
                 shown.add(name)
         for name in set(self._handles) - shown:
             self._handles.pop(name)[1].remove()
@@ -110,26 +134,24 @@ class Soft:
         if self._made is not None:
             self._made(handle)
 
-    def points(self, geoms: np.ndarray, soft: SoftScene) -> Batch | None:
+    def points(self, soft: SoftGeoms) -> Batch | None:
         """The vertices of flexes as balls, if they are shown."""
-        which = np.flatnonzero(geoms["type"] == GEOM["FLEX"])
-        if not soft.vertices or not len(which):
+        which = [flex for flex in soft.which("FLEX") if flex[2].vertices]
+        if not which:
             return None
-        parts = [self._vertices(soft, int(geoms["objid"][k])) for k in which]
-        counts = [len(part) for part in parts]
-        geom = np.repeat(which, counts)
-        scale = np.repeat(geoms["size"][geom, :1].astype(float), 3, axis=1)
+        parts = [self._vertices(scene, number) for _, number, scene in which]
+        geom = np.repeat([k for k, _, _ in which], [len(part) for part in parts])
+        scale = np.repeat(soft.geoms["size"][geom, :1].astype(float), 3, axis=1)
         return Batch(geom, np.concatenate(parts), np.broadcast_to(np.eye(3), (len(geom), 3, 3)), scale)
 
-    def edges(self, geoms: np.ndarray, soft: SoftScene) -> tuple[np.ndarray, np.ndarray]:
+    def edges(self, soft: SoftGeoms) -> tuple[np.ndarray, np.ndarray]:
         """The edges of flexes as lines, (n, 2, 3), and the geom of each, (n,), if they are shown."""
-        which = np.flatnonzero(geoms["type"] == GEOM["FLEX"]) if soft.edges else np.zeros(0, int)
         m, parts, owner = self._model, [np.zeros((0, 2, 3))], [np.zeros(0, int)]
-        for k in which:
-            flex = int(geoms["objid"][k])
-            adr, count = int(m.flex_edgeadr[flex]), int(m.flex_edgenum[flex])
-            parts.append(self._vertices(soft, flex)[np.array(m.flex_edge[adr : adr + count])])
-            owner.append(np.full(count, k))
+        for k, flex, scene in soft.which("FLEX"):
+            if scene.edges:
+                adr, count = int(m.flex_edgeadr[flex]), int(m.flex_edgenum[flex])
+                parts.append(self._vertices(scene, flex)[np.array(m.flex_edge[adr : adr + count])])
+                owner.append(np.full(count, k))
         return np.concatenate(parts), np.concatenate(owner)
 
     def _vertices(self, soft: SoftScene, flex: int) -> np.ndarray:

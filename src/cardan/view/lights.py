@@ -1,0 +1,121 @@
+"""Lights of the model in the browser: nodes with place, direction, colour and shadows.
+
+The browser mixes light linearly and shows the result through the curve of sRGB; OpenGL 1.5 does without. A light's
+strength goes through the inverse of that curve, so that a surface under one light looks alike. Surfaces scatter a share
+of 1 / pi of the light in the browser, hence the factor pi.
+"""
+
+from __future__ import annotations
+
+from math import pi, radians
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.view.nodes import ROOT
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+GAMMA = 2.2
+"""Exponent of the curve of the screen."""
+WIDEST = 89.0
+"""Largest half angle of a cone in the browser, degrees; wider ones are lights in all directions."""
+SHARPEST = 10.0
+"""Exponent from which on a spot fades from its middle on."""
+FAR_AWAY = 6.0
+"""Where lights with parallel rays stand, in extents of the model from its centre."""
+CONE = 1.3
+"""Radius of what they light, in extents of the model."""
+SMALL = 1e-9
+
+
+def linear(color: np.ndarray) -> np.ndarray:
+    """What the browser has to be told for a colour to look as told, 0 to 1."""
+    return np.clip(color, 0.0, None) ** GAMMA
+
+
+def fading(attenuation: np.ndarray, distance: float) -> tuple[float, float]:
+    """Exponent with which a light fades, and its strength at 1 m: by the largest term at a distance."""
+    terms = np.maximum(attenuation, 0.0) * distance ** np.arange(3)
+    power = int(terms.argmax())
+    return float(power), 1.0 / max(float(attenuation[power]), SMALL)
+
+
+class Lights:
+    """The lights of a scene but for the headlight.
+
+    Args:
+        scene: viser's scene.
+        centre: centre of the model, (3,), m.
+        extent: extent of the model, m.
+    """
+
+    def __init__(self, scene: SceneApi, centre: np.ndarray, extent: float) -> None:
+        self._scene, self._centre, self._extent = scene, centre, max(extent, SMALL)
+        self._handles: list[Any] = []
+        self._look = b""
+
+    @property
+    def count(self) -> int:
+        """How many lights there are."""
+        return len(self._handles)
+
+    def show(self, lights: np.ndarray, shadows: bool) -> None:
+        """Show these lights and no others.
+
+        Args:
+            lights: (n,) array of the structure of `MjvLight`.
+            shadows: whether they may cast shadows.
+        """
+        lights = lights[lights["headlight"] == 0]
+        fixed = [name for name in lights.dtype.names or () if name not in ("pos", "dir")]
+        look = b"".join(lights[name].tobytes() for name in fixed) + bytes((shadows,))
+        if look != self._look:
+            self.clear()
+            self._look = look
+            self._handles = [self._make(k, light, shadows) for k, light in enumerate(lights)]
+        for light, handle in zip(lights, self._handles, strict=True):
+            self._place(light, handle)
+
+    def _make(self, k: int, light: np.void, shadows: bool) -> Any:
+        color = linear(light["diffuse"].astype(float))
+        strength = float(color.max())
+        shown = np.rint(255 * light["diffuse"] / max(float(light["diffuse"].max()), SMALL)).astype(int)
+        name, tint = f"{ROOT}/light_{k}", (int(shown[0]), int(shown[1]), int(shown[2]))
+        cast = bool(light["castshadow"]) and shadows
+        if light["directional"]:
+            angle = float(np.arctan(CONE / FAR_AWAY))
+            return self._scene.add_light_spot(
+                name, color=tint, intensity=pi * strength, decay=0.0, angle=angle, cast_shadow=cast
+            )
+        power, share = fading(light["attenuation"].astype(float), self._extent)
+        intensity = pi * strength * share
+        if light["cutoff"] > WIDEST:
+            return self._scene.add_light_point(name, color=tint, intensity=intensity, decay=power, cast_shadow=cast)
+        return self._scene.add_light_spot(
+            name, color=tint, intensity=intensity, decay=power, angle=radians(float(light["cutoff"])),
+            penumbra=min(1.0, float(light["exponent"]) / SHARPEST), cast_shadow=cast,
+        )  # fmt: skip
+
+    def _place(self, light: np.void, handle: Any) -> None:
+        direction = light["dir"].astype(float)
+        direction /= max(float(np.linalg.norm(direction)), SMALL)
+        pos = light["pos"].astype(float)
+        if light["directional"]:
+            pos = self._centre - FAR_AWAY * self._extent * direction
+        put(handle, "position", pos)
+        if hasattr(handle, "direction"):
+            put(handle, "direction", direction)
+
+    def clear(self) -> None:
+        """Remove all lights."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self._look = [], b""
+
+
+def put(handle: Any, name: str, value: np.ndarray) -> None:
+    """Set three numbers of a node if they are others than those it has."""
+    if not np.allclose(getattr(handle, name), value, rtol=0.0, atol=1e-6):
+        setattr(handle, name, tuple(float(x) for x in value))
