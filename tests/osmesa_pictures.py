@@ -1,7 +1,7 @@
 """Pictures of the reference, drawn in software by OSMesa: run as a program, in a process of its own.
 
-``python osmesa_pictures.py MODEL OUT.npz WIDTH HEIGHT ["DX DY DZ"]``: colours, depths and segments from three cameras, which
-are moved by so many extents of the model.
+``python osmesa_pictures.py MODEL OUT.npz WIDTH HEIGHT ["DX DY DZ"]``: colours, depths and segments from three cameras,
+which are moved by so many extents of the model.
 """
 
 from __future__ import annotations
