@@ -46,3 +46,20 @@ def test_set_const(path: Path, change: str) -> None:
     before = differences(mujoco.MjModel.from_xml_path(str(path)), cardan.MjModel.from_xml_path(path))
     assert [name for name in differences(theirs, own) if name.partition(":")[0] not in str(before)] == []
     assert np.isfinite(own.body_invweight0).all()
+
+
+@pytest.mark.parametrize("inside", ["", "<geom size='.1'/>", "<body><geom size='.1'/></body>"])
+@pytest.mark.parametrize(
+    "given", ["", "<statistic meansize='3' meaninertia='4'/>", "<statistic meansize='.01' meanmass='5'/>"]
+)
+def test_means_over_nothing_stay(given: str, inside: str) -> None:
+    """Means over no dofs or bodies stay as they are, and the extent follows the mean size."""
+    xml = f"<mujoco>{given}<worldbody>{inside}</worldbody></mujoco>"
+    theirs, own = mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml)
+    assert differences(theirs, own) == []
+    for changed in (theirs, own):
+        changed.stat.meaninertia, changed.stat.meansize = 7.0, 9.0
+    mujoco.mj_setConst(theirs, mujoco.MjData(theirs))
+    cardan.mj_setConst(own, cardan.MjData(own))
+    assert str(own.stat) == str(theirs.stat)
+    assert own.stat.meaninertia == 7.0

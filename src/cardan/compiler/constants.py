@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
+_MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.meansize": 0.2}
+"""Means of a model without dofs or bodies."""
 
 
 def set_const(m: MjModel, d: MjData | Scratch) -> None:
@@ -66,6 +68,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
     # plugins look at a real data; flexes may ask for room that grows
     d = MjData(m) if m.nplugin or m.nflex else Scratch(m)
     given = build.tree.section("statistic").resolved()
+    m._memory.set_scalars(_MEANS_OVER_NOTHING)
     set_const(m, d)
     for name, value in given.items():
         if value is not None:

@@ -97,7 +97,9 @@ def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
 
 
 def set_means(m: MjModel, memory: StructMemory) -> None:
-    """Fill ``m.stat``, when the lengths of flexes' edges are known."""
+    """Fill ``m.stat``, when the lengths of flexes' edges are known; means over nothing stay as they are."""
+    stat = m.stat
+    memory.arrays["mean"][:] = (stat.meaninertia, stat.meanmass, stat.meansize, stat.extent)
     call(find_statistics, m._memory, memory)
     names = ("stat.meaninertia", "stat.meanmass", "stat.meansize", "stat.extent")
     m._memory.set_scalars(dict(zip(names, memory.arrays["mean"].tolist(), strict=True)))

@@ -15,7 +15,6 @@ from cardan.maths.vector import get3, norm3, sub3
 from cardan.model.kernel_views import Model
 
 _LEAST = 1e-5
-_SIZE_WITHOUT_BODIES = 0.2
 _EXTENT_OF_A_POINT = 2.0
 _RADIUS_OF_INFINITE_PLANE = 1.0
 _RADIUS_OF_PLANE = 0.1  # relative to its longer half side
@@ -84,7 +83,10 @@ def find_extent(m: Model, s: Any) -> None:
 
 @kernel
 def find_means(m: Model, s: Any) -> None:
-    """Means of the inertia of dofs, of the masses and sizes of bodies but the world; centre and extent of the model."""
+    """Means of the inertia of dofs, of the masses and sizes of bodies but the world; centre and extent of the model.
+
+    Without dofs, or without bodies, these means stay as they are.
+    """
     inertia = mass = size = extent = 0.0
     for dof in range(m.nv):
         inertia += s.diagonal[dof]
@@ -95,7 +97,9 @@ def find_means(m: Model, s: Any) -> None:
         s.center[k] = 0.5 * (s.low[k] + s.high[k])
         extent = max(extent, s.high[k] - s.low[k])
     count = m.nbody - 1
-    s.mean[0] = inertia / m.nv if m.nv > 0 else 1.0
-    s.mean[1] = mass / count if count > 0 else 1.0
-    s.mean[2] = size / count if count > 0 else _SIZE_WITHOUT_BODIES
+    if m.nv > 0:
+        s.mean[0] = inertia / m.nv
+    if count > 0:
+        s.mean[1] = mass / count
+        s.mean[2] = size / count
     s.mean[3] = max(extent if extent >= _LEAST else _EXTENT_OF_A_POINT, 2.0 * s.mean[2])
