@@ -10,35 +10,42 @@ NAMES = (
     "parity",
     "soft_parity",
     "long_runs",
+    "derivative_accuracy",
     "stepping",
+    "every_model",
+    "newest",
     "settings",
     "soft",
+    "collision",
+    "midphase",
     "growth",
     "derivatives",
     "optimisation",
-)
-NAMES += ("newest", "every_model", "collision", "rollout", "batch", "cluster", "first_steps")
-NAMES += (
-    "compiling",
-    "loading",
+    "rollout",
+    "batch",
+    "cluster",
     "startup",
     "first_steps",
-    "memory",
-    "midphase",
+    "compiling",
+    "loading",
     "reading",
-    "unconverged",
+    "memory",
     "calls",
+    "unconverged",
     "gpu_code",
     "render",
     "pictures",
 )
-ASKED_FOR = ("gpu",)
-"""Those that run only when they are named: they need a machine of their own."""
+ASKED_FOR = ("gpu", "derivative_fuzz")
+"""Those that run only when they are named: one needs a machine of its own, the other hours."""
 
 
 def main() -> None:
     """Run the benchmarks that the command line names (all if it names none)."""
     chosen = sys.argv[1:] or NAMES
+    if {"-h", "--help"} & set(chosen):
+        print(f"{__doc__}\n\nThere are: {', '.join(NAMES)}.\nOnly when named: {', '.join(ASKED_FOR)}.")
+        return
     unknown = [name for name in chosen if name not in NAMES + ASKED_FOR]
     if unknown:
         sys.exit(f"unknown benchmark {unknown[0]!r}; there are: {', '.join(NAMES + ASKED_FOR)}")
