@@ -63,6 +63,8 @@ def imported_packages() -> set[str]:
                 names.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "import_module":
+                names.update(str(name.value).partition(".")[0] for name in node.args if isinstance(name, ast.Constant))
     return names
 
 

@@ -448,11 +448,12 @@ class StructMemory:
         block = np.empty(starts[-1], dtype)
         rows = np.array([starts[:-1], list(lengths.values()), columns], np.int64).T
         places = dict(zip(lengths, rows.tolist(), strict=True))
+        fields = self.struct.by_name  # no way back from the views to this memory: it ends with its last user
 
         def view(name: str) -> np.ndarray:
             start, length, n = places[name]
             array = block[start : start + length * n]
-            return array.reshape(length, n) if len(self.struct.by_name[name].shape) > 1 else array
+            return array.reshape(length, n) if len(fields[name].shape) > 1 else array
 
         self.arrays.attached |= dict.fromkeys(lengths, view)
         rows[:, 0] = rows[:, 0] * dtype.itemsize + block.ctypes.data
