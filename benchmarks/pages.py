@@ -124,13 +124,6 @@ COLUMNS: dict[str, Columns] = {
     "loading": MILLISECONDS,
     "derivatives": MILLISECONDS,
     "exact_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
-    "growth_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
-    "derivative_gradients": {
-        "÷ steps": number("ratio", ".1f"),
-        "single pairs": low_to_high,
-        "ms": number("ours", ".1f", 1e3),
-        "ms of the steps": number("reference", ".1f", 1e3),
-    },
     "optimisation": {
         "÷ reference": number("ratio", ".2f"),
         "iterations": number("iterations", ".0f"),
