@@ -71,6 +71,34 @@ def take_room(m: Model, d: Data, found: int) -> int:
 
 
 @kernel
+def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> Any:
+    """The function that finds the contacts of two geoms, unless the user's filter says that they have none.
+
+    Args:
+        m: model.
+        d: data.
+        geom1: id of the geom of lower type.
+        geom2: id of the other geom.
+        pair: explicit pair that they are, or -1.
+
+    Returns:
+        A status, and the function's address; 0 if the geoms have no contacts.
+    """
+    if pair < 0 and m.aux.contact_filter[0]:
+        verdict = call_collider(m.aux.contact_filter[0], m, d, geom1, geom2)
+        if verdict:
+            return (OK if verdict > 0 else CALLBACK_FAILED), 0
+    address = m.aux.collider[m.geom_type[geom1] * NTYPES + m.geom_type[geom2]]
+    if address < 0:
+        return OK, 0
+    if address == 0:
+        d.work.missing_geom[0] = geom1
+        d.work.missing_geom[1] = geom2
+        return COLLIDER_MISSING, 0
+    return OK, address
+
+
+@kernel
 def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> int:
     """Check two geoms and append their contacts; returns a status.
 
@@ -81,17 +109,9 @@ def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> i
         geom2: id of the other geom.
         pair: explicit pair that they are, or -1.
     """
-    if pair < 0 and m.aux.contact_filter[0]:
-        verdict = call_collider(m.aux.contact_filter[0], m, d, geom1, geom2)
-        if verdict:
-            return OK if verdict > 0 else CALLBACK_FAILED
-    address = m.aux.collider[m.geom_type[geom1] * NTYPES + m.geom_type[geom2]]
-    if address < 0:
-        return OK
-    if address == 0:
-        d.work.missing_geom[0] = geom1
-        d.work.missing_geom[1] = geom2
-        return COLLIDER_MISSING
+    status, address = find_collider(m, d, geom1, geom2, pair)
+    if status != OK or address == 0:
+        return status
     d.work.near_margin = explicit_pair_margin(m, pair) if pair >= 0 else geom_pair_margin(m, geom1, geom2)
     found = call_collider(address, m, d, geom1, geom2)
     if found < 0:

@@ -20,16 +20,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.collision.broadphase import bodies_may_collide
-from cardan.collision.detection import NO_CONTACT, collision, complete_contact, take_room
+from cardan.collision.detection import NO_CONTACT, collision, complete_contact, find_collider, take_room
 from cardan.collision.filters import bits_match
 from cardan.collision.midphase import spheres_apart
 from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
 from cardan.constraint.contact import contact_kind, make_contact, row_count
 from cardan.constraint.impedance import MIN_IMPEDANCE
 from cardan.constraint.rows import set_regularizer
-from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
+from cardan.jit import CALLBACK_FAILED, OK, call_collider, kernel, stage
 from cardan.model.kernel_views import Data, Model
-from cardan.model.pairing import NTYPES
 from cardan.model.tables import GROW_CON
 from cardan.step.run import StepProgram
 
@@ -127,17 +126,9 @@ def add_distant(m: Model, d: Data, count: int, geom1: int, geom2: int, pair: int
     reach = d.work.reach
     if spheres_apart(m, d, geom1, geom2, margin + reach) or have_contact(d, count, geom1, geom2):
         return OK
-    if pair < 0 and m.aux.contact_filter[0]:
-        verdict = call_collider(m.aux.contact_filter[0], m, d, geom1, geom2)
-        if verdict:
-            return OK if verdict > 0 else CALLBACK_FAILED
-    address = m.aux.collider[m.geom_type[geom1] * NTYPES + m.geom_type[geom2]]
-    if address < 0:
-        return OK
-    if address == 0:
-        d.work.missing_geom[0] = geom1
-        d.work.missing_geom[1] = geom2
-        return COLLIDER_MISSING
+    status, address = find_collider(m, d, geom1, geom2, pair)
+    if status != OK or address == 0:
+        return status
     found = nearest_contacts(m, d, address, geom1, geom2, margin, reach)
     if found < 0:
         return CALLBACK_FAILED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,6 +37,10 @@ class Answers(Core):
     """The answers of a batch on a GPU."""
 
     _memories: GpuMemories  # type: ignore[assignment]
+
+    @abstractmethod
+    def _run_stages(self, stages: Sequence[Callable[..., Any]], worlds: np.ndarray) -> None:
+        """Run stages once on worlds: the batch's part."""
 
     def _answer(self, program: GpuProgram, status: int, worlds: np.ndarray, rows: np.ndarray) -> None:
         """Answer worlds that stopped with a status, and have those go on that can (see `GpuProgram.run`)."""
@@ -88,9 +94,6 @@ class Answers(Core):
         again = worlds[kinds == BADQACC]
         if len(again):
             self._run_kinds(self._programs_of("mj_forward", again), again, 1)
-
-    def _run_stages(self, stages: Any, worlds: np.ndarray) -> None:
-        raise NotImplementedError
 
 
 class _Told(SimpleNamespace):
