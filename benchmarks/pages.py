@@ -145,7 +145,7 @@ COLUMNS: dict[str, Columns] = {
     "derivative_accuracy": {
         key: number(key, ".0f") for key in ("states", "compared", "changing", "cornered", "unresolved", "beyond")
     }
-    | {"largest error": number("largest", ".0e")},
+    | {"largest error of compared": number("largest", ".0e")},
     "derivative_fuzz": {
         key: number(key, ",.0f") for key in ("models", "states", "in contact", "left out", "not finite")
     },
