@@ -19,13 +19,13 @@ EACH = (
 """A pair for most collision functions; the others are looked at with all pairs."""
 
 
-def check_pair(first: str, second: str, states: int, **flags: bool) -> None:
+def check_pair(first: str, second: str, states: int, depth: float = 0.05, **flags: bool) -> None:
     """In some states, all smooth columns agree; most columns are smooth."""
     m = scene(first, second, **flags)
     solve_to_the_end(m)
     columns = range(m.nv - 6, m.nv)  # poses of the second geom
     smooth = 0
-    for d in touching(m, states, depth=0.05):
+    for d in touching(m, states, depth=depth):
         exact = exact_jacobian(m, d)
         assert np.isfinite(exact).all()
         for column in columns:
@@ -46,6 +46,13 @@ def test_pairs(first, second):
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_all_pairs(first, second):
     check_pair(first, second, 10)
+
+
+@pytest.mark.parametrize(("first", "second"), [("ellipsoid", "ellipsoid"), ("sphere", "ellipsoid")])
+@pytest.mark.parametrize("depth", [0.05, 3e-3])
+def test_curved_surfaces_with_exact_distances(first, second, depth):
+    """Normals of shallow contacts turn as the surfaces do, not as the triangles between support points."""
+    check_pair(first, second, 4, depth, nativeccd=True)
 
 
 @FULL

@@ -13,6 +13,7 @@ from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
 from cardan.collision.near import put_contact
 from cardan.collision.plane import plane_height
+from cardan.collision.stationary import settle
 from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MESH, MINVAL, SPHERE, load_geom, support
 from cardan.enums import mjtGeom
 from cardan.jit import collider, kernel
@@ -59,8 +60,11 @@ def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> 
         set3(d.work.overlap_normal, 0, scale3(between, 1.0 / length))
         if is_curved(m, geom1) or is_curved(m, geom2):
             polish(m, d, get3(d.work.overlap_normal, 0))
+            settle(m, d)
     else:
         find_deepest(m, d, n)
+        if is_curved(m, geom1) or is_curved(m, geom2):
+            settle(m, d)
 
     # from the cores to their surfaces
     normal = get3(d.work.overlap_normal, 0)

@@ -1,0 +1,158 @@
+"""Where curved surfaces are closest or overlap deepest, to rounding: Newton's method on the support function.
+
+Searches by simplices and polytopes come as near as their triangles are small: a distance that is right to 1e-10 of the
+size has a normal that is right to 1e-5, and jumps by that much from one pose to the next. On smooth surfaces the normal
+n, of length 1, is a stationary point of the support function h of the Minkowski difference: the support point s(n), its
+gradient, lies along n. Newton's method finds it from there in two or three steps, and with it the derivatives of
+distance, normal and points by the poses: a step of Newton's method from the solution is the implicit function theorem.
+
+Source: R. Schneider, Convex Bodies: The Brunn-Minkowski Theory (2014), section 2.5 (the second differential of the
+support function is the reverse of the curvature of the surface).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MINVAL, SPHERE, support_difference
+from cardan.jit import kernel
+from cardan.maths.vector import (
+    add3,
+    add_scaled3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mul3,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    scale3,
+    set3,
+)
+from cardan.model.kernel_views import Data, Model
+
+STEPS = 4
+"""Steps of Newton's method."""
+TURNED = 1e-3
+"""Change of a unit normal from which it belongs to another place of the surface."""
+EXACT_ALONG = 1e-11
+"""Relative size of the component across the normal at which a support point lies along it."""
+
+
+@kernel
+def bend_ellipsoid(size: Any, direction: Any, turn: Any) -> Any:
+    """Change of the support point of an ellipsoid when `direction` changes by `turn`."""
+    scaled = mul3(direction, size)
+    length = norm3(scaled)
+    if length < MINVAL:
+        return (0.0, 0.0, 0.0)
+    moved = mul3(turn, size)
+    along = dot3(scaled, moved) / (length * length)
+    return scale3(mul3(add_scaled3(moved, scaled, -along), size), 1.0 / length)
+
+
+@kernel
+def bend_cylinder(size: Any, direction: Any, turn: Any) -> Any:
+    """Change of the support point of a cylinder, on the rim of a disc."""
+    x, y = direction[0], direction[1]
+    length = sqrt(x * x + y * y)
+    if length < MINVAL:
+        return (0.0, 0.0, 0.0)
+    around = size[0] * (x * turn[1] - y * turn[0]) / (length * length * length)
+    return (-y * around, x * around, 0.0)
+
+
+@kernel
+def bend(d: Data, shape: int, direction: Any, turn: Any) -> Any:
+    """Change of the support point of a shape in `direction`, a unit vector, when that is turned by `turn` across it.
+
+    That is the second derivative of its support function, times `turn`; 0 at corners, edges and ends of segments.
+    """
+    kind = d.work.shape_type[shape]
+    size = get3(d.work.shape_size, shape)
+    change = scale3(turn, d.work.shape_inflate)
+    if kind in (SPHERE, CAPSULE):
+        return add_scaled3(change, turn, size[0])
+    if kind != ELLIPSOID and kind != CYLINDER:
+        return change
+    xmat = get9(d.work.shape_mat, shape)
+    local, local_turn = mul_mat_t_vec3(xmat, direction), mul_mat_t_vec3(xmat, turn)
+    if kind == ELLIPSOID:
+        bent = bend_ellipsoid(size, local, local_turn)
+    else:
+        bent = bend_cylinder(size, local, local_turn)
+    return add3(change, mul_mat_vec3(xmat, bent))
+
+
+@kernel
+def bend_difference(d: Data, normal: Any, turn: Any) -> Any:
+    """Change of the support point of the Minkowski difference."""
+    return add3(bend(d, 0, normal, turn), bend(d, 1, scale3(normal, -1.0), turn))
+
+
+@kernel
+def tangent_of(normal: Any) -> Any:
+    """A unit vector across a unit vector."""
+    x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
+    if x <= y and x <= z:
+        v = cross(normal, (1.0, 0.0, 0.0))
+    elif y <= z:
+        v = cross(normal, (0.0, 1.0, 0.0))
+    else:
+        v = cross(normal, (0.0, 0.0, 1.0))
+    return scale3(v, 1.0 / norm3(v))
+
+
+@kernel
+def newton_turn(d: Data, normal: Any, point: Any) -> Any:
+    """The turn of a normal towards the stationary point; whether the support function is convex there.
+
+    Args:
+        d: data with the pair in ``d.work.shape_*``.
+        normal: unit vector.
+        point: support point of the Minkowski difference in its direction.
+    """
+    reach = dot3(point, normal)
+    one = tangent_of(normal)
+    two = cross(normal, one)
+    bent1, bent2 = bend_difference(d, normal, one), bend_difference(d, normal, two)
+    a, b, c = dot3(one, bent1) - reach, dot3(one, bent2), dot3(two, bent2) - reach
+    determinant = a * c - b * b
+    if a <= 0.0 or determinant <= 1e-12 * a * a:
+        return (0.0, 0.0, 0.0), False
+    slope1, slope2 = dot3(one, point), dot3(two, point)
+    x, y = (b * slope2 - c * slope1) / determinant, (b * slope1 - a * slope2) / determinant
+    return add_scaled3(scale3(one, x), two, y), True
+
+
+@kernel
+def settle(m: Model, d: Data) -> bool:
+    """Improve ``d.work.overlap_depth``, ``overlap_normal`` and ``witness`` where both surfaces are smooth.
+
+    Shapes that are apart have a depth less than 0. Where an edge, a face or a corner decides, all stay as they are.
+
+    Returns:
+        Whether they were improved.
+    """
+    start = get3(d.work.overlap_normal, 0)
+    normal = start
+    point = support_difference(m, d, 4, normal)
+    for _ in range(STEPS):
+        turn, convex = newton_turn(d, normal, point)
+        if not convex:
+            return False
+        normal = add3(normal, turn)
+        normal = scale3(normal, 1.0 / norm3(normal))
+        if dot3(normal, start) < 1.0 - TURNED:
+            return False
+        point = support_difference(m, d, 4, normal)
+    reach = dot3(point, normal)
+    if norm3(add_scaled3(point, normal, -reach)) > EXACT_ALONG * norm3(get3(d.work.simplex1, 4)) + 1e-14:
+        return False
+    d.work.overlap_depth = reach
+    set3(d.work.overlap_normal, 0, normal)
+    set3(d.work.witness, 0, get3(d.work.simplex1, 4))
+    set3(d.work.witness, 1, get3(d.work.simplex2, 4))
+    return True
