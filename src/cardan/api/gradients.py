@@ -68,11 +68,14 @@ def record(
     controls: np.ndarray | None = None,
     contacts: str = "exact",
     reach: float | None = None,
+    every: int = 1,
+    feedback: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Tape:
     """Simulate some steps and keep what gradients of the trajectory need.
 
-    ``tape.gradient(dL_dstate, dL_dsensors)`` then goes back over the steps with their exact Jacobians. The tape keeps
-    the state and the inputs before each step.
+    ``tape.gradient(dL_dstate, dL_dsensors)`` then goes back over the steps with their exact Jacobians, and
+    ``tape.jacobians()`` gives these themselves. The tape keeps the state and the inputs before each step, or before
+    each `every`-th one.
 
     Args:
         m: model; it must stay as it is while the tape is in use.
@@ -82,17 +85,24 @@ def record(
         contacts: "smooth" lets geoms that don't touch, but are within `reach`, take part in the derivatives (and in
             nothing else), so that they see contacts that are not made yet; see docs/derivatives.md.
         reach: that distance, m; None for the mean size of the model's bodies (``m.stat.meansize``).
+        every: steps from one whose start is kept to the next. More than 1 takes less memory, and the time of one more
+            simulation; applied forces then should be the same in all steps.
+        feedback: reference states before each step, (nstep, nq + nv + na), and gains (nstep, nu, 2 nv + na): what is
+            applied is ``controls + gains (x - states)``, with the deviation in the tangent space, clamped to the ranges
+            of the controls; ``tape.controls`` has it. Derivatives are those of a step with given controls.
 
     Raises:
-        TypeError: `nstep` is no integer, or `m` and `d` are none.
-        ValueError: `nstep` is negative, `controls` has another shape, or `contacts` or `reach` is something else.
+        TypeError: `nstep` or `every` is no integer, or `m` and `d` are none.
+        ValueError: `nstep` is negative, `every` is less than 1, an array has another shape, or `contacts` or `reach`
+            is something else.
     """
     from cardan.derive.distant import reach_of
     from cardan.derive.tape import record as start
 
     check_pair("record", m, d)
     distance = reach_of("record", m, contacts, reach)
-    return start(m, d, integer("record", "nstep", nstep), controls, distance)
+    count, spacing = integer("record", "nstep", nstep), integer("record", "every", every)
+    return start(m, d, count, controls, distance, spacing, feedback)
 
 
 __all__ = ["derivatives", "record"]

@@ -9,6 +9,7 @@ Python makes a whole Jacobian.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from cardan.derive.linearisation import BUILDING, COPIED, linearisation
 from cardan.derive.program import Plain, Stage, TangentProgram
+from cardan.derive.recording import restore_recorded
 from cardan.derive.shadows import LANES
 from cardan.derive.stages import (
     RESTRUCTURED,
@@ -33,15 +35,16 @@ from cardan.jit.transform.run import script_runner
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
 from cardan.step.hooks import hooks
+from cardan.step.run import run
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
-KINDS = (("qpos",), ("qvel",), ("act", "ctrl"))
-"""Inputs whose directions go through the same stages."""
-FIRST_TANGENTS = 2
-"""The first segment of a script with tangents."""
+INPUTS = ("qpos", "qvel", "act", "ctrl")
+"""Inputs, in the order of their directions."""
+VALUES, TANGENTS = 1, 3
+"""Segments of a script: a recorded step's start; the values; a comparison; the tangents; what is done with a result."""
 
 
 def _copies() -> np.ndarray:
@@ -56,10 +59,11 @@ class Script:
 
     Attributes:
         programs: the programs of tangents.
-        segments: the segments.
+        segments: the segments; the first one and the last one are for recorded steps alone.
         frame: what native code takes (`jit.transform.run.script_runner`).
         address: its address.
         first: the first direction, counted through all inputs.
+        end: the one after the last.
         structure: the structure that the tangents were cleared for.
     """
 
@@ -68,6 +72,7 @@ class Script:
     frame: np.ndarray
     address: int
     first: int
+    end: int
     structure: object = field(default=None)
 
 
@@ -99,9 +104,11 @@ class StepJacobian:
         self._common = {"work.outcome": outcome} | {
             f"work.seed_{name}": seeds[at : at + n] for name, (at, n) in starts.items()
         }
-        self._compare = Program([compare_structure])
+        self._compare, self._restore = Program([compare_structure]), Program([restore_recorded])
         self._copies = _copies()
-        self._column = memory.scalars["work.column"]
+        self._column, self._first, self._end = (
+            memory.scalars[f"work.{name}"] for name in ("column", "first_column", "end_column")
+        )
         self._runner = script_runner()
         self._native = not (self.course.several or self.course.values.needs_objects)
         self._scripts: dict[tuple[bool, bool, tuple[int, ...]], Script] = {}
@@ -123,7 +130,7 @@ class StepJacobian:
         if script is None or script.structure is not self.course.structure:
             self.course.start(d)
         else:
-            status = self._run(script, d.address, 0)
+            status = self._run(script, VALUES, d.address)
             if status == 0:
                 return self.matrix
             if status == RESTRUCTURED:
@@ -133,17 +140,57 @@ class StepJacobian:
         self._differentiate(state, control)
         return self.matrix
 
-    def _run(self, script: Script, source: int, first: int) -> int:
+    def sweep(
+        self, tape: np.ndarray, data_at: Callable[[int], MjData], steps: range, finish: Program, state: bool = True
+    ) -> None:
+        """The derivatives of recorded steps one after the other, each followed by a stage, natively.
+
+        Args:
+            tape: what steps start from (`derive.recording`), a row each.
+            data_at: gives data as they were before a step: what the rows don't have, and each step that needs Python.
+            steps: numbers of the rows, in the order that `finish` goes to by itself.
+            finish: what is done with the Jacobian of each step; it sets ``work.tape_step`` to the next one.
+            state: whether derivatives by the state are wanted; those by the controls are.
+        """
+        if not len(steps):
+            return
+        course, left = self.course, len(steps)
+        course.take_over(data_at(steps[0]))
+        course.d._memory.attach("work.tape", tape)
+        number = course.d._memory.scalars["work.tape_step"]
+        number[0] = steps[0]
+        while left:
+            script = self._ready.get((state, True))
+            status = -1
+            if script is not None and script.structure is course.structure:
+                script.segments[-1] = _plain_segment(finish)
+                status = self._run(script, 0, repeat=left)
+                left = int(script.frame[8])
+            if status == 0:
+                return
+            if status == RESTRUCTURED:
+                course.note_structure()
+            else:
+                course.start(data_at(int(number[0])))
+            self._differentiate(state, True)
+            run(finish, course.m, course.d)
+            left -= 1
+
+    def _run(self, script: Script, first: int, source: int = 0, repeat: int = 0) -> int:
         """Run a script from one of its segments on; returns 0, or the status of the stage that stopped.
 
         Args:
             script: the script.
-            source: address of the slot table that state and inputs are taken over from, or 0.
             first: number of the segment.
+            source: address of the slot table that state and inputs are taken over from, or 0.
+            repeat: number of recorded steps, or 0 for a state that is given.
         """
-        self._column[0] = script.first
+        self._column[0] = self._first[0] = script.first
+        self._end[0] = script.end
         frame = script.frame
         frame[1], frame[2], frame[4] = len(self._copies) if source else 0, source, first
+        frame[5] = len(script.segments) - (0 if repeat else 1)
+        frame[8] = repeat
         return self._runner(script.address)
 
     def _differentiate(self, state: bool, control: bool) -> None:
@@ -158,7 +205,7 @@ class StepJacobian:
             for program in script.programs:
                 program.start()
             script.structure = course.structure
-        status = self._run(script, 0, FIRST_TANGENTS)
+        status = self._run(script, TANGENTS)
         if status:
             segment = int(script.frame[4])
             raise RuntimeError(f"segment {segment} of the derivatives of a step returned the unknown status {status}")
@@ -167,18 +214,18 @@ class StepJacobian:
 
     def _make_script(self, state: bool, control: bool) -> Script:
         m = self.course.m
-        wanted = ((state, m.nv), (state, m.nv), (control or (state and m.na > 0), m.na + m.nu))
-        rows = [_plain_segment(self.course.values), _plain_segment(self._compare)]
+        first = 0 if state else 2 * m.nv
+        end = 2 * m.nv + m.na + (m.nu if control else 0)
+        rows = [_plain_segment(program) for program in (self._restore, self.course.values, self._compare)]
         programs: list[TangentProgram] = []
-        for names, (is_wanted, n) in zip(KINDS, wanted, strict=True):
-            if is_wanted and n:
-                program = self._program(names)
-                programs.append(program)
-                rows.append((*program.segment[:4], 0, 0, -(-n // LANES)))  # all blocks have the same shadows
-        segments = np.array(rows, np.int64)
+        for names, blocks in _groups(m, first, end):
+            program = self._program(names)
+            programs.append(program)
+            rows.append((*program.segment[:4], 0, 0, blocks))  # all blocks have the same shadows
+        segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
         copies = self._copies.ctypes.data
-        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, len(segments), m.address, self.course.d.address])
-        return Script(programs, segments, frame, frame.ctypes.data, 0 if state else 2 * m.nv)
+        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, 0])
+        return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
     def _program(self, names: tuple[str, ...]) -> TangentProgram:
         """The tangents of a step along directions of some inputs; one program for as long as the same types touch."""
@@ -191,6 +238,24 @@ class StepJacobian:
             *(course.m, course.d, stages, inputs, ("d.work.outcome",), 1, course.several, restore_start),
             common=self._common,
         )
+
+
+def _groups(m: MjModel, first: int, end: int) -> list[tuple[tuple[str, ...], int]]:
+    """Blocks of directions that go through the same stages: names of the inputs, and how many blocks there are.
+
+    Positions go through all stages, velocities through fewer, activations and controls through fewest. Lanes that
+    positions leave over take velocities, and so on: so in small models all are one block (`derive.stages.group_end`).
+    """
+    if first >= 2 * m.nv:
+        return [(INPUTS[2:], -(-(end - first) // LANES))] if end > first else []
+    found = []
+    at = first
+    for k, last in enumerate((m.nv, 2 * m.nv, end)):
+        if last > at:
+            blocks = -(-(last - at) // LANES)
+            found.append((INPUTS[k:], blocks))
+            at += blocks * LANES
+    return found
 
 
 def _plain_segment(program: Program) -> tuple[int, ...]:

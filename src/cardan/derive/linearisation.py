@@ -141,17 +141,22 @@ class Linearisation:
     def start(self, d: MjData) -> None:
         """Take over the state and the inputs of `d`, compute the values, and factorise what is solved with."""
         own = self.d
+        self.take_over(d)
+        run(self.values, self.m, own)
+        self.note_structure()
+        if self.several:
+            # contacts and rows of all passes find room before tangents need as much
+            run(Program([*values_of(self.differentiated()), restore_start]), self.m, own)
+
+    def take_over(self, d: MjData) -> None:
+        """Take over the state and the inputs of `d`."""
+        own = self.d
         if self._solves:
             own.time = d.time
             for name in COPIED:
                 getattr(own, name)[...] = getattr(d, name)
         else:
             own._copy_values(d)  # slopes of muscles are those of the last forward dynamics
-        run(self.values, self.m, own)
-        self.note_structure()
-        if self.several:
-            # contacts and rows of all passes find room before tangents need as much
-            run(Program([*values_of(self.differentiated()), restore_start]), self.m, own)
 
     def note_structure(self) -> None:
         """Look what touches what, and what the constraint rows belong to."""

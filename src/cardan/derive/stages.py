@@ -41,44 +41,46 @@ def _turn(d: Data, adr: int, dof: int) -> None:
         d.qpos[adr + k] = quat[k]
 
 
+@kernel
+def group_end(m: Model, d: Data, column: int) -> int:
+    """The column after the last one of a group of blocks that run through the same program (`group_rows`)."""
+    end = int(d.work.end_column)
+    if d.work.first_column >= 2 * m.nv:
+        return end
+    first = min(end, LANES * ((m.nv + LANES - 1) // LANES))
+    if column < first:
+        return first
+    second = first
+    if 2 * m.nv > first:
+        second = min(end, first + LANES * ((2 * m.nv - first + LANES - 1) // LANES))
+    return second if column < second else end
+
+
 @stage
 def begin_block(m: Model, d: Data) -> int:
     """Set the directions of a block, ``work.seed_lanes`` (2 nv + na + nu, LANES): a number each, from `work.column`."""
-    first, end = d.work.column, kind_end(m, d.work.column)
-    begin = kind_begin(m, first)
-    for row in range(begin, end):
-        for lane in range(LANES):
-            d.work.seed_lanes[row, lane] = 1.0 if row == first + lane else 0.0
+    for lane in range(LANES):
+        row = d.work.seeded_column + lane
+        if row < len(d.work.seed_lanes):
+            d.work.seed_lanes[row, lane] = 0.0
+    first = d.work.column
+    for lane in range(min(LANES, group_end(m, d, first) - first)):
+        d.work.seed_lanes[first + lane, lane] = 1.0
+    d.work.seeded_column = first
     return OK
 
 
 @stage
 def end_block(m: Model, d: Data) -> int:
     """Bring the tangents of ``work.outcome`` into the columns of ``work.jacobian``; go on to the next ones."""
-    first, end = d.work.column, kind_end(m, d.work.column)
+    first = d.work.column
     width = 2 * m.nv + m.na + m.nu
-    lanes = min(LANES, end - first)
+    lanes = min(LANES, group_end(m, d, first) - first)
     for row in range(len(d.work.outcome)):
         for lane in range(lanes):
             d.work.jacobian[row * width + first + lane] = d.work.outcome_lanes[row, lane]
     d.work.column = first + lanes
     return OK
-
-
-@kernel
-def kind_begin(m: Model, column: int) -> int:
-    """The first input of its kind: positions, velocities, or activations and controls."""
-    if column < m.nv:
-        return 0
-    return m.nv if column < 2 * m.nv else 2 * m.nv
-
-
-@kernel
-def kind_end(m: Model, column: int) -> int:
-    """The input after the last one of a kind."""
-    if column < m.nv:
-        return m.nv
-    return 2 * m.nv if column < 2 * m.nv else 2 * m.nv + m.na + m.nu
 
 
 @kernel

@@ -6,28 +6,34 @@ is l_n = dL/dx_n and then, from the last step to the first ::
     l_t = A_t' l_(t+1) + C_t' dL/ds_t + dL/dx_t          dL/du_t = B_t' l_(t+1) + D_t' dL/ds_t
 
 (Bryson and Ho, Applied Optimal Control, 1975, section 2.2.) The tape holds what each step starts from, a few numbers a
-degree of freedom; everything between is computed again when the sweep comes by.
+degree of freedom; everything between is computed again when the sweep comes by. With checkpoints every k steps it holds
+that of each k-th step, and the steps between are simulated again, k at a time (Griewank and Walther, Evaluating
+Derivatives, 2008, section 12.2): memory for n / k + k steps, and the time of one more simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.derive.forward_sweep import sensitivities_of
-from cardan.derive.transition import transition_derivatives
+from cardan.derive.jacobian import step_jacobian
+from cardan.derive.linearisation import COPIED
+from cardan.derive.recording import KEPT, begin_recorded, end_recorded, keep_end, keep_jacobian, kept_sizes, pull_back
+from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.step import pipeline
-from cardan.step.run import run
+from cardan.step.run import attached, run
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-KEPT = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
-"""What is kept of the data before each step, besides the time."""
+STATE = ("qpos", "qvel", "act")
+FIXED = tuple(name for name in COPIED if name not in KEPT)
+"""What steps depend on and no step changes."""
 
 
 @dataclass(frozen=True)
@@ -43,46 +49,114 @@ class Gradient:
     controls: np.ndarray
 
 
+@dataclass(frozen=True)
+class Jacobians:
+    """The Jacobians of each step: dx_next = A dx + B du, dsensor = C dx + D du; positions in the tangent space.
+
+    Attributes:
+        A: (nstep, 2 nv + na, 2 nv + na).
+        B: (nstep, 2 nv + na, nu).
+        C: (nstep, nsensordata, 2 nv + na), or None.
+        D: (nstep, nsensordata, nu), or None.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray | None
+    D: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A linear feedback: controls + gains (x - states), clamped to the ranges of the controls.
+
+    Attributes:
+        states: reference states before each step, (nstep, nq + nv + na).
+        gains: (nstep, nu, 2 nv + na), by deviations in the tangent space.
+    """
+
+    states: np.ndarray
+    gains: np.ndarray
+
+
 class Tape:
     """Steps that were recorded.
 
     Attributes:
         m: model; it must stay as it was.
         nstep: number of steps.
-        qpos, qvel, act: states before each step and after the last, (nstep + 1, ...).
+        controls: controls of each step, (nstep, nu).
+        qpos, qvel, act: states before each step that is kept and after the last step, (number of these, ...).
         sensordata: sensor data of each step, (nstep, nsensordata).
+        every: steps from one that is kept to the next.
         reach: distance, m, up to which geoms that don't touch take part in derivatives (`derive.distant`).
     """
 
-    def __init__(self, m: MjModel, d: MjData, controls: np.ndarray, reach: float = 0.0) -> None:
-        self.m, self.nstep, self.reach = m, len(controls), reach
-        self._start = MjData(m)
-        self._start._copy_values(d)
-        self._times: list[float] = []
-        self._kept: dict[str, list[np.ndarray]] = {name: [] for name in KEPT}
-        sensordata = np.zeros((self.nstep, m.nsensordata))
-        program = pipeline.step_program(m)
-        for k, control in enumerate(controls):
-            d.ctrl[:] = control
-            self._keep(d)
-            run(program, m, d)
-            sensordata[k] = d.sensordata
-        self._keep(d)
-        self.sensordata = sensordata
-        self.qpos, self.qvel, self.act = (np.array(self._kept[name]) for name in ("qpos", "qvel", "act"))
+    def __init__(
+        self, m: MjModel, d: MjData, controls: np.ndarray, reach: float, every: int, feedback: Feedback | None = None
+    ) -> None:
+        self.m, self.nstep, self.reach, self.every, self.controls = m, len(controls), reach, every, controls
+        self._fixed = {name: getattr(d, name).copy() for name in FIXED}
+        self._data: MjData | None = None
+        ends = np.cumsum([0, 1, *kept_sizes(m)]).tolist()
+        self._places = [slice(*ends[k : k + 2]) for k in range(len(ends) - 1)]
+        self.sensordata = np.zeros((self.nstep, m.nsensordata))
+        self._rows = self._record(d, self.controls, every, self.sensordata, feedback)
+        self.qpos, self.qvel, self.act = (self._rows[:, self._places[1 + KEPT.index(name)]] for name in STATE)
 
-    def _keep(self, d: MjData) -> None:
-        self._times.append(d.time)
-        for name, rows in self._kept.items():
-            rows.append(getattr(d, name).copy())
+    def _record(
+        self, d: MjData, controls: np.ndarray, every: int, sensordata: np.ndarray, feedback: Feedback | None = None
+    ) -> np.ndarray:
+        """Step, and return the rows of the steps that are kept, and of the end."""
+        m, n = self.m, len(controls)
+        rows = np.zeros((-(-n // every) + 1, self._places[-1].stop))
+        arrays: dict[str, np.ndarray] = {"tape": rows, "tape_control": controls, "tape_sensordata": sensordata}
+        if feedback is not None:
+            arrays |= {"tape_reference": feedback.states, "tape_gain": feedback.gains}
+            arrays |= {"tape_qpos": np.zeros(m.nq), "tape_deviation": np.zeros(2 * m.nv + m.na)}
+        scalars = d._memory.scalars
+        scalars["work.tape_step"][0], scalars["work.tape_every"][0] = 0, every
+        program = pipeline.cached_program(m, "record", (begin_recorded, *pipeline.STEP, end_recorded))
+        with attached(d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
+            run(program, m, d, n)
+            run(pipeline.cached_program(m, "end of a record", (keep_end,)), m, d)
+        return rows
+
+    def _put(self, row: np.ndarray) -> MjData:
+        """Data as a row says; the same object each time."""
+        if self._data is None:
+            self._data = MjData(self.m)
+        d = self._data
+        for name, value in self._fixed.items():
+            getattr(d, name)[...] = value
+        d.time = float(row[0])
+        for name, place in zip(KEPT, self._places[1:], strict=True):
+            target = getattr(d, name)
+            target[...] = row[place].reshape(target.shape)
+        return d
 
     def data_at(self, step: int) -> MjData:
         """Data as they were before a step; the same object each time."""
-        d = self._start
-        d.time = self._times[step]
-        for name, rows in self._kept.items():
-            getattr(d, name)[...] = rows[step]
+        kept, after = divmod(step, self.every)
+        d = self._put(self._rows[kept])
+        if after:
+            first = kept * self.every
+            self._put(self._record(d, self.controls[first : first + after], after, np.zeros(0))[-1])
+        d.ctrl[:] = self.controls[step]
         return d
+
+    def _stretches(self) -> list[tuple[int, int]]:
+        """First and last step, exclusive, of the stretches that are in memory at a time."""
+        n = self.nstep
+        length = n if self.every == 1 else self.every
+        return [(k, min(k + length, n)) for k in range(0, n, max(length, 1))]
+
+    def _stretch(self, first: int, end: int) -> np.ndarray:
+        """The rows of a stretch of steps."""
+        if self.every == 1:
+            return self._rows[first : end + 1]
+        d = self._put(self._rows[first // self.every])
+        return self._record(d, self.controls[first:end], 1, np.zeros(0))
 
     def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
         """The gradient of a loss by the first state and all controls.
@@ -109,16 +183,47 @@ class Tape:
         if by_sensors is not None and by_sensors.shape != (n, m.nsensordata):
             wanted = f"({n}, {m.nsensordata})"
             raise ValueError(f"gradient: dL_dsensors should be of shape {wanted}, got {by_sensors.shape}")
+        sensed = by_sensors is not None and bool(by_sensors.any())
+        jacobian = step_jacobian(m, sensed, self.reach)
         adjoint, controls = by_states[n].copy(), np.zeros((n, m.nu))
-        for k in range(n - 1, -1, -1):
-            sensed = by_sensors is not None and by_sensors[k].any()
-            jacobian = transition_derivatives(m, self.data_at(k), True, True, bool(sensed), self.reach)
-            pulled = jacobian[:nx].T @ adjoint
+        arrays = {"adjoint": adjoint, "pulled": np.zeros(nx + m.nu)}
+        for first, end in reversed(self._stretches()):
+            part = slice(first, end)
+            arrays |= {"adjoint_states": by_states[part], "adjoint_controls": controls[part]}
             if by_sensors is not None and sensed:
-                pulled += jacobian[nx:].T @ by_sensors[k]
-            controls[k] = pulled[nx:]
-            adjoint = pulled[:nx] + by_states[k]
+                arrays["adjoint_sensors"] = by_sensors[part]
+            rows = self._stretch(first, end)
+            backwards = range(end - first - 1, -1, -1)
+            self._sweep(jacobian, arrays, rows, backwards, Program([pull_back]))
         return Gradient(adjoint, controls)
+
+    def jacobians(self, sensors: bool = False) -> Jacobians:
+        """The Jacobians of all steps, as `mjd_transition` gives them for one.
+
+        Args:
+            sensors: whether C and D are wanted.
+
+        Raises:
+            NotImplementedError: the model or a state has a feature without derivatives.
+            RuntimeError: native code is switched off.
+        """
+        m = self.m
+        nx, sensed = 2 * m.nv + m.na, sensors and m.nsensordata > 0
+        found = np.zeros((self.nstep, nx + (m.nsensordata if sensed else 0), nx + m.nu))
+        jacobian = step_jacobian(m, sensed, self.reach)
+        for first, end in self._stretches():
+            rows = self._stretch(first, end)
+            arrays = {"jacobians": found[first:end]}
+            self._sweep(jacobian, arrays, rows, range(end - first), Program([keep_jacobian]))
+        C, D = (found[:, nx:, :nx], found[:, nx:, nx:]) if sensors else (None, None)
+        return Jacobians(found[:, :nx, :nx], found[:, :nx, nx:], C, D)
+
+    def _sweep(
+        self, jacobian: Any, arrays: dict[str, np.ndarray], rows: np.ndarray, steps: range, after: Program
+    ) -> None:
+        """Go over the steps of some rows, with arrays in private fields of the data that works."""
+        with attached(jacobian.course.d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
+            jacobian.sweep(rows, lambda k: self._put(rows[k]), steps, after)
 
     def sensitivities(self, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Derivatives of all states and sensor data by a few numbers, the same in all steps: one sweep forwards.
@@ -141,11 +246,29 @@ class Tape:
         return sensitivities_of(self, (by,) if isinstance(by, str) else by)
 
 
-def record(m: MjModel, d: MjData, nstep: int, controls: np.ndarray | None, reach: float = 0.0) -> Tape:
+def record(
+    m: MjModel,
+    d: MjData,
+    nstep: int,
+    controls: np.ndarray | None,
+    reach: float = 0.0,
+    every: int = 1,
+    feedback: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Tape:
     """Simulate and record; see `cardan.api.gradients.record`."""
     if nstep < 0:
         raise ValueError(f"record: nstep must not be negative, got {nstep}")
+    if every < 1:
+        raise ValueError(f"record: every must be at least 1, got {every}")
     given = np.broadcast_to(d.ctrl, (nstep, m.nu)) if controls is None else np.asarray(controls, float)
     if given.shape != (nstep, m.nu):
         raise ValueError(f"record: controls should be of shape ({nstep}, {m.nu}), got {given.shape}")
-    return Tape(m, d, np.array(given), reach)
+    leading = None
+    if feedback is not None:
+        states, gains = (np.asarray(array, float) for array in feedback)
+        shapes = (nstep, m.nq + m.nv + m.na), (nstep, m.nu, 2 * m.nv + m.na)
+        for name, array, shape in zip(("states", "gains"), (states, gains), shapes, strict=True):
+            if array.shape != shape:
+                raise ValueError(f"record: {name} of the feedback should be of shape {shape}, got {array.shape}")
+        leading = Feedback(np.ascontiguousarray(states), np.ascontiguousarray(gains))
+    return Tape(m, d, np.array(given), reach, every, leading)

@@ -71,6 +71,7 @@ entry:
   %m = load i64, ptr %m_at
   %d_at = getelementptr i64, ptr %frame, i64 7
   %d = load i64, ptr %d_at
+  %left_at = getelementptr i64, ptr %frame, i64 8
   br label %copying
 copying:
   %c = phi i64 [ 0, %entry ], [ %c_next, %copied ]
@@ -108,7 +109,7 @@ copied:
   %c_next = add i64 %c, 1
   br label %copying
 running:
-  %s = phi i64 [ %first, %copying ], [ %s_next, %next ]
+  %s = phi i64 [ %first, %copying ], [ %s_next, %next ], [ 0, %again ]
   %more = icmp slt i64 %s, %n
   br i1 %more, label %segment, label %finished
 segment:
@@ -139,7 +140,15 @@ next:
 stopped:
   store i64 %s, ptr %first_at
   ret i64 %status
+again:
+  br label %running
 finished:
+  %left = load i64, ptr %left_at
+  %left_next = sub i64 %left, 1
+  store i64 %left_next, ptr %left_at
+  %repeat = icmp sgt i64 %left_next, 0
+  br i1 %repeat, label %again, label %done
+done:
   ret i64 0
 }
 """
@@ -161,11 +170,12 @@ def block_runner() -> Any:
 def script_runner() -> Any:
     """Copy fields of one data to another, then run segments, each a table of stages that runs some times.
 
-    The argument is the address of eight words: address and number of the fields to copy, two words each (distance of
+    The argument is the address of nine words: address and number of the fields to copy, two words each (distance of
     the field's slot from the first one; bytes of a number, 0 for a scalar); address of the slot table to copy from;
     address of the segments (seven words each: table and its length, and what else `block_runner` takes from the shadows
     on); number of the first segment to run, which becomes that of a segment that stops; number of segments; model and
-    data. Returns 0, or the status of the stage that stopped.
+    data; how often to run the segments, from the second time on all of them, which is counted down. Returns 0, or the
+    status of the stage that stopped.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, word)

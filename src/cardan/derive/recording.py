@@ -1,0 +1,184 @@
+"""Stages that record steps and go over recorded steps again, so that a trajectory is one native call.
+
+What a step starts from is a row of numbers: time, qpos, qvel, act, ctrl, qacc_warmstart, qfrc_applied, xfrc_applied,
+mocap_pos, mocap_quat. Steps are counted by ``work.tape_step``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.dynamics.configuration import differentiate_pos
+from cardan.jit import OK, kernel, stage
+from cardan.model.kernel_views import Data, Model
+
+KEPT = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+"""What a row has, after the time."""
+
+
+def kept_sizes(m: Any) -> tuple[int, ...]:
+    """Numbers of each field of `KEPT`."""
+    return m.nq, m.nv, m.na, m.nu, m.nv, m.nv, 6 * m.nbody, 3 * m.nmocap, 4 * m.nmocap
+
+
+@kernel
+def row_length(m: Model) -> int:
+    """Numbers of a row."""
+    return 1 + m.nq + 3 * m.nv + m.na + m.nu + 6 * m.nbody + 7 * m.nmocap
+
+
+@kernel
+def _write(source: Any, target: Any, at: int) -> int:
+    for i in range(len(source)):
+        target[at + i] = source[i]
+    return at + len(source)
+
+
+@kernel
+def _write_table(source: Any, columns: int, target: Any, at: int) -> int:
+    for i in range(len(source)):
+        for k in range(columns):
+            target[at + k] = source[i, k]
+        at += columns
+    return at
+
+
+@kernel
+def _read(source: Any, at: int, target: Any) -> int:
+    for i in range(len(target)):
+        target[i] = source[at + i]
+    return at + len(target)
+
+
+@kernel
+def _read_table(source: Any, at: int, target: Any, columns: int) -> int:
+    for i in range(len(target)):
+        for k in range(columns):
+            target[i, k] = source[at + k]
+        at += columns
+    return at
+
+
+@kernel
+def write_start(m: Model, d: Data, row: int) -> None:
+    """Keep what a step starts from."""
+    tape = d.work.tape
+    at = row * row_length(m)
+    tape[at] = d.time
+    at = _write(d.qpos, tape, at + 1)
+    at = _write(d.qvel, tape, at)
+    at = _write(d.act, tape, at)
+    at = _write(d.ctrl, tape, at)
+    at = _write(d.qacc_warmstart, tape, at)
+    at = _write(d.qfrc_applied, tape, at)
+    at = _write_table(d.xfrc_applied, 6, tape, at)
+    at = _write_table(d.mocap_pos, 3, tape, at)
+    _write_table(d.mocap_quat, 4, tape, at)
+
+
+@stage
+def restore_recorded(m: Model, d: Data) -> int:
+    """Put back what the step ``work.tape_step`` started from; begin with the first direction."""
+    tape = d.work.tape
+    at = d.work.tape_step * row_length(m)
+    d.time = tape[at]
+    at = _read(tape, at + 1, d.qpos)
+    at = _read(tape, at, d.qvel)
+    at = _read(tape, at, d.act)
+    at = _read(tape, at, d.ctrl)
+    at = _read(tape, at, d.qacc_warmstart)
+    at = _read(tape, at, d.qfrc_applied)
+    at = _read_table(tape, at, d.xfrc_applied, 6)
+    at = _read_table(tape, at, d.mocap_pos, 3)
+    _read_table(tape, at, d.mocap_quat, 4)
+    d.work.column = d.work.first_column
+    return OK
+
+
+@kernel
+def _feed_back(m: Model, d: Data, step: int) -> None:
+    """Add to the controls of a step gains times the deviation from its reference state; clamp them to their ranges."""
+    deviation = d.work.tape_deviation
+    nx = 2 * m.nv + m.na
+    at = step * (m.nq + m.nv + m.na)
+    _read(d.work.tape_reference, at, d.work.tape_qpos)
+    differentiate_pos(m, deviation, 1.0, d.work.tape_qpos, d.qpos)
+    for i in range(m.nv):
+        deviation[m.nv + i] = d.qvel[i] - d.work.tape_reference[at + m.nq + i]
+    for i in range(m.na):
+        deviation[2 * m.nv + i] = d.act[i] - d.work.tape_reference[at + m.nq + m.nv + i]
+    for u in range(m.nu):
+        row = (step * m.nu + u) * nx
+        value = d.work.tape_control[step * m.nu + u]
+        for i in range(nx):
+            value += d.work.tape_gain[row + i] * deviation[i]
+        if m.actuator_ctrllimited[u]:
+            value = max(m.actuator_ctrlrange[u, 0], min(m.actuator_ctrlrange[u, 1], value))
+        d.work.tape_control[step * m.nu + u] = value
+
+
+@stage
+def begin_recorded(m: Model, d: Data) -> int:
+    """Before a step: its controls, with feedback if there are gains; every ``work.tape_every`` steps keep its start."""
+    step = d.work.tape_step
+    if len(d.work.tape_gain) > 0:
+        _feed_back(m, d, step)
+    for i in range(m.nu):
+        d.ctrl[i] = d.work.tape_control[step * m.nu + i]
+    if step % d.work.tape_every == 0:
+        write_start(m, d, step // d.work.tape_every)
+    return OK
+
+
+@stage
+def end_recorded(m: Model, d: Data) -> int:
+    """After a step: its sensor data."""
+    at = d.work.tape_step * m.nsensordata
+    if len(d.work.tape_sensordata) > 0:
+        _write(d.sensordata, d.work.tape_sensordata, at)
+    d.work.tape_step += 1
+    return OK
+
+
+@stage
+def keep_end(m: Model, d: Data) -> int:
+    """Keep the state after the last step, in the last row."""
+    write_start(m, d, len(d.work.tape) // row_length(m) - 1)
+    return OK
+
+
+@stage
+def pull_back(m: Model, d: Data) -> int:
+    """Take the adjoint state ``work.adjoint`` (2 nv + na) back over the step ``work.tape_step`` with its Jacobian.
+
+    Writes the gradient by its controls; then comes the step before.
+    """
+    step = d.work.tape_step
+    nx = 2 * m.nv + m.na
+    width = nx + m.nu
+    pulled = d.work.pulled
+    for i in range(width):
+        pulled[i] = 0.0
+    for row in range(len(d.work.outcome)):
+        if row < nx:
+            factor = d.work.adjoint[row]
+        else:
+            factor = d.work.adjoint_sensors[step * m.nsensordata + row - nx]
+        if factor != 0.0:
+            for i in range(width):
+                pulled[i] += factor * d.work.jacobian[row * width + i]
+    for i in range(nx):
+        d.work.adjoint[i] = pulled[i] + d.work.adjoint_states[step * nx + i]
+    for i in range(m.nu):
+        d.work.adjoint_controls[step * m.nu + i] = pulled[nx + i]
+    d.work.tape_step = step - 1
+    return OK
+
+
+@stage
+def keep_jacobian(m: Model, d: Data) -> int:
+    """Keep the Jacobian of the step ``work.tape_step``; then comes the next one."""
+    at = d.work.tape_step * len(d.work.jacobian)
+    _write(d.work.jacobian, d.work.jacobians, at)
+    d.work.tape_step += 1
+    return OK
