@@ -30,22 +30,59 @@ PAIRS = 3
 """Runs of each program, from which medians are taken."""
 
 
-def differences(m: Any, d: Any, A: np.ndarray, B: np.ndarray) -> None:
-    """A and B by the reference's forward differences."""
-    mujoco.mjd_transitionFD(m, d, EPSILON, 0, A, B, None, None)
+class Reference(ilqr.Dynamics):
+    """The same with the reference: its steps, and A and B by its forward differences."""
+
+    def __init__(self, m: Any) -> None:
+        self.m, self.d = m, mujoco.MjData(m)
+        self.nx, self.nu = 2 * m.nv + m.na, m.nu
+        self._spec, self._nstate = int(mujoco.mjtState.mjSTATE_PHYSICS), m.nq + m.nv + m.na
+        limited = np.array(m.actuator_ctrllimited, bool)[:, None]
+        self._limits = np.where(limited, m.actuator_ctrlrange, [-np.inf, np.inf]).T
+
+    def follow(self, start: np.ndarray, controls: np.ndarray, policy: ilqr.Policy | None = None) -> ilqr.Trajectory:
+        """The trajectory from a state with given controls, or with those of a policy."""
+        m, d = self.m, self.d
+        states, applied = np.zeros((len(controls) + 1, self._nstate)), np.array(controls)
+        mujoco.mj_resetData(m, d)
+        mujoco.mj_setState(m, d, start, self._spec)
+        states[0] = start
+        turn, deviation = np.zeros(m.nv), np.zeros(self.nx)
+        for k in range(len(controls)):
+            if policy is not None:
+                mujoco.mj_differentiatePos(m, turn, 1.0, policy.states[k, : m.nq], d.qpos)
+                deviation[: m.nv] = turn
+                deviation[m.nv :] = states[k, m.nq :] - policy.states[k, m.nq :]
+                asked = policy.nominal[k] + policy.gains[k] @ deviation
+                applied[k] = np.minimum(np.maximum(asked, self._limits[0]), self._limits[1])
+            d.ctrl[:] = applied[k]
+            mujoco.mj_step(m, d)
+            mujoco.mj_getState(m, d, states[k + 1], self._spec)
+        return ilqr.Trajectory(states, applied)
+
+    def linearise(self, trajectory: ilqr.Trajectory) -> np.ndarray:
+        """F = [A B] of each step of a trajectory."""
+        n = len(trajectory.controls)
+        A, B = np.zeros((n, self.nx, self.nx)), np.zeros((n, self.nx, self.nu))
+        mujoco.mj_resetData(self.m, self.d)
+        for k, control in enumerate(trajectory.controls):
+            mujoco.mj_setState(self.m, self.d, trajectory.states[k], self._spec)
+            self.d.ctrl[:] = control
+            mujoco.mjd_transitionFD(self.m, self.d, EPSILON, 0, A[k], B[k], None, None)
+        return np.concatenate([A, B], axis=2)
 
 
 def trajectory_row(load: Callable[[Any], Any], solve: Callable[[ilqr.Dynamics], ilqr.Result]) -> dict[str, Any]:
     """One problem of optimal control."""
-    ours = ilqr.Dynamics(load(cardan))
-    theirs = ilqr.Dynamics(load(mujoco), mujoco, differences)
+    ours, theirs = ilqr.Dynamics(load(cardan)), Reference(load(mujoco))
     found = solve(ours)
     other = solve(theirs)
     row = paired_ratio(lambda: solve(ours).seconds[-1], lambda: solve(theirs).seconds[-1], PAIRS)
+    trajectory = ours.follow(found.states[0], found.controls)
 
     def linearise(dynamics: ilqr.Dynamics) -> float:
         begin = time.thread_time()
-        dynamics.linearise(found.states, found.controls)
+        dynamics.linearise(trajectory)
         return time.thread_time() - begin
 
     return row | {

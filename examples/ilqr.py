@@ -1,23 +1,28 @@
 """The iterative linear-quadratic regulator: controls that make a trajectory cheap, from Jacobians of each step.
 
-Each iteration goes backwards over the trajectory with a quadratic model of the cost to go ::
+Each iteration goes backwards over the trajectory with a quadratic model of the cost to go, for the Jacobian F = [A B]
+of each step and the matrices and vectors of state and control together ::
 
-    Qx = lx + A' Vx    Qu = lu + B' Vx    Qxx = lxx + A' Vxx A    Qux = B' Vxx A    Quu = luu + B' Vxx B + mu I
-    k = -Quu^-1 Qu     K = -Quu^-1 Qux    Vx = Qx + K' Quu k + K' Qu + Qux' k    Vxx = Qxx + K' Quu K + K' Qux + Qux' K
+    q = l' + F' v    Q = l'' + F' V F    k = -(Quu + mu I)^-1 qu    K = -(Quu + mu I)^-1 Qux
+    v = qx + Qux' k    V = Qxx + Qux' K
 
 and forwards with the controls ``u + s k + K dx``, for the largest step size s that makes the trajectory cheaper
 (Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization,
 IROS 2012). States are ``qpos, qvel, act``; their differences dx are in the tangent space, 2 nv + na numbers.
+
+The way forwards is one call (`cardan.record` with a feedback), and so are the Jacobians of all steps. The way backwards
+is compiled by Numba.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numba import njit
+from tangent_space import differences
 
 import cardan
 
@@ -63,108 +68,153 @@ class Result:
     converged: bool = False
 
 
-Jacobians = Callable[[Any, Any, np.ndarray, np.ndarray], None]
+@dataclass(frozen=True)
+class Policy:
+    """Controls ``nominal + gains (x - states)``, clamped to their ranges.
+
+    Attributes:
+        states: reference states (n + 1, nq + nv + na).
+        nominal: controls (n, nu).
+        gains: (n, nu, 2 nv + na).
+    """
+
+    states: np.ndarray
+    nominal: np.ndarray
+    gains: np.ndarray
 
 
-def exact_jacobians(m: Any, d: Any, A: np.ndarray, B: np.ndarray) -> None:
-    """A and B of a step, without differences."""
-    cardan.mjd_transition(m, d, A, B, None, None)
+@dataclass(frozen=True)
+class Trajectory:
+    """States (n + 1, nq + nv + na) and controls (n, nu); the tape that its derivatives come from."""
+
+    states: np.ndarray
+    controls: np.ndarray
+    tape: Any = None
 
 
 class Dynamics:
-    """Steps of a model and their Jacobians.
+    """Steps of a model and their Jacobians."""
 
-    Args:
-        m: model.
-        engine: the module that it comes from: cardan, or one with the same functions.
-        jacobians: fills in A and B of a step from the state of a data.
-    """
-
-    def __init__(self, m: Any, engine: Any = cardan, jacobians: Jacobians = exact_jacobians) -> None:
-        self.m, self.engine, self._jacobians = m, engine, jacobians
-        self.d = engine.MjData(m)
+    def __init__(self, m: Any) -> None:
+        self.m, self.d = m, cardan.MjData(m)
         self.nx, self.nu = 2 * m.nv + m.na, m.nu
-        self._spec = int(engine.mjtState.mjSTATE_PHYSICS)
-        self._nstate = m.nq + m.nv + m.na
 
-    def put(self, state: np.ndarray) -> None:
-        """Set the state of the data."""
-        self.engine.mj_setState(self.m, self.d, state, self._spec)
+    def follow(self, start: np.ndarray, controls: np.ndarray, policy: Policy | None = None) -> Trajectory:
+        """The trajectory from a state with given controls, or with those of a policy."""
+        m, d = self.m, self.d
+        cardan.mj_resetData(m, d)
+        cardan.mj_setState(m, d, start, int(cardan.mjtState.mjSTATE_PHYSICS))
+        feedback = None if policy is None else (policy.states[:-1], policy.gains)
+        tape = cardan.record(m, d, len(controls), controls if policy is None else policy.nominal, feedback=feedback)
+        return Trajectory(np.hstack([tape.qpos, tape.qvel, tape.act]), tape.controls, tape)
 
-    def get(self) -> np.ndarray:
-        """The state of the data."""
-        state = np.zeros(self._nstate)
-        self.engine.mj_getState(self.m, self.d, state, self._spec)
-        return state
-
-    def difference(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """From state `a` to state `b`, in the tangent space."""
-        nq, nv = self.m.nq, self.m.nv
-        result = np.empty(self.nx)
-        turn = np.empty(nv)
-        self.engine.mj_differentiatePos(self.m, turn, 1.0, a[:nq], b[:nq])
-        result[:nv] = turn
-        np.subtract(b[nq:], a[nq:], out=result[nv:])
-        return result
-
-    def follow(self, start: np.ndarray, policy: Callable[[int, np.ndarray], np.ndarray], nstep: int) -> Any:
-        """States (nstep + 1, ...) and controls (nstep, nu) of a policy: a function of the step and the state."""
-        states, controls = np.zeros((nstep + 1, self._nstate)), np.zeros((nstep, self.nu))
-        self.engine.mj_resetData(self.m, self.d)
-        self.put(start)
-        states[0] = start
-        for k in range(nstep):
-            controls[k] = policy(k, states[k])
-            self.d.ctrl[:] = controls[k]
-            self.engine.mj_step(self.m, self.d)
-            states[k + 1] = self.get()
-        return states, controls
-
-    def linearise(self, states: np.ndarray, controls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A (n, nx, nx) and B (n, nx, nu) of each step of a trajectory."""
-        A, B = np.zeros((len(controls), self.nx, self.nx)), np.zeros((len(controls), self.nx, self.nu))
-        self.engine.mj_resetData(self.m, self.d)
-        for k, control in enumerate(controls):
-            self.put(states[k])
-            self.d.ctrl[:] = control
-            self._jacobians(self.m, self.d, A[k], B[k])
-        return A, B
+    def linearise(self, trajectory: Trajectory) -> np.ndarray:
+        """F = [A B] of each step of a trajectory, (n, nx, nx + nu)."""
+        found = trajectory.tape.jacobians()
+        return np.concatenate([found.A, found.B], axis=2)
 
 
-def cost_of(dynamics: Dynamics, cost: Cost, states: np.ndarray, controls: np.ndarray) -> tuple[float, np.ndarray]:
+def cost_of(dynamics: Dynamics, cost: Cost, trajectory: Trajectory) -> tuple[float, np.ndarray]:
     """The cost of a trajectory, and its deviations from the goal (n + 1, nx)."""
-    deviations = np.array([dynamics.difference(cost.goal, state) for state in states])
-    running = (deviations[:-1] ** 2 @ cost.running).sum() + (controls**2 @ cost.control).sum()
+    deviations = differences(dynamics.m, cost.goal, trajectory.states)
+    running = (deviations[:-1] ** 2 @ cost.running).sum() + (trajectory.controls**2 @ cost.control).sum()
     return 0.5 * float(running + deviations[-1] ** 2 @ cost.final), deviations
 
 
-def backward(
-    cost: Cost, A: np.ndarray, B: np.ndarray, deviations: np.ndarray, controls: np.ndarray, mu: float
-) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """Changes k (n, nu) and gains K (n, nu, nx) of the controls, and the gain in cost that the model expects.
+@njit(cache=True)
+def cholesky(matrix: np.ndarray) -> bool:
+    """Replace the lower triangle of a symmetric matrix by its Cholesky factor; False if it is not positive definite."""
+    for i in range(len(matrix)):
+        for j in range(i + 1):
+            value = matrix[i, j]
+            for k in range(j):
+                value -= matrix[i, k] * matrix[j, k]
+            if i == j:
+                if not value > 0.0:
+                    return False
+                matrix[i, i] = np.sqrt(value)
+            else:
+                matrix[i, j] = value / matrix[j, j]
+    return True
 
-    None where Quu is not positive definite: mu should be larger.
+
+@njit(cache=True)
+def substitute(L: np.ndarray, right: np.ndarray) -> None:
+    """Replace the rows of `right` by the solution of L L' x = right."""
+    n = len(L)
+    for i in range(n):
+        for k in range(i):
+            right[i] -= L[i, k] * right[k]
+        right[i] /= L[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            right[i] -= L[k, i] * right[k]
+        right[i] /= L[i, i]
+
+
+@njit(cache=True, fastmath=True)
+def congruent(F: np.ndarray, V: np.ndarray, Q: np.ndarray) -> None:
+    """Add F' V F to Q."""
+    nx, n = F.shape
+    row = np.empty(n)
+    for i in range(nx):
+        row[:] = 0.0
+        for j in range(nx):
+            factor = V[i, j]
+            for b in range(n):
+                row[b] += factor * F[j, b]
+        for a in range(n):
+            factor = F[i, a]
+            if factor != 0.0:
+                for b in range(n):
+                    Q[a, b] += factor * row[b]
+
+
+@njit(cache=True)
+def backward(
+    weights: tuple[np.ndarray, np.ndarray, np.ndarray],
+    F: np.ndarray,
+    deviations: np.ndarray,
+    controls: np.ndarray,
+    mu: float,
+    k: np.ndarray,
+    K: np.ndarray,
+) -> float:
+    """Set changes k (n, nu) and gains K (n, nu, nx) of the controls; returns the gain in cost that the model expects.
+
+    It is negative where Quu is not positive definite: mu should be larger. The weights are those of running states, of
+    final ones and of controls.
     """
-    n, nu = controls.shape
-    k, K, expected = np.zeros((n, nu)), np.zeros((n, nu, A.shape[1])), 0.0
-    Vx, Vxx = cost.final * deviations[-1], np.diag(cost.final)
-    lxx, luu = np.diag(cost.running), np.diag(cost.control + mu)
+    running, final, effort = weights
+    n, nx, both = F.shape
+    nu = both - nx
+    v, V, expected = final * deviations[n], np.diag(final), 0.0
+    diagonal = np.concatenate((running, effort))
     for t in range(n - 1, -1, -1):
-        VA, VB = Vxx @ A[t], Vxx @ B[t]
-        Qx = cost.running * deviations[t] + A[t].T @ Vx
-        Qu = cost.control * controls[t] + B[t].T @ Vx
-        Qxx, Qux, Quu = lxx + A[t].T @ VA, B[t].T @ VA, luu + B[t].T @ VB
-        try:
-            L = np.linalg.cholesky(Quu)
-        except np.linalg.LinAlgError:
-            return None
-        solved = np.linalg.solve(L.T, np.linalg.solve(L, np.column_stack([Qu, Qux])))
-        k[t], K[t] = -solved[:, 0], -solved[:, 1:]
-        Vx = Qx + K[t].T @ (Quu @ k[t] + Qu) + Qux.T @ k[t]
-        Vxx = Qxx + K[t].T @ (Quu @ K[t] + Qux) + Qux.T @ K[t]
-        Vxx = 0.5 * (Vxx + Vxx.T)
-        expected += 0.5 * float(k[t] @ Quu @ k[t])
-    return k, K, expected
+        q = np.concatenate((running * deviations[t], effort * controls[t]))
+        for i in range(nx):
+            q += F[t, i] * v[i]
+        Q = np.diag(diagonal)
+        congruent(F[t], V, Q)
+        L = Q[nx:, nx:].copy()
+        for i in range(nu):
+            L[i, i] += mu
+        if not cholesky(L):
+            return -1.0
+        solved = np.empty((nu, 1 + nx))
+        solved[:, 0], solved[:, 1:] = -q[nx:], -Q[nx:, :nx]
+        substitute(L, solved)
+        k[t], K[t] = solved[:, 0], solved[:, 1:]
+        v, V = q[:nx].copy(), Q[:nx, :nx].copy()
+        for i in range(nu):
+            expected -= 0.5 * k[t, i] * q[nx + i]
+            for a in range(nx):
+                factor = Q[nx + i, a]
+                v[a] += factor * k[t, i]
+                for b in range(nx):
+                    V[a, b] += factor * K[t, i, b]
+        V = 0.5 * (V + V.T)
+    return expected
 
 
 def solve(
@@ -186,25 +236,23 @@ def solve(
         tolerance: relative gain of an iteration from which it counts as converged.
     """
     begin = time.process_time()
-    limits = np.array(dynamics.m.actuator_ctrlrange)
-    low, high = np.where(np.array(dynamics.m.actuator_ctrllimited, bool)[:, None], limits, [-np.inf, np.inf]).T
-    states, controls = dynamics.follow(start, lambda t, x: controls[t], len(controls))
-    value, deviations = cost_of(dynamics, cost, states, controls)
-    result = Result(states, controls, [value], [time.process_time() - begin])
+    now = dynamics.follow(start, controls)
+    value, deviations = cost_of(dynamics, cost, now)
+    result = Result(now.states, now.controls, [value], [time.process_time() - begin])
     mu, fresh = 1e-3, True
-    A, B = np.zeros(0), np.zeros(0)
+    weights, F = (cost.running, cost.final, cost.control), np.zeros(0)
+    k, K = np.zeros(controls.shape), np.zeros((*controls.shape, dynamics.nx))
     while len(result.costs) <= iterations and mu < MOST_MU and not result.converged:
         if fresh:
-            A, B = dynamics.linearise(result.states, result.controls)
-        change = backward(cost, A, B, deviations, result.controls, mu)
-        better = None
-        if change is not None:
-            better = _search(dynamics, cost, result, value, change, (low, high))
+            F = dynamics.linearise(now)
+        expected = backward(weights, F, deviations, now.controls, mu, k, K)
+        better = None if expected < 0.0 else _search(dynamics, cost, now, value, k, K, expected)
         fresh = better is not None
         if better is None:
             mu = max(10.0 * mu, LEAST_MU)
             continue
-        new, result.states, result.controls, deviations = better
+        new, now, deviations = better
+        result.states, result.controls = now.states, now.controls
         result.converged = value - new < tolerance * value
         value, mu = new, max(0.2 * mu, LEAST_MU)
         result.costs.append(value)
@@ -212,17 +260,13 @@ def solve(
     return result
 
 
-def _search(dynamics: Dynamics, cost: Cost, result: Result, value: float, change: Any, limits: Any) -> Any:
-    """The trajectory of the largest step size that gains enough: cost, states, controls, deviations; or None."""
-    k, K, expected = change
-    states, controls = result.states, result.controls
+def _search(
+    dynamics: Dynamics, cost: Cost, now: Trajectory, value: float, k: np.ndarray, K: np.ndarray, expected: float
+) -> tuple[float, Trajectory, np.ndarray] | None:
+    """The trajectory of the largest step size that gains enough: cost, trajectory, deviations; or None."""
     for size in STEP_SIZES:
-
-        def policy(t: int, state: np.ndarray, size: float = size) -> np.ndarray:
-            return np.clip(controls[t] + size * k[t] + K[t] @ dynamics.difference(states[t], state), *limits)
-
-        found = dynamics.follow(states[0], policy, len(controls))
-        new, deviations = cost_of(dynamics, cost, *found)
+        found = dynamics.follow(now.states[0], now.controls, Policy(now.states, now.controls + size * k, K))
+        new, deviations = cost_of(dynamics, cost, found)
         if np.isfinite(new) and value - new > GAIN * size * expected:
-            return new, *found, deviations
+            return new, found, deviations
     return None

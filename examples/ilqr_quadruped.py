@@ -21,7 +21,7 @@ def lying(dynamics: Dynamics) -> np.ndarray:
     """The state in which it has come to rest with folded legs."""
     m = dynamics.m
     start = np.concatenate([m.key_qpos[1], np.zeros(m.nv)])
-    states, _ = dynamics.follow(start, lambda t, x: np.zeros(m.nu), SETTLING)
+    states = dynamics.follow(start, np.zeros((SETTLING, m.nu))).states
     return np.concatenate([states[-1][: m.nq], np.zeros(m.nv)])
 
 

@@ -62,6 +62,8 @@ def test_bad_input() -> None:
     d = cardan.MjData(m)
     with pytest.raises(ValueError, match="controls should be of shape"):
         cardan.record(m, d, 3, np.zeros((2, m.nu)))
+    with pytest.raises(ValueError, match="every must be at least 1"):
+        cardan.record(m, d, 3, every=0)
     with pytest.raises(ValueError, match="negative"):
         cardan.record(m, d, -1)
     with pytest.raises(ValueError, match="dL_dstate should be of shape"):
@@ -115,3 +117,84 @@ def test_sensitivities_refuse_what_a_step_does_not_read() -> None:
     m = cardan.MjModel.from_xml_string(CHAIN)
     with pytest.raises(ValueError, match="does not read xpos"):
         cardan.record(m, moving(m), 1).sensitivities("xpos")
+
+
+def test_jacobians_are_those_of_each_step() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    controls = np.random.default_rng(6).uniform(-0.5, 0.5, (STEPS, m.nu))
+    found = cardan.record(m, moving(m), STEPS, controls).jacobians(sensors=True)
+    d = moving(m)
+    nx, ns = 2 * m.nv + m.na, m.nsensordata
+    for k, control in enumerate(controls):
+        d.ctrl[:] = control
+        wanted = [np.zeros(shape) for shape in ((nx, nx), (nx, m.nu), (ns, nx), (ns, m.nu))]
+        cardan.mjd_transition(m, d, *wanted)
+        for all_steps, one in zip((found.A, found.B, found.C, found.D), wanted, strict=True):
+            np.testing.assert_array_equal(all_steps[k], one)
+        cardan.mj_step(m, d)
+
+
+FALLING = """<mujoco><option cone="elliptic"/><worldbody><geom type="plane" size="2 2 .1"/>
+<body pos="0 0 .23"><freejoint/><geom type="box" size=".1 .07 .05" mass="1"/></body>
+<body pos=".4 0 .12"><freejoint/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""
+
+
+def test_gradient_while_contacts_come_and_go() -> None:
+    m = cardan.MjModel.from_xml_string(FALLING)
+    n = 150
+    d, w = cardan.MjData(m), cardan.MjData(m)
+    for data in (d, w):
+        data.qvel[:] = [0.3, 0.1, -0.5, 1.0, 2.0, 0.5, 0.0, 0.2, -1.0, 0.0, 0.3, 0.0]
+    tape = cardan.record(m, d, n)
+    adjoint = np.random.default_rng(7).standard_normal(2 * m.nv)
+    found = tape.gradient(adjoint).state
+    contacts, jacobians = set(), []
+    for _ in range(n):
+        jacobians.append(np.zeros((2 * m.nv, 2 * m.nv)))
+        cardan.mjd_transition(m, w, jacobians[-1], None, None, None)
+        cardan.mj_step(m, w)
+        contacts.add(w.ncon)
+    assert len(contacts) > 3
+    for A in jacobians[::-1]:
+        adjoint = A.T @ adjoint
+    np.testing.assert_allclose(found, adjoint, rtol=1e-9, atol=1e-9 * np.abs(adjoint).max())
+
+
+def test_spaced_checkpoints_change_nothing() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    rng = np.random.default_rng(8)
+    controls = rng.uniform(-0.5, 0.5, (STEPS, m.nu))
+    by_states = rng.standard_normal((STEPS + 1, 2 * m.nv + m.na))
+    by_sensors = rng.standard_normal((STEPS, m.nsensordata))
+    dense = cardan.record(m, moving(m), STEPS, controls)
+    spaced = cardan.record(m, moving(m), STEPS, controls, every=5)
+    assert spaced.qpos.shape == (4, m.nq)
+    np.testing.assert_array_equal(spaced.qpos, dense.qpos[[0, 5, 10, STEPS]])
+    one, other = (tape.gradient(by_states, by_sensors) for tape in (dense, spaced))
+    np.testing.assert_array_equal(one.state, other.state)
+    np.testing.assert_array_equal(one.controls, other.controls)
+    np.testing.assert_array_equal(dense.jacobians().A, spaced.jacobians().A)
+    name = "dof_damping[1]"
+    np.testing.assert_array_equal(dense.sensitivities(name)[name][0], spaced.sensitivities(name)[name][0])
+
+
+def test_feedback() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    rng = np.random.default_rng(9)
+    plain = cardan.record(m, moving(m), STEPS)
+    nx = 2 * m.nv + m.na
+    gains, controls = rng.standard_normal((STEPS, m.nu, nx)), rng.uniform(-0.1, 0.1, (STEPS, m.nu))
+    references = np.hstack([plain.qpos, plain.qvel, plain.act])[:-1]
+    tape = cardan.record(m, moving(m), STEPS, controls, feedback=(references, gains))
+    d = moving(m)
+    limits = np.where(m.actuator_ctrllimited[:, None], m.actuator_ctrlrange, [-np.inf, np.inf])
+    for k in range(STEPS):
+        turn = np.zeros(m.nv)
+        cardan.mj_differentiatePos(m, turn, 1.0, references[k, : m.nq], d.qpos)
+        deviation = np.concatenate([turn, np.concatenate([d.qvel, d.act]) - references[k, m.nq :]])
+        d.ctrl[:] = np.clip(controls[k] + gains[k] @ deviation, *limits.T)
+        np.testing.assert_allclose(tape.controls[k], d.ctrl, rtol=1e-9, atol=1e-9)
+        cardan.mj_step(m, d)
+    np.testing.assert_allclose(tape.qpos[-1], d.qpos, rtol=1e-8, atol=1e-8)
+    with pytest.raises(ValueError, match="gains of the feedback should be of shape"):
+        cardan.record(m, d, STEPS, feedback=(references, gains[:, :1, :1]))

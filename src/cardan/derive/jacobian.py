@@ -64,7 +64,8 @@ class Script:
         address: its address.
         first: the first direction, counted through all inputs.
         end: the one after the last.
-        structure: the structure that the tangents were cleared for.
+        version: the number of the structure that the tangents were cleared for.
+        cleared: what is cleared where the structure changes: address and bytes of each array.
     """
 
     programs: list[TangentProgram]
@@ -73,7 +74,8 @@ class Script:
     address: int
     first: int
     end: int
-    structure: object = field(default=None)
+    version: int = -1
+    cleared: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
 
 class StepJacobian:
@@ -127,7 +129,7 @@ class StepJacobian:
             defined. The same array each time.
         """
         script = self._ready.get((state, control))
-        if script is None or script.structure is not self.course.structure:
+        if script is None or script.version != self.course.version[0]:
             self.course.start(d)
         else:
             status = self._run(script, VALUES, d.address)
@@ -141,13 +143,13 @@ class StepJacobian:
         return self.matrix
 
     def sweep(
-        self, tape: np.ndarray, data_at: Callable[[int], MjData], steps: range, finish: Program, state: bool = True
+        self, tape: np.ndarray, put: Callable[[MjData, int], None], steps: range, finish: Program, state: bool = True
     ) -> None:
         """The derivatives of recorded steps one after the other, each followed by a stage, natively.
 
         Args:
             tape: what steps start from (`derive.recording`), a row each.
-            data_at: gives data as they were before a step: what the rows don't have, and each step that needs Python.
+            put: sets data as they were before a step: with what the rows don't have, and each step that needs Python.
             steps: numbers of the rows, in the order that `finish` goes to by itself.
             finish: what is done with the Jacobian of each step; it sets ``work.tape_step`` to the next one.
             state: whether derivatives by the state are wanted; those by the controls are.
@@ -155,14 +157,14 @@ class StepJacobian:
         if not len(steps):
             return
         course, left = self.course, len(steps)
-        course.take_over(data_at(steps[0]))
+        put(course.d, steps[0])
         course.d._memory.attach("work.tape", tape)
         number = course.d._memory.scalars["work.tape_step"]
         number[0] = steps[0]
         while left:
             script = self._ready.get((state, True))
             status = -1
-            if script is not None and script.structure is course.structure:
+            if script is not None and script.version == course.version[0]:
                 script.segments[-1] = _plain_segment(finish)
                 status = self._run(script, 0, repeat=left)
                 left = int(script.frame[8])
@@ -171,7 +173,8 @@ class StepJacobian:
             if status == RESTRUCTURED:
                 course.note_structure()
             else:
-                course.start(data_at(int(number[0])))
+                put(course.d, int(number[0]))
+                course.evaluate()
             self._differentiate(state, True)
             run(finish, course.m, course.d)
             left -= 1
@@ -191,7 +194,9 @@ class StepJacobian:
         frame[1], frame[2], frame[4] = len(self._copies) if source else 0, source, first
         frame[5] = len(script.segments) - (0 if repeat else 1)
         frame[8] = repeat
-        return self._runner(script.address)
+        status = self._runner(script.address)
+        script.version = int(self.course.version[0])
+        return status
 
     def _differentiate(self, state: bool, control: bool) -> None:
         """Run the tangents at values that are there, of which the last run does not tell what is written."""
@@ -201,10 +206,12 @@ class StepJacobian:
         if script is None:
             with BUILDING:
                 script = self._scripts[key] = self._make_script(state, control)
-        if script.structure is not course.structure:
+        if script.version != course.version[0]:
             for program in script.programs:
                 program.start()
-            script.structure = course.structure
+            script.version = int(course.version[0])
+            script.cleared = np.array([part for program in script.programs for part in program.cleared()], np.int64)
+            script.frame[9:] = script.cleared.ctypes.data, len(script.cleared)
         status = self._run(script, TANGENTS)
         if status:
             segment = int(script.frame[4])
@@ -224,7 +231,7 @@ class StepJacobian:
             rows.append((*program.segment[:4], 0, 0, blocks))  # all blocks have the same shadows
         segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
         copies = self._copies.ctypes.data
-        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, 0])
+        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, *[0] * 3])
         return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
     def _program(self, names: tuple[str, ...]) -> TangentProgram:

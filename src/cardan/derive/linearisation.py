@@ -88,8 +88,8 @@ class Linearisation:
         d: data of its own, with the values.
         several: whether a step makes several forward passes.
         values: the program that computes the values.
-        codes: numbers of the pairs of types that touch (`derive.contact.contact_codes`).
-        structure: what touches what, and what the constraint rows belong to: the same object as long as that stays.
+        codes: numbers of the pairs of types that have touched (`derive.contact.contact_codes`).
+        version: how often it has changed what touches what, and what the constraint rows belong to (one number).
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
@@ -112,7 +112,8 @@ class Linearisation:
         if distant:
             self.values, self._stages = program_with_distance(self.values), with_distance(self._stages)
         self.codes: tuple[int, ...] = ()
-        self.structure: tuple[Any, ...] = ()
+        self.version = memory.scalars["work.kept_version"]
+        self._sizes: tuple[int, ...] = ()
         self._programs: dict[Any, TangentProgram] = {}
 
     def set_reach(self, reach: float) -> None:
@@ -141,38 +142,47 @@ class Linearisation:
     def start(self, d: MjData) -> None:
         """Take over the state and the inputs of `d`, compute the values, and factorise what is solved with."""
         own = self.d
-        self.take_over(d)
-        run(self.values, self.m, own)
-        self.note_structure()
-        if self.several:
-            # contacts and rows of all passes find room before tangents need as much
-            run(Program([*values_of(self.differentiated()), restore_start]), self.m, own)
-
-    def take_over(self, d: MjData) -> None:
-        """Take over the state and the inputs of `d`."""
-        own = self.d
         if self._solves:
             own.time = d.time
             for name in COPIED:
                 getattr(own, name)[...] = getattr(d, name)
         else:
             own._copy_values(d)  # slopes of muscles are those of the last forward dynamics
+        self.evaluate()
+
+    def evaluate(self) -> None:
+        """Compute the values for the state and the inputs that the data has, and factorise what is solved with."""
+        run(self.values, self.m, self.d)
+        self.note_structure()
+        if self.several:
+            # contacts and rows of all passes find room before tangents need as much
+            run(Program([*values_of(self.differentiated()), restore_start]), self.m, self.d)
 
     def note_structure(self) -> None:
         """Look what touches what, and what the constraint rows belong to."""
-        own = self.d
-        geoms, types, ids = own.contact.geom[: own.ncon], own.efc_type[: own.nefc], own.efc_id[: own.nefc]
+        own, memory = self.d, self.d._memory
+        kept = memory.arrays
         counts = np.array((own.ncon, own.nefc, own.ne, own.nf, own.nl))
-        rows = np.ascontiguousarray(np.stack((types, ids), axis=1))
-        sizes = tuple(own._memory.sizes[c] for c in CAPACITIES)
-        structure = (geoms.tobytes(), rows.tobytes(), counts.tobytes(), sizes)
-        if structure != self.structure:
-            self.structure = structure
-            # contacts of other types may come up within a step of several passes
-            self.codes = all_codes(self.m) if self.several else contact_codes(self.m, own)
-            own._memory.attach("work.kept_geom", geoms.copy())
-            own._memory.attach("work.kept_row", rows)
-            own._memory.attach("work.kept_count", counts)
+        geoms = own.contact.geom[: own.ncon]
+        rows = np.stack((own.efc_type[: own.nefc], own.efc_id[: own.nefc]), axis=1)
+        sizes = tuple(memory.sizes[c] for c in CAPACITIES)
+        same = sizes == self._sizes and np.array_equal(kept["work.kept_count"], counts)
+        if same and np.array_equal(kept["work.kept_geom"][: own.ncon], geoms):
+            if np.array_equal(kept["work.kept_row"][: own.nefc], rows):
+                return
+        if sizes != self._sizes:
+            self._sizes = sizes
+            memory.attach("work.kept_geom", np.zeros((memory.sizes["ncon"], 2), np.int32))
+            memory.attach("work.kept_row", np.zeros((memory.sizes["nefc"], 2), np.int32))
+        # contacts of other types may come up within a step of several passes
+        codes = all_codes(self.m) if self.several else contact_codes(self.m, own)
+        if not set(codes) <= set(self.codes):
+            self.codes = tuple(sorted({*self.codes, *codes}))
+        memory.attach("work.kept_code", np.array(self.codes, np.int64))
+        memory.attach("work.kept_count", counts)
+        kept["work.kept_geom"][: own.ncon] = geoms
+        kept["work.kept_row"][: own.nefc] = rows
+        self.version[0] += 1
 
     def _make_room(self, status: int) -> None:
         """Enlarge what a stage asks to: where a parameter is varied that is 0, there may be more rows than in a step.

@@ -112,6 +112,11 @@ class TangentProgram:
             shadows.follow()
             shadows.clear()
 
+    def cleared(self) -> list[tuple[int, int]]:
+        """Address and bytes of all tangents."""
+        arrays = [*self.model.arrays.values(), *self.data.arrays.values()]
+        return [(array.ctypes.data, array.nbytes) for array in arrays]
+
     def plant(self, field: str, seeds: np.ndarray) -> None:
         """Set the tangents of an input: (size of the field, n), along n directions."""
         array = (self.model if field.startswith("m.") else self.data).arrays[field[2:]]

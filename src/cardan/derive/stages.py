@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from cardan.derive.contact import pair_code
 from cardan.derive.shadows import LANES
 from cardan.dynamics.actuation import MUSCLES_MADE, USERS_MADE
 from cardan.dynamics.kinematics import get_quat
 from cardan.enums import mjtJoint
 from cardan.jit import OK, kernel, stage
+from cardan.jit.transform.run import SCRIPT_CLEARS
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.model.kernel_views import Data, Model
 
-RESTRUCTURED = -20
-"""Status of `compare_structure`."""
+RESTRUCTURED, NOTED = -20, SCRIPT_CLEARS
+"""Statuses of `compare_structure`: programs of tangents must be others; what they have written must be cleared."""
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
 
@@ -99,10 +101,36 @@ def _is_kept(d: Data) -> bool:
     return True
 
 
+@kernel
+def _is_known(m: Model, d: Data) -> bool:
+    """Whether the programs at hand serve the contacts, and what they belong to finds room."""
+    if d.ncon > len(d.work.kept_geom) or d.nefc > len(d.work.kept_row):
+        return False
+    for con in range(d.ncon):
+        code, known = pair_code(m, d, con), False
+        for k in range(len(d.work.kept_code)):
+            known = known or d.work.kept_code[k] == code
+        if not known:
+            return False
+    return True
+
+
 @stage
 def compare_structure(m: Model, d: Data) -> int:
-    """Stop if contacts and constraint rows are of other things than before: which tangents are written changes."""
-    return OK if _is_kept(d) else RESTRUCTURED
+    """Look whether contacts and constraint rows are of other things than before: which tangents are written changes."""
+    if _is_kept(d):
+        return OK
+    if not _is_known(m, d):
+        return RESTRUCTURED
+    kept = d.work.kept_count
+    kept[0], kept[1], kept[2], kept[3], kept[4] = d.ncon, d.nefc, d.ne, d.nf, d.nl
+    for con in range(d.ncon):
+        for side in range(2):
+            d.work.kept_geom[con, side] = d.contact.geom[con, side]
+    for i in range(d.nefc):
+        d.work.kept_row[i, 0], d.work.kept_row[i, 1] = d.efc_type[i], d.efc_id[i]
+    d.work.kept_version += 1
+    return NOTED
 
 
 @stage

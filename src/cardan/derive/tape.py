@@ -122,27 +122,27 @@ class Tape:
             run(pipeline.cached_program(m, "end of a record", (keep_end,)), m, d)
         return rows
 
-    def _put(self, row: np.ndarray) -> MjData:
-        """Data as a row says; the same object each time."""
-        if self._data is None:
-            self._data = MjData(self.m)
-        d = self._data
+    def _put(self, d: MjData, row: np.ndarray) -> None:
+        """Set data as a row says."""
         for name, value in self._fixed.items():
             getattr(d, name)[...] = value
         d.time = float(row[0])
         for name, place in zip(KEPT, self._places[1:], strict=True):
             target = getattr(d, name)
             target[...] = row[place].reshape(target.shape)
-        return d
 
     def data_at(self, step: int) -> MjData:
         """Data as they were before a step; the same object each time."""
+        if self._data is None:
+            self._data = MjData(self.m)
+        d = self._data
         kept, after = divmod(step, self.every)
-        d = self._put(self._rows[kept])
+        self._put(d, self._rows[kept])
         if after:
             first = kept * self.every
-            self._put(self._record(d, self.controls[first : first + after], after, np.zeros(0))[-1])
-        d.ctrl[:] = self.controls[step]
+            self._put(d, self._record(d, self.controls[first : first + after], after, np.zeros(0))[-1])
+        if step < self.nstep:
+            d.ctrl[:] = self.controls[step]
         return d
 
     def _stretches(self) -> list[tuple[int, int]]:
@@ -155,8 +155,7 @@ class Tape:
         """The rows of a stretch of steps."""
         if self.every == 1:
             return self._rows[first : end + 1]
-        d = self._put(self._rows[first // self.every])
-        return self._record(d, self.controls[first:end], 1, np.zeros(0))
+        return self._record(self.data_at(first), self.controls[first:end], 1, np.zeros(0))
 
     def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
         """The gradient of a loss by the first state and all controls.
@@ -223,7 +222,7 @@ class Tape:
     ) -> None:
         """Go over the steps of some rows, with arrays in private fields of the data that works."""
         with attached(jacobian.course.d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
-            jacobian.sweep(rows, lambda k: self._put(rows[k]), steps, after)
+            jacobian.sweep(rows, lambda d, k: self._put(d, rows[k]), steps, after)
 
     def sensitivities(self, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Derivatives of all states and sensor data by a few numbers, the same in all steps: one sweep forwards.

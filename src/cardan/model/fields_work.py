@@ -405,4 +405,6 @@ WORK: tuple[Field, ...] = (
     Field("work.adjoint_controls", "f8", ("any",), "recording: those by the controls of each step"),
     Field("work.pulled", "f8", ("any",), "recording: products with the Jacobian (2 nv + na + nu)"),
     Field("work.jacobians", "f8", ("any",), "recording: Jacobians of steps"),
+    Field("work.kept_code", "i8", ("any",), "derivatives: numbers of the pairs of types that their programs serve"),
+    Field("work.kept_version", "i8", (), "derivatives: how often what touches what, and what rows belong to, changed"),
 )

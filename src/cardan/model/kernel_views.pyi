@@ -1898,6 +1898,9 @@ class _Data_work:
     def pulled(self) -> _Reals1: ...
     @property
     def jacobians(self) -> _Reals1: ...
+    @property
+    def kept_code(self) -> _Integers1: ...
+    kept_version: int
 
 class Data:
     @property

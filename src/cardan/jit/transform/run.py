@@ -50,6 +50,7 @@ _RUN_SCRIPT = (
     _RUN_BLOCKS
     + """
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define i64 @run_script(ptr %frame) {
 entry:
@@ -132,8 +133,28 @@ segment:
   %status = call i64 @run_blocks(
     ptr %table, i64 %count, i64 %m, i64 %d, i64 %tm, i64 %td, i64 %step_m, i64 %step_d, i64 %blocks
   )
-  %good = icmp eq i64 %status, 0
-  br i1 %good, label %next, label %stopped
+  switch i64 %status, label %stopped [ i64 0, label %next i64 -21, label %clearing ]
+clearing:
+  %list2_at = getelementptr i64, ptr %frame, i64 9
+  %list2_word = load i64, ptr %list2_at
+  %list2 = inttoptr i64 %list2_word to ptr
+  %n2_at = getelementptr i64, ptr %frame, i64 10
+  %n2 = load i64, ptr %n2_at
+  br label %clear_next
+clear_next:
+  %e = phi i64 [ 0, %clearing ], [ %e_next, %clear_one ]
+  %uncleared = icmp slt i64 %e, %n2
+  br i1 %uncleared, label %clear_one, label %next
+clear_one:
+  %e2 = shl i64 %e, 1
+  %array_at = getelementptr i64, ptr %list2, i64 %e2
+  %array_word = load i64, ptr %array_at
+  %size_at = getelementptr i64, ptr %array_at, i64 1
+  %size = load i64, ptr %size_at
+  %array = inttoptr i64 %array_word to ptr
+  call void @llvm.memset.p0.i64(ptr %array, i8 0, i64 %size, i1 false)
+  %e_next = add i64 %e, 1
+  br label %clear_next
 next:
   %s_next = add i64 %s, 1
   br label %running
@@ -155,6 +176,10 @@ done:
 )
 
 
+SCRIPT_CLEARS = -21
+"""Status of a stage that lets a script clear what it names, and go on with the next segment."""
+
+
 @cache
 def block_runner() -> Any:
     """Run a table of stages and tangents of stages once a block; returns 0, or the status of the one that stopped.
@@ -170,12 +195,13 @@ def block_runner() -> Any:
 def script_runner() -> Any:
     """Copy fields of one data to another, then run segments, each a table of stages that runs some times.
 
-    The argument is the address of nine words: address and number of the fields to copy, two words each (distance of
+    The argument is the address of eleven words: address and number of the fields to copy, two words each (distance of
     the field's slot from the first one; bytes of a number, 0 for a scalar); address of the slot table to copy from;
     address of the segments (seven words each: table and its length, and what else `block_runner` takes from the shadows
     on); number of the first segment to run, which becomes that of a segment that stops; number of segments; model and
-    data; how often to run the segments, from the second time on all of them, which is counted down. Returns 0, or the
-    status of the stage that stopped.
+    data; how often to run the segments, from the second time on all of them, which is counted down; address and
+    length of a list of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS`, which then counts as
+    done. Returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, word)
