@@ -12,7 +12,7 @@ from cardan.spec.composite.grid import AT_HOME, add_sliders
 from cardan.spec.composite.plugin import add_plugin, plugin_of, sheet_densities, solid_elements
 from cardan.spec.composite.request import cells_of, single
 from cardan.spec.composite.shell_skin import skin_box
-from cardan.spec.composite.skin import BoneAt, Influence, add_skin, sheet_faces, skin_grid
+from cardan.spec.composite.skin import BoneAt, Influence, add_skin, front_faces, skin_grid
 
 if TYPE_CHECKING:
     from cardan.spec.composite.request import Composite, Part, Vec3
@@ -93,7 +93,7 @@ def _triangles(composite: Composite, bodies: int) -> list[Face]:
     rows, columns = composite.counts[:2]
     if composite.points is not None or composite.dimensions != 2:
         return []
-    return sheet_faces(rows, columns)[: 2 * (rows - 1) * (columns - 1)]
+    return [(a, b, c) for a, b, c in front_faces(rows, columns).tolist()]
 
 
 def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> Element:

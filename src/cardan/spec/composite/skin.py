@@ -6,7 +6,8 @@ modeling, "Composite objects").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ Face = tuple[int, int, int]
 # coefficients of the cubics from 0 to 1 that are 1 in one of: the values at 0 and 1, the slopes there
 _CUBICS = ((1.0, 0.0, -3.0, 2.0), (0.0, 0.0, 3.0, -2.0), (0.0, 1.0, -2.0, 1.0), (0.0, 0.0, -1.0, 1.0))
 _MONOMIALS = tuple((i, j) for i in range(4) for j in range(4))
+_REACH = 4  # points of a line on which a cubic between two of them depends
 # cubics along the rows and the columns for each share: values, slopes along either, and twists at the corners
 _SHARES = tuple(
     (i + u, j + v) for i, j in ((0, 0), (2, 0), (0, 2), (2, 2)) for u, v in ((0, 0), (1, 0), (0, 1), (1, 1))
@@ -50,29 +52,39 @@ class Influence:
 def add_skin(
     composite: Composite,
     skin: Part,
-    bones: Sequence[tuple[BoneAt, Influence]],
-    faces: Sequence[Face],
+    bones: Iterable[tuple[BoneAt, Influence]],
+    faces: Sequence[Face] | np.ndarray,
     size: int,
-    texcoords: Sequence[tuple[float, float]] = (),
-    vertices: Sequence[float] = (),
+    texcoords: Sequence[tuple[float, float]] | np.ndarray = (),
+    vertices: np.ndarray | None = None,
 ) -> None:
-    """Add the skin's element with ``size`` vertices, all at the origin if no ``vertices`` are given."""
+    """Add the skin's element with ``size`` vertices, all at the origin if no ``vertices`` are given.
+
+    Its numbers stand in arrays (`array.array`), which are sequences as tuples are, but cost a fraction of their time.
+    """
     given: dict[str, Any] = {"name": composite.build.name("Skin"), "rgba": (1.0, 1.0, 1.0, 1.0), **skin.values}
     given.pop("subgrid", None)
-    if given.pop("texcoord", False) and texcoords:
-        given["texcoord"] = tuple(chain.from_iterable(texcoords))
-    given["vertex"] = tuple(vertices) or (0.0,) * (3 * size)
-    given["face"] = tuple(chain.from_iterable(faces))
+    if given.pop("texcoord", False) and len(texcoords):
+        given["texcoord"] = _flat("d", texcoords)
+    given["vertex"] = _flat("d", np.zeros(3 * size) if vertices is None else vertices)
+    given["face"] = _flat("i", faces)
     element = composite.build.relation("deformable", "skin", skin.origin, **given)
     for bone, influence in bones:
         values = {
             "body": bone.body,
             "bindpos": bone.bindpos,
             "bindquat": (1.0, 0.0, 0.0, 0.0),
-            "vertid": tuple(influence.vertices),
-            "vertweight": tuple(influence.weights),
+            "vertid": influence.vertices,
+            "vertweight": influence.weights,
         }
         add_plain(element, "bone", skin.origin, values)
+
+
+def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
+    """All numbers of some rows, one after the other; ``code`` is their type (`array.array`)."""
+    if isinstance(rows, np.ndarray):
+        return array(code, rows.astype(code, copy=False).tobytes())
+    return array(code, chain.from_iterable(rows))
 
 
 # --- sheets ----------------------------------------------------------------------------------------------------------
@@ -112,19 +124,17 @@ def skin_sheet(composite: Composite, skin: Part, bones: list[list[BoneAt]], spac
         raise skin.origin.error(f"the skin would have more than {MOST_VERTICES} vertices a side", "subgrid")
     influences = _sheet_influences(rows, columns, parts)
     i, j = (at.ravel() for at in np.indices((fine_rows, fine_columns)))
-    texcoords = np.stack((i / (fine_rows - 1), j / (fine_columns - 1)), axis=1).tolist()
-    vertices = np.stack((spacing * i, spacing * j, np.zeros(len(i))), axis=1).ravel().tolist()
-    moved = list(zip((bone for row in bones for bone in row), influences, strict=True))
+    texcoords = np.stack((i / (fine_rows - 1), j / (fine_columns - 1)), axis=1)
+    vertices = np.stack((spacing * i, spacing * j, np.zeros(len(i))), axis=1)
+    moved = zip((bone for row in bones for bone in row), influences, strict=True)
     faces = sheet_faces(fine_rows, fine_columns)
-    add_skin(composite, skin, moved, faces, 2 * len(i), texcoords * 2, vertices * 2)
+    add_skin(composite, skin, moved, faces, 2 * len(i), np.tile(texcoords, (2, 1)), np.tile(vertices, (2, 1)))
 
 
-def sheet_faces(rows: int, columns: int) -> list[Face]:
+def sheet_faces(rows: int, columns: int) -> np.ndarray:
     """Triangles of a grid's front, its back, and the rims between them; the back's vertices follow the front's."""
     back = rows * columns
-    i, j = (at.ravel() for at in np.indices((rows - 1, columns - 1)))
-    a = i * columns + j
-    front = _squares(a, a + columns, a + columns + 1, a + 1)
+    front = front_faces(rows, columns)
     first, last = np.arange(rows - 1) * columns, np.arange(columns - 1)
     end = (rows - 1) * columns
     rims = (
@@ -133,7 +143,14 @@ def sheet_faces(rows: int, columns: int) -> list[Face]:
         _rim(last, last + 1, back, reverse=False),
         _rim(end + last, end + last + 1, back, reverse=True),
     )
-    return list(map(tuple, np.concatenate((front, front[:, [0, 2, 1]] + back, *rims)).tolist()))
+    return np.concatenate((front, front[:, [0, 2, 1]] + back, *rims))
+
+
+def front_faces(rows: int, columns: int) -> np.ndarray:
+    """Triangles of a grid, two a cell: (n, 3)."""
+    i, j = (at.ravel() for at in np.indices((rows - 1, columns - 1)))
+    a = i * columns + j
+    return _squares(a, a + columns, a + columns + 1, a + 1)
 
 
 def _squares(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
@@ -150,31 +167,24 @@ def _rim(a: np.ndarray, b: np.ndarray, back: int, reverse: bool) -> np.ndarray:
 
 def _sheet_influences(rows: int, columns: int, parts: int) -> list[Influence]:
     """What each bone of a sheet moves: vertices of the front and of the back with the same weights."""
-    step = 1.0 / parts
-    shares = {(i, j): _hermite(i * step, j * step) for i in range(parts + 1) for j in range(parts + 1)}
     row, column, i, j = _fine_vertices(rows, columns, parts)
-    first, fine_columns = row * columns + column, (columns - 1) * parts + 1
+    fine_columns = (columns - 1) * parts + 1
     vertex = (row * parts + i) * fine_columns + column * parts + j
     # cells alike have the same weights, of bones at the same distances
     kinds = ((_ends(row, rows) * 8 + _ends(column, columns)) * (parts + 1) + i) * (parts + 1) + j
     _, example, kind = np.unique(kinds, return_index=True, return_inverse=True)
-    found = []  # bone, vertex in the order of cells, weight
-    for number, at in enumerate(example):
-        weights = _cell_weights(int(row[at]), int(column[at]), rows, columns, shares[int(i[at]), int(j[at])])
-        alike = np.flatnonzero(kind == number)
-        for bone, weight in weights.items():
-            if weight != 0.0:
-                found.append((first[alike] + (bone - first[at]), alike, np.full(len(alike), weight)))
-    bone, place, weight = (np.concatenate(part) for part in zip(*found, strict=True))
-    order = np.lexsort((place, bone))
+    step = 1.0 / parts
+    shares = _hermite(i[example] * step, j[example] * step)
+    weights = _cell_weights(row[example], column[example], rows, columns, shares)[kind]
+    place, bone_of = np.nonzero(weights)
+    around = np.arange(-1, _REACH - 1)
+    bone = (row * columns + column)[place] + (around[:, None] * columns + around).ravel()[bone_of]
+    order = np.argsort(bone, kind="stable")
     moved = np.repeat(vertex[place[order]], 2)
     moved[1::2] += ((rows - 1) * parts + 1) * fine_columns  # those of the back
-    ends = 2 * np.cumsum(np.bincount(bone, minlength=rows * columns))
-    vertices, weights = moved.tolist(), np.repeat(weight[order], 2).tolist()
-    return [
-        Influence(vertices[start:end], weights[start:end])
-        for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
-    ]
+    vertices, shared = _flat("i", moved), _flat("d", np.repeat(weights[place, bone_of][order], 2))
+    ends = (2 * np.cumsum(np.bincount(bone, minlength=rows * columns))).tolist()
+    return [Influence(vertices[start:end], shared[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def _ends(at: np.ndarray, count: int) -> np.ndarray:
@@ -193,36 +203,48 @@ def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...
     return tuple(grid[:, own])
 
 
-def _hermite(x: float, y: float) -> list[float]:
-    """Shares of the values, the slopes along rows and columns, and the twists at a cell's corners in a point of it.
+def _hermite(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Shares of the values, the slopes along rows and columns, and the twists at a cell's corners in points of it (16, n).
 
-    They are sums over the monomials x^i y^j: what cancels but for rounding, as at 1, does so in the reference too, and
-    stays a weight.
+    They are sums over the monomials x^i y^j, one after the other: what cancels but for rounding, as at 1, does so in
+    the reference too, and stays a weight.
     """
-    powers = [(1.0, x, x * x, x * x * x)[i] * (1.0, y, y * y, y * y * y)[j] for i, j in _MONOMIALS]
-    return [
-        sum(_CUBICS[u][i] * _CUBICS[v][j] * power for (i, j), power in zip(_MONOMIALS, powers, strict=True))
-        for u, v in _SHARES
-    ]
+    along, across = (np.ones_like(x), x, x * x, x * x * x), (np.ones_like(y), y, y * y, y * y * y)
+    shares = np.zeros((len(_SHARES), len(x)))
+    for i, j in _MONOMIALS:
+        factors = np.array([_CUBICS[u][i] * _CUBICS[v][j] for u, v in _SHARES])
+        shares += factors[:, None] * (along[i] * across[j])
+    return shares
 
 
-def _cell_weights(row: int, column: int, rows: int, columns: int, shares: list[float]) -> dict[int, float]:
-    """Weights of the bones around a cell, with slopes by differences between neighbours."""
-    weights: dict[int, float] = {}
+def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, shares: np.ndarray) -> np.ndarray:
+    """Weights of the bones around cells, with slopes by differences between neighbours.
+
+    Of each of the n cells: those of the points from one before it to two behind it, along rows and columns (n, 16).
+    """
+    weights = np.zeros((len(row), _REACH, _REACH))
     for (u, v), share in zip(_SHARES, shares, strict=True):
-        for i, factor_i in _value_or_slope(row + u % 2, rows, u >= 2):
-            for j, factor_j in _value_or_slope(column + v % 2, columns, v >= 2):
-                bone = i * columns + j
-                weights[bone] = weights.get(bone, 0.0) + share * (factor_i * factor_j)
-    return weights
+        if share.any():
+            along, across = _value_or_slope(row, rows, u), _value_or_slope(column, columns, v)
+            weights += share[:, None, None] * (along[:, :, None] * across[:, None, :])
+    return weights.reshape(len(row), -1)
 
 
-def _value_or_slope(at: int, count: int, slope: bool) -> tuple[tuple[int, float], ...]:
-    """Points and factors whose sum is the value at a point of a line, or the slope: central, but at the ends."""
-    if not slope:
-        return ((at, 1.0),)
-    if at == 0:
-        return ((1, 1.0), (0, -1.0))
-    if at == count - 1:
-        return ((at, 1.0), (at - 1, -1.0))
-    return ((at + 1, 0.5), (at - 1, -0.5))
+def _value_or_slope(first: np.ndarray, count: int, which: int) -> np.ndarray:
+    """Factors of four points whose sum is a value of a line, or a slope: central, but at the ends (n, 4).
+
+    Args:
+        first: the first point of a cell; the four points are those from one before it on.
+        count: number of points of the line.
+        which: the value at the first point or the second, the slope at the first or the second, as in `_CUBICS`.
+    """
+    at, here = first + which % 2, 1 + which % 2
+    factors = np.zeros((len(first), _REACH))
+    if which < 2:
+        factors[:, here] = 1.0
+        return factors
+    starts, ends = at == 0, at == count - 1
+    factors[:, here] = np.where(starts, -1.0, np.where(ends, 1.0, 0.0))
+    factors[:, here + 1] = np.where(starts, 1.0, np.where(ends, 0.0, 0.5))
+    factors[:, here - 1] = np.where(starts, 0.0, np.where(ends, -1.0, -0.5))
+    return factors
