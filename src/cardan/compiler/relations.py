@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.geoms import check_condim
 from cardan.enums import mjtEq
+from cardan.spec.schema.keywords import JOINT
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -77,7 +78,7 @@ _OBJECTS: dict[str, tuple[str, str, str, int]] = {
 # constraint rows that the reference counts for each kind (7 for a weld, which has 6)
 _ROWS: dict[str, int] = {"connect": 3, "weld": 7, "joint": 1, "tendon": 1, "flex": 1}
 _PROPORTIONAL = (0.0, 1.0, 0.0, 0.0, 0.0)
-_SCALAR_JOINTS = ("slide", "hinge")
+_SCALAR_JOINTS = (JOINT["slide"], JOINT["hinge"])
 
 
 def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
@@ -90,31 +91,48 @@ def _data(tag: str, values: dict[str, Any]) -> tuple[float, ...]:
 
 
 def add_equalities(build: Build) -> None:
-    """Equality constraints, in the user's order."""
+    """Equality constraints, in the user's order; what those with the same attributes have in common is found once."""
+    known: dict[Any, dict[str, Any]] = {}
+    kinds: list[dict[str, Any]] = []
+    objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
+    rows = 0
     for element in build.tree.section("equality").children:
-        values = element.resolved()
-        kind, first, second, missing = _OBJECTS[element.tag]
+        tag, given = element.row.tag, element.attributes
+        kind, first, second, missing = _OBJECTS[tag]
         ids = build.ids[kind]
-        obj1 = ids[values[first]]
-        obj2 = ids[values[second]] if values.get(second) else missing
+        obj1 = ids[given[first]]
+        obj2 = ids[given[second]] if given.get(second) else missing
         if obj1 == obj2:
             raise element.error(f"the two objects must not be the same {kind}", second)
         if kind == "joint":
-            _check_scalar(build, element, values, (first, second))
+            _check_scalar(build, element, (obj1, obj2), (first, second))
         if kind == "flex":
             _check_deforms(build, element, obj1)
             build.columns["flex_edgeequality"][obj1] = 1
         build.enter("equality", element.name)
-        build.sizes["nemax"] = build.sizes.get("nemax", 0) + _ROWS[element.tag]
-        build.put(
-            eq_type=EQ_CODES[element.tag],
-            eq_obj1id=obj1,
-            eq_obj2id=obj2,
-            eq_active0=values["active"],
-            eq_solref=values["solref"],
-            eq_solimp=values["solimp"],
-            eq_data=_data(element.tag, values),
-        )
+        rows += _ROWS[tag]
+        objects1.append(obj1)
+        objects2.append(obj2)
+        others = tuple(item for item in given.items() if item[0] not in ("name", first, second))
+        key = element.row, id(element.default_class), others
+        if key not in known:
+            known[key] = _equality(element)
+        kinds.append(known[key])
+    build.sizes["nemax"] = rows
+    for field in kinds[0] if kinds else ():
+        build.columns[field] = [kind[field] for kind in kinds]
+
+
+def _equality(element: Element) -> dict[str, Any]:
+    """Columns of a constraint that don't depend on which objects it is about."""
+    values = element.resolved()
+    return {
+        "eq_type": EQ_CODES[element.tag],
+        "eq_active0": values["active"],
+        "eq_solref": values["solref"],
+        "eq_solimp": values["solimp"],
+        "eq_data": _data(element.tag, values),
+    }
 
 
 def _check_deforms(build: Build, element: Element, flex: int) -> None:
@@ -123,9 +141,8 @@ def _check_deforms(build: Build, element: Element, flex: int) -> None:
         raise element.error("all vertices of this flex are on one body, so that its edges keep their lengths", "flex")
 
 
-def _check_scalar(build: Build, element: Element, values: dict[str, Any], names: tuple[str, str]) -> None:
+def _check_scalar(build: Build, element: Element, joints: tuple[int, int], names: tuple[str, str]) -> None:
     """Only hinges and slides have a single position."""
-    types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
-    for name in names:
-        if values[name] and types[build.ids["joint"][values[name]]] not in _SCALAR_JOINTS:
+    for joint, name in zip(joints, names, strict=True):
+        if joint >= 0 and build.columns["jnt_type"][joint] not in _SCALAR_JOINTS:
             raise element.error("only hinge and slide joints can be constrained", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.enums import mjtGeom, mjtWrap
 
@@ -17,6 +17,13 @@ _OBSTACLES: dict[int, int] = {
     int(mjtGeom.mjGEOM_SPHERE): int(mjtWrap.mjWRAP_SPHERE),
     int(mjtGeom.mjGEOM_CYLINDER): int(mjtWrap.mjWRAP_CYLINDER),
 }
+
+
+class Kind(NamedTuple):
+    """What tendons with the same attributes have in common: values of columns ``tendon_*``, and those of the user."""
+
+    columns: dict[str, Any]
+    user: Any
 
 
 def add_tendons(build: Build) -> None:

@@ -71,10 +71,10 @@ def tendon_jacobian(m: MjModel, d: MjData | Scratch) -> FloatArray:
     jacobian = np.asarray(d.ten_J)
     if not is_sparse(m):
         return jacobian
+    count, adr = np.asarray(d.ten_J_rownnz), np.asarray(d.ten_J_rowadr)
+    entry = np.arange(count.sum()) + np.repeat(adr - (np.cumsum(count) - count), count)
     rows = np.zeros((m.ntendon, m.nv))
-    values, cols = jacobian.ravel(), np.asarray(d.ten_J_colind).ravel()
-    for row, adr, number in zip(rows, d.ten_J_rowadr, d.ten_J_rownnz, strict=True):
-        row[cols[adr : adr + number]] = values[adr : adr + number]
+    rows[np.repeat(np.arange(m.ntendon), count), np.asarray(d.ten_J_colind).ravel()[entry]] = jacobian.ravel()[entry]
     return rows
 
 

@@ -29,22 +29,21 @@ def _chains(m: Any) -> Chains:
     return cache(lambda body: frozenset(dof_chain(m, int(last[body]))))
 
 
-def _wrap_body(m: Any, wrap: int) -> int:
-    """Body of a site or geom on a path, -1 for a pulley."""
-    kind, target = int(m.wrap_type[wrap]), m.wrap_objid[wrap]
-    if kind == PULLEY:
-        return -1
-    return int((m.site_bodyid if kind == SITE else m.geom_bodyid)[target])
+@once
+def _wrap_bodies(m: Any) -> list[int]:
+    """Body of each site and geom on a path, -1 for pulleys; what joints have here means nothing."""
+    target = np.maximum(m.wrap_objid, 0)
+    on_site = m.wrap_type == SITE
+    body = np.full(m.nwrap, -1)
+    body[on_site] = m.site_bodyid[target[on_site]]
+    on_geom = ~on_site & (m.wrap_type != PULLEY) & (m.wrap_type != JOINT)
+    body[on_geom] = m.geom_bodyid[target[on_geom]]
+    return body.tolist()
 
 
-def _body_pairs(m: Any, path: range) -> list[tuple[int, int]]:
-    """The different bodies of neighbours on a path."""
-    bodies = [_wrap_body(m, wrap) for wrap in path]
-    return [(a, b) for a, b in pairwise(bodies) if a != b and a >= 0 and b >= 0]
-
-
+@once
 def _paths(m: Any) -> list[range]:
-    return [range(adr, adr + number) for adr, number in zip(m.tendon_adr, m.tendon_num, strict=True)]
+    return [range(adr, adr + number) for adr, number in zip(m.tendon_adr.tolist(), m.tendon_num.tolist(), strict=True)]
 
 
 def _joint_dofs(m: Any, path: range) -> list[int]:
@@ -54,14 +53,15 @@ def _joint_dofs(m: Any, path: range) -> list[int]:
 @once
 def _tendon_rows(m: Any, shared: bool = False) -> list[list[int]]:
     """Dofs of each tendon. `shared`: also those that move both bodies of a segment, and so don't change its length."""
-    rows, chains = [], _chains(m)
+    rows, chains, bodies, types = [], _chains(m), _wrap_bodies(m), m.wrap_type.tolist()
     for path in _paths(m):
-        if len(path) and m.wrap_type[path[0]] == JOINT:
+        if len(path) and types[path[0]] == JOINT:
             rows.append(_joint_dofs(m, path))
             continue
         dofs: set[int] = set()
-        for a, b in _body_pairs(m, path):
-            dofs |= chains(a) | chains(b) if shared else chains(a) ^ chains(b)
+        for a, b in pairwise(bodies[path.start : path.stop]):
+            if a != b and a >= 0 and b >= 0:
+                dofs |= chains(a) | chains(b) if shared else chains(a) ^ chains(b)
         rows.append(sorted(dofs))
     return rows
 
@@ -89,8 +89,9 @@ def stored_colind(m: Any) -> np.ndarray:
 def wrap_entry(m: Any) -> np.ndarray:
     """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
     entry = np.zeros(m.nwrap, np.int32)
+    types = m.wrap_type.tolist()
     for path in _paths(m):
-        if len(path) and m.wrap_type[path[0]] == JOINT:
+        if len(path) and types[path[0]] == JOINT:
             row = _joint_dofs(m, path)
             for wrap in path:
                 entry[wrap] = row.index(int(m.jnt_dofadr[m.wrap_objid[wrap]]))
