@@ -13,7 +13,7 @@ import numpy as np
 from cardan.compiler.equalities import set_equality_data
 from cardan.compiler.initial import set_means
 from cardan.compiler.scratch import Scratch
-from cardan.compiler.weights import Inertia, tendon_jacobian
+from cardan.compiler.weights import Inertia, tendon_weights
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.features import has_spatial_tendons, has_spatial_transmissions
@@ -48,7 +48,7 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
     inertia.set_constants()
     if m.ntendon:
         m.tendon_length0[:] = d.ten_length
-        m.tendon_invweight0[:] = inertia.weights(tendon_jacobian(m, d))
+        m.tendon_invweight0[:] = tendon_weights(m, d, inertia)
     if m.nu:
         m.actuator_length0[:] = d.actuator_length
         m.actuator_acc0[:] = np.linalg.norm(inertia.solve(d.actuator_moment), axis=1)

@@ -26,18 +26,40 @@ class Kind(NamedTuple):
     user: Any
 
 
+class Kind(NamedTuple):
+    """What tendons with the same attributes have in common: values of columns ``tendon_*``, and those of the user."""
+
+    columns: dict[str, Any]
+    user: Any
+
+
 def add_tendons(build: Build) -> None:
-    """Tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths."""
-    for element in build.tree.section("tendon").children:
-        values = element.resolved()
-        if element.tag == "spatial":
+    """Tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths.
+
+    What tendons with the same attributes have in common is found once; columns are filled a field at once.
+    """
+    elements = build.tree.section("tendon").children
+    if not elements:
+        return
+    known: dict[Any, Kind] = {}
+    kinds: list[Kind] = []
+    starts: list[int] = []
+    wraps: list[Part] = []
+    for element in elements:
+        if element.row.tag == "spatial":
             _check_path(element)
-            if not values["width"] > 0.0:
-                raise element.error(f"must be positive, found {values['width']:g}", "width")
-        _put_tendon(build, element, values)
-        for part in element.children:
-            kind, target, parameter = _PARTS[part.tag](build, part)
-            build.put(wrap_type=kind, wrap_objid=target, wrap_prm=parameter)
+        kind = _kind_of(build, element, known)
+        build.enter("tendon", element.name)
+        build.user("tendon", element, kind.user)
+        kinds.append(kind)
+        starts.append(len(wraps))
+        wraps += [_PARTS[part.row.tag](build, part) for part in element.children]
+    columns = build.columns
+    columns["tendon_adr"], columns["tendon_num"] = starts, [len(element.children) for element in elements]
+    for field in kinds[0].columns:
+        columns[field] = [kind.columns[field] for kind in kinds]
+    for number, field in enumerate(("wrap_type", "wrap_objid", "wrap_prm")):
+        columns[field] = [wrap[number] for wrap in wraps]
 
 
 # what each part of a path is: type (mjtWrap), id of the object, parameter ------------------------------------------
@@ -79,44 +101,61 @@ def _check_path(element: Element) -> None:
     parts = element.children
     if len(parts) < 2:
         raise element.error("the path needs two sites at least")
-    if parts[-1].tag == "pulley":
+    tags = [part.row.tag for part in parts]
+    if tags.count("site") < len(tags):
+        _check_branches(parts, tags)
+    for part, other in pairwise(parts):
+        if part.row.tag == other.row.tag == "site" and part.attributes["site"] == other.attributes["site"]:
+            raise other.error("a site must not follow itself", "site")
+
+
+def _check_branches(parts: list[Element], tags: list[str]) -> None:
+    """The order of what stands on a path with obstacles or pulleys; ``tags`` are those of its parts."""
+    if tags[-1] == "pulley":
         raise parts[-1].error("the path must not end with a pulley")
-    tags = ["pulley", *(part.tag for part in parts), "pulley"]
-    for part, before, after in zip(parts, tags, tags[2:], strict=False):
+    around = ["pulley", *tags, "pulley"]
+    for part, before, after in zip(parts, around, around[2:], strict=False):
         if part.tag == "geom" and (before, after) != ("site", "site"):
             raise part.error("a geom must stand between two sites")
         if part.tag == "pulley" and before == "pulley" and part is not parts[0]:
             raise part.error("two pulleys in a row: a branch has two sites at least")
         if part.tag == "site" and before == after == "pulley":
             raise part.error("a branch has two sites at least")
-    for part, other in pairwise(parts):
-        if part.tag == other.tag == "site" and part.attributes["site"] == other.attributes["site"]:
-            raise other.error("a site must not follow itself", "site")
 
 
-def _put_tendon(build: Build, element: Element, values: dict[str, Any]) -> None:
-    """Columns ``tendon_*`` of one tendon."""
+def _kind_of(build: Build, element: Element, known: dict[Any, Kind]) -> Kind:
+    """What the attributes of a tendon mean, but for its name; those with the same attributes share it."""
+    given = tuple(item for item in element.attributes.items() if item[0] != "name")
+    key = element.row, id(element.default_class), given
+    kind = known.get(key)
+    if kind is None:
+        kind = known[key] = _kind(build, element)
+    return kind
+
+
+def _kind(build: Build, element: Element) -> Kind:
+    """What the attributes of a tendon mean, but for its name. Raises MjcfError for values that no tendon can have."""
+    values = element.resolved()
+    if element.row.tag == "spatial" and not values["width"] > 0.0:
+        raise element.error(f"must be positive, found {values['width']:g}", "width")
     low, high = values["springlength"]
     if high < low:
         raise element.error(f"the lower length must not be above the upper one, found {low:g} {high:g}", "springlength")
-    build.enter("tendon", element.name)
-    build.put(
-        tendon_adr=len(build.columns["wrap_type"]),
-        tendon_num=len(element.children),
-        tendon_matid=build.ids["material"].get(values.get("material") or "", -1),
-        tendon_group=values["group"],
-        tendon_limited=build.is_limited(element, values["limited"], values["range"], "range", "limited"),
-        tendon_width=values["width"],
-        tendon_solref_lim=values["solreflimit"],
-        tendon_solimp_lim=values["solimplimit"],
-        tendon_solref_fri=values["solreffriction"],
-        tendon_solimp_fri=values["solimpfriction"],
-        tendon_range=values["range"],
-        tendon_margin=values["margin"],
-        tendon_stiffness=values["stiffness"],
-        tendon_damping=values["damping"],
-        tendon_frictionloss=values["frictionloss"],
-        tendon_lengthspring=(low, high),
-        tendon_rgba=values["rgba"],
-    )
-    build.user("tendon", element, values["user"])
+    columns = {
+        "tendon_matid": build.ids["material"].get(values.get("material") or "", -1),
+        "tendon_group": values["group"],
+        "tendon_limited": build.is_limited(element, values["limited"], values["range"], "range", "limited"),
+        "tendon_width": values["width"],
+        "tendon_solref_lim": values["solreflimit"],
+        "tendon_solimp_lim": values["solimplimit"],
+        "tendon_solref_fri": values["solreffriction"],
+        "tendon_solimp_fri": values["solimpfriction"],
+        "tendon_range": values["range"],
+        "tendon_margin": values["margin"],
+        "tendon_stiffness": values["stiffness"],
+        "tendon_damping": values["damping"],
+        "tendon_frictionloss": values["frictionloss"],
+        "tendon_lengthspring": (low, high),
+        "tendon_rgba": values["rgba"],
+    }
+    return Kind(columns, values["user"])

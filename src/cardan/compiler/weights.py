@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 FloatArray = np.ndarray
+_CHUNK = 64  # tendons whose Jacobians are made dense at a time
 
 
 class Inertia:
@@ -66,15 +67,22 @@ class Inertia:
             raise _no_inverse()
 
 
-def tendon_jacobian(m: MjModel, d: MjData | Scratch) -> FloatArray:
-    """Jacobian of tendon lengths (ntendon, nv), from either storage of `ten_J`."""
-    jacobian = np.asarray(d.ten_J)
+def tendon_weights(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> FloatArray:
+    """Inverse weights of the lengths of tendons (ntendon,), from either storage of `ten_J`."""
     if not is_sparse(m):
-        return jacobian
-    count, adr = np.asarray(d.ten_J_rownnz), np.asarray(d.ten_J_rowadr)
+        return inertia.weights(np.asarray(d.ten_J))
+    parts = (range(start, min(start + _CHUNK, m.ntendon)) for start in range(0, m.ntendon, _CHUNK))
+    return np.concatenate([inertia.weights(_jacobian(m, d, part)) for part in parts])
+
+
+def _jacobian(m: MjModel, d: MjData | Scratch, chosen: range) -> FloatArray:
+    """Rows of the Jacobian of tendon lengths (n, nv), from compressed ones."""
+    part = slice(chosen.start, chosen.stop)
+    count, adr = np.asarray(d.ten_J_rownnz)[part], np.asarray(d.ten_J_rowadr)[part]
     entry = np.arange(count.sum()) + np.repeat(adr - (np.cumsum(count) - count), count)
-    rows = np.zeros((m.ntendon, m.nv))
-    rows[np.repeat(np.arange(m.ntendon), count), np.asarray(d.ten_J_colind).ravel()[entry]] = jacobian.ravel()[entry]
+    rows = np.zeros((len(chosen), m.nv))
+    place = np.repeat(np.arange(len(chosen)), count), np.asarray(d.ten_J_colind).ravel()[entry]
+    rows[place] = np.asarray(d.ten_J).ravel()[entry]
     return rows
 
 
