@@ -25,6 +25,7 @@ from cardan.dynamics.tendon import tendon
 from cardan.dynamics.transmission import transmission
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
+from cardan.plugins.registry import looks_at_data, make_instance
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -64,9 +65,12 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
-    """The constants of a model that was just compiled, and what the user gave in terms of them."""
-    # plugins look at a real data; flexes may ask for room that grows
-    d = MjData(m) if m.nplugin or m.nflex else Scratch(m)
+    """The constants of a model that was just compiled, and what the user gave in terms of them.
+
+    Raises:
+        PluginError: a plugin refuses the model.
+    """
+    d = _data(m)
     given = build.tree.section("statistic").resolved()
     m._memory.set_scalars(_MEANS_OVER_NOTHING)
     set_const(m, d)
@@ -79,6 +83,29 @@ def complete_constants(build: Build, m: MjModel) -> None:
         from cardan.compiler.lengthrange import set_length_ranges
 
         set_length_ranges(build, m)
+
+
+def _data(m: MjModel) -> MjData | Scratch:
+    """Memory for the stages: a real data only where plugins may look at it, or flexes ask for room that grows.
+
+    Instances of plugins are made once in any case, since they may refuse the model.
+
+    Raises:
+        PluginError: one does.
+    """
+    if any(map(looks_at_data, m._plugins)) or (m.nflex and _needs_edges(m)):
+        return MjData(m)
+    d = Scratch(m)
+    for instance in range(m.nplugin):
+        make_instance(m, d, instance)
+    return d
+
+
+def _needs_edges(m: MjModel) -> bool:
+    """Whether there is a flex whose edges need their Jacobian."""
+    from cardan.compiler.flexes.constants import need_jacobian
+
+    return bool(need_jacobian(m).any())
 
 
 def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:

@@ -26,13 +26,6 @@ class Kind(NamedTuple):
     user: Any
 
 
-class Kind(NamedTuple):
-    """What tendons with the same attributes have in common: values of columns ``tendon_*``, and those of the user."""
-
-    columns: dict[str, Any]
-    user: Any
-
-
 def add_tendons(build: Build) -> None:
     """Tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths.
 

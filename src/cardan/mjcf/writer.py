@@ -7,6 +7,7 @@ number takes. Sections that say nothing are left out.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
@@ -73,7 +74,7 @@ def _start_tag(element: Element) -> str:
 
 def _text(element: Element, row: Attribute, value: Any) -> str:
     """An attribute's value as text; raises MjcfError when there is no such text."""
-    values = value if isinstance(value, tuple | list) else (value,)
+    values = value if isinstance(value, tuple | list | array) else (value,)
     try:
         text = " ".join(_FORMATS[row.type](row, item) for item in values)
     except ValueError as error:

@@ -18,6 +18,9 @@ from cardan.model.sparsity import DOFS_OF_JOINT, columns, derived, dof_chain, on
 JOINT = int(mjtWrap.mjWRAP_JOINT)
 PULLEY = int(mjtWrap.mjWRAP_PULLEY)
 SITE = int(mjtWrap.mjWRAP_SITE)
+ON_JOINT = int(mjtTrn.mjTRN_JOINT), int(mjtTrn.mjTRN_JOINTINPARENT)
+ON_TENDON = int(mjtTrn.mjTRN_TENDON)
+ON_SITE = int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK)
 
 Chains = Callable[[int], frozenset[int]]
 
@@ -53,6 +56,8 @@ def _joint_dofs(m: Any, path: range) -> list[int]:
 @once
 def _tendon_rows(m: Any, shared: bool = False) -> list[list[int]]:
     """Dofs of each tendon. `shared`: also those that move both bodies of a segment, and so don't change its length."""
+    if not m.ntendon:
+        return []
     rows, chains, bodies, types = [], _chains(m), _wrap_bodies(m), m.wrap_type.tolist()
     for path in _paths(m):
         if len(path) and types[path[0]] == JOINT:
@@ -115,11 +120,11 @@ def _moment_rows(m: Any) -> list[list[int]]:
     tendons, chains, joints = _tendon_rows(m), _chains(m), _joint_rows(m)
     rows = []
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
-        if kind in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT):
+        if kind in ON_JOINT:
             rows.append(joints[target])
-        elif kind == mjtTrn.mjTRN_TENDON:
+        elif kind == ON_TENDON:
             rows.append(tendons[target])
-        elif kind in (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK):
+        elif kind in ON_SITE:
             rows.append(_site_row(m, chains, target, other))
         else:
             rows.append(list(range(m.nv)))

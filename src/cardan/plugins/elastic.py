@@ -55,10 +55,10 @@ def elements_of(config: Config, corners: int) -> np.ndarray:
     Raises:
         ValueError: the text holds something else than integers.
     """
-    text = config.get("face", "").split()
+    words = config.get("face", "").split()
     try:
-        found = np.array(text, np.int64)
-    except ValueError:
+        found = np.fromiter(map(int, words), np.int64, len(words))
+    except (ValueError, OverflowError):
         raise ValueError("attribute face must hold numbers of vertices") from None
     return found[: len(found) // corners * corners].reshape(-1, corners)
 
@@ -74,19 +74,22 @@ def vertices_of(m: Any, instance: int) -> Vertices:
             offset = np.zeros((len(body), 3)) if m.flex_centered[flex] else m.flex_vert[part].copy()
             break
     pos, quat = _poses(m)
-    turned = [rot_vec_quat(tuple(v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
-    return Vertices(body, offset, np.array([pos[b] for b in body]).reshape(-1, 3) + np.array(turned).reshape(-1, 3))
+    rest = np.array(pos)[body]
+    if offset.any():
+        turned = [rot_vec_quat(tuple(v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
+        rest = rest + np.array(turned).reshape(-1, 3)
+    return Vertices(body, offset, rest)
 
 
 def _poses(m: Any) -> tuple[list[Any], list[Any]]:
     """Positions and orientations of all bodies at qpos0."""
     quats: list[Any] = [(1.0, 0.0, 0.0, 0.0)]
     places: list[Any] = [(0.0, 0.0, 0.0)]
-    for body in range(1, m.nbody):
-        parent = int(m.body_parentid[body])
-        turned = rot_vec_quat(tuple(m.body_pos[body].tolist()), quats[parent])
-        places.append(add3(places[parent], turned))
-        quats.append(mul_quat(quats[parent], tuple(m.body_quat[body].tolist())))
+    bodies = zip(m.body_parentid.tolist(), m.body_pos.tolist(), m.body_quat.tolist(), strict=True)
+    next(bodies)  # the world
+    for parent, pos, quat in bodies:
+        places.append(add3(places[parent], rot_vec_quat(tuple(pos), quats[parent])))
+        quats.append(mul_quat(quats[parent], tuple(quat)))
     return places, quats
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from cardan.collision.sdf.shape import Shape
 from cardan.enums import mjtPluginCapabilityBit, mjtStage
+from cardan.errors import PluginError
 
 Config = Mapping[str, str]
 Size = int | Callable[[Config], int]
@@ -223,6 +224,30 @@ def plugin_of(m: Any, instance: int) -> Plugin:
     if found is None:
         raise ValueError(f"plugin instance {instance} is one of {name!r}, which is not registered: see register_plugin")
     return found
+
+
+def looks_at_data(name: str) -> bool:
+    """Whether the functions of a plugin may look at the data when an instance is made: those of the package don't."""
+    return name not in _stock
+
+
+def make_instance(m: Any, d: Any, instance: int) -> Any:
+    """What the `init` of an instance's plugin makes; None where it has none.
+
+    Args:
+        m: the model.
+        d: the data that the instance is made for.
+        instance: its number.
+
+    Raises:
+        PluginError: `init` refuses the model.
+        ValueError: the plugin is not registered here.
+    """
+    plugin = plugin_of(m, instance)
+    try:
+        return plugin.init(m, d, instance) if plugin.init else None
+    except ValueError as error:
+        raise PluginError(instance, plugin.name, str(error)) from error
 
 
 def config_of(m: Any, instance: int) -> dict[str, str]:

@@ -67,13 +67,16 @@ def thickness_of(config: Config) -> float:
 
 def flaps_of(elements: np.ndarray) -> np.ndarray:
     """Flaps (n, 4): both ends of the common edge, in the order of the first triangle, and the opposite vertices."""
-    known: dict[tuple[int, int], list[int]] = {}
-    for triangle in elements.tolist():
-        for k in range(3):
-            a, b, opposite = triangle[k], triangle[(k + 1) % 3], triangle[(k + 2) % 3]
-            known.setdefault((min(a, b), max(a, b)), []).append(opposite)
-    rows = [(*ends, opposite[0], opposite[-1]) for ends, opposite in known.items() if len(opposite) > 1]
-    return np.array(rows, np.int64).reshape(-1, 4)
+    ends = np.sort(elements[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
+    opposite = elements[:, [2, 0, 1]].ravel()
+    # sides by their edges; the stable order keeps those of an edge in the order of the triangles
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    starts = np.flatnonzero(np.diff(ends[order], axis=0, prepend=-1).any(axis=1))
+    first, last = order[starts], order[np.append(starts[1:], len(order))[: len(starts)] - 1]
+    by_first = np.argsort(first)
+    first, last = first[by_first], last[by_first]
+    first, last = first[first != last], last[first != last]
+    return np.column_stack([ends[first], opposite[first], opposite[last]])
 
 
 def _cotangents(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -54,8 +54,9 @@ def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Vertices of the edges (n, 2), and edges of the elements (m, 3 or 6)."""
     pairs = np.array(list(combinations(range(elements.shape[1]), 2)))
     ends = np.sort(elements[:, pairs], axis=2)
-    edges, back = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True)
-    return edges, back.reshape(len(elements), len(pairs))
+    count = int(elements.max(initial=0)) + 1
+    edges, back = np.unique(ends[..., 0] * count + ends[..., 1], return_inverse=True)
+    return np.stack(np.divmod(edges, count), axis=1), back.reshape(len(elements), len(pairs))
 
 
 def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import PluginError
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import PluginLife, register_life
 from cardan.plugins.memory import PluginMemory, attach_memory
-from cardan.plugins.registry import Plugin, plugin_number, plugin_of
+from cardan.plugins.registry import make_instance, plugin_number, plugin_of
 from cardan.step.plugin_stages import attach_plugins, calls_python, has_resetting_plugins, plugin_reset
 from cardan.step.run import StepProgram, run
 
@@ -34,14 +33,6 @@ def _memory_of(data: Any) -> PluginMemory:
     return PluginMemory()
 
 
-def _data_of(plugin: Plugin, m: MjModel, d: MjData, instance: int) -> Any:
-    """What a plugin's `init` makes for an instance."""
-    try:
-        return plugin.init(m, d, instance) if plugin.init else None
-    except ValueError as error:
-        raise PluginError(instance, plugin.name, str(error)) from error
-
-
 def begin_instances(m: MjModel, d: MjData) -> None:
     """Make the data of all instances by their plugins' `init`, then reset them.
 
@@ -50,7 +41,7 @@ def begin_instances(m: MjModel, d: MjData) -> None:
     """
     attach_plugins(m)
     plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
-    d._plugin_data = [_data_of(plugin, m, d, instance) for instance, plugin in enumerate(plugins)]
+    d._plugin_data = [make_instance(m, d, instance) for instance in range(m.nplugin)]
     attach_memory(d, [_memory_of(data) for data in d._plugin_data])
     for instance, (plugin, data) in enumerate(zip(plugins, d._plugin_data, strict=True)):
         if plugin.destroy is not None:

@@ -30,22 +30,32 @@ def set_flex_constants(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> Non
     bodies = np.asarray(m.flex_vertbodyid)
     rotation = np.asarray(d.xmat)[bodies].reshape(-1, 3, 3)
     m.flex_xvert0[:] = np.asarray(d.xpos)[bodies] + (rotation @ np.asarray(m.flex_vert)[:, :, None])[:, :, 0]
-    edge, flex = edge_vertices(m)
+    edge, _ = edge_vertices(m)
     span = m.flex_xvert0[edge[:, 1]] - m.flex_xvert0[edge[:, 0]]
     m.flexedge_length0[:] = np.linalg.norm(span, axis=1)
     ends = bodies[edge]
-    sliding = (m.body_simple[ends] == _ONLY_SLIDES).all(axis=1)
-    rigid = np.asarray(m.flexedge_rigid, bool)
+    simple = _slide(m) & (np.asarray(m.flexedge_rigid) == 0)
     inverse = 1.0 / np.maximum(m.body_mass, np.finfo(float).tiny)
-    weight = np.where(sliding & ~rigid, 0.5 * inverse[ends].sum(axis=1), 0.0)
-    forced = (m.flex_edgeequality != 0) | (m.flex_edgestiffness != 0.0) | (m.flex_edgedamping != 0.0)
-    others = np.flatnonzero(~sliding & ~rigid & forced[flex])
+    weight = np.where(simple, 0.5 * inverse[ends].sum(axis=1), 0.0)
+    others = np.flatnonzero(need_jacobian(m))
     if len(others):
         Program((flex_stage, edges)).run(m, d)
     for start in range(0, len(others), _CHUNK):
         chosen = others[start : start + _CHUNK]
         weight[chosen] = inertia.weights(_jacobian(m, d, chosen))
     m.flexedge_invweight0[:] = weight
+
+
+def need_jacobian(m: MjModel) -> np.ndarray:
+    """Which edges have an inverse weight that takes the derivative of their length (nflexedge,)."""
+    exerts = (m.flex_edgeequality != 0) | (m.flex_edgestiffness != 0.0) | (m.flex_edgedamping != 0.0)
+    return np.repeat(exerts, m.flex_edgenum) & ~_slide(m) & (np.asarray(m.flexedge_rigid) == 0)
+
+
+def _slide(m: MjModel) -> np.ndarray:
+    """Whether both bodies of an edge only slide along their principal axes (nflexedge,)."""
+    edge, _ = edge_vertices(m)
+    return (m.body_simple[np.asarray(m.flex_vertbodyid)[edge]] == _ONLY_SLIDES).all(axis=1)
 
 
 def edge_vertices(m: MjModel) -> tuple[np.ndarray, np.ndarray]:

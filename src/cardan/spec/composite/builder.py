@@ -24,7 +24,7 @@ def add_plain(parent: Element, tag: str, origin: Element, given: Mapping[str, An
     """Add a child element whose values no default class changes; errors about it are reported at ``origin``."""
     element = _child(parent, parent.row.children[tag], origin, given)
     parent.children.append(element)
-    if element.row.entry:
+    if element.row.entry and any(element.row.entry in cls.entries for cls in parent.tree.defaults):
         _cover_class(element, element.default_class)
     return element
 
@@ -59,7 +59,7 @@ class Builder:
 
     def name(self, *parts: object) -> str:
         """Name of an element: the prefix, a letter and numbers: ``B0_2``."""
-        return f"{self.prefix}{parts[0]}" + "_".join(str(part) for part in parts[1:])
+        return f"{self.prefix}{parts[0]}" + "_".join(map(str, parts[1:]))
 
     def body(self, parent: Element | None, name: str, **given: Any) -> Element:
         """A body inside another one, or in the composite's place."""

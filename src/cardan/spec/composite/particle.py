@@ -31,11 +31,11 @@ def build_particle(composite: Composite) -> None:
     triangles = _triangles(composite, len(names))
     bodies = [_add_body(composite, *which) for which in zip(names, range(len(names)), places, strict=True)]
     tendon = composite.main_tendon()
-    edges = {edge for a, b, c in triangles for edge in (_edge(a, b), _edge(b, c), _edge(c, a))}
-    for a, b in sorted(edges):
+    sites = [build.name("S", number) for number in range(len(names))]
+    ties = {**tendon.values, "group": _TIES}
+    for a, b in _edges(triangles):
         tie = build.name("T", a, b)
-        sites = (build.name("S", a), build.name("S", b))
-        build.site_tendon(tie, sites, {**tendon.values, "group": _TIES}, tendon.origin)
+        build.site_tendon(tie, (sites[a], sites[b]), ties, tendon.origin)
         build.relation("equality", "tendon", tendon.origin, tendon1=tie, **tendon.fix)
     if composite.skin is not None:
         _add_skin(composite, composite.skin, names, triangles)
@@ -60,9 +60,10 @@ def _make_elastic(
         add_plugin(composite, plugin, bodies)
 
 
-def _edge(a: int, b: int) -> tuple[int, int]:
-    """An edge with its ends in order."""
-    return (a, b) if a < b else (b, a)
+def _edges(triangles: list[Face]) -> list[tuple[int, int]]:
+    """Edges of triangles, ascending, their ends in order."""
+    ends = {(a, b) if a < b else (b, a) for p, q, r in triangles for a, b in ((p, q), (q, r), (r, p))}
+    return sorted(ends)
 
 
 def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:

@@ -204,10 +204,10 @@ def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...
 
 
 def _hermite(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Shares of the values, the slopes along rows and columns, and the twists at a cell's corners in points of it (16, n).
+    """Shares of the values, the slopes along rows and columns, and the twists at a cell's corners in points of it.
 
-    They are sums over the monomials x^i y^j, one after the other: what cancels but for rounding, as at 1, does so in
-    the reference too, and stays a weight.
+    The result is (16, n) for n points. Shares are sums over the monomials x^i y^j, one after the other: what
+    cancels but for rounding, as at 1, does so in the reference too, and stays a weight.
     """
     along, across = (np.ones_like(x), x, x * x, x * x * x), (np.ones_like(y), y, y * y, y * y * y)
     shares = np.zeros((len(_SHARES), len(x)))
