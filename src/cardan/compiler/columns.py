@@ -58,7 +58,8 @@ def _pack(buffer: memoryview, offset: int, code: str, column: Sequence[Any], sha
 
     For some hundred numbers this takes a third of the time of an assignment to an array.
     """
-    if len(shape) > 1 and _FEW < len(column) == shape[0] and len(set(map(id, column))) == 1:
+    same = len(shape) > 1 and _FEW < len(column) == shape[0] and column[0] is column[-1]
+    if same and len(set(map(id, column))) == 1:
         row = _packer(code, len(column[0])).pack(*column[0])
         buffer[offset : offset + len(row) * len(column)] = row * len(column)
         return len(column) * len(column[0])

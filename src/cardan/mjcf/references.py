@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.schema.keywords import OBJECT_KIND
-from cardan.spec.schema.rows import Attribute, ElementRow
+from cardan.spec.schema.rows import Attribute
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 _NOT_CHECKED = ("default",)
 # kinds of objects that compiler discardvisual drops, so that nobody misses them
 _DISCARDED = ("material",)
-
-Quick = list[tuple[str, "dict[str, Element]"]]
 
 
 def resolve(element: Element, row: Attribute, name: str) -> Element | None:
@@ -42,25 +40,9 @@ def check_references(tree: ModelTree) -> None:
     tree.names("body")
     discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
     entries = {entry for cls in tree.defaults for entry, values in cls.entries.items() if values}
-    quick: dict[ElementRow, Quick] = {}
     for element in tree.root.descendants():
-        row = element.row
-        known = quick.get(row)
-        if known is None:
-            known = quick[row] = _quick(tree, row)
-        if not known:
-            continue
-        given = element.attributes
-        if row.entry not in entries and all(given.get(name) is None or given[name] in names for name, names in known):
-            continue  # nearly all
-        if not (element.parent and element.parent.row.tag in _NOT_CHECKED):
+        if element.row.references and not (element.parent and element.parent.row.tag in _NOT_CHECKED):
             _check_element(element, entries, discarded)
-
-
-def _quick(tree: ModelTree, row: ElementRow) -> Quick:
-    """Attributes of a row that refer to objects, each with names that are certainly right."""
-    kinds = [(reference.name, reference.kind or "") for reference in row.references]
-    return [(name, {} if kind.startswith("@") or kind == "default" else tree.names(kind)) for name, kind in kinds]
 
 
 def _check_element(element: Element, entries: set[str], discarded: tuple[str, ...]) -> None:

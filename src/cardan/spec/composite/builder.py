@@ -24,7 +24,7 @@ def add_plain(parent: Element, tag: str, origin: Element, given: Mapping[str, An
     """Add a child element whose values no default class changes; errors about it are reported at ``origin``."""
     element = _child(parent, parent.row.children[tag], origin, given)
     parent.children.append(element)
-    if element.row.entry and any(element.row.entry in cls.entries for cls in parent.tree.defaults):
+    if element.row.entry:
         _cover_class(element, element.default_class)
     return element
 
@@ -71,6 +71,11 @@ class Builder:
         return body
 
     @cached_property
+    def _set_entries(self) -> set[str | None]:
+        """The entries of which some default class sets attributes."""
+        return {entry for cls in self.macro.tree.defaults for entry in cls.entries}
+
+    @cached_property
     def _class_inside(self) -> DefaultClass:
         """The default class in force inside all of the composite's bodies, however deep."""
         assert self.macro.parent is not None
@@ -81,7 +86,8 @@ class Builder:
         """Add a joint, a geom or a site to one of the composite's bodies; see ``add_plain``."""
         element = _child(body, body.row.children[tag], origin, given)
         body.children.append(element)
-        _cover_class(element, self._class_inside)
+        if element.row.entry in self._set_entries:
+            _cover_class(element, self._class_inside)
 
     def geom_here(self, given: Mapping[str, Any], origin: Element) -> Element:
         """A geom in the composite's place, which belongs to the body around."""
@@ -94,11 +100,16 @@ class Builder:
 
     def relation(self, section: str, tag: str, origin: Element | None = None, **given: Any) -> Element:
         """An element at the end of a section: a tendon, an equality constraint, a skin, ..."""
-        return add_plain(self.macro.tree.section(section), tag, origin or self.macro, given)
+        around = self.macro.tree.section(section)
+        element = _child(around, around.row.children[tag], origin or self.macro, given)
+        around.children.append(element)
+        if element.row.entry in self._set_entries:
+            _cover_class(element, element.default_class)
+        return element
 
     def site_tendon(self, name: str, sites: tuple[str, ...], given: Mapping[str, Any], origin: Element) -> Element:
         """A spatial tendon through sites."""
         tendon = self.relation("tendon", "spatial", origin, name=name, **given)
-        for site in sites:
-            add_plain(tendon, "site", origin, {"site": site})
+        row = tendon.row.children["site"]
+        tendon.children += [_child(tendon, row, origin, {"site": site}) for site in sites]
         return tendon
