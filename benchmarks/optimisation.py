@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import mujoco.rollout
 import numpy as np
 
 import cardan
@@ -24,6 +25,7 @@ import identify
 import ilqr
 import ilqr_acrobot
 import ilqr_quadruped
+import tangent_space
 
 EPSILON = 1e-6
 PAIRS = 3
@@ -98,39 +100,43 @@ def trajectory_row(load: Callable[[Any], Any], solve: Callable[[ilqr.Dynamics], 
 
 def step_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
     """Sensitivities of a piece from differences of each of its steps: by the state, and by each parameter."""
-    m = parameters.m
-    d = mujoco.MjData(m)
+    m, d = parameters.m, parameters.d
+    spec = int(mujoco.mjtState.mjSTATE_PHYSICS)
     nx, values = 2 * m.nv, parameters.get()
-    d.qpos[:], d.qvel[:] = states[0, : m.nq], states[0, m.nq :]
     found, A = np.zeros((len(controls) + 1, nx, len(values))), np.zeros((nx, nx))
+    start, ends = states[0].copy(), np.zeros((1 + len(values), m.nq + m.nv))
     for k, control in enumerate(controls):
         d.ctrl[:] = control
+        mujoco.mj_setState(m, d, start, spec)
         mujoco.mjd_transitionFD(m, d, EPSILON, 0, A, None, None, None)
-        start = np.concatenate([d.qpos, d.qvel])
-        ends = [identify.simulate(mujoco, m, start, control[None])[-1]]
         for i, value in enumerate(values):
             changed = values.copy()
             changed[i] += EPSILON * value
             parameters.put(changed)
-            ends.append(identify.simulate(mujoco, m, start, control[None])[-1])
+            mujoco.mj_setState(m, d, start, spec)
+            mujoco.mj_step(m, d)
+            mujoco.mj_getState(m, d, ends[1 + i], spec)
         parameters.put(values)
-        changes = identify.differences(mujoco, m, np.array([ends[0]] * len(values)), np.array(ends[1:]))
-        found[k + 1] = A @ found[k] + (changes / (EPSILON * values)[:, None]).T
+        mujoco.mj_setState(m, d, start, spec)
         mujoco.mj_step(m, d)
+        mujoco.mj_getState(m, d, ends[0], spec)
+        changes = tangent_space.differences(m, ends[:1], ends[1:])
+        found[k + 1] = A @ found[k] + (changes / (EPSILON * values)[:, None]).T
+        start[:] = ends[0]
     return found
 
 
 def piece_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
     """The same from differences of the piece as a whole, which takes no Jacobians."""
     m, values = parameters.m, parameters.get()
-    here = identify.simulate(mujoco, m, states[0], controls)
+    here = identify.simulate(mujoco, m, parameters.d, states[:1], controls[None])[0]
     columns = []
     for i, value in enumerate(values):
         changed = values.copy()
         changed[i] += EPSILON * value
         parameters.put(changed)
-        there = identify.simulate(mujoco, m, states[0], controls)
-        columns.append(identify.differences(mujoco, m, here, there) / (EPSILON * value))
+        there = identify.simulate(mujoco, m, parameters.d, states[:1], controls[None])[0]
+        columns.append(tangent_space.differences(m, here, there) / (EPSILON * value))
     parameters.put(values)
     return np.stack(columns, axis=-1)
 
@@ -144,11 +150,11 @@ def identification_row(task: identify.Task, theirs: identify.Sensitivities) -> d
 
     def derivatives(engine: Any, sensitivities: identify.Sensitivities) -> float:
         m = engine.MjModel.from_xml_string(task.xml)
-        parameters = identify.Parameters(m, task.numbers)
+        parameters = identify.Parameters(m, engine.MjData(m), task.numbers)
         times = np.arange(100) * m.opt.timestep
         motion = identify.measure(engine, m, np.array([task.force(t) for t in times]), 0.0, 20)
         begin = time.thread_time()
-        for states, controls in motion.pieces():
+        for states, controls in zip(*motion.pieces(), strict=True):
             sensitivities(parameters, states, controls)
         return time.thread_time() - begin
 

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from tangent_space import differences
 
 import cardan
+import cardan.rollout
 
 BOX = """
 <mujoco model="sliding box">
@@ -111,10 +113,10 @@ class Found:
 
 
 class Parameters:
-    """Numbers of a model, with access as one vector."""
+    """Numbers of a model, with access as one vector; and data to simulate with."""
 
-    def __init__(self, m: Any, names: tuple[str, ...]) -> None:
-        self.m, self.names = m, names
+    def __init__(self, m: Any, d: Any, names: tuple[str, ...]) -> None:
+        self.m, self.d, self.names = m, d, names
         self.places = [
             (name.split("[")[0], tuple(int(k) for k in name.split("[")[1][:-1].split(","))) for name in names
         ]
@@ -151,39 +153,24 @@ class Recording:
     controls: np.ndarray
     piece: int
 
-    def pieces(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """States (piece + 1, ...) and controls (piece, nu) of each piece."""
+    def pieces(self) -> tuple[np.ndarray, np.ndarray]:
+        """States (n, piece + 1, ...) and controls (n, piece, nu) of the pieces."""
         starts = range(0, len(self.controls), self.piece)
-        return [(self.states[k : k + self.piece + 1], self.controls[k : k + self.piece]) for k in starts]
+        states = [self.states[k : k + self.piece + 1] for k in starts]
+        return np.array(states), np.array([self.controls[k : k + self.piece] for k in starts])
 
 
-def simulate(engine: Any, m: Any, start: np.ndarray, controls: np.ndarray) -> np.ndarray:
-    """States (nstep + 1, nq + nv) from a first one."""
-    d = engine.MjData(m)
-    d.qpos[:], d.qvel[:] = start[: m.nq], start[m.nq :]
-    states = [start]
-    for control in controls:
-        d.ctrl[:] = control
-        engine.mj_step(m, d)
-        states.append(np.concatenate([d.qpos, d.qvel]))
-    return np.array(states)
-
-
-def differences(engine: Any, m: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """From states `a` to states `b`, (n, 2 nv), in the tangent space."""
-    result = np.zeros((len(a), 2 * m.nv))
-    turn = np.zeros(m.nv)
-    for row, one, other in zip(result, a, b, strict=True):
-        engine.mj_differentiatePos(m, turn, 1.0, one[: m.nq], other[: m.nq])
-        row[: m.nv] = turn
-        row[m.nv :] = other[m.nq :] - one[m.nq :]
-    return result
+def simulate(engine: Any, m: Any, d: Any, starts: np.ndarray, controls: np.ndarray) -> np.ndarray:
+    """States (n, nstep + 1, nq + nv) of n pieces, from their first ones (n, nq + nv) and controls (n, nstep, nu)."""
+    rows = np.hstack([np.zeros((len(starts), 1)), starts])  # the time goes first
+    states, _ = engine.rollout.rollout(m, d, rows, controls)
+    return np.concatenate([starts[:, None], states[..., 1:]], axis=1)
 
 
 def measure(engine: Any, m: Any, controls: np.ndarray, noise: float, piece: int) -> Recording:
     """Simulate from rest at qpos0, and disturb what is measured."""
     rng = np.random.default_rng(0)
-    states = simulate(engine, m, np.concatenate([m.qpos0, np.zeros(m.nv)]), controls)
+    states = simulate(engine, m, engine.MjData(m), np.concatenate([m.qpos0, np.zeros(m.nv)])[None], controls[None])[0]
     for state in states:
         qpos = state[: m.nq].copy()
         engine.mj_integratePos(m, qpos, noise * rng.standard_normal(m.nv), 1.0)
@@ -194,8 +181,8 @@ def measure(engine: Any, m: Any, controls: np.ndarray, noise: float, piece: int)
 
 def exact_sensitivities(parameters: Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
     """Derivatives of the states of a piece by the parameters, (nstep + 1, 2 nv, number of parameters)."""
-    m = parameters.m
-    d = cardan.MjData(m)
+    m, d = parameters.m, parameters.d
+    cardan.mj_resetData(m, d)
     d.qpos[:], d.qvel[:] = states[0, : m.nq], states[0, m.nq :]
     inertia = {k: f"body_inertia[{parameters.places[k][1][0]}]" for k in parameters.inertia}
     found = cardan.record(m, d, len(controls), controls).sensitivities([*parameters.names, *inertia.values()])
@@ -227,20 +214,22 @@ def identify(
         noise: standard deviation of what is measured, in m, rad and per second.
     """
     m = engine.MjModel.from_xml_string(task.xml)
-    parameters = Parameters(m, task.numbers)
+    parameters = Parameters(m, engine.MjData(m), task.numbers)
     times = np.arange(round(seconds / m.opt.timestep)) * m.opt.timestep
-    pieces = measure(engine, m, np.array([task.force(t) for t in times]), noise, 20).pieces()
+    states, controls = measure(engine, m, np.array([task.force(t) for t in times]), noise, 20).pieces()
     found = Found(parameters.get())
     begin = time.process_time()
 
     def residuals(logs: np.ndarray) -> np.ndarray:
         parameters.put(np.exp(logs))
-        found = np.array([differences(engine, m, simulate(engine, m, x[0], u), x) for x, u in pieces])
-        return found[..., list(task.compared)]
+        return differences(m, simulate(engine, m, parameters.d, states[:, 0], controls), states)[
+            ..., list(task.compared)
+        ]
 
     def slopes_at(logs: np.ndarray) -> np.ndarray:
         parameters.put(np.exp(logs))
-        slopes = np.array([sensitivities(parameters, x, u) for x, u in pieces])[:, :, list(task.compared)]
+        found = [sensitivities(parameters, *piece) for piece in zip(states, controls, strict=True)]
+        slopes = np.array(found)[:, :, list(task.compared)]
         return (slopes * np.exp(logs)).reshape(-1, len(logs))
 
     logarithms, damping, gain = np.log(found.truth * task.guess), 1e-3, 1.0

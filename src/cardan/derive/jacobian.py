@@ -9,15 +9,16 @@ Python makes a whole Jacobian.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.derive.linearisation import BUILDING, COPIED, linearisation
+from cardan.derive.linearisation import BUILDING, COPIED, MAKE_ROWS, linearisation
 from cardan.derive.program import Plain, Stage, TangentProgram
-from cardan.derive.recording import restore_recorded
+from cardan.derive.recording import begin_directions, end_directions, restore_recorded
 from cardan.derive.shadows import LANES
 from cardan.derive.stages import (
     RESTRUCTURED,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
-INPUTS = ("qpos", "qvel", "act", "ctrl")
+INPUTS = tuple(f"d.work.seed_{name}" for name in ("qpos", "qvel", "act", "ctrl"))
 """Inputs, in the order of their directions."""
 VALUES, TANGENTS = 1, 3
 """Segments of a script: a recorded step's start; the values; a comparison; the tangents; what is done with a result."""
@@ -53,9 +54,33 @@ def _copies() -> np.ndarray:
     return np.array([(8 * WORDS * slot, size) for slot, size in rows], np.int64)
 
 
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a Jacobian that are wanted: those by the state, those by the controls."""
+
+    state: bool
+    control: bool
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Directions of the state and of other inputs together, each from the end of the step before.
+
+    Attributes:
+        inputs: fields beside the state that vary.
+        blocks: number of blocks.
+    """
+
+    inputs: tuple[str, ...]
+    blocks: int
+
+
+Wanted = Columns | Directions
+
+
 @dataclass
 class Script:
-    """A script for some kinds of inputs, some results, and the pairs of types that touch.
+    """A script for what is wanted, some results, and the pairs of types that touch.
 
     Attributes:
         programs: the programs of tangents.
@@ -113,8 +138,9 @@ class StepJacobian:
         )
         self._runner = script_runner()
         self._native = not (self.course.several or self.course.values.needs_objects)
-        self._scripts: dict[tuple[bool, bool, tuple[int, ...]], Script] = {}
-        self._ready: dict[tuple[bool, bool], Script] = {}
+        self._scripts: dict[tuple[Wanted, tuple[int, ...]], Script] = {}
+        self._ready: dict[Wanted, Script] = {}
+        self._seeds: Mapping[str, np.ndarray] = {}
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
         """The derivatives for the state and the inputs of a data, which does not change.
@@ -128,7 +154,8 @@ class StepJacobian:
             (2 nv + na + nsensordata, 2 nv + na + nu), a row a result, a column an input; what was not wanted is not
             defined. The same array each time.
         """
-        script = self._ready.get((state, control))
+        wanted = COLUMNS[state, control]
+        script = self._ready.get(wanted)
         if script is None or script.version != self.course.version[0]:
             self.course.start(d)
         else:
@@ -139,11 +166,17 @@ class StepJacobian:
                 self.course.note_structure()
             else:
                 self.course.start(d)  # it answers what a stage asks for
-        self._differentiate(state, control)
+        self._differentiate(wanted)
         return self.matrix
 
     def sweep(
-        self, tape: np.ndarray, put: Callable[[MjData, int], None], steps: range, finish: Program, state: bool = True
+        self,
+        tape: np.ndarray,
+        put: Callable[[MjData, int], None],
+        steps: range,
+        finish: Program,
+        wanted: Wanted,
+        seeds: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """The derivatives of recorded steps one after the other, each followed by a stage, natively.
 
@@ -151,8 +184,9 @@ class StepJacobian:
             tape: what steps start from (`derive.recording`), a row each.
             put: sets data as they were before a step: with what the rows don't have, and each step that needs Python.
             steps: numbers of the rows, in the order that `finish` goes to by itself.
-            finish: what is done with the Jacobian of each step; it sets ``work.tape_step`` to the next one.
-            state: whether derivatives by the state are wanted; those by the controls are.
+            finish: what is done with the results of each step; it sets ``work.tape_step`` to the next one.
+            wanted: what is wanted.
+            seeds: directions of inputs beside the state, (size of the field, n), by field.
         """
         if not len(steps):
             return
@@ -161,8 +195,11 @@ class StepJacobian:
         course.d._memory.attach("work.tape", tape)
         number = course.d._memory.scalars["work.tape_step"]
         number[0] = steps[0]
+        self._seeds = seeds
+        if wanted in self._ready:
+            self._plant(self._ready[wanted])
         while left:
-            script = self._ready.get((state, True))
+            script = self._ready.get(wanted)
             status = -1
             if script is not None and script.version == course.version[0]:
                 script.segments[-1] = _plain_segment(finish)
@@ -175,7 +212,7 @@ class StepJacobian:
             else:
                 put(course.d, int(number[0]))
                 course.evaluate()
-            self._differentiate(state, True)
+            self._differentiate(wanted)
             run(finish, course.m, course.d)
             left -= 1
 
@@ -198,53 +235,66 @@ class StepJacobian:
         script.version = int(self.course.version[0])
         return status
 
-    def _differentiate(self, state: bool, control: bool) -> None:
+    def _plant(self, script: Script) -> None:
+        for name, seeds in self._seeds.items():
+            script.programs[0].plant(name, seeds)
+
+    def _differentiate(self, wanted: Wanted) -> None:
         """Run the tangents at values that are there, of which the last run does not tell what is written."""
         course = self.course
-        key = state, control, course.codes
+        key = wanted, course.codes
         script = self._scripts.get(key)
         if script is None:
             with BUILDING:
-                script = self._scripts[key] = self._make_script(state, control)
+                script = self._scripts[key] = self._make_script(wanted)
         if script.version != course.version[0]:
             for program in script.programs:
                 program.start()
             script.version = int(course.version[0])
-            script.cleared = np.array([part for program in script.programs for part in program.cleared()], np.int64)
+            parts = [part for program in script.programs for part in program.cleared(self._seeds)]
+            script.cleared = np.array(parts, np.int64)
             script.frame[9:] = script.cleared.ctypes.data, len(script.cleared)
+            self._plant(script)
         status = self._run(script, TANGENTS)
         if status:
             segment = int(script.frame[4])
             raise RuntimeError(f"segment {segment} of the derivatives of a step returned the unknown status {status}")
         if self._native:
-            self._ready[state, control] = script
+            self._ready[wanted] = script
 
-    def _make_script(self, state: bool, control: bool) -> Script:
+    def _make_script(self, wanted: Wanted) -> Script:
         m = self.course.m
-        first = 0 if state else 2 * m.nv
-        end = 2 * m.nv + m.na + (m.nu if control else 0)
         rows = [_plain_segment(program) for program in (self._restore, self.course.values, self._compare)]
         programs: list[TangentProgram] = []
-        for names, blocks in _groups(m, first, end):
-            program = self._program(names)
-            programs.append(program)
-            rows.append((*program.segment[:4], 0, 0, blocks))  # all blocks have the same shadows
+        first, end = 0, 0
+        if isinstance(wanted, Directions):
+            programs = [self._program(wanted.inputs, begin_directions, end_directions, wanted.blocks)]
+            rows.append(programs[0].segment)
+        else:
+            first = 0 if wanted.state else 2 * m.nv
+            end = 2 * m.nv + m.na + (m.nu if wanted.control else 0)
+            for inputs, blocks in _groups(m, first, end):
+                programs.append(self._program(inputs, begin_block, end_block))
+                rows.append((*programs[-1].segment[:4], 0, 0, blocks))  # all blocks have the same shadows
         segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
         copies = self._copies.ctypes.data
         frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, *[0] * 3])
         return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
-    def _program(self, names: tuple[str, ...]) -> TangentProgram:
+    def _program(self, inputs: Sequence[str], begin: Stage, end: Stage, blocks: int = 1) -> TangentProgram:
         """The tangents of a step along directions of some inputs; one program for as long as the same types touch."""
         course = self.course
         gather = [gather_outcome, *([gather_sensors] if self.sensors else [])]
-        stages: list[Stage | Plain] = [Plain(begin_block), plant_seeds, *course.differentiated()]
-        stages += [Plain(keep_next_position), *gather, Plain(end_block)]
-        inputs = [f"d.work.seed_{name}" for name in names]
+        stages: list[Stage | Plain] = [Plain(begin), plant_seeds, *course.differentiated()]
+        stages += [Plain(keep_next_position), *gather, Plain(end)]
+        whole = course.several or any(name in MAKE_ROWS for name in inputs)
         return TangentProgram(
-            *(course.m, course.d, stages, inputs, ("d.work.outcome",), 1, course.several, restore_start),
+            *(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole, restore_start),
             common=self._common,
         )
+
+
+COLUMNS = {(state, control): Columns(state, control) for state in (False, True) for control in (False, True)}
 
 
 def _groups(m: MjModel, first: int, end: int) -> list[tuple[tuple[str, ...], int]]:

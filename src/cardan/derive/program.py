@@ -112,10 +112,11 @@ class TangentProgram:
             shadows.follow()
             shadows.clear()
 
-    def cleared(self) -> list[tuple[int, int]]:
-        """Address and bytes of all tangents."""
-        arrays = [*self.model.arrays.values(), *self.data.arrays.values()]
-        return [(array.ctypes.data, array.nbytes) for array in arrays]
+    def cleared(self, but: Collection[str] = ()) -> list[tuple[int, int]]:
+        """Address and bytes of the tangents of all fields but some."""
+        pairs = [("m." + name, array) for name, array in self.model.arrays.items()]
+        pairs += [("d." + name, array) for name, array in self.data.arrays.items()]
+        return [(array.ctypes.data, array.nbytes) for name, array in pairs if name not in but]
 
     def plant(self, field: str, seeds: np.ndarray) -> None:
         """Set the tangents of an input: (size of the field, n), along n directions."""

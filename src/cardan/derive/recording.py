@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.derive.shadows import LANES
 from cardan.dynamics.configuration import differentiate_pos
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
@@ -180,5 +181,43 @@ def keep_jacobian(m: Model, d: Data) -> int:
     """Keep the Jacobian of the step ``work.tape_step``; then comes the next one."""
     at = d.work.tape_step * len(d.work.jacobian)
     _write(d.work.jacobian, d.work.jacobians, at)
+    d.work.tape_step += 1
+    return OK
+
+
+@stage
+def begin_directions(m: Model, d: Data) -> int:
+    """Let a block of directions, `work.column`, begin with the sensitivities before the step ``work.tape_step``."""
+    nx, block = 2 * m.nv + m.na, d.work.column
+    at = (d.work.tape_step * d.work.tape_blocks + block) * nx * LANES
+    for row in range(nx):
+        for lane in range(LANES):
+            d.work.seed_lanes[row, lane] = d.work.sensitivity[at + row * LANES + lane]
+    for u in range(m.nu):
+        for lane in range(LANES):
+            d.work.seed_lanes[nx + u, lane] = d.work.sensitivity_control[(block * m.nu + u) * LANES + lane]
+    return OK
+
+
+@stage
+def end_directions(m: Model, d: Data) -> int:
+    """Keep the sensitivities after a step, and those of its sensor data; go on to the next block."""
+    nx, ns, block = 2 * m.nv + m.na, len(d.work.outcome) - 2 * m.nv - m.na, d.work.column
+    step, blocks = d.work.tape_step, d.work.tape_blocks
+    at = ((step + 1) * blocks + block) * nx * LANES
+    for row in range(nx):
+        for lane in range(LANES):
+            d.work.sensitivity[at + row * LANES + lane] = d.work.outcome_lanes[row, lane]
+    at = (step * blocks + block) * ns * LANES
+    for row in range(ns):
+        for lane in range(LANES):
+            d.work.sensitivity_sensors[at + row * LANES + lane] = d.work.outcome_lanes[nx + row, lane]
+    d.work.column = block + 1
+    return OK
+
+
+@stage
+def next_recorded(m: Model, d: Data) -> int:
+    """Go on to the next step."""
     d.work.tape_step += 1
     return OK

@@ -13,14 +13,15 @@ Derivatives, 2008, section 12.2): memory for n / k + k steps, and the time of on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cardan.derive.forward_sweep import sensitivities_of
-from cardan.derive.jacobian import step_jacobian
+from cardan.derive.jacobian import COLUMNS, StepJacobian, Wanted, step_jacobian
 from cardan.derive.linearisation import COPIED
 from cardan.derive.recording import KEPT, begin_recorded, end_recorded, keep_end, keep_jacobian, kept_sizes, pull_back
 from cardan.jit import Program
@@ -31,6 +32,7 @@ from cardan.step.run import attached, run
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
+ALL = COLUMNS[True, True]
 STATE = ("qpos", "qvel", "act")
 FIXED = tuple(name for name in COPIED if name not in KEPT)
 """What steps depend on and no step changes."""
@@ -145,7 +147,7 @@ class Tape:
             d.ctrl[:] = self.controls[step]
         return d
 
-    def _stretches(self) -> list[tuple[int, int]]:
+    def stretches(self) -> list[tuple[int, int]]:
         """First and last step, exclusive, of the stretches that are in memory at a time."""
         n = self.nstep
         length = n if self.every == 1 else self.every
@@ -186,14 +188,12 @@ class Tape:
         jacobian = step_jacobian(m, sensed, self.reach)
         adjoint, controls = by_states[n].copy(), np.zeros((n, m.nu))
         arrays = {"adjoint": adjoint, "pulled": np.zeros(nx + m.nu)}
-        for first, end in reversed(self._stretches()):
+        for first, end in reversed(self.stretches()):
             part = slice(first, end)
             arrays |= {"adjoint_states": by_states[part], "adjoint_controls": controls[part]}
             if by_sensors is not None and sensed:
                 arrays["adjoint_sensors"] = by_sensors[part]
-            rows = self._stretch(first, end)
-            backwards = range(end - first - 1, -1, -1)
-            self._sweep(jacobian, arrays, rows, backwards, Program([pull_back]))
+            self.sweep(jacobian, ALL, (first, end), arrays, Program([pull_back]), backwards=True)
         return Gradient(adjoint, controls)
 
     def jacobians(self, sensors: bool = False) -> Jacobians:
@@ -210,19 +210,27 @@ class Tape:
         nx, sensed = 2 * m.nv + m.na, sensors and m.nsensordata > 0
         found = np.zeros((self.nstep, nx + (m.nsensordata if sensed else 0), nx + m.nu))
         jacobian = step_jacobian(m, sensed, self.reach)
-        for first, end in self._stretches():
-            rows = self._stretch(first, end)
-            arrays = {"jacobians": found[first:end]}
-            self._sweep(jacobian, arrays, rows, range(end - first), Program([keep_jacobian]))
+        for first, end in self.stretches():
+            self.sweep(jacobian, ALL, (first, end), {"jacobians": found[first:end]}, Program([keep_jacobian]))
         C, D = (found[:, nx:, :nx], found[:, nx:, nx:]) if sensors else (None, None)
         return Jacobians(found[:, :nx, :nx], found[:, :nx, nx:], C, D)
 
-    def _sweep(
-        self, jacobian: Any, arrays: dict[str, np.ndarray], rows: np.ndarray, steps: range, after: Program
+    def sweep(
+        self,
+        jacobian: StepJacobian,
+        wanted: Wanted,
+        stretch: tuple[int, int],
+        arrays: dict[str, np.ndarray],
+        after: Program,
+        backwards: bool = False,
+        seeds: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
-        """Go over the steps of some rows, with arrays in private fields of the data that works."""
+        """Go over a stretch of steps, with arrays in private fields of the data that works (`StepJacobian.sweep`)."""
+        rows = self._stretch(*stretch)
+        count = stretch[1] - stretch[0]
+        steps = range(count - 1, -1, -1) if backwards else range(count)
         with attached(jacobian.course.d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
-            jacobian.sweep(rows, lambda d, k: self._put(d, rows[k]), steps, after)
+            jacobian.sweep(rows, lambda d, k: self._put(d, rows[k]), steps, after, wanted, seeds)
 
     def sensitivities(self, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Derivatives of all states and sensor data by a few numbers, the same in all steps: one sweep forwards.

@@ -407,4 +407,8 @@ WORK: tuple[Field, ...] = (
     Field("work.jacobians", "f8", ("any",), "recording: Jacobians of steps"),
     Field("work.kept_code", "i8", ("any",), "derivatives: numbers of the pairs of types that their programs serve"),
     Field("work.kept_version", "i8", (), "derivatives: how often what touches what, and what rows belong to, changed"),
+    Field("work.tape_blocks", "i8", (), "recording: blocks of directions of sensitivities"),
+    Field("work.sensitivity", "f8", ("any",), "recording: tangents of the state before each step, block by block"),
+    Field("work.sensitivity_sensors", "f8", ("any",), "recording: those of the sensor data of each step"),
+    Field("work.sensitivity_control", "f8", ("any",), "recording: those of the controls, of all steps"),
 )

@@ -1901,6 +1901,13 @@ class _Data_work:
     @property
     def kept_code(self) -> _Integers1: ...
     kept_version: int
+    tape_blocks: int
+    @property
+    def sensitivity(self) -> _Reals1: ...
+    @property
+    def sensitivity_sensors(self) -> _Reals1: ...
+    @property
+    def sensitivity_control(self) -> _Reals1: ...
 
 class Data:
     @property
