@@ -5,7 +5,8 @@ at depends on where it starts, and so may contact points. To give the same ones 
 reference's), the result is always that of a search from the first vertex of the hull. But a search from a vertex nearby
 is much shorter; so it is tried first, and taken if the other one can only end at the same place:
 
-- the vertex is farther than all its neighbours by far more than the hull is rough, and
+- the vertex is farther than all its neighbours by far more than the hull is rough, or the few vertices about as far
+  have a farther neighbour each, and
 - none of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
 
 Good starts are where the search before ended, and where the same search for the same pair of geoms ended last time.
@@ -18,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.jit import kernel
-from cardan.model.fields_work import RECALLED
+from cardan.model.fields_work import MOST_TIED, RECALLED
 from cardan.model.kernel_views import Data, Model
 
 LEAD = 1e-5
@@ -33,21 +34,32 @@ LOWEST = -1e300
 
 
 @kernel
-def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Any:
-    """Vertex `k` of a mesh in its own frame: of the hull if the mesh has one, else of the mesh."""
+def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
+    """Row of ``mesh_vert`` of vertex `k` of a mesh: of the hull if the mesh has one, else of the mesh."""
     graph = d.work.shape_graphadr[shape]
     local = k
     if graph >= 0:
         local = m.mesh_graph[graph + 2 + d.work.shape_nvert[shape] + k]
-    vertex = d.work.shape_vertadr[shape] + local
-    return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
+    return d.work.shape_vertadr[shape] + local
+
+
+@kernel
+def row_extent(m: Model, row: int, direction: Any) -> float:
+    """How far a row of ``mesh_vert`` lies in a direction."""
+    return m.mesh_vert[row, 0] * direction[0] + m.mesh_vert[row, 1] * direction[1] + m.mesh_vert[row, 2] * direction[2]
+
+
+@kernel
+def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Any:
+    """Vertex `k` of a mesh (`vertex_row`) in its own frame."""
+    row = vertex_row(m, d, shape, k)
+    return (1.0 * m.mesh_vert[row, 0], 1.0 * m.mesh_vert[row, 1], 1.0 * m.mesh_vert[row, 2])
 
 
 @kernel
 def extent(m: Model, d: Data, shape: int, k: int, direction: Any) -> float:
     """How far vertex `k` of a mesh lies in a direction of its frame."""
-    v = mesh_vertex(m, d, shape, k)
-    return v[0] * direction[0] + v[1] * direction[1] + v[2] * direction[2]
+    return row_extent(m, vertex_row(m, d, shape, k), direction)
 
 
 @kernel
@@ -85,20 +97,23 @@ def climb_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> Any
         (number of the vertex on the hull, how much farther it is than its neighbours, m).
     """
     best = start
-    previous = -1
-    farthest = extent(m, d, shape, best, direction)
+    place = 0
+    first = edges_of(m, d, shape, start)
+    farthest = extent(m, d, shape, start, direction)
     second = farthest
-    while best != previous:
-        previous = best
+    while place >= 0:
+        place = -1
         second = LOWEST
-        k = edges_of(m, d, shape, best)
-        while m.mesh_graph[k] >= 0:
-            neighbour = m.mesh_graph[k]
-            reach = extent(m, d, shape, neighbour, direction)
-            best = neighbour if reach > farthest else best
+        k = first
+        while m.aux.hull_neighbour[k, 0] >= 0:
+            reach = row_extent(m, m.aux.hull_neighbour[k, 0], direction)
+            place = k if reach > farthest else place
             farthest = max(farthest, reach)
             second = max(second, reach)
             k += 1
+        if place >= 0:
+            best = m.mesh_graph[place]
+            first = m.aux.hull_neighbour[place, 1]
     return best, farthest - second
 
 
@@ -107,8 +122,8 @@ def is_peak(m: Model, d: Data, shape: int, direction: Any, k: int) -> bool:
     """Whether a search that comes to vertex `k` of a hull ends there."""
     height = extent(m, d, shape, k, direction)
     edge = edges_of(m, d, shape, k)
-    while m.mesh_graph[edge] >= 0:
-        if extent(m, d, shape, m.mesh_graph[edge], direction) > height:
+    while m.aux.hull_neighbour[edge, 0] >= 0:
+        if row_extent(m, m.aux.hull_neighbour[edge, 0], direction) > height:
             return False
         edge += 1
     return True
@@ -121,6 +136,55 @@ def may_get_stuck(m: Model, d: Data, shape: int, direction: Any) -> bool:
         if is_peak(m, d, shape, direction, m.aux.uncertain[k]):
             return True
     return False
+
+
+@kernel
+def is_tied(d: Data, count: int, k: int) -> bool:
+    """Whether vertex `k` of a hull is among the first `count` of ``d.work.tied``."""
+    for i in range(count):
+        if d.work.tied[i] == k:
+            return True
+    return False
+
+
+@kernel
+def is_only_peak(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bool:
+    """Whether no search ends at another vertex that is about as far as the one at which a search ended.
+
+    Those are all vertices that edges between them connect with `peak`, and that are at most the lead nearer. That is
+    found for `MOST_TIED` of them, `peak` included; if there are more, the answer is no.
+    """
+    floor = extent(m, d, shape, peak, direction) - d.work.shape_lead[shape]
+    d.work.tied[0] = peak
+    count, place = 1, 0
+    while place < count:
+        vertex = d.work.tied[place]
+        height = extent(m, d, shape, vertex, direction)
+        ends = place > 0
+        k = edges_of(m, d, shape, vertex)
+        while m.aux.hull_neighbour[k, 0] >= 0:
+            reach = row_extent(m, m.aux.hull_neighbour[k, 0], direction)
+            ends = ends and reach <= height
+            if reach >= floor and not is_tied(d, count, m.mesh_graph[k]):
+                if count == MOST_TIED:
+                    return False
+                d.work.tied[count] = m.mesh_graph[k]
+                count += 1
+            k += 1
+        if ends:
+            return False
+        place += 1
+    return True
+
+
+@kernel
+def is_certain(m: Model, d: Data, shape: int, direction: Any, peak: int, lead: float) -> bool:
+    """Whether a search from any vertex ends at `peak`, where one has ended, farther than its neighbours by a lead."""
+    if d.work.shape_lead[shape] == NEVER:
+        return False
+    if lead < d.work.shape_lead[shape] and not is_only_peak(m, d, shape, direction, peak):
+        return False
+    return not may_get_stuck(m, d, shape, direction)
 
 
 @kernel
@@ -182,7 +246,7 @@ def search_hull(m: Model, d: Data, shape: int, direction: Any) -> int:
     place = next_place(d, shape)
     start = good_start(m, d, shape, direction, place)
     vertex, lead = climb_hull(m, d, shape, direction, start)
-    if start != 0 and (lead < d.work.shape_lead[shape] or may_get_stuck(m, d, shape, direction)):
+    if start != 0 and not is_certain(m, d, shape, direction, vertex, lead):
         vertex, _ = climb_hull(m, d, shape, direction, 0)
     if place >= 0:
         d.work.recall_vertex[d.work.recall_row, place] = vertex

@@ -45,6 +45,7 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.flex_bvh_depth": flex_tables.flex_bvh_depth,
     "aux.uncertain_adr": hulls.uncertain_adr,
     "aux.uncertain": hulls.uncertain,
+    "aux.hull_neighbour": hulls.hull_neighbour,
 }
 
 
@@ -64,6 +65,7 @@ ABOUT: dict[str, tuple[str, ...]] = {
     "aux.flex_bvh_depth": ("nflex",),
     "aux.uncertain_adr": ("nmesh",),
     "aux.uncertain": ("nmesh",),
+    "aux.hull_neighbour": ("nmeshgraph",),
 }
 """Sizes that count what a table is about; where they are 0, it depends on nothing else."""
 

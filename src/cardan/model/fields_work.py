@@ -14,6 +14,8 @@ POLYTOPE_EDGES = 300
 """Room for the expanding polytope (`cardan.collision.epa`), the edges around faces that are being removed among it."""
 RECALLED = 16
 """Number of searches for a pair of geoms and a shape whose ends are kept (`cardan.collision.hull_search`)."""
+MOST_TIED = 8
+"""Number of vertices of a hull about as far as the farthest one up to which all are looked at, same module."""
 AXIS_SLOTS = 4
 """Number of separating axes that are kept for each geom of a model (`cardan.collision.separation`)."""
 
@@ -64,6 +66,12 @@ DERIVED: tuple[Field, ...] = (
         "for each mesh: the first of its rows of aux.uncertain; one more at the end",
     ),
     Field("aux.uncertain", "i4", ("any",), "numbers on the hull of the vertices that are not certain"),
+    Field(
+        "aux.hull_neighbour",
+        "i4",
+        ("any", 2),
+        "for each neighbour that mesh_graph names: its row of mesh_vert (else -1), and where its own neighbours start",
+    ),
 )
 
 WORK: tuple[Field, ...] = (
@@ -311,6 +319,7 @@ WORK: tuple[Field, ...] = (
     ),
     Field("work.shape_lead", "f8", (2,), "collision: lead of a hull vertex from which it is the only one that far"),
     Field("work.shape_uncertain", "i8", (2, 2), "collision: first and end of their rows of aux.uncertain (meshes)"),
+    Field("work.tied", "i8", (MOST_TIED,), "collision: vertices of a hull that are about as far as the farthest one"),
     Field("work.recall_row", "i8", (), "collision: row of work.recall_vertex of the pair, or -1"),
     Field("work.recall_count", "i8", (2,), "collision: number of searches on each shape so far"),
     Field("work.recall_pair", "i8", ("ngeom",), "collision: pair of geoms that each row of work.recall_vertex is of"),

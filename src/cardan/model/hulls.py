@@ -86,6 +86,28 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
     return found
 
 
+def hull_neighbour(m: MjModel) -> np.ndarray:
+    """For each entry of ``mesh_graph`` that names a neighbour on a hull, what a search needs of that neighbour.
+
+    That is its row of ``mesh_vert``, and the entry at which its own neighbours start. The row is -1 for all other
+    entries; so a list of neighbours ends with -1 here, too.
+    """
+    table = np.full((max(1, m.nmeshgraph), 2), -1, np.int32)
+    for mesh in range(m.nmesh):
+        graph, first = int(m.mesh_graphadr[mesh]), int(m.mesh_vertadr[mesh])
+        if graph < 0:
+            continue
+        nvert, nface = m.mesh_graph[graph : graph + 2].tolist()
+        start, vertices, edges = np.split(
+            m.mesh_graph[graph + 2 : graph + 2 + 3 * nvert + 3 * nface], (nvert, 2 * nvert)
+        )
+        here = graph + 2 + 2 * nvert
+        rows = table[here : here + len(edges)]
+        rows[:, 0] = np.where(edges < 0, -1, first + vertices[edges])
+        rows[:, 1] = here + start[edges]
+    return table
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
