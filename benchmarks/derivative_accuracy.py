@@ -1,28 +1,39 @@
 """Exact derivatives of a step against differences of the same step, over states, cones, integrators and solvers.
 
-Each of 14 shared models falls and moves about for a while; from a state on the way, columns of A, B, C and D are
-compared with centred differences of `mj_step`, of three widths, each extrapolated (Richardson): of those, the one that
-agrees best with itself. Steps of PGS and CG are compared with differences of Newton's, which end at the same solution
-with more digits. Only where contacts, constraint rows and their zones stay the same within the difference is there one
-derivative; other columns are counted as "changing". So are those where collision detection looks at other features of a
-geom, or a function has a corner ("cornered": differences of several kinds disagree), and those that no difference
-resolves ("unresolved": the differences themselves are less certain than what is asked for).
+Each of the shared models falls and moves about for a while; from states on the way, columns of A, B, C and D are
+compared with centred differences of `mj_step`, of up to four widths, each extrapolated twice
+(`benchmarks.differences`). Steps of PGS and CG are compared with differences of Newton's, which end at the same
+solution with more digits. Errors are relative to the largest number of the column's part: the next state, or the sensor
+data. Each column is one of
+
+- compared: the differences are twice as sure as what is asked for, and agree;
+- changing: contacts, constraint rows, their zones, wrapping or clamps change within the difference: there is no one
+  derivative;
+- cornered: the state itself is at a corner of contacts' geometry, of a tendon or of an actuator (a muscle whose
+  activation equals its control): derivatives from above and from below differ there. The exact one has to be one of
+  both, or between them where several things have corners; if not, it is beyond;
+- unconverged: the model's solver ends elsewhere than Newton's: its derivative is that of a minimum where it is not;
+- unresolved: no difference is sure enough;
+- beyond: it differs by more than 1e-6.
 """
 
 from __future__ import annotations
 
+import copy
+import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import cardan
 from benchmarks.derivatives import MENAGERIE, SUITE
+from benchmarks.differences import FLOOR, INPUTS, Difference, Point, Stepper, difference, distance, size_of
 from benchmarks.scenes import MODELS
-from benchmarks.timing import save
+from benchmarks.timing import RESULTS, save
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtCone, mjtEnableBit, mjtIntegrator, mjtSolver
 
@@ -49,105 +60,18 @@ SETTINGS = [
     for solver in mjtSolver.__members__.values()
 ]
 FLAGS = (0, int(mjtEnableBit.mjENBL_MULTICCD), mjENBL_NATIVECCD)
-WIDTHS = (2e-5, 5e-6, 1e-6)
-COLUMNS = 16
-"""Directions of a state that are compared, drawn at random."""
+STATES = 200
+"""States of a model, which take turns with the settings."""
+COLUMNS, FEW_COLUMNS = 8, 3
+"""Directions of a state that are compared, drawn at random: of models of up to `LARGE` dofs, and of others."""
+LARGE = 60
+NAME = "derivative_accuracy"
 BAR = 1e-6
-RESOLVED = 2e-7
+RESOLVED = 5e-7
 """Relative uncertainty of differences up to which they are compared with."""
-CORNER = 1e-5
-"""Relative disagreement of wide and narrow, or of forward and backward differences, of the smallest width."""
-INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "eq_active")
-
-
-@dataclass(frozen=True)
-class Point:
-    """The results of a step, and what has to stay the same for them to belong to one smooth piece."""
-
-    state: np.ndarray
-    sensors: np.ndarray
-    piece: bytes
-
-
-class Stepper:
-    """Steps from states around one."""
-
-    def __init__(self, d: cardan.MjData) -> None:
-        self.m, self.d, self.e = d.model, d, cardan.MjData(d.model)
-        self.base = np.zeros(self.m.nq)
-
-    def step(self, column: int, width: float) -> Point:
-        """A step from the state moved along one input."""
-        m, d, e = self.m, self.d, self.e
-        e.time = d.time
-        for name in INPUTS:
-            getattr(e, name)[...] = getattr(d, name)
-        e.qacc_warmstart[:] = d.qacc_warmstart
-        nv, na = m.nv, m.na
-        if column < nv:
-            along = np.zeros(nv)
-            along[column] = 1.0
-            cardan.mj_integratePos(m, e.qpos, along, width)
-        elif column < 2 * nv:
-            e.qvel[column - nv] += width
-        elif column < 2 * nv + na:
-            e.act[column - 2 * nv] += width
-        else:
-            e.ctrl[column - 2 * nv - na] += width
-        cardan.mj_step(m, e)
-        turned = np.zeros(nv)
-        if width == 0.0:
-            self.base = e.qpos.copy()
-        cardan.mj_differentiatePos(m, turned, 1.0, self.base, e.qpos)
-        rows = (e.contact.geom[: e.ncon], e.efc_type[: e.nefc], e.efc_id[: e.nefc], e.efc_state[: e.nefc])
-        piece = b"|".join(np.ascontiguousarray(a).tobytes() for a in rows)
-        return Point(np.concatenate([turned, e.qvel, e.act]), e.sensordata.copy(), piece)
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A column by differences: its parts by the next state and by sensor data, how sure each is, and corners."""
-
-    parts: tuple[np.ndarray, np.ndarray]
-    doubt: tuple[float, float]
-    rough: bool
-
-
-def relative(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference of two vectors, in units of the largest number of the second."""
-    size = np.abs(b).max(initial=0.0)
-    return float(np.abs(a - b).max(initial=0.0) / size) if size > 0.0 else float(np.abs(a).max(initial=0.0))
-
-
-def difference(stepper: Stepper, here: Point, column: int) -> Difference | None:
-    """A column by differences; None if what is active changes within all of them."""
-    best: list[tuple[float, np.ndarray] | None] = [None, None]
-    rough = False
-    for width in WIDTHS:
-        points = [stepper.step(column, s * width) for s in (1.0, -1.0, 0.5, -0.5)]
-        if any(point.piece != here.piece for point in points):
-            continue
-        for k, name in enumerate(("state", "sensors")):
-            up, down, near_up, near_down = (getattr(point, name) for point in points)
-            wide, narrow = (up - down) / (2.0 * width), (near_up - near_down) / width
-            found = (4.0 * narrow - wide) / 3.0
-            apart = relative(wide, narrow)
-            doubt = apart / 15.0 + 1e-15 * np.abs(up).max(initial=0.0) / width / max(
-                np.abs(narrow).max(initial=0.0), 1e-9
-            )
-            if width == WIDTHS[-1]:
-                middle = getattr(here, name)
-                far = relative((up - middle) / width, (middle - down) / width)
-                close = relative(2.0 * (near_up - middle) / width, 2.0 * (middle - near_down) / width)
-                rough |= apart > 100.0 * CORNER or (
-                    close > CORNER and close > 0.75 * far
-                )  # half as large where it is smooth
-            known = best[k]
-            if known is None or doubt < known[0]:
-                best[k] = doubt, found
-    if best[0] is None or best[1] is None:
-        return None
-    return Difference((best[0][1], best[1][1]), (best[0][0], best[1][0]), rough)
+SAME = 1e-7
+"""Relative difference of the results of two solvers up to which they are at the same solution."""
+KEYS = ("states", "contacts", "compared", "changing", "cornered", "unconverged", "unresolved", "beyond")
 
 
 def states(m: cardan.MjModel, count: int, seed: int) -> Iterator[cardan.MjData]:
@@ -166,83 +90,150 @@ def states(m: cardan.MjModel, count: int, seed: int) -> Iterator[cardan.MjData]:
         yield d
 
 
-def set_options(m: cardan.MjModel, setting: int) -> None:
-    """Options of a setting, and a solver that goes on until nothing changes."""
+def with_setting(m: cardan.MjModel, setting: int) -> cardan.MjModel:
+    """A copy of a model with the options of a setting, and a solver that goes on until nothing changes."""
+    m = copy.copy(m)
     m.opt.integrator, m.opt.cone, m.opt.solver = SETTINGS[setting % len(SETTINGS)]
     m.opt.enableflags = FLAGS[(setting // 2) % len(FLAGS)]
-    m.opt.tolerance, m.opt.iterations = 0.0, 100 if m.opt.solver == mjtSolver.mjSOL_NEWTON else 5000
+    m.opt.tolerance, m.opt.iterations = 0.0, 100 if m.opt.solver == mjtSolver.mjSOL_NEWTON else 2000
     m.opt.ls_tolerance, m.opt.ls_iterations = 1e-10, 200
     m.opt.noslip_iterations = 0
+    return m
 
 
-def compare(d: cardan.MjData, rng: np.random.Generator, worst: list[tuple[float, str]], what: str) -> Counter[str]:
-    """Compare the columns of one state; counts by outcome."""
+def with_newton(m: cardan.MjModel) -> cardan.MjModel:
+    """A copy of a model with Newton's solver, which finds what the others look for to more digits."""
+    m = copy.copy(m)
+    m.opt.solver, m.opt.iterations = mjtSolver.mjSOL_NEWTON, 100
+    return m
+
+
+def at_state(m: cardan.MjModel, source: cardan.MjData) -> cardan.MjData:
+    """A data of a model in the state of another data."""
+    d = cardan.MjData(m)
+    d.time = source.time
+    for name in (*INPUTS, "qacc_warmstart"):
+        getattr(d, name)[...] = getattr(source, name)
+    return d
+
+
+def exact_jacobian(d: cardan.MjData) -> np.ndarray:
+    """[[A, B], [C, D]] of `mjd_transition`."""
     m = d.model
     nx, ns = 2 * m.nv + m.na, m.nsensordata
     A, B, C, D = (np.zeros(shape) for shape in ((nx, nx), (nx, m.nu), (ns, nx), (ns, m.nu)))
     cardan.mjd_transition(m, d, A, B, C if ns else None, D if ns else None)
-    m.opt.solver = mjtSolver.mjSOL_NEWTON  # which finds what the other solvers look for to more digits
-    m.opt.iterations = 100
-    stepper = Stepper(d)
-    here = stepper.step(0, 0.0)
-    d.qacc_warmstart[:] = stepper.e.qacc
-    here = stepper.step(0, 0.0)
-    exact = np.vstack([np.hstack([A, B]), np.hstack([C, D])])
-    counts: Counter[str] = Counter(states=1, contacts=stepper.e.ncon)
-    columns = exact.shape[1]
-    for column in rng.choice(columns, min(COLUMNS, columns), replace=False).tolist():
-        found = difference(stepper, here, column)
-        if found is None:
-            counts["changing"] += 1
+    return np.vstack([np.hstack([A, B]), np.hstack([C, D])])
+
+
+def is_between(column: np.ndarray, above: np.ndarray, below: np.ndarray, slack: float) -> bool:
+    """Whether all numbers lie between those of two other columns."""
+    low, high = np.minimum(above, below) - slack, np.maximum(above, below) + slack
+    return bool(((column >= low) & (column <= high)).all())
+
+
+def is_same_step(one: Point, other: Point) -> bool:
+    """Whether two steps from the same state end at the same solution, with the rows in the same zones."""
+    a, b = one.parts["state"], other.parts["state"]
+    return one.piece == other.piece and distance(a, b) <= SAME * size_of(b, 0.0)
+
+
+def judge(exact: dict[str, np.ndarray], found: Difference, floors: dict[str, float]) -> tuple[str, float, str]:
+    """The kind of a column, its largest error, and the part of the results that has it."""
+    if found.changing:
+        return "changing", 0.0, ""
+    error, doubt, where = 0.0, 0.0, ""
+    cornered = False
+    for name, fan in found.fan.items():
+        column, unsure = fan.centred[0], found.doubt[name]
+        size = size_of(column, floors[name])
+        own = distance(exact[name], column) / size
+        if own > BAR and found.corners and fan.is_cornered(floors[name]):
+            (above, doubt1), (below, doubt2) = fan.forward, fan.backward
+            slack = BAR * size + doubt1 + doubt2
+            cornered = cornered or is_between(exact[name], above, below, slack)
+            own = 0.0 if is_between(exact[name], above, below, slack) else own
+        if own > BAR and unsure < RESOLVED * size:
+            return "beyond", own, name
+        if own > error:
+            error, where = own, name
+        doubt = max(doubt, unsure / size)
+    if cornered:
+        return "cornered", 0.0, ""
+    return ("unresolved", error, where) if doubt >= RESOLVED else ("compared", error, where)
+
+
+def compare(
+    m: cardan.MjModel, source: cardan.MjData, columns: int, rng: np.random.Generator
+) -> Iterator[tuple[str, float, str]]:
+    """The kinds and errors of some columns of one state, and what they are.
+
+    Args:
+        m: model, with the options of a setting.
+        source: data with the state.
+        columns: how many columns.
+        rng: what draws them.
+    """
+    exact = exact_jacobian(at_state(m, source))
+    stepper = Stepper(at_state(with_newton(m), source))
+    converged = is_same_step(Stepper(at_state(m, source)).here, stepper.here)
+    nx = 2 * m.nv + m.na
+    parts = {"state": slice(0, nx), "sensors": slice(nx, None)}
+    floors = {name: FLOOR * size_of(exact[rows].reshape(-1), 0.0) for name, rows in parts.items()}
+    for column in rng.choice(exact.shape[1], min(columns, exact.shape[1]), replace=False).tolist():
+        if not converged:
+            yield "unconverged", 0.0, f"column {column}"
             continue
-        errors = [relative(exact[:nx, column], found.parts[0]), relative(exact[nx:, column], found.parts[1])]
-        bad = [error > BAR and doubt < RESOLVED for error, doubt in zip(errors, found.doubt, strict=True)]
-        if found.rough:
-            counts["cornered"] += 1
-        elif any(bad):
-            counts["beyond"] += 1
-            k = 0 if bad[0] else 1
-            part = exact[:nx, column] if k == 0 else exact[nx:, column]
-            row = int(np.abs(part - found.parts[k]).argmax())
-            worst.append((errors[k], f"{what} row {row} of {'AB' if k == 0 else 'CD'} column {column}"))
-        elif max(found.doubt) >= RESOLVED:
-            counts["unresolved"] += 1
-        else:
-            counts["compared"] += 1
-            worst.append((max(errors), ""))
-    return counts
+        found = difference(stepper, column, floors)
+        kind, error, name = judge({name: exact[rows, column] for name, rows in parts.items()}, found, floors)
+        yield kind, error, f"column {column} {name} {' '.join(found.corners)}"
 
 
-def row_of(name: str, count: int, first: int) -> dict[str, float]:
-    """Compare the states of one model, a setting a state; prints those beyond the bar."""
+def row_of(name: str, count: int, seed: int, columns: int | None = None) -> tuple[dict[str, float], list[str]]:
+    """Compare states of one model, which take turns with the settings.
+
+    Args:
+        name: name of the model.
+        count: number of states.
+        seed: of the states and the columns.
+        columns: how many columns of each; None for as many as its size allows.
+
+    Returns:
+        Counts by kind, with the largest error of what is compared; and the columns that are beyond.
+    """
     m = cardan.MjModel.from_xml_path(str(PATHS[name]))
-    start_options = (m.opt.integrator, m.opt.cone, m.opt.solver, m.opt.enableflags)
-    tolerance = m.opt.tolerance, m.opt.iterations, m.opt.ls_tolerance, m.opt.ls_iterations
+    models = [with_setting(m, k) for k in range(min(len(SETTINGS), count))]
+    columns = columns or (COLUMNS if m.nv <= LARGE else FEW_COLUMNS)
     rng = np.random.default_rng(7)
-    total: Counter[str] = Counter()
-    worst: list[tuple[float, str]] = []
-    for k, d in enumerate(states(m, count, seed=first)):
-        setting = first + k
-        set_options(m, setting)
-        names = "/".join(str(value) for value in (*SETTINGS[setting % len(SETTINGS)], m.opt.enableflags))
-        total += compare(d, rng, worst, f"{name} {names} state {k}")
-        m.opt.integrator, m.opt.cone, m.opt.solver, m.opt.enableflags = start_options
-        m.opt.tolerance, m.opt.iterations, m.opt.ls_tolerance, m.opt.ls_iterations = tolerance
-    for error, what in sorted((row for row in worst if row[1]), reverse=True)[:8]:
-        print(f"    {error:.1e} {what}", flush=True)
-    errors = [error for error, what in worst if not what]
-    keys = ("states", "contacts", "compared", "changing", "cornered", "unresolved", "beyond")
-    return {key: float(total[key]) for key in keys} | {"largest": max(errors, default=0.0)}
+    total: Counter[str] = Counter(states=count)
+    largest, beyond = 0.0, []
+    for k, d in enumerate(states(m, count, seed)):
+        setting = (k + seed) % len(models)
+        chosen = models[setting]
+        total["contacts"] += d.ncon
+        for kind, error, what in compare(chosen, d, columns, rng):
+            total[kind] += 1
+            if kind == "compared":
+                largest = max(largest, error)
+            if kind == "beyond":
+                options = [value.name.split("_", 1)[1] for value in SETTINGS[setting]]
+                beyond.append(f"{error:.1e} {name} state {k} {'/'.join(options)}/{chosen.opt.enableflags} {what}")
+    return {key: float(total[key]) for key in KEYS} | {"largest": largest}, beyond
 
 
-def main(names: list[str] | None = None, count: int = len(SETTINGS)) -> None:
-    """Print and save the comparison: one state a setting and model."""
-    rows = {}
-    for k, name in enumerate(names or list(PATHS)):
-        rows[name] = row_of(name, count, 5 * k)
-        print(name, " ".join(f"{key} {value:.3g}" for key, value in rows[name].items()), flush=True)
-    if names is None:
-        save("derivative_accuracy", rows)
+def main(names: list[str] | None = None, count: int = STATES) -> None:
+    """Print the comparison, and save it after each model: of those that are asked for, or of all."""
+    saved = json.loads((RESULTS / f"{NAME}.json").read_text())["rows"] if names else {}
+    rows: dict[str, dict[str, float]] = saved
+    for k, name in enumerate(PATHS):
+        if names and name not in names:
+            continue
+        start = time.process_time()
+        rows[name], beyond = row_of(name, count, 5 * k)
+        seconds = time.process_time() - start
+        print(name, " ".join(f"{key} {value:.3g}" for key, value in rows[name].items()), f"{seconds:.0f} s", flush=True)
+        print(*(f"    {line}" for line in sorted(beyond, reverse=True)[:8]), sep="\n", flush=True)
+        save(NAME, {key: rows[key] for key in PATHS if key in rows})
 
 
 if __name__ == "__main__":

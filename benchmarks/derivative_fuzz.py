@@ -1,27 +1,89 @@
-"""Random states of random and shared models: whether derivatives of steps are finite wherever the step is."""
+"""Whether derivatives of steps are finite wherever the step is: 100,000 states of shared and of random models.
+
+States lie between rest, where many formulas are singular, and wild ones. Among them are those at edges: contacts at
+depth 0, axes that are parallel, joints and tendons at their limits, controls and activations at the ends of their
+ranges, activations that equal their controls.
+
+`python -m benchmarks.derivative_fuzz 2000` takes fewer states, and saves nothing.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import cardan
-from benchmarks.derivative_accuracy import PATHS
+from benchmarks.derivative_accuracy import PATHS, exact_jacobian
+from benchmarks.models import muscle_arm
 from benchmarks.timing import save
+from cardan.enums import mjtJoint
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+from derive.pairs import PAIRS, scene
 from models_random import Features, random_model
+from models_wide import wide_model
 
 STATES = 100_000
-MODELS = 12
-"""Random models, each of which compiles tangents of its own; the shared models take half of the states."""
+RANDOM_MODELS = 12
+"""Random models of each kind; each compiles tangents of its own."""
+THREADS = 2
+SMALL = 10
+"""Dofs beside which those of a model count: large models take fewer of the states, since each takes longer."""
+ROUND = np.pi / 4.0
+
+
+def to_limits(m: cardan.MjModel, d: cardan.MjData, rng: np.random.Generator) -> None:
+    """Put about half of the limited joints and tendons, controls and activations at the ends of their ranges."""
+    for joint in np.flatnonzero(m.jnt_limited):
+        if m.jnt_type[joint] in (mjtJoint.mjJNT_HINGE, mjtJoint.mjJNT_SLIDE) and rng.random() < 0.5:
+            d.qpos[m.jnt_qposadr[joint]] = m.jnt_range[joint, rng.integers(2)]
+    for actuator in range(m.nu):
+        if rng.random() < 0.5:
+            d.ctrl[actuator] = m.actuator_ctrlrange[actuator, rng.integers(2)]
+        address = m.actuator_actadr[actuator]
+        if address >= 0 and rng.random() < 0.5:
+            d.act[address] = rng.choice([d.ctrl[actuator], *m.actuator_actrange[actuator]])
+    cardan.mj_fwdPosition(m, d)
+    for tendon in np.flatnonzero(m.tendon_limited):
+        width = np.ptp(m.tendon_range[tendon])
+        low = d.ten_length[tendon] - rng.choice([0.0, width])
+        m.tendon_range[tendon] = low, low + width
+
+
+def to_parallels(m: cardan.MjModel, d: cardan.MjData) -> None:
+    """Turn hinges to multiples of 45 degrees, and free bodies to the axes of the world."""
+    for joint in range(m.njnt):
+        address = m.jnt_qposadr[joint]
+        if m.jnt_type[joint] == mjtJoint.mjJNT_HINGE:
+            d.qpos[address] = ROUND * round(d.qpos[address] / ROUND)
+        elif m.jnt_type[joint] == mjtJoint.mjJNT_BALL:
+            d.qpos[address : address + 4] = 1.0, 0.0, 0.0, 0.0
+        elif m.jnt_type[joint] == mjtJoint.mjJNT_FREE:
+            d.qpos[address + 3 : address + 7] = 1.0, 0.0, 0.0, 0.0
+
+
+def to_touch(m: cardan.MjModel, d: cardan.MjData, rng: np.random.Generator) -> None:
+    """Move a free body that has a contact along its normal until the contact has the depth 0, to rounding."""
+    cardan.mj_fwdPosition(m, d)
+    if d.ncon == 0:
+        return
+    contact = int(rng.integers(d.ncon))
+    for geom, sign in zip(d.contact.geom[contact], (1.0, -1.0), strict=True):
+        joint = m.body_jntadr[m.body_rootid[m.geom_bodyid[geom]]] if geom >= 0 else -1
+        if joint >= 0 and m.jnt_type[joint] == mjtJoint.mjJNT_FREE:
+            address = m.jnt_qposadr[joint]
+            d.qpos[address : address + 3] += sign * d.contact.dist[contact] * d.contact.frame[contact, :3]
+            return
 
 
 def randomise(m: cardan.MjModel, d: cardan.MjData, rng: np.random.Generator) -> None:
-    """A state between the initial one at rest, where many formulas are singular, and a wild one."""
+    """A state between the initial one at rest and a wild one, or one at an edge."""
     cardan.mj_resetData(m, d)
     if m.nkey and rng.random() < 0.2:
         cardan.mj_resetDataKeyframe(m, d, int(rng.integers(m.nkey)))
@@ -32,6 +94,12 @@ def randomise(m: cardan.MjModel, d: cardan.MjData, rng: np.random.Generator) -> 
     d.qfrc_applied[:] = rng.choice([0.0, 1.0]) * rng.standard_normal(m.nv)
     if m.nmocap:
         d.mocap_pos[:] += rng.choice([0.0, 0.1]) * rng.standard_normal((m.nmocap, 3))
+    if rng.random() < 0.2:
+        to_parallels(m, d)
+    if rng.random() < 0.2:
+        to_limits(m, d, rng)
+    if rng.random() < 0.2:
+        to_touch(m, d, rng)
 
 
 def is_finite_step(m: cardan.MjModel, d: cardan.MjData, e: cardan.MjData) -> bool:
@@ -46,48 +114,83 @@ def is_finite_step(m: cardan.MjModel, d: cardan.MjData, e: cardan.MjData) -> boo
     return not bad and all(np.isfinite(x).all() for x in (e.qpos, e.qvel, e.act, e.sensordata))
 
 
-def try_states(m: cardan.MjModel, count: int, rng: np.random.Generator, what: str) -> Counter[str]:
-    """Jacobians of random states of one model; counts those that are finite, not finite, and of no finite step."""
-    nx, ns = 2 * m.nv + m.na, m.nsensordata
-    A, B, C, D = (np.zeros(shape) for shape in ((nx, nx), (nx, m.nu), (ns, nx), (ns, m.nu)))
+@dataclass(frozen=True)
+class Source:
+    """A model whose states are tried.
+
+    Attributes:
+        row: the row of the table that it counts for.
+        what: its name.
+        load: what gives the model.
+    """
+
+    row: str
+    what: str
+    load: Callable[[], cardan.MjModel]
+
+
+def sources() -> list[Source]:
+    """All models."""
+    xml, text = cardan.MjModel.from_xml_path, cardan.MjModel.from_xml_string
+    found = [Source(name, name, lambda path=path: xml(str(path))) for name, path in PATHS.items()]
+    found.append(Source("wrapping muscles", "wrapping muscles", lambda: text(muscle_arm(3))))
+    for seed in range(RANDOM_MODELS):
+        found.append(Source("random models", f"random {seed}", lambda seed=seed: text(random_model(seed, Features()))))
+        found.append(Source("random models", f"wide {seed}", lambda seed=seed: text(wide_model(seed))))
+    for first, second in PAIRS:
+        found.append(Source("pairs of geoms", f"{first}-{second}", lambda pair=(first, second): scene(*pair)))
+    return found
+
+
+def try_states(source: Source, count: int, seed: int) -> tuple[Counter[str], list[str]]:
+    """Jacobians of random states of one model; counts by outcome, and which derivatives are not finite."""
+    m = source.load()
+    rng = np.random.default_rng(seed)
     d, e = cardan.MjData(m), cardan.MjData(m)
     counts: Counter[str] = Counter(models=1)
+    found: list[str] = []
     for k in range(count):
         randomise(m, d, rng)
         if not is_finite_step(m, d, e):
             counts["left out"] += 1
             continue
-        cardan.mjd_transition(m, d, A, B, C if ns else None, D if ns else None)
         counts["states"] += 1
         counts["in contact"] += e.ncon > 0
-        if not all(np.isfinite(x).all() for x in (A, B, C, D)):
+        if not np.isfinite(exact_jacobian(d)).all():
             counts["not finite"] += 1
-            if counts["not finite"] < 3:
-                print(f"    {what}: state {k} has derivatives that are not finite", flush=True)
-    return counts
+            found.append(f"    {source.what}: state {k} has derivatives that are not finite")
+    return counts, found
+
+
+def shares(count: int, models: list[Source]) -> list[int]:
+    """How many of `count` states each model takes."""
+    weights = np.array([1.0 / (SMALL + source.load().nv) for source in models])
+    return np.ceil(count * weights / weights.sum()).astype(int).tolist()
 
 
 def main(states: int = STATES) -> None:
-    """Print and save the counts."""
-    rng = np.random.default_rng(1)
-    rows: dict[str, Counter[str]] = {}
-    for name, path in PATHS.items():
-        m = cardan.MjModel.from_xml_path(str(path))
-        rows[name] = try_states(m, states // 2 // len(PATHS), rng, name)
-        keep(rows)
-    rows["random models"] = Counter()
-    for seed in range(MODELS):
-        m = cardan.MjModel.from_xml_string(random_model(seed, Features()))
-        rows["random models"] += try_states(m, states // 2 // MODELS, rng, f"random model {seed}")
-        keep(rows)
+    """Print the counts, and save those of all states after each model."""
+    models = sources()
+    order = list(dict.fromkeys(source.row for source in models))
+    rows = {name: Counter[str]() for name in order}
+    with ThreadPoolExecutor(THREADS) as pool:
+        jobs = {
+            pool.submit(try_states, source, count, seed): source
+            for seed, (source, count) in enumerate(zip(models, shares(states, models), strict=True))
+        }
+        for job in as_completed(jobs):
+            counts, found = job.result()
+            print(jobs[job].what, dict(counts), *found[:3], sep="\n", flush=True)
+            rows[jobs[job].row] += counts
+            if states == STATES:
+                keep(rows)
 
 
 def keep(rows: dict[str, Counter[str]]) -> None:
-    """Print the last row, and save all of them."""
-    name = list(rows)[-1]
-    print(name, dict(rows[name]), flush=True)
+    """Save the rows that there are."""
     keys = ("models", "states", "in contact", "left out", "not finite")
-    save("derivative_fuzz", {name: {key: float(counts[key]) for key in keys} for name, counts in rows.items()})
+    whole = {name: {key: float(counts[key]) for key in keys} for name, counts in rows.items() if counts["models"]}
+    save("derivative_fuzz", whole)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 from derive.test_transition import CHAIN, moving
 
 import cardan
-from cardan.enums import mjtEnableBit, mjtIntegrator
+from cardan.enums import mjtEnableBit, mjtIntegrator, mjtSensor
 
 
 def targets(m: cardan.MjModel) -> list[np.ndarray]:
@@ -33,6 +33,26 @@ def test_chain(integrator: mjtIntegrator, discrete: bool) -> None:
     cardan.mjd_inverse(m, d, 0, *exact)
     cardan.mjd_inverseFD(m, d, 1e-6, 0, *above)
     cardan.mjd_inverseFD(m, d, -1e-6, 0, *below)
+    for found, up, down in zip(exact, above, below, strict=True):
+        np.testing.assert_allclose(found, (up + down) / 2, atol=1e-6, rtol=1e-6)
+
+
+def test_actuator_forces_come_before_the_sensors_that_show_them() -> None:
+    """With `flg_actuation`, differences and exact derivatives of all sensors agree, whatever was computed before."""
+    m = cardan.MjModel.from_xml_string(
+        CHAIN.replace("<position joint", '<position name="p" joint').replace(
+            'actuatorfrc actuator="a"', 'actuatorfrc actuator="p"'
+        )
+    )
+    d = moving(m)
+    d.qacc[:] = np.random.default_rng(1).standard_normal(m.nv)
+    d.actuator_force[:] = 1e3  # of an earlier state
+    exact, above, below = targets(m), targets(m), targets(m)
+    cardan.mjd_inverse(m, d, 1, *exact)
+    cardan.mjd_inverseFD(m, d, 1e-6, 1, *above)
+    cardan.mjd_inverseFD(m, d, -1e-6, 1, *below)
+    shown = m.sensor_adr[m.sensor_type == mjtSensor.mjSENS_ACTUATORFRC]
+    assert exact[3][:, shown].any()
     for found, up, down in zip(exact, above, below, strict=True):
         np.testing.assert_allclose(found, (up + down) / 2, atol=1e-6, rtol=1e-6)
 

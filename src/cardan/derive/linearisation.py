@@ -65,13 +65,15 @@ class Course:
 
 INVERSE_ITEMS = (*pipeline.INVERSE_POS, *pipeline.FORWARD_VEL, *pipeline.INVERSE_ACC)
 INVERSE_ITEMS_BARE = (*pipeline.INVERSE_POS_BARE, *pipeline.FORWARD_VEL_BARE, *pipeline.INVERSE_ACC_BARE)
+ACTUATED_ITEMS = (*pipeline.INVERSE_POS, *pipeline.FORWARD_VEL, *pipeline.ACTUATOR_FORCES, *pipeline.INVERSE_ACC)
+"""Actuator forces come before the sensors that show them."""
 COURSES = {
     "step": Course(pipeline.FORWARD, pipeline.INTEGRATE),
     "step without sensors": Course(pipeline.FORWARD_BARE, pipeline.INTEGRATE),
     "forward": Course(pipeline.FORWARD),
     "inverse": Course(INVERSE_ITEMS, solves=False),
     "inverse without sensors": Course(INVERSE_ITEMS_BARE, solves=False),
-    "inverse with actuation": Course((*INVERSE_ITEMS, *pipeline.ACTUATOR_FORCES), solves=False),
+    "inverse with actuation": Course(ACTUATED_ITEMS, solves=False),
 }
 """Courses by name."""
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.dynamics.actuation import fwd_actuation
 from cardan.enums import mjtIntegrator, mjtStage
 from cardan.step import pipeline
 from cardan.step.checks import check_acc, check_pos, check_vel
@@ -141,9 +140,9 @@ def _transition_items(skipstage: int, sensors: bool) -> tuple[Any, ...]:
 
 @cache
 def _inverse_items(skipstage: int, sensors: bool, actuation: bool) -> tuple[Any, ...]:
-    """The stages of one evaluation of inverse dynamics."""
-    inverse = pipeline.skip_items("mj_inverseSkip", skipstage, not sensors)
-    return (perturb, *inverse, *((fwd_actuation,) if actuation else ()), record_inverse)
+    """The stages of one evaluation of inverse dynamics; actuator forces come before the sensors that show them."""
+    name = "mj_inverseSkip with actuator forces" if actuation else "mj_inverseSkip"
+    return (perturb, *pipeline.skip_items(name, skipstage, not sensors), record_inverse)
 
 
 def transition_differences(

@@ -438,7 +438,15 @@ _INVERSE_PARTS = {
     mjtStage.mjSTAGE_POS: (INVERSE_POS, INVERSE_POS_BARE),
     mjtStage.mjSTAGE_ACC: (INVERSE_ACC, INVERSE_ACC_BARE),
 }
-SKIPPING = {"mj_forwardSkip": ("FORWARD", _FORWARD_PARTS), "mj_inverseSkip": ("INVERSE", _INVERSE_PARTS)}
+_ACTUATED_INVERSE_PARTS = {
+    **_INVERSE_PARTS,
+    mjtStage.mjSTAGE_ACC: ((fwd_actuation, *INVERSE_ACC), (fwd_actuation, *INVERSE_ACC_BARE)),
+}
+SKIPPING = {
+    "mj_forwardSkip": ("FORWARD", _FORWARD_PARTS),
+    "mj_inverseSkip": ("INVERSE", _INVERSE_PARTS),
+    "mj_inverseSkip with actuator forces": ("INVERSE", _ACTUATED_INVERSE_PARTS),
+}
 
 
 def _resolve(m: MjModel, items: tuple[Any, ...]) -> Iterator[Any]:
@@ -543,7 +551,7 @@ def step_program(m: MjModel) -> StepProgram:
 
 
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
-    """The parts of `mj_forwardSkip` or `mj_inverseSkip` after `skipstage`, without sensors if asked.
+    """The parts of a function in `SKIPPING` after `skipstage`, without sensors if asked.
 
     The last part, which depends on accelerations and forces, is never left out.
     """
