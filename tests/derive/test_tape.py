@@ -198,3 +198,17 @@ def test_feedback() -> None:
     np.testing.assert_allclose(tape.qpos[-1], d.qpos, rtol=1e-8, atol=1e-8)
     with pytest.raises(ValueError, match="gains of the feedback should be of shape"):
         cardan.record(m, d, STEPS, feedback=(references, gains[:, :1, :1]))
+
+
+def test_sensitivities_leave_nothing_behind() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    tape = cardan.record(m, moving(m), 3)
+    weights, sensor_weights = np.ones(2 * m.nv + m.na), np.ones((3, m.nsensordata))
+    before = tape.gradient(weights, sensor_weights).state
+    tape.sensitivities(("qvel", "body_mass"))
+    np.testing.assert_array_equal(tape.gradient(weights, sensor_weights).state, before)
+    tape.sensitivities(("qvel", "body_mass"))
+    nx, ns = 2 * m.nv + m.na, m.nsensordata
+    A, C = np.zeros((nx, nx)), np.zeros((ns, nx))
+    cardan.mjd_transition(m, moving(m), A, None, C, None)
+    np.testing.assert_array_equal(tape.jacobians(sensors=True).A[0], A)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
 from cardan.step.state import field_sizes, state_fields, state_size
+
+if TYPE_CHECKING:
+    from cardan.batch.tape import BatchTape
 
 DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_", "B_"))), *COUNTS, "time"))
 """Names of the fields that `Batch.bind` takes."""
@@ -261,6 +264,39 @@ class Batch(BatchNames, Core):
 
     def _rollout(self, worlds: np.ndarray, *arguments: Any) -> dict[str | int, np.ndarray]:
         return record_rollout(self, worlds, *arguments)
+
+    def record(
+        self,
+        nstep: int,
+        controls: Any = None,
+        ids: Any = None,
+        *,
+        contacts: str = "exact",
+        reach: float | None = None,
+        every: int = 1,
+        mask: Any = None,
+    ) -> BatchTape:
+        """Advance worlds by `nstep` steps and keep what gradients of their trajectories need (`cardan.record`).
+
+        Afterwards `state` is that of the end; other fields are those of the last call before.
+
+        Args:
+            nstep: number of steps.
+            controls: controls of each step, (k, nstep, nu), or what is repeated to that shape; None for those of the
+                worlds.
+            ids: worlds, or a mask of them; None: all.
+            contacts: "smooth" lets geoms that don't touch, but are within `reach`, take part in the derivatives.
+            reach: that distance, m; None for the mean size of the model's bodies.
+            every: steps from one whose start is kept to the next.
+            mask: a boolean mask (nworld,), instead of `ids`.
+
+        Raises:
+            NotImplementedError: the batch is on a GPU or in single precision, or worlds have models of their own.
+            ValueError: `nstep`, `every`, `contacts` or `reach` is out of its range, or `controls` of another shape.
+        """
+        from cardan.batch.tape import record
+
+        return record(self, self._select(ids, mask), nstep, controls, contacts, reach, every)
 
     # questions -------------------------------------------------------------------
 

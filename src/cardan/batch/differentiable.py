@@ -38,7 +38,7 @@ BAD = tuple(int(w) for w in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVE
 
 
 @cache
-def _thread(k: int) -> ThreadPoolExecutor:
+def worker_thread(k: int) -> ThreadPoolExecutor:
     """The thread that worker `k` of every model runs on: derivatives are kept for each thread."""
     return ThreadPoolExecutor(1, f"cardan-step-{k}")
 
@@ -209,7 +209,7 @@ class DifferentiableStep:
                 work(worker, world)
 
         parts = [range(worlds * k // count, worlds * (k + 1) // count) for k in range(count)]
-        jobs = [_thread(k).submit(several, self._worker(k), part) for k, part in enumerate(parts)]
+        jobs = [worker_thread(k).submit(several, self._worker(k), part) for k, part in enumerate(parts)]
         for job in jobs:
             job.result()
 

@@ -11,21 +11,18 @@ size of the state. Adjoint sweeps (`derive.tape`) are for many inputs and one re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cardan.derive.fields import Part, part
-from cardan.derive.jacobian import INPUTS, Directions, StepJacobian, step_jacobian
-from cardan.derive.linearisation import COPIED, MAKE_ROWS, linearisation
-from cardan.derive.recording import next_recorded
+from cardan.derive.linearisation import COPIED, MAKE_ROWS, Linearisation, linearisation
 from cardan.derive.sensitivity import seeds_of
 from cardan.derive.shadows import LANES
-from cardan.jit import Program
 
 if TYPE_CHECKING:
-    from cardan.derive.tape import Tape
+    from cardan.derive.recorded import Recorded
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
@@ -37,59 +34,50 @@ FIRST: dict[str, Callable[[MjModel], int]] = {
 """Fields of the state, and where they begin in it."""
 
 
-def sensitivities_of(tape: Tape, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Derivatives of all states and sensor data of a tape by numbers that are the same in all steps.
-
-    Args:
-        tape: the tape.
-        by: names, as in `cardan.derivatives`: fields of the model, controls, applied forces, mocap poses; and qpos,
-            qvel and act, which stand for the first state.
-
-    Returns:
-        For each name the derivatives of the states, (nstep + 1, 2 nv + na, ...), and of the sensor data, (nstep,
-        nsensordata, ...), with the shape of what is named in place of the dots.
+def named_inputs(m: MjModel, d: MjData, by: Sequence[str]) -> tuple[list[Part], dict[str, int]]:
+    """What names stand for, and the first column of each, by its text.
 
     Raises:
         IndexError, TypeError, ValueError: a name stands for nothing, or for what a step does not read.
-        NotImplementedError: the model or a state has a feature without derivatives.
-        RuntimeError: native code is switched off.
     """
-    m, n = tape.m, tape.nstep
-    nx, ns = 2 * m.nv + m.na, m.nsensordata
-    jacobian = step_jacobian(m, m.nsensordata > 0, tape.reach)
-    parts = [_input(m, jacobian.course.d, text) for text in by]
-    ends = np.cumsum([len(p.numbers) for p in parts])
-    total = int(ends[-1]) if parts else 0
-    places = dict(zip((p.text for p in parts), ends - [len(p.numbers) for p in parts], strict=True))
-    if any(_needs_rows(tape, p) for p in parts):
-        states, sensors = _step_by_step(tape, parts, places, total)
-    else:
-        states, sensors = _natively(tape, jacobian, parts, places, total)
-    results = {}
+    parts = [part(m, d, text) for text in by]
+    for found in parts:
+        if found.field.startswith("d.") and found.field[2:] not in (*COPIED, "time"):
+            raise ValueError(f"sensitivities: a step does not read {found.text}")
+    sizes = [len(p.numbers) for p in parts]
+    starts = (np.cumsum(sizes) - sizes).tolist() if sizes else []
+    return parts, dict(zip((p.text for p in parts), starts, strict=True))
+
+
+def native_seeds(
+    m: MjModel, course: Linearisation, parts: Sequence[Part], places: Mapping[str, int], total: int
+) -> dict[str, np.ndarray] | None:
+    """Directions of inputs beside state and controls, (size of the field, total), by field.
+
+    None where tangents along them may need what the native sweep has not: rows, or others than it puts back.
+    """
+    seeds: dict[str, np.ndarray] = {}
     for p in parts:
-        where = np.s_[..., places[p.text] : places[p.text] + len(p.numbers)]
-        shapes = (n + 1, nx, *p.shape), (n, ns, *p.shape)
-        results[p.text] = states[where].reshape(shapes[0]), sensors[where].reshape(shapes[1])
-    return results
+        makes_rows = p.field in MAKE_ROWS and not m._memory.arrays[p.field[2:]].all()
+        if makes_rows or p.field in ("d.time", "d.qacc_warmstart"):
+            return None
+        if p.field not in FIRST and p.field != "d.ctrl":
+            _add_seeds(seeds, course, p, places, total)
+    return dict(sorted(seeds.items()))
 
 
-def _input(m: MjModel, d: MjData, text: str) -> Part:
-    found = part(m, d, text)
-    if found.field.startswith("d.") and found.field[2:] not in (*COPIED, "time"):
-        raise ValueError(f"sensitivities: a step does not read {found.text}")
-    return found
+def _add_seeds(
+    seeds: dict[str, np.ndarray], course: Linearisation, given: Part, places: Mapping[str, int], total: int
+) -> None:
+    own = seeds_of(course, given)
+    columns = seeds.setdefault(given.field, np.zeros((len(own), total)))
+    columns[:, places[given.text] : places[given.text] + own.shape[1]] += own
 
 
-def _needs_rows(tape: Tape, given: Part) -> bool:
-    """Whether tangents along an input may need what the native sweep has not: rows, or others than it puts back."""
-    if given.field in MAKE_ROWS:
-        return not tape.m._memory.arrays[given.field[2:]].all()
-    return given.field in ("d.time", "d.qacc_warmstart")
-
-
-def _first(tape: Tape, parts: Sequence[Part], places: dict[str, int], total: int) -> tuple[np.ndarray, np.ndarray]:
-    """Directions of the first state (nx, total), and of the controls (nu, total)."""
-    m = tape.m
+def first_directions(
+    m: MjModel, parts: Sequence[Part], places: Mapping[str, int], total: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Directions of the first state (nx, total), and of the controls of all steps (nu, total)."""
     state, control = np.zeros((2 * m.nv + m.na, total)), np.zeros((m.nu, total))
     for p in parts:
         columns = places[p.text] + np.arange(len(p.numbers))
@@ -100,64 +88,41 @@ def _first(tape: Tape, parts: Sequence[Part], places: dict[str, int], total: int
     return state, control
 
 
-def _blocks(columns: np.ndarray, blocks: int) -> np.ndarray:
+def in_blocks(columns: np.ndarray, blocks: int) -> np.ndarray:
     """Columns (rows, n) as blocks (blocks, rows, LANES)."""
     padded = np.zeros((len(columns), blocks * LANES))
     padded[:, : columns.shape[1]] = columns
     return np.ascontiguousarray(padded.reshape(len(columns), blocks, LANES).transpose(1, 0, 2))
 
 
-def _columns(blocks: np.ndarray, total: int) -> np.ndarray:
-    """Blocks (n, blocks, rows, LANES) as columns (n, rows, total)."""
-    n, count, rows, _ = blocks.shape
-    return blocks.transpose(0, 2, 1, 3).reshape(n, rows, count * LANES)[..., :total]
+def in_columns(blocks: np.ndarray, total: int) -> np.ndarray:
+    """Blocks (..., blocks, rows, LANES) as columns (..., rows, total)."""
+    *outer, count, rows, lanes = blocks.shape
+    return np.swapaxes(blocks, -3, -2).reshape(*outer, rows, count * lanes)[..., :total]
 
 
-def _natively(
-    tape: Tape, jacobian: StepJacobian, parts: Sequence[Part], places: dict[str, int], total: int
+def step_by_step(
+    recorded: Recorded, world: int, parts: Sequence[Part], places: Mapping[str, int], total: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the states (nstep + 1, nx, total) and of the sensor data (nstep, nsensordata, total)."""
-    m, n, blocks = tape.m, tape.nstep, -(-total // LANES)
-    state, control = _first(tape, parts, places, total)
-    states, sensors = np.zeros((n + 1, blocks, len(state), LANES)), np.zeros((n, blocks, m.nsensordata, LANES))
-    states[0] = _blocks(state, blocks)
-    seeds: dict[str, np.ndarray] = {}
-    for p in parts:
-        if p.field not in FIRST and p.field != "d.ctrl":
-            own = seeds_of(jacobian.course, p)
-            columns = seeds.setdefault(p.field, np.zeros((len(own), total)))
-            columns[:, places[p.text] : places[p.text] + own.shape[1]] += own
-    seeds = dict(sorted(seeds.items()))
-    asked = INPUTS if control.any() else INPUTS[:3]
-    wanted = Directions((*asked, *seeds), blocks)
-    jacobian.course.d._memory.scalars["work.tape_blocks"][0] = blocks
-    for first, end in tape.stretches() if total else []:
-        arrays = {"sensitivity": states[first : end + 1], "sensitivity_sensors": sensors[first:end]}
-        arrays["sensitivity_control"] = _blocks(control, blocks)
-        tape.sweep(jacobian, wanted, (first, end), arrays, Program([next_recorded]), seeds=seeds)
-    return _columns(states, total), _columns(sensors, total)
+    """Derivatives of states (nstep + 1, nx, total) and sensor data (nstep, nsensordata, total), each step by itself.
 
-
-def _step_by_step(
-    tape: Tape, parts: Sequence[Part], places: dict[str, int], total: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same where rows may have to be made: each step by itself."""
-    m, n = tape.m, tape.nstep
+    So rows can be made on the way, where a parameter varies that is 0.
+    """
+    m, n = recorded.m, recorded.nstep
     nv, nx = m.nv, 2 * m.nv + m.na
     states, sensors = np.zeros((n + 1, nx, total)), np.zeros((n, m.nsensordata, total))
-    states[0] = _first(tape, parts, places, total)[0]
+    states[0] = first_directions(m, parts, places, total)[0]
     rows = {"d.qpos": slice(0, nv), "d.qvel": slice(nv, 2 * nv), "d.act": slice(2 * nv, nx)}
-    course = linearisation(m, "step", tape.reach)
+    course = linearisation(m, "step", recorded.reach)
     varying = {f: r for f, r in rows.items() if r.stop > r.start}
     outputs = (*varying, *(("d.sensordata",) if m.nsensordata else ()))
     for k in range(n if total else 0):
-        course.start(tape.data_at(k))
+        recorded.layout.put(course.d, recorded.row_at(world, k))
+        course.evaluate()
         inputs = _planted(course.space.basis(course.d.qpos), varying, states[k])
         for p in parts:
             if p.field not in rows:
-                seeds = seeds_of(course, p)
-                given = inputs.setdefault(p.field, np.zeros((len(seeds), total)))
-                given[:, places[p.text] : places[p.text] + len(p.numbers)] += seeds
+                _add_seeds(inputs, course, p, places, total)
         found = course.tangents(inputs, outputs)
         for name, where in varying.items():
             states[k + 1, where] = found[name]

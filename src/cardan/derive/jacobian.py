@@ -127,6 +127,7 @@ class StepJacobian:
         memory.attach("work.outcome", np.zeros(rows))
         memory.attach("work.outcome_lanes", outcome)
         memory.attach("work.seed_lanes", seeds)
+        self._seed_lanes = seeds
         starts = {"qpos": (0, nv), "qvel": (nv, nv), "act": (2 * nv, na), "ctrl": (2 * nv + na, nu)}
         self._common = {"work.outcome": outcome} | {
             f"work.seed_{name}": seeds[at : at + n] for name, (at, n) in starts.items()
@@ -141,6 +142,7 @@ class StepJacobian:
         self._scripts: dict[tuple[Wanted, tuple[int, ...]], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
+        self._directed = False  # whether directions other than single columns were planted last
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
         """The derivatives for the state and the inputs of a data, which does not change.
@@ -155,6 +157,8 @@ class StepJacobian:
             defined. The same array each time.
         """
         wanted = COLUMNS[state, control]
+        if self._directed:
+            self._begin_directions(wanted, {})
         script = self._ready.get(wanted)
         if script is None or script.version != self.course.version[0]:
             self.course.start(d)
@@ -195,7 +199,7 @@ class StepJacobian:
         course.d._memory.attach("work.tape", tape)
         number = course.d._memory.scalars["work.tape_step"]
         number[0] = steps[0]
-        self._seeds = seeds
+        self._begin_directions(wanted, seeds)
         if wanted in self._ready:
             self._plant(self._ready[wanted])
         while left:
@@ -234,6 +238,12 @@ class StepJacobian:
         status = self._runner(script.address)
         script.version = int(self.course.version[0])
         return status
+
+    def _begin_directions(self, wanted: Wanted, seeds: Mapping[str, np.ndarray]) -> None:
+        """Forget the directions of before, which blocks of columns don't clear, and note the ones to come."""
+        if self._directed:
+            self._seed_lanes[...] = 0.0
+        self._directed, self._seeds = isinstance(wanted, Directions), seeds
 
     def _plant(self, script: Script) -> None:
         for name, seeds in self._seeds.items():

@@ -1,7 +1,8 @@
 """Stages that record steps and go over recorded steps again, so that a trajectory is one native call.
 
-What a step starts from is a row of numbers: time, qpos, qvel, act, ctrl, qacc_warmstart, qfrc_applied, xfrc_applied,
-mocap_pos, mocap_quat. Steps are counted by ``work.tape_step``.
+What a step starts from is a row of numbers: the time, then the fields of `KEPT`. There may be several worlds, one after
+the other; each has rows for those of its ``work.tape_nstep`` steps that are kept, and one for its end. Steps are
+counted through all worlds by ``work.tape_step``.
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from cardan.dynamics.configuration import differentiate_pos
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 
-KEPT = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+KEPT = (
+    *("qpos", "qvel", "act", "ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied"),
+    *("mocap_pos", "mocap_quat", "eq_active", "userdata"),
+)
 """What a row has, after the time."""
 
 
 def kept_sizes(m: Any) -> tuple[int, ...]:
     """Numbers of each field of `KEPT`."""
-    return m.nq, m.nv, m.na, m.nu, m.nv, m.nv, 6 * m.nbody, 3 * m.nmocap, 4 * m.nmocap
+    return m.nq, m.nv, m.na, m.nu, m.nv, m.nv, 6 * m.nbody, 3 * m.nmocap, 4 * m.nmocap, m.neq, m.nuserdata
 
 
 @kernel
 def row_length(m: Model) -> int:
     """Numbers of a row."""
-    return 1 + m.nq + 3 * m.nv + m.na + m.nu + 6 * m.nbody + 7 * m.nmocap
+    return 1 + m.nq + 3 * m.nv + m.na + m.nu + 6 * m.nbody + 7 * m.nmocap + m.neq + m.nuserdata
 
 
 @kernel
@@ -74,14 +78,16 @@ def write_start(m: Model, d: Data, row: int) -> None:
     at = _write(d.qfrc_applied, tape, at)
     at = _write_table(d.xfrc_applied, 6, tape, at)
     at = _write_table(d.mocap_pos, 3, tape, at)
-    _write_table(d.mocap_quat, 4, tape, at)
+    at = _write_table(d.mocap_quat, 4, tape, at)
+    for i in range(m.neq):
+        tape[at + i] = float(d.eq_active[i])
+    _write(d.userdata, tape, at + m.neq)
 
 
-@stage
-def restore_recorded(m: Model, d: Data) -> int:
-    """Put back what the step ``work.tape_step`` started from; begin with the first direction."""
-    tape = d.work.tape
-    at = d.work.tape_step * row_length(m)
+@kernel
+def read_start(m: Model, d: Data, tape: Any, row: int) -> None:
+    """Put back what a step starts from."""
+    at = row * row_length(m)
     d.time = tape[at]
     at = _read(tape, at + 1, d.qpos)
     at = _read(tape, at, d.qvel)
@@ -91,7 +97,22 @@ def restore_recorded(m: Model, d: Data) -> int:
     at = _read(tape, at, d.qfrc_applied)
     at = _read_table(tape, at, d.xfrc_applied, 6)
     at = _read_table(tape, at, d.mocap_pos, 3)
-    _read_table(tape, at, d.mocap_quat, 4)
+    at = _read_table(tape, at, d.mocap_quat, 4)
+    for i in range(m.neq):
+        d.eq_active[i] = int(tape[at + i])
+    _read(tape, at + m.neq, d.userdata)
+
+
+@kernel
+def state_number(d: Data) -> int:
+    """Number of the state before the step ``work.tape_step``, counted through all worlds."""
+    return d.work.tape_step + d.work.tape_step // d.work.tape_nstep
+
+
+@stage
+def restore_recorded(m: Model, d: Data) -> int:
+    """Put back what the step ``work.tape_step`` started from, all steps being kept; begin with the first direction."""
+    read_start(m, d, d.work.tape, state_number(d))
     d.work.column = d.work.first_column
     return OK
 
@@ -118,58 +139,62 @@ def _feed_back(m: Model, d: Data, step: int) -> None:
         d.work.tape_control[step * m.nu + u] = value
 
 
+@kernel
+def _rows_of_world(d: Data) -> int:
+    """Number of rows of a world: its steps that are kept, and its end."""
+    return (d.work.tape_nstep + d.work.tape_every - 1) // d.work.tape_every + 1
+
+
 @stage
 def begin_recorded(m: Model, d: Data) -> int:
     """Before a step: its controls, with feedback if there are gains; every ``work.tape_every`` steps keep its start."""
-    step = d.work.tape_step
+    step, world = d.work.tape_step, d.work.tape_step // d.work.tape_nstep
+    of_world = step - world * d.work.tape_nstep
+    if of_world == 0 and len(d.work.tape_starts) > 0:
+        read_start(m, d, d.work.tape_starts, world)
     if len(d.work.tape_gain) > 0:
         _feed_back(m, d, step)
     for i in range(m.nu):
         d.ctrl[i] = d.work.tape_control[step * m.nu + i]
-    if step % d.work.tape_every == 0:
-        write_start(m, d, step // d.work.tape_every)
+    if of_world % d.work.tape_every == 0:
+        write_start(m, d, world * _rows_of_world(d) + of_world // d.work.tape_every)
     return OK
 
 
 @stage
 def end_recorded(m: Model, d: Data) -> int:
-    """After a step: its sensor data."""
-    at = d.work.tape_step * m.nsensordata
+    """After a step: its sensor data; after the last one of a world, keep its end."""
+    step = d.work.tape_step + 1
     if len(d.work.tape_sensordata) > 0:
-        _write(d.sensordata, d.work.tape_sensordata, at)
-    d.work.tape_step += 1
-    return OK
-
-
-@stage
-def keep_end(m: Model, d: Data) -> int:
-    """Keep the state after the last step, in the last row."""
-    write_start(m, d, len(d.work.tape) // row_length(m) - 1)
+        _write(d.sensordata, d.work.tape_sensordata, (step - 1) * m.nsensordata)
+    if step % d.work.tape_nstep == 0:
+        write_start(m, d, step // d.work.tape_nstep * _rows_of_world(d) - 1)
+    d.work.tape_step = step
     return OK
 
 
 @stage
 def pull_back(m: Model, d: Data) -> int:
-    """Take the adjoint state ``work.adjoint`` (2 nv + na) back over the step ``work.tape_step`` with its Jacobian.
+    """Take the adjoint state of a world, in ``work.adjoint``, back over the step ``work.tape_step`` with its Jacobian.
 
     Writes the gradient by its controls; then comes the step before.
     """
     step = d.work.tape_step
     nx = 2 * m.nv + m.na
-    width = nx + m.nu
+    width, world = nx + m.nu, step // d.work.tape_nstep * nx
     pulled = d.work.pulled
     for i in range(width):
         pulled[i] = 0.0
     for row in range(len(d.work.outcome)):
         if row < nx:
-            factor = d.work.adjoint[row]
+            factor = d.work.adjoint[world + row]
         else:
             factor = d.work.adjoint_sensors[step * m.nsensordata + row - nx]
         if factor != 0.0:
             for i in range(width):
                 pulled[i] += factor * d.work.jacobian[row * width + i]
     for i in range(nx):
-        d.work.adjoint[i] = pulled[i] + d.work.adjoint_states[step * nx + i]
+        d.work.adjoint[world + i] = pulled[i] + d.work.adjoint_states[step * nx + i]
     for i in range(m.nu):
         d.work.adjoint_controls[step * m.nu + i] = pulled[nx + i]
     d.work.tape_step = step - 1
@@ -189,7 +214,7 @@ def keep_jacobian(m: Model, d: Data) -> int:
 def begin_directions(m: Model, d: Data) -> int:
     """Let a block of directions, `work.column`, begin with the sensitivities before the step ``work.tape_step``."""
     nx, block = 2 * m.nv + m.na, d.work.column
-    at = (d.work.tape_step * d.work.tape_blocks + block) * nx * LANES
+    at = (state_number(d) * d.work.tape_blocks + block) * nx * LANES
     for row in range(nx):
         for lane in range(LANES):
             d.work.seed_lanes[row, lane] = d.work.sensitivity[at + row * LANES + lane]
@@ -204,7 +229,7 @@ def end_directions(m: Model, d: Data) -> int:
     """Keep the sensitivities after a step, and those of its sensor data; go on to the next block."""
     nx, ns, block = 2 * m.nv + m.na, len(d.work.outcome) - 2 * m.nv - m.na, d.work.column
     step, blocks = d.work.tape_step, d.work.tape_blocks
-    at = ((step + 1) * blocks + block) * nx * LANES
+    at = ((state_number(d) + 1) * blocks + block) * nx * LANES
     for row in range(nx):
         for lane in range(LANES):
             d.work.sensitivity[at + row * LANES + lane] = d.work.outcome_lanes[row, lane]

@@ -1878,6 +1878,9 @@ class _Data_work:
     def tape(self) -> _Reals1: ...
     tape_step: int
     tape_every: int
+    tape_nstep: int
+    @property
+    def tape_starts(self) -> _Reals1: ...
     @property
     def tape_control(self) -> _Reals1: ...
     @property

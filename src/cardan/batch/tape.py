@@ -1,0 +1,149 @@
+"""Tapes of batches: the steps of many worlds, and the gradients of their losses, over native threads.
+
+Each thread has some of the worlds, data and programs of tangents of its own; what a thread does is one native call for
+all steps of its worlds (`cardan.derive.recorded`). Results are the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from cardan.batch.differentiable import worker_thread
+from cardan.batch.select import integer
+from cardan.derive.distant import reach_of
+from cardan.derive.recorded import Recorded, Rows
+from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
+from cardan.jit.front.form import HERE
+from cardan.model.mjdata import MjData
+
+if TYPE_CHECKING:
+    from cardan.batch.batch import Batch
+
+Result = TypeVar("Result")
+STEPPED = ("time", *STATE, "ctrl", "qacc_warmstart")
+"""What steps change of the state."""
+
+
+class BatchTape:
+    """Steps of worlds that were recorded.
+
+    Attributes:
+        m: the batch's model; it must stay as it was.
+        nworld: number of worlds.
+        nstep: number of steps.
+        controls: controls of each step, (nworld, nstep, nu).
+        qpos, qvel, act: states before each step that is kept and after the last step, (nworld, number of these, ...).
+        sensordata: sensor data of each step, (nworld, nstep, nsensordata).
+    """
+
+    def __init__(self, batch: Batch, worlds: np.ndarray, controls: np.ndarray, reach: float, every: int) -> None:
+        self.m, self.controls = batch.model, controls
+        self.nworld, self.nstep = controls.shape[:2]
+        layout = Rows(self.m)
+        starts = np.zeros((self.nworld, layout.width))
+        for name, place in layout.places.items():
+            starts[:, place] = np.asarray(batch.bind(name))[worlds].reshape(self.nworld, -1)
+        count = max(1, min(batch.nthread, self.nworld))
+        ends = [self.nworld * k // count for k in range(count + 1)]
+        self._parts = [slice(*ends[k : k + 2]) for k in range(count)]
+
+        def record(part: slice) -> Recorded:
+            own = np.ascontiguousarray(controls[part])
+            return Recorded(self.m, MjData(self.m), own, reach, every, starts[part])
+
+        self._recorded = self._spread(record, self._parts)
+        rows = np.concatenate([recorded.rows for recorded in self._recorded])
+        self.sensordata = np.concatenate([recorded.sensordata for recorded in self._recorded])
+        self.qpos, self.qvel, self.act = (layout.field(rows, name) for name in STATE)
+        for name in STEPPED:
+            values = controls[:, -1] if name == "ctrl" and self.nstep else layout.field(rows[:, -1], name)
+            target = batch.bind(name)
+            target[worlds] = values.reshape(self.nworld, *target.shape[1:])
+
+    @staticmethod
+    def _spread(work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
+        """Do some work for each item, the k-th in the k-th thread."""
+        jobs = [worker_thread(k).submit(work, item) for k, item in enumerate(items)]
+        return [job.result() for job in jobs]
+
+    def gradient(self, dL_dstate: np.ndarray, dL_dsensors: np.ndarray | None = None) -> Gradient:
+        """The gradients of a loss of all worlds, or of one loss each, by first states and controls.
+
+        Args:
+            dL_dstate: derivatives of the loss by the states, (nworld, nstep + 1, 2 nv + na), or by the last ones alone,
+                (nworld, 2 nv + na); positions in the tangent space.
+            dL_dsensors: its derivatives by the sensor data of each step, (nworld, nstep, nsensordata), or None.
+
+        Returns:
+            Gradients with an axis of the worlds before the others.
+
+        Raises:
+            ValueError: an array of another shape.
+            NotImplementedError: the model or a state has a feature without derivatives.
+            RuntimeError: native code is switched off.
+        """
+        by_states, by_sensors = loss_slopes(self.m, (self.nworld, self.nstep), dL_dstate, dL_dsensors)
+
+        def work(k: int) -> tuple[np.ndarray, np.ndarray]:
+            part = self._parts[k]
+            return self._recorded[k].gradient(by_states[part], None if by_sensors is None else by_sensors[part])
+
+        found = self._spread(work, range(len(self._parts)))
+        return Gradient(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+
+    def jacobians(self, sensors: bool = False) -> Jacobians:
+        """The Jacobians of all steps of all worlds, with an axis of the worlds before the others.
+
+        Args:
+            sensors: whether C and D are wanted.
+
+        Raises:
+            NotImplementedError: the model or a state has a feature without derivatives.
+            RuntimeError: native code is switched off.
+        """
+        found = self._spread(lambda recorded: recorded.jacobians(sensors), self._recorded)
+        return split_jacobians(self.m, np.concatenate(found), sensors)
+
+    def sensitivities(self, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Derivatives of all states and sensor data by a few numbers, the same in all steps (`Tape.sensitivities`).
+
+        Args:
+            by: names, as in `cardan.derivatives`; qpos, qvel and act stand for the first state.
+
+        Returns:
+            For each name the derivatives of the states, (nworld, nstep + 1, 2 nv + na, ...), and of the sensor data,
+            (nworld, nstep, nsensordata, ...).
+
+        Raises:
+            IndexError, TypeError, ValueError: a name stands for nothing, or for what a step does not read.
+            NotImplementedError: the model or a state has a feature without derivatives.
+            RuntimeError: native code is switched off.
+        """
+        found = self._spread(lambda recorded: named_sensitivities(recorded, by, False), self._recorded)
+        return {
+            name: (np.concatenate([f[name][0] for f in found]), np.concatenate([f[name][1] for f in found]))
+            for name in found[0]
+        }
+
+
+def record(
+    batch: Batch, worlds: np.ndarray, nstep: int, controls: Any, contacts: str, reach: float | None, every: int
+) -> BatchTape:
+    """Simulate worlds of a batch and record; see `Batch.record`."""
+    if batch._form != HERE:
+        raise NotImplementedError("record: tapes are of batches on the CPU in double precision, not of others yet")
+    if batch._models.values or batch._models.given is not None:
+        raise NotImplementedError("record: tapes of batches whose worlds have models of their own are not there yet")
+    m, count, spacing = batch.model, integer("nstep", nstep), integer("every", every)
+    if count < 0 or spacing < 1:
+        raise ValueError(f"record: nstep must not be negative and every at least 1, got {nstep} and {every}")
+    shape = (len(worlds), count, m.nu)
+    given = np.asarray(batch.bind("ctrl"))[worlds][:, None] if controls is None else np.asarray(controls, float)
+    try:
+        rows = np.array(np.broadcast_to(given, shape))
+    except ValueError:
+        raise ValueError(f"record: controls should be of shape {shape}, got {given.shape}") from None
+    return BatchTape(batch, worlds, rows, reach_of("record", m, contacts, reach), spacing)

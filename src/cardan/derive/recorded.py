@@ -1,0 +1,273 @@
+"""Recorded steps of worlds: recording them, and going over them with Jacobians or tangents, a native call each.
+
+The worlds have the same model and the same number of steps, and do not know of each other. With checkpoints every k
+steps, what is between them is recorded again when a sweep comes by, a *stretch* of k steps of all worlds at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.derive.forward_sweep import first_directions, in_blocks, in_columns, native_seeds, step_by_step
+from cardan.derive.jacobian import COLUMNS, INPUTS, Directions, StepJacobian, Wanted, step_jacobian
+from cardan.derive.recording import (
+    KEPT,
+    begin_recorded,
+    end_recorded,
+    keep_jacobian,
+    kept_sizes,
+    next_recorded,
+    pull_back,
+)
+from cardan.derive.shadows import LANES
+from cardan.jit import Program
+from cardan.model.mjdata import MjData
+from cardan.step import pipeline
+from cardan.step.run import attached, run
+
+if TYPE_CHECKING:
+    from cardan.derive.fields import Part
+    from cardan.model.mjmodel import MjModel
+
+ALL = COLUMNS[True, True]
+
+
+@cache
+def _after(stage: Callable[..., Any]) -> Program:
+    """What is done after each step of a sweep."""
+    return Program([stage])
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A linear feedback: controls + gains (x - states), clamped to the ranges of the controls.
+
+    Attributes:
+        states: reference states before each step, (nstep, nq + nv + na).
+        gains: (nstep, nu, 2 nv + na), by deviations in the tangent space.
+    """
+
+    states: np.ndarray
+    gains: np.ndarray
+
+
+class Rows:
+    """Where fields stand in a row of what a step starts from (`derive.recording`)."""
+
+    def __init__(self, m: MjModel) -> None:
+        ends = np.cumsum([0, 1, *kept_sizes(m)]).tolist()
+        self.width = ends[-1]
+        self.places = {name: slice(*ends[k : k + 2]) for k, name in enumerate(("time", *KEPT)) if ends[k + 1] > ends[k]}
+
+    def put(self, d: MjData, row: np.ndarray) -> None:
+        """Set data as a row says."""
+        for name, place in self.places.items():
+            if name == "time":
+                d.time = float(row[0])
+            else:
+                target = getattr(d, name)
+                target[...] = row[place].reshape(target.shape)
+
+    def field(self, rows: np.ndarray, name: str) -> np.ndarray:
+        """A field in all rows (..., size)."""
+        return rows[..., self.places.get(name, slice(0, 0))]
+
+
+class Recorded:
+    """Steps of worlds that were recorded.
+
+    Args:
+        m: model; it must stay as it is.
+        d: data to work with; without `starts` the one world goes on from its state.
+        controls: (worlds, nstep, nu); with feedback, what is applied is written there.
+        reach: distance, m, up to which geoms that don't touch take part in derivatives (`derive.distant`).
+        every: steps from one that is kept to the next.
+        starts: what worlds start from (worlds, width of a row), or None.
+        feedback: of the one world, or None.
+
+    Attributes:
+        rows: what steps that are kept start from, and the ends (worlds, number of these, width).
+        sensordata: (worlds, nstep, nsensordata).
+    """
+
+    def __init__(
+        self,
+        m: MjModel,
+        d: MjData,
+        controls: np.ndarray,
+        reach: float,
+        every: int,
+        starts: np.ndarray | None = None,
+        feedback: Feedback | None = None,
+    ) -> None:
+        self.m, self.controls, self.reach, self.every = m, controls, reach, every
+        self.worlds, self.nstep = controls.shape[:2]
+        self.layout = Rows(m)
+        self.sensordata = np.zeros((self.worlds, self.nstep, m.nsensordata))
+        self._data: MjData | None = None
+        self.rows = self._record(d, starts, controls, every, self.sensordata, feedback)
+
+    @property
+    def data(self) -> MjData:
+        """Data of its own, made when they are needed."""
+        if self._data is None:
+            self._data = MjData(self.m)
+        return self._data
+
+    def _record(
+        self,
+        d: MjData,
+        starts: np.ndarray | None,
+        controls: np.ndarray,
+        every: int,
+        sensordata: np.ndarray | None = None,
+        feedback: Feedback | None = None,
+    ) -> np.ndarray:
+        """Step, and return the rows of the steps that are kept, and of the ends."""
+        m, (worlds, n) = self.m, controls.shape[:2]
+        rows = np.zeros((worlds, -(-n // every) + 1, self.layout.width))
+        if n == 0 or worlds == 0:
+            rows[:, 0] = self._row_of(d) if starts is None else starts
+            return rows
+        arrays: dict[str, np.ndarray] = {"tape": rows, "tape_control": controls}
+        if starts is not None:
+            arrays["tape_starts"] = np.ascontiguousarray(starts)
+        if sensordata is not None:
+            arrays["tape_sensordata"] = sensordata
+        if feedback is not None:
+            arrays |= {"tape_reference": feedback.states, "tape_gain": feedback.gains}
+            arrays |= {"tape_qpos": np.zeros(m.nq), "tape_deviation": np.zeros(2 * m.nv + m.na)}
+        for name, value in (("step", 0), ("every", every), ("nstep", n)):
+            d._memory.scalars[f"work.tape_{name}"][0] = value
+        program = pipeline.cached_program(m, "record", (begin_recorded, *pipeline.STEP, end_recorded))
+        with attached(d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
+            run(program, m, d, worlds * n)
+        return rows
+
+    def _row_of(self, d: MjData) -> np.ndarray:
+        return np.concatenate([[d.time], *(np.asarray(getattr(d, name), float).reshape(-1) for name in KEPT)])
+
+    def stretches(self) -> list[tuple[int, int]]:
+        """First and last step, exclusive, of the stretches that are in memory at a time."""
+        length = self.nstep if self.every == 1 else self.every
+        return [(k, min(k + length, self.nstep)) for k in range(0, self.nstep, max(length, 1))]
+
+    def row_at(self, world: int, step: int) -> np.ndarray:
+        """What a step starts from."""
+        kept, after = divmod(step, self.every)
+        row = self.rows[world, kept]
+        if after and step < self.nstep:
+            first = step - after
+            between = np.ascontiguousarray(self.controls[world : world + 1, first:step])
+            row = self._record(self.data, row[None], between, after)[0, -1].copy()
+        elif after:
+            row = self.rows[world, -1]
+        if step < self.nstep and "ctrl" in self.layout.places:
+            row = row.copy()
+            row[self.layout.places["ctrl"]] = self.controls[world, step]
+        return row
+
+    def _sweep(
+        self,
+        jacobian: StepJacobian,
+        wanted: Wanted,
+        stretch: tuple[int, int],
+        arrays: dict[str, np.ndarray],
+        after: Callable[..., Any],
+        backwards: bool = False,
+        seeds: Mapping[str, np.ndarray] = MappingProxyType({}),
+    ) -> None:
+        """Go over a stretch of steps of all worlds, with arrays in private fields of the data that works.
+
+        Args:
+            jacobian: what computes the derivatives.
+            wanted: which ones.
+            stretch: first and last step, exclusive.
+            arrays: the arrays, by names of fields.
+            after: the stage that is done after each step.
+            backwards: whether to begin at the end.
+            seeds: directions of inputs beside the state.
+        """
+        first, end = stretch
+        rows, n = self.rows, end - first
+        if self.every > 1:
+            starts = self.rows[:, first // self.every]
+            rows = self._record(self.data, starts, np.ascontiguousarray(self.controls[:, first:end]), 1)
+        steps = range(self.worlds * n)
+        jacobian.course.d._memory.scalars["work.tape_nstep"][0] = n
+
+        def put(d: MjData, step: int) -> None:
+            self.layout.put(d, rows[step // n, step % n])
+
+        with attached(jacobian.course.d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
+            order = steps[::-1] if backwards else steps
+            jacobian.sweep(rows.reshape(-1), put, order, _after(after), wanted, seeds)
+
+    def gradient(self, by_states: np.ndarray, by_sensors: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Gradients of a loss by the first states (worlds, nx) and by the controls (worlds, nstep, nu).
+
+        Args:
+            by_states: derivatives of the loss by the states (worlds, nstep + 1, nx).
+            by_sensors: those by the sensor data (worlds, nstep, nsensordata), or None.
+        """
+        m, nx = self.m, by_states.shape[-1]
+        sensed = by_sensors is not None and bool(by_sensors.any())
+        jacobian = step_jacobian(m, sensed, self.reach)
+        adjoint, controls = by_states[:, -1].copy(), np.zeros((self.worlds, self.nstep, m.nu))
+        for first, end in reversed(self.stretches()):
+            found = np.zeros((self.worlds, end - first, m.nu))
+            arrays = {"adjoint": adjoint, "pulled": np.zeros(nx + m.nu), "adjoint_controls": found}
+            arrays["adjoint_states"] = np.ascontiguousarray(by_states[:, first:end])
+            if by_sensors is not None and sensed:
+                arrays["adjoint_sensors"] = np.ascontiguousarray(by_sensors[:, first:end])
+            self._sweep(jacobian, ALL, (first, end), arrays, pull_back, backwards=True)
+            controls[:, first:end] = found
+        return adjoint, controls
+
+    def jacobians(self, sensors: bool) -> np.ndarray:
+        """The Jacobians of all steps, (worlds, nstep, nx or nx + nsensordata, nx + nu)."""
+        m = self.m
+        nx, sensed = 2 * m.nv + m.na, sensors and m.nsensordata > 0
+        found = np.zeros((self.worlds, self.nstep, nx + (m.nsensordata if sensed else 0), nx + m.nu))
+        jacobian = step_jacobian(m, sensed, self.reach)
+        for first, end in self.stretches():
+            part = found if self.every == 1 else np.zeros((self.worlds, end - first, *found.shape[2:]))
+            self._sweep(jacobian, ALL, (first, end), {"jacobians": part}, keep_jacobian)
+            if part is not found:
+                found[:, first:end] = part
+        return found
+
+    def sensitivities(self, parts: Sequence[Part], places: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of states (worlds, nstep + 1, nx, n) and sensor data (worlds, nstep, nsensordata, n).
+
+        Args:
+            parts: what is differentiated by, n numbers in all.
+            places: the first column of each, by its text.
+        """
+        m, total = self.m, sum(len(p.numbers) for p in parts)
+        worlds, n, blocks = self.worlds, self.nstep, -(-total // LANES)
+        jacobian = step_jacobian(m, m.nsensordata > 0, self.reach)
+        seeds = native_seeds(m, jacobian.course, parts, places, total)
+        if seeds is None:
+            found = [step_by_step(self, world, parts, places, total) for world in range(worlds)]
+            return np.array([states for states, _ in found]), np.array([sensors for _, sensors in found])
+        state, control = first_directions(m, parts, places, total)
+        states = np.zeros((worlds, n + 1, blocks, len(state), LANES))
+        sensors = np.zeros((worlds, n, blocks, m.nsensordata, LANES))
+        states[:, 0] = in_blocks(state, blocks)
+        wanted = Directions((*(INPUTS if control.any() else INPUTS[:3]), *seeds), blocks)
+        jacobian.course.d._memory.scalars["work.tape_blocks"][0] = blocks
+        for first, end in self.stretches() if total else []:
+            part = np.ascontiguousarray(states[:, first : end + 1])
+            sensed = np.ascontiguousarray(sensors[:, first:end])
+            arrays = {"sensitivity": part, "sensitivity_sensors": sensed}
+            arrays["sensitivity_control"] = in_blocks(control, blocks)
+            self._sweep(jacobian, wanted, (first, end), arrays, next_recorded, seeds=seeds)
+            states[:, first : end + 1], sensors[:, first:end] = part, sensed
+        return in_columns(states, total), in_columns(sensors, total)
