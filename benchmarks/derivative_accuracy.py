@@ -60,8 +60,8 @@ SETTINGS = [
     for solver in mjtSolver.__members__.values()
 ]
 FLAGS = (0, int(mjtEnableBit.mjENBL_MULTICCD), mjENBL_NATIVECCD)
-STATES = 200
-"""States of a model, which take turns with the settings."""
+STATES, FEW_STATES = 200, 48
+"""States of a model, which take turns with the settings: of models of up to `LARGE` dofs, and of others."""
 COLUMNS, FEW_COLUMNS = 8, 3
 """Directions of a state that are compared, drawn at random: of models of up to `LARGE` dofs, and of others."""
 LARGE = 60
@@ -204,6 +204,7 @@ def row_of(name: str, count: int, seed: int, columns: int | None = None) -> tupl
     m = cardan.MjModel.from_xml_path(str(PATHS[name]))
     models = [with_setting(m, k) for k in range(min(len(SETTINGS), count))]
     columns = columns or (COLUMNS if m.nv <= LARGE else FEW_COLUMNS)
+    count = count if m.nv <= LARGE else min(count, FEW_STATES)
     rng = np.random.default_rng(7)
     total: Counter[str] = Counter(states=count)
     largest, beyond = 0.0, []

@@ -107,6 +107,19 @@ COUPLED = """<mujoco><worldbody><body><joint name="a"/><geom size=".1"/></body><
  <equality><joint joint1="a"/></equality></mujoco>"""
 
 
+@pytest.mark.parametrize("kind", ["CONNECT", "WELD", "TENDON", "FLEX"])
+def test_equality_whose_type_was_edited_to_one_without_its_objects(kind: str) -> None:
+    """The second object of a joint held at a constant is -1, which is no body; the reference reads past its arrays."""
+    m = cardan.MjModel.from_xml_string(COUPLED)
+    d = cardan.MjData(m)
+    m.eq_type[0] = getattr(cardan.mjtEq, f"mjEQ_{kind}")
+    with pytest.raises(cardan.FatalError, match=f"equality 0 of type mjEQ_{kind} is of objects that are not there"):
+        cardan.mj_step(m, d)
+    d.eq_active[0] = 0
+    cardan.mj_step(m, d)
+    assert d.ne == 0
+
+
 @pytest.mark.parametrize("kind", [-1, 5, 77])
 def test_unknown_type_of_equality(kind: int) -> None:
     for engine in (mujoco, cardan):

@@ -44,12 +44,12 @@ TENDON = int(mjtEq.mjEQ_TENDON)
 FLEX = int(mjtEq.mjEQ_FLEX)
 EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 
-UNKNOWN_EQUALITY = -7  # status of a stage: the type of an active constraint was edited to one that isn't there
+UNKNOWN_EQUALITY = -7  # status of a stage: type or objects of an active constraint were edited to what isn't there
 
 
 @stage
 def make_equality(m: Model, d: Data) -> int:
-    """Add the rows of all active equality constraints; returns UNKNOWN_EQUALITY if one has a type that isn't there."""
+    """Add the rows of all active equality constraints; returns UNKNOWN_EQUALITY if one is of what isn't there."""
     start = start_rows(m, d)
     if not is_enabled(m, d, EQUALITY_OFF):
         return OK
@@ -57,6 +57,8 @@ def make_equality(m: Model, d: Data) -> int:
     for e in range(m.neq):
         if d.eq_active[e] == 0:
             continue
+        if not has_objects(m, e):
+            return UNKNOWN_EQUALITY
         if m.eq_type[e] == CONNECT or m.eq_type[e] == WELD:
             status = add_anchors(m, d, e)
         elif m.eq_type[e] == JOINT:
@@ -72,6 +74,29 @@ def make_equality(m: Model, d: Data) -> int:
     set_equalities(m, d, start)
     d.ne = d.nefc
     return OK
+
+
+@kernel
+def object_count(m: Model, e: int) -> int:
+    """How many bodies, joints, tendons or flexes there are, whichever equality `e` is of; 0 for an unknown type."""
+    kind = m.eq_type[e]
+    if kind in (CONNECT, WELD):
+        return int(m.nbody)
+    if kind == JOINT:
+        return int(m.njnt)
+    if kind == TENDON:
+        return int(m.ntendon)
+    return int(m.nflex) if kind == FLEX else 0
+
+
+@kernel
+def has_objects(m: Model, e: int) -> bool:
+    """Whether the type of an equality is known and its ids are those of objects: it may have been edited."""
+    object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
+    count = object_count(m, e)
+    # joints and tendons may be held to a constant; a flex has no second object
+    least = 0 if m.eq_type[e] == CONNECT or m.eq_type[e] == WELD else -1
+    return object1 >= 0 and object1 < count and object2 >= least and (object2 < count or m.eq_type[e] == FLEX)
 
 
 @kernel

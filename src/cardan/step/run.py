@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan.collision.table import attach_missing_collider
-from cardan.constraint.equality import UNKNOWN_EQUALITY
+from cardan.constraint.equality import UNKNOWN_EQUALITY, has_objects, object_count
 from cardan.enums.data import mjtWarning
 from cardan.enums.model import mjtEq
 from cardan.errors import FatalError
@@ -162,10 +162,17 @@ def _reset_diverged(program: Program, m: Any, d: Any) -> None:
 
 
 def _refuse_equality(program: Program, m: Any, d: Any) -> None:
-    """Raise the error of an active equality constraint whose type isn't there (only edits of the model give one)."""
+    """Raise the error of an active equality constraint of what isn't there (only edits of the model give one)."""
     last = int(mjtEq.mjEQ_FLEX)
-    wrong = int(np.flatnonzero(d.eq_active.astype(bool) & ((m.eq_type < 0) | (m.eq_type > last)))[0])
-    raise FatalError(f"mj_ne: unknown constraint type {m.eq_type[wrong]}: eq_type[{wrong}] should be 0 to {last}")
+    wrong = next(int(e) for e in np.flatnonzero(d.eq_active) if not has_objects(m, int(e)))
+    kind = int(m.eq_type[wrong])
+    if not 0 <= kind <= last:
+        raise FatalError(f"mj_ne: unknown constraint type {kind}: eq_type[{wrong}] should be 0 to {last}")
+    raise FatalError(
+        f"mj_ne: equality {wrong} of type {mjtEq(kind).name} is of objects that are not there: eq_obj1id[{wrong}] is "
+        f"{m.eq_obj1id[wrong]}, eq_obj2id[{wrong}] is {m.eq_obj2id[wrong]}; of this type there are "
+        f"{object_count(m, wrong)}"
+    )
 
 
 def _report_warnings(program: Program, m: Any, d: Any) -> None:

@@ -27,7 +27,7 @@ from cardan.step.status import DIVERGED, WARNED
 BADQACC = int(mjtWarning.mjWARN_BADQACC)
 WORDS = {
     COLLIDER_MISSING: "found geoms of types that could not collide when the batch was made",
-    UNKNOWN_EQUALITY: "found an equality constraint of a type that is not there",
+    UNKNOWN_EQUALITY: "found an equality constraint of a type, or of objects, that are not there",
     ACTUATION_STALE: "found actuators of types that were not there when the batch was made",
 }
 """What happened to worlds that can't go on, by status."""
