@@ -1,7 +1,7 @@
 """Exact derivatives of a step against differences of the same step, over states, cones, integrators and solvers.
 
 Each of the shared models falls and moves about for a while; from states on the way, columns of A, B, C and D are
-compared with centred differences of `mj_step`, of up to four widths, each extrapolated twice
+compared with centred differences of `mj_step`, of up to five widths, each extrapolated twice
 (`benchmarks.differences`). Steps of PGS and CG are compared with differences of Newton's, which end at the same
 solution with more digits. Errors are relative to the largest number of the column's part: the next state, or the sensor
 data. Each column is one of

@@ -10,7 +10,7 @@ import numpy as np
 import cardan
 from cardan.enums import mjtIntegrator
 
-WIDTHS = (2e-5, 5e-6, 1e-6, 2e-4)
+WIDTHS = (2e-5, 5e-6, 1e-6, 2e-7, 2e-4)
 """Widths of differences, in the order in which they are tried."""
 SURE = 2e-8
 """Relative uncertainty at which no other width is tried."""
@@ -232,20 +232,22 @@ def difference(stepper: Stepper, column: int, floors: dict[str, float]) -> Diffe
         sure = [fan.centred[1] <= SURE * size_of(fan.centred[0], floors[name]) for name, fan in outcome.items()]
         if not sharp and all(sure):
             break
-    best = {name: surest(tries) for name, tries in found.items() if tries}
+    best = {name: surest(tries, floors[name]) for name, tries in found.items() if tries}
     chosen = {name: fan for name, (fan, _) in best.items()}
     doubt = {name: unsure for name, (_, unsure) in best.items()}
     return Difference(chosen, doubt, not best, tuple(sorted(corners)))
 
 
-def surest(tries: list[Fan]) -> tuple[Fan, float]:
+def surest(tries: list[Fan], floor: float) -> tuple[Fan, float]:
     """The fan whose derivative is surest, and how sure it is.
 
-    One that is unsure by itself has to agree with one of another width: with luck, noise may agree with itself.
+    One that is less sure than `SURE` by itself has to agree with one of another width: with luck, noise may agree with
+    itself.
     """
-    best, least = tries[0], tries[0].centred[1]
-    if len(tries) > 1:
-        least = float("inf")
+    best = min(tries, key=lambda fan: fan.centred[1])
+    if len(tries) == 1 or best.centred[1] <= SURE * size_of(best.centred[0], floor):
+        return best, best.centred[1]
+    least = float("inf")
     for fan in tries:
         for other in tries:
             doubt = max(fan.centred[1], other.centred[1], distance(fan.centred[0], other.centred[0]))
