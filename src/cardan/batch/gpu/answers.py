@@ -42,6 +42,10 @@ class Answers(Core):
     def _run_stages(self, stages: Sequence[Callable[..., Any]], worlds: np.ndarray) -> None:
         """Run stages once on worlds: the batch's part."""
 
+    @abstractmethod
+    def _run_reset(self, stage: Callable[..., Any], worlds: np.ndarray) -> None:
+        """Run a stage that resets worlds, and what their plugins do then: the batch's part."""
+
     def _answer(self, program: GpuProgram, status: int, worlds: np.ndarray, rows: np.ndarray) -> None:
         """Answer worlds that stopped with a status, and have those go on that can (see `GpuProgram.run`)."""
         if 0 < status <= len(CAPACITIES):
@@ -90,7 +94,7 @@ class Answers(Core):
             trouble = first_trouble(d.model, d, kind == BADQACC)
             keep_message(d, kind, at, f"{trouble}; work.lost_state has the state before")
             self.__dict__["_messages"].setdefault(i, {}).update(d.__dict__["_messages"])
-        self._run_stages([reset_diverged], worlds)
+        self._run_reset(reset_diverged, worlds)
         again = worlds[kinds == BADQACC]
         if len(again):
             self._run_kinds(self._programs_of("mj_forward", again), again, 1)

@@ -31,6 +31,7 @@ from cardan.model.reset import reset_cleared, start_data
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.step.hooks import hooks
 from cardan.step.pipeline import PROGRAMS, cached_program, resolve
+from cardan.step.plugin_stages import has_resetting_plugins, plugin_reset
 from cardan.step.report import report_warnings
 from cardan.step.run import run
 from cardan.step.state import field_sizes, state_fields, state_size
@@ -121,8 +122,9 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
             if field.is_scalar:
                 memories.view(field.name)[...] = start._memory.scalars[field.name][0]
         memories.view("plugin")[...] = m.plugin
+        memories.attach_plugins(start._memory)
         worlds = np.arange(count)
-        self._run_stages([start_data], worlds)
+        self._run_reset(start_data, worlds)
         self._save(worlds)
         self._settle("Batch", worlds)
 
@@ -163,6 +165,10 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
     def _run_stages(self, stages: Sequence[Callable[..., Any]], worlds: np.ndarray) -> None:
         self._run_kinds(([self._gpu_program(stages)], None), worlds, 1)
 
+    def _run_reset(self, stage: Callable[..., Any], worlds: np.ndarray) -> None:
+        also = [plugin_reset] if has_resetting_plugins(self._models.base) else []
+        self._run_stages([stage, *also], worlds)
+
     def _load(self, worlds: np.ndarray) -> None:
         self._run_stages([load_state], worlds)
 
@@ -171,7 +177,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
 
     def _reset_data(self, worlds: np.ndarray) -> None:
         self._memories.clear(None if len(worlds) == self.nsim else worlds)
-        self._run_stages([reset_cleared], worlds)
+        self._run_reset(reset_cleared, worlds)
 
     def _ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
         with self._lent(worlds, arrays) as lent:

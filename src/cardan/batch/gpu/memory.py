@@ -11,13 +11,17 @@ from cardan.batch.gpu.transfers import THREADS, Transfers
 from cardan.constants import mjNSOLVER
 from cardan.jit.driver.cuda import GpuMemoryError, Memory
 from cardan.jit.layout.lanes import BUFFERS, LaneLayout, groups, lane_layout
-from cardan.jit.memory.struct import WORDS
+from cardan.jit.memory.struct import WORDS, StructMemory
 from cardan.model.mjdata import MjData, data_sizes, private_sizes
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
 
 STATISTICS = {"nstatistic": int(mjNSOLVER)}
 """The solver's statistics of one slot are kept, where MjData has room for twenty: 160 kB a world."""
+
+
+PLUGIN_MEMORY = ("work.plugin_number", "work.plugin_index", "work.plugin_start")
+"""What compiled functions of plugins see of the data of their instances."""
 
 
 class GpuMemories:
@@ -128,6 +132,14 @@ class GpuMemories:
         self._private[name] = array
         return array
 
+    def attach_plugins(self, start: StructMemory) -> None:
+        """Give each world the data of plugin instances that new data have: their `init` ran once for all worlds."""
+        for name in PLUGIN_MEMORY:
+            values = start.arrays[name]
+            if values.size:
+                self.attach(name, values.shape)[...] = values
+        self.publish()
+
     def detach(self, name: str) -> None:
         """Give the memory of a private field back."""
         self._slots[DATA.slot[name]] = 0
@@ -168,13 +180,17 @@ class GpuMemories:
         self.publish()
 
     def copy_world(self, world: int, d: MjData) -> None:
-        """Copy the data of a world to data of this machine, in double precision."""
+        """Copy the data of a world to data of this machine, in double precision.
+
+        Those keep the objects of their plugins' instances.
+        """
         into = d._memory
         for capacity in into.growable:
             if capacity != "nstatistic" and into.sizes[capacity] < self.sizes[capacity]:
                 into.grow(capacity, self.sizes[capacity])
         names = [name for layout, _ in self._places.values() for name in layout.places]
-        names += private_sizes(d.model)
+        names += (*private_sizes(d.model), *(name for name in PLUGIN_MEMORY if name in self._private))
+        names.remove("plugin_data")
         for name, values in self._columns(world, names).items():
             if name in into.scalars:
                 into.scalars[name][0] = values

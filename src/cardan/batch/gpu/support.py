@@ -6,13 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from cardan.model.mjmodel import MjModel
-from cardan.step.plugin_stages import (
-    has_actuator_plugins,
-    has_advancing_plugins,
-    has_passive_plugins,
-    has_resetting_plugins,
-    has_sensor_plugins,
-)
+from cardan.step.plugin_stages import calls_python
 
 
 class Missing(NamedTuple):
@@ -22,14 +16,8 @@ class Missing(NamedTuple):
     asked: Callable[[MjModel], bool]
 
 
-def _plugins(m: MjModel) -> bool:
-    others = (has_actuator_plugins, has_passive_plugins, has_advancing_plugins, has_resetting_plugins)
-    stages = (1, 2, 3)
-    return m.nplugin > 0 and (any(has(m) for has in others) or any(has_sensor_plugins(m, k) for k in stages))
-
-
 MISSING = (
-    Missing("plugins of actuators, sensors and passive forces", _plugins),
+    Missing("plugins with functions in Python (compile them with numba.njit)", calls_python),
     Missing("a limit on memory (<size memory>)", lambda m: m.narena > 0),
 )
 
