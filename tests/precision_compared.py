@@ -2,7 +2,8 @@
 
 Both compute from the same numbers: state and model are rounded to single precision before. Single precision can't tell
 states apart that differ by its rounding. So what double precision gives for a state moved by that much, at random, says
-how far a right answer can be from another one; and accelerations are as uncertain as the inertia matrix is ill-conditioned.
+how far a right answer can be from another one. Accelerations are as uncertain as the inertia matrix is
+ill-conditioned.
 """
 
 from __future__ import annotations

@@ -93,7 +93,11 @@ def slipless_derivatives() -> None:
 
 
 REFUSED: list[Use] = [
-    ("on CUDA: plugins", lambda: cardan.Batch(limited(), 2, device="cuda"), "a limit on memory (<size memory>)"),
+    (
+        "on CUDA: a limit on memory",
+        lambda: cardan.Batch(limited(), 2, device="cuda"),
+        "a limit on memory (<size memory>)",
+    ),
     ("exact derivatives with flexes", slipless_derivatives, "no-slip"),
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.batch.test_batch import CART, PILE
-from tests.precision_compared import too_far
+from tests.precision_compared import rounded, too_far
 
 import cardan
 from cardan.batch import Batch
-from cardan.enums import mjtState
+from cardan.enums import mjtStage, mjtState
 from cardan.step.report import SimulationWarning
 
 FIELDS = ("xpos", "geom_xmat", "subtree_com", "cinert", "cdof", "qM", "cvel", "qfrc_bias", "qacc_smooth", "sensordata")
@@ -67,6 +67,35 @@ def test_contacts_are_near_while_memory_grows() -> None:
 
 def test_it_is_as_near_as_rounding_allows(cart: cardan.MjModel) -> None:
     assert too_far(cart) == []
+
+
+THROUGH = """
+<mujoco>
+  <option gravity="0 0 0"/>
+  <worldbody>
+    <geom name="ring" type="cylinder" size=".02 .1" euler="90 0 0" contype="0" conaffinity="0"/>
+    <site name="inside"/><site name="low" pos="-.3 0 .02021"/>
+    <body pos=".1 0 .02005">
+      <joint type="slide" axis="0 0 1"/><geom size=".01" contype="0" conaffinity="0"/><site name="end"/>
+    </body>
+  </worldbody>
+  <tendon><spatial><site site="low"/><geom geom="ring" sidesite="inside"/><site site="end"/></spatial></tendon>
+</mujoco>
+"""
+
+
+def test_a_path_through_a_ring_touches_it_at_the_same_place() -> None:
+    """Nearly straight: the sine of its angle of incidence differs from 1 by less than single precision can tell."""
+    m = cardan.MjModel.from_xml_string(THROUGH)
+    single, double = Batch(m, 40, 1, dtype="float32"), Batch(rounded(m), 40, 1)
+    single.qpos[:, 0] = np.linspace(0.0, 1e-4, 40)
+    double.state[:] = single.state
+    for batch in (single, double):
+        batch.forward(stage=mjtStage.mjSTAGE_POS)
+    touching = np.array([double.data(i).wrap_obj[0, 1] >= 0 for i in range(40)])
+    assert touching.all()
+    assert_near(single.ten_length, double.ten_length, 1e-6)
+    assert_near(single.bind("ten_J"), double.bind("ten_J"), 1e-4)
 
 
 def test_a_pile_comes_to_rest() -> None:

@@ -19,7 +19,8 @@ NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 # the search for the point where a path touches an obstacle from outside
 TOUCH_STEPS = 20
 TOUCH_TOLERANCE = 1e-6
-FLATTEST = 1.0 - 1e-7
+FLATTEST = 3.16227766016838e-4
+"""Square root of the excess of 1 over the sine where the search begins: that is 1e-7, a number and no tolerance."""
 
 
 @kernel
@@ -96,31 +97,32 @@ def _towards(arc: Any, side: Any) -> float:
 
 @kernel
 def _incidence(near0: float, near1: float, between: float) -> float:
-    """Sine of the angle of incidence of a path that touches the circle, or a negative number if none was found.
+    """What the sine of the angle of incidence of a path that touches the circle lacks to 1; negative: none was found.
 
     With the sine z, the law of sines in the triangle of centre, touching point and an end gives the angle at the centre
     as asin(z) - asin(near z), and the two angles must add up to the one between the ends. As in the reference, Newton's
-    method starts at `FLATTEST` and stops when the angles fit to `TOUCH_TOLERANCE`; from there it can only go down, so
-    that a path closer to a straight line isn't found.
+    method starts where z lacks 1e-7 and stops when the angles fit to `TOUCH_TOLERANCE`; from there it can only go
+    down, so that a path closer to a straight line isn't found. Near 1, what z lacks has more digits than z.
 
     Args:
         near0: radius over the distance of the first end from the centre.
         near1: the same of the second end.
         between: angle between the two ends, seen from the centre, rad.
     """
-    z = FLATTEST
+    lacking = FLATTEST * FLATTEST
     for _ in range(TOUCH_STEPS):
-        excess = asin(near0 * z) + asin(near1 * z) - 2.0 * asin(z) + between
+        z = 1.0 - lacking
+        excess = asin(near0 * z) + asin(near1 * z) + 4.0 * asin(sqrt(0.5 * lacking)) - (pi - between)
         if abs(excess) < TOUCH_TOLERANCE:
-            return z
+            return lacking
         slope = (
             near0 / sqrt(1.0 - near0 * near0 * z * z)
             + near1 / sqrt(1.0 - near1 * near1 * z * z)
-            - 2.0 / sqrt(1.0 - z * z)
+            - 2.0 / sqrt(lacking * (1.0 + z))
         )
         if excess > 0.0 or slope > -MINVAL:
             return -1.0
-        z = max(0.0, z - excess / slope)
+        lacking = min(1.0, lacking + excess / slope)
     return -1.0
 
 
@@ -137,12 +139,13 @@ def _wrap_through(p0: Any, p1: Any, radius: float) -> Any:
     # counterclockwise from the end where the path begins
     begin, end = (p0, p1) if sweep >= 0.0 else (p1, p0)
     near = radius / _norm(begin)
-    sine = _incidence(near, radius / _norm(end), abs(sweep))
-    if sine < 0.0:
+    lacking = _incidence(near, radius / _norm(end), abs(sweep))
+    if lacking < 0.0:
         middle = (p0[0] + p1[0], p0[1] + p1[1])
         scale = radius / max(MINVAL, _norm(middle))
         return (0.0, scale * middle[0], scale * middle[1], scale * middle[0], scale * middle[1])
-    angle = atan2(begin[1], begin[0]) + asin(sine) - asin(near * sine)
+    incidence = 0.5 * pi - 2.0 * asin(sqrt(0.5 * lacking))
+    angle = atan2(begin[1], begin[0]) + incidence - asin(near * (1.0 - lacking))
     x, y = radius * cos(angle), radius * sin(angle)
     return (0.0, x, y, x, y)
 
