@@ -33,7 +33,9 @@ from cardan.model.pairing import NO_COLLIDER, NTYPES
 from cardan.model.pairing import collider as empty_table
 
 BLOCK = 1 << 20
-"""Number of pairs of geoms that are looked at together."""
+"""Most pairs of geoms that are looked at together."""
+FIRST_BLOCK = 1 << 10
+"""Pairs of geoms that are looked at first."""
 
 COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE): plane.plane_sphere,
@@ -185,13 +187,17 @@ def _explicit_pairs(m: MjModel) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int, int] | None:
-    """Two geoms, one of each list, that pass the filters between geoms and bodies."""
-    step = max(1, BLOCK // max(1, len(geoms2)))
-    for start in range(0, len(geoms1), step):
+    """Two geoms, one of each list, that pass the filters between geoms and bodies.
+
+    Most often some of the first do, so blocks of pairs are small at first, and grow.
+    """
+    start, step = 0, max(1, FIRST_BLOCK // max(1, len(geoms2)))
+    while start < len(geoms1):
         block = geoms1[start : start + step]
         rows, columns = np.nonzero(_passing(m, block[:, None], geoms2[None, :]))
         if len(rows):
             return int(block[rows[0]]), int(geoms2[columns[0]])
+        start, step = start + step, min(4 * step, max(1, BLOCK // max(1, len(geoms2))))
     return None
 
 

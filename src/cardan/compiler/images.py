@@ -25,7 +25,7 @@ def png_colours(content: bytes) -> np.ndarray:
     image = _decoded(content)
     if image.mode in _DEEP:
         return np.repeat(_high_bytes(image)[..., None], 3, axis=2)
-    return np.array(image.convert("RGB"))
+    return _bytes(image if image.mode == "RGB" else image.convert("RGB"))
 
 
 def png_grey(content: bytes) -> np.ndarray:
@@ -33,7 +33,14 @@ def png_grey(content: bytes) -> np.ndarray:
     image = _decoded(content)
     if image.mode in _DEEP:
         return _high_bytes(image)
-    return np.array(image.convert("RGB").getchannel(0))
+    return _bytes((image if image.mode == "RGB" else image.convert("RGB")).getchannel(0))
+
+
+def _bytes(image: Image) -> np.ndarray:
+    """The pixels: (height, width), or (height, width, channels), uint8, read-only."""
+    bands = image.getbands()
+    shape = (image.height, image.width, len(bands)) if len(bands) > 1 else (image.height, image.width)
+    return np.frombuffer(image.tobytes(), np.uint8).reshape(shape)
 
 
 def _high_bytes(image: Image) -> np.ndarray:
@@ -51,7 +58,7 @@ def check_image_size(width: int, height: int) -> None:
 
 def _decoded(content: bytes) -> Image:
     """The image, decoded. Its size is checked first."""
-    from PIL import Image
+    from PIL.PngImagePlugin import PngImageFile  # `Image.open` would import the readers of other formats, too
 
     if len(content) < _HEADER.size or not content.startswith(_SIGNATURE):
         raise ValueError("this is no PNG image")
@@ -62,7 +69,7 @@ def _decoded(content: bytes) -> Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            image = Image.open(io.BytesIO(content), formats=["PNG"])
+            image = PngImageFile(io.BytesIO(content))
             image.load()
     except _BROKEN as error:
         raise ValueError(f"broken PNG image: {error}") from None

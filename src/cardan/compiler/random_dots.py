@@ -6,6 +6,8 @@ the generator of Park and Miller (1988), "Random number generators: good ones ar
 
 from __future__ import annotations
 
+from math import isqrt
+
 import numpy as np
 
 ORDER, LAG = 31, 3
@@ -13,40 +15,32 @@ SKIPPED = 341
 """Numbers that are left out at the beginning."""
 MOST = 2147483647
 """The largest number, and the modulus of the first ones."""
-WORD = 0xFFFFFFFF
-
-
-def doubled(relation: np.ndarray) -> np.ndarray:
-    """The relation between numbers twice as far apart: the polynomial times the one with odd signs turned (Graeffe)."""
-    turned = relation.copy()
-    turned[1::2] = 0 - turned[1::2]
-    product = np.zeros(2 * ORDER + 1, np.uint32)
-    for j in range(ORDER + 1):
-        product[j : j + ORDER + 1] += relation[j] * turned
-    return product[::2]
 
 
 def random_numbers(count: int, seed: int) -> np.ndarray:
     """Numbers from 0 to `MOST`, (count,) uint32.
 
-    The sum of a relation's coefficients times numbers `step` apart is 0; as the step grows, so do the runs of numbers
-    that are found at once.
+    The sequence is cut into runs of one length, which are drawn side by side.
     """
     first = [seed]
     while len(first) < ORDER:
         first.append(16807 * first[-1] % MOST)
-    total = count + SKIPPED
-    word = np.zeros(max(total, ORDER), np.uint32)
-    word[:ORDER] = first[LAG:] + first[:LAG]
-    relation = np.zeros(ORDER + 1, np.uint32)
-    relation[[0, LAG, ORDER]] = 1, WORD, WORD
-    known, step = ORDER, 1
-    while known < total:
-        while known >= 2 * step * ORDER:
-            relation, step = doubled(relation), 2 * step
-        lags = np.flatnonzero(relation[1:]) + 1
-        end = min(known + step * int(lags[0]), total)
-        for lag in lags:
-            word[known:end] -= relation[lag] * word[known - lag * step : end - lag * step]
-        known = end
-    return word[SKIPPED:total] >> 1
+    total = count + SKIPPED - ORDER
+    length = 3 * isqrt(total) + 1  # more and shorter runs would spend their time on their starts
+    state = _starts(np.array(first[LAG:] + first[:LAG], np.uint32)[:, None], length, -(-total // length))
+    word = np.empty((ORDER + length, state.shape[1]), np.uint32)
+    word[:ORDER] = state
+    for k in range(ORDER, len(word)):
+        np.add(word[k - ORDER], word[k - LAG], out=word[k])
+    return word[ORDER:].T.ravel()[SKIPPED - ORDER : total] >> 1
+
+
+def _starts(state: np.ndarray, length: int, runs: int) -> np.ndarray:
+    """The `ORDER` numbers before each run, (ORDER, runs), from those before the first one."""
+    step = np.eye(ORDER, k=1, dtype=np.uint32)
+    step[-1, [0, -LAG]] = 1
+    advance = np.linalg.matrix_power(step, length)
+    while state.shape[1] < runs:  # as many again
+        state = np.hstack([state, advance @ state])
+        advance = advance @ advance
+    return state[:, :runs]

@@ -30,6 +30,13 @@ def as_bytes(colour: Any) -> np.ndarray:
     return (np.asarray(colour) * 255.0).astype(np.uint8)
 
 
+def uniform(colour: Any, *shape: int) -> Image:
+    """Pixels of one colour, (*shape, 3) uint8; whole rows are copied, which is quicker than single pixels."""
+    image = np.empty((*shape, 3), np.uint8)
+    image[...] = np.tile(as_bytes(colour), (shape[-1], 1))
+    return image
+
+
 def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -> Image:
     """The image of a texture that has no builtin pattern.
 
@@ -124,6 +131,4 @@ def _separate_faces(build: Build, element: Element, values: dict[str, Any]) -> I
 
 def _plain_faces(side: int, values: dict[str, Any]) -> Image:
     """Six faces of the first colour: (face, row, column, channel)."""
-    faces = np.empty((6, side, side, 3), np.uint8)
-    faces[...] = as_bytes(values["rgb1"])
-    return faces
+    return uniform(values["rgb1"], 6, side, side)
