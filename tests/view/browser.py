@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import cardan
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MISSING = ", ".join(
     name
@@ -23,6 +25,7 @@ MISSING = ", ".join(
 )
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 SIZE = {"width": 800, "height": 600}
+SHADOW = cardan.mjtRndFlag.mjRND_SHADOW.value
 PATIENCE = 20.0
 
 needs_browser = pytest.mark.skipif(bool(MISSING), reason=f"the viewer is not tried in a browser: no {MISSING}")
@@ -39,6 +42,29 @@ def browser() -> Iterator[Any]:
             yield running
         finally:
             running.close()
+
+
+def without_shadows(viewer: Any) -> Any:
+    """The viewer, with shadows off: a browser without a graphics card draws them at one frame a second."""
+    with viewer.session.lock:
+        viewer.session.flags[SHADOW] = 0
+    return viewer
+
+
+def opened(chromium: Any, viewer: Any, size: dict[str, int] | None = None) -> Any:
+    """A page of the viewer that is connected and shows its controls."""
+    before = len(viewer.server.viser.get_clients())
+    page = chromium.new_page(viewport=size or SIZE)
+    page.set_default_timeout(60_000)
+    page.goto(viewer.address)
+    wait_for(lambda: len(viewer.server.viser.get_clients()) > before, "connection")
+    page.get_by_text("Simulation").wait_for()
+    return page
+
+
+def button(page: Any, label: str) -> Any:
+    """A button of the page."""
+    return page.get_by_role("button", name=label, exact=True)
 
 
 def wait_for(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:

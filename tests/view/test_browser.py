@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from view.browser import SIZE, browser, needs_browser, wait_for
+from view.browser import browser, button, needs_browser, opened, wait_for, without_shadows
 
 import cardan
-from cardan.view.panels.files import FilePanel
 from cardan.view.panels.rendering import RenderingPanel
 
 pytestmark = needs_browser
@@ -29,7 +29,7 @@ def viewer() -> Iterator[Any]:
     from cardan.view.app import Viewer
 
     m = cardan.MjModel.from_xml_string(SCENE)
-    viewer = Viewer(m, cardan.MjData(m), port=0)
+    viewer = without_shadows(Viewer(m, cardan.MjData(m), port=0))
     yield viewer
     viewer.close()
 
@@ -37,16 +37,8 @@ def viewer() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def page(viewer: Any) -> Iterator[Any]:
     with browser() as chromium:
-        page = chromium.new_page(viewport=SIZE)
-        page.set_default_timeout(60_000)
-        page.goto(viewer.address)
-        wait_for(viewer.server.viser.get_clients, "connection")
-        page.get_by_text("Simulation").wait_for()
+        page = opened(chromium, viewer)
         yield page
-
-
-def button(page: Any, label: str) -> Any:
-    return page.get_by_role("button", name=label, exact=True)
 
 
 def pause(page: Any, viewer: Any) -> None:
@@ -142,10 +134,7 @@ def test_cameras(page: Any, viewer: Any) -> None:
 
 def test_second_page_sees_the_same(page: Any, viewer: Any) -> None:
     pause(page, viewer)
-    second = page.context.browser.new_page(viewport=SIZE)
-    second.goto(viewer.address)
-    second.set_default_timeout(60_000)
-    wait_for(lambda: len(viewer.server.viser.get_clients()) == 2, "second connection")
+    second = opened(page.context.browser, viewer)
     button(second, "Run").click()
     wait_for(lambda: not viewer.session.paused, "run")
     wait_for(lambda: button(page, "Pause").count() == 1, "new label in the first page")
@@ -155,16 +144,47 @@ def test_second_page_sees_the_same(page: Any, viewer: Any) -> None:
     wait_for(lambda: viewer.session.data.time > before + 0.2, "physics after a page was closed")
 
 
-def test_another_model_is_shown(page: Any, viewer: Any) -> None:
-    content = SCENE.replace("ball", "cube").replace('<geom size=".4" rgba', '<geom type="box" size=".4 .4 .4" rgba')
-    viewer.controls.panels[FilePanel].take("cube.xml", content.encode())
+CUBE = SCENE.replace("ball", "cube").replace(
+    "<worldbody>", "<asset><mesh name='cube' file='cube.obj'/></asset><worldbody>"
+)
+CUBE = CUBE.replace('<geom size=".4" rgba', '<geom type="mesh" mesh="cube" rgba')
+OBJ = "v 0 0 0\nv .4 0 0\nv 0 .4 0\nv 0 0 .4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+
+
+def sent(page: Any, which: str, files: Any) -> None:
+    """Choose files, or a folder, as a user does who presses a button of the frame for uploads."""
+    page.frame_locator("iframe[title=Upload]").locator(f"#{which}").set_input_files(files)
+
+
+def test_upload_of_files_and_reload(page: Any, viewer: Any, tmp_path: Path) -> None:
+    (tmp_path / "cube.xml").write_text(CUBE)
+    (tmp_path / "cube.obj").write_text(OBJ)
+    sent(page, "files", [tmp_path / "cube.xml"])
+    page.frame_locator("iframe[title=Upload]").get_by_text("cube.obj").wait_for()  # what is missing
+    assert viewer.session.model.body(1).name == "ball"
+    sent(page, "files", [tmp_path / "cube.obj"])
     wait_for(lambda: viewer.session.model.body(1).name == "cube", "new model")
     wait_for(lambda: page.get_by_text("cube.xml").count() == 1, "its name in the page")
+    assert viewer.session.model.mesh_vertnum[0] == 4
     viewer.source.path.write_text(SCENE.replace("ball", "third one"))
     wait_for(lambda: viewer.session.model.body(1).name == "third one", "reload of the file")
     viewer.source.path.write_text("<mujoco><nonsense/></mujoco>")
     wait_for(lambda: page.get_by_text("nonsense").count() == 1, "message in the page")
     assert viewer.session.model.body(1).name == "third one"
+
+
+def test_upload_of_a_folder(page: Any, viewer: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "robot"
+    (folder / "assets").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    (folder / ".git/hidden.xml").write_text("<mujoco/>")
+    (folder / "scene.xml").write_text('<mujoco><include file="cube.xml"/></mujoco>')
+    (folder / "cube.xml").write_text(CUBE.replace("<mujoco>", '<mujoco><compiler assetdir="assets"/>', 1))
+    (folder / "assets/cube.obj").write_text(OBJ)
+    sent(page, "folder", folder)
+    wait_for(lambda: viewer.session.model.body(1).name == "cube", "new model")
+    assert viewer.source.path == viewer.uploads.path / "robot/scene.xml"
+    assert not (viewer.uploads.path / "robot/.git").exists()
 
 
 def place_of(viewer: Any, point: np.ndarray) -> tuple[float, float]:

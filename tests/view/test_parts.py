@@ -57,7 +57,7 @@ def test_requests_without_the_token_are_refused() -> None:
     from cardan.view.server import guarded
 
     seen = []
-    answer = guarded(lambda connection, request: seen.append(request.path), "secret")
+    answer = guarded(lambda connection, request: seen.append(request.path), "secret", {})
     headers = SimpleNamespace()
     for path in ("/", "/wrong/", "/secre/", "//secret2/"):
         refused = answer(None, Request(path, headers))  # type: ignore[arg-type]
@@ -84,14 +84,21 @@ def test_a_source_notices_changes(tmp_path: Path) -> None:
 
 def test_uploads(tmp_path: Path) -> None:
     uploads = Uploads()
-    assert uploads.add("../../a.xml", b"<mujoco/>") == [uploads.path / "a.xml"]
+    assert uploads.add("a.xml", b"<mujoco/>") == [uploads.path / "a.xml"]
+    assert uploads.add("arm/meshes/hand.stl", b"solid") == []
+    assert (uploads.path / "arm/meshes/hand.stl").read_bytes() == b"solid"
+    for name in ("../../a.xml", "/a.xml", "b\\a.xml", ""):
+        with pytest.raises(ValueError, match="leads out"):
+            uploads.add(name, b"")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("robot/robot.xml", "<mujoco/>")
         archive.writestr("robot/scene.xml", "<mujoco/>")
         archive.writestr("robot/parts/arm.xml", "<mujoco/>")
         archive.writestr("robot/parts/arm.stl", "solid")
     models = uploads.add("robot.zip", buffer.getvalue())
-    assert [path.name for path in models] == ["scene.xml", "arm.xml"]
+    assert [path.name for path in models] == ["scene.xml", "robot.xml", "arm.xml"]
+    assert [path.name for path in uploads.models] == ["a.xml", "scene.xml", "robot.xml", "arm.xml"]
     assert (uploads.path / "robot/parts/arm.stl").is_file()
     with pytest.raises(ValueError, match="no ZIP archive"):
         uploads.add("a.zip", b"nonsense")

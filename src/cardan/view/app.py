@@ -12,6 +12,7 @@ from cardan.model import MjData, MjModel
 from cardan.view.controls import Controls
 from cardan.view.physics import Physics
 from cardan.view.publisher import Publisher
+from cardan.view.receiving import PATH, receiver
 from cardan.view.server import PORT, PageServer
 from cardan.view.session import Session
 from cardan.view.source import Source
@@ -75,7 +76,8 @@ class Viewer:
         self.uploads = Uploads()
         self.waiting: list[Path] = []
         self._leave, self._left = leave, 0.0
-        self.server = PageServer("Cardan", port)
+        frames = {f"/{PATH}": receiver(self.uploads, self.show_first)}
+        self.server = PageServer("Cardan", port, frames)
         self.address = self.server.address
         self.physics = None if passive else Physics(self.session)
         self.publisher = Publisher(self.session, self.server.viser)
@@ -109,6 +111,23 @@ class Viewer:
             return str(error)
         self.session.post(partial(self._show, model, data))
         return ""
+
+    def show_first(self, models: list[Path]) -> str:
+        """Show the first of these model files that can be loaded; without any, of those that lacked a file before.
+
+        Returns:
+            What there is to say to the user.
+        """
+        old, models, trouble = self.source, models or self.waiting, ""
+        for path in models:
+            self.source = Source(path)
+            error = self.reload()
+            if not error:
+                self.waiting = []
+                return f"{path.name} is shown"
+            trouble = trouble or error
+        self.source, self.waiting = old, models
+        return trouble or "the files are kept; now send the model"
 
     def _show(self, model: MjModel, data: MjData, m: MjModel, d: MjData) -> None:
         self.session.load(model, data)

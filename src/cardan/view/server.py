@@ -1,7 +1,8 @@
 """The server of the viewer's pages: on this machine only, behind an address that contains a secret.
 
 viser serves the page and carries messages to and from it. It asks nobody who they are, so each request, of the page and
-of its connection, passes a guard first: the first part of its path must be the token.
+of its connection, passes a guard first: the first part of its path must be the token. Behind the same guard and port
+stand small pages of our own, which viser's page shows in frames.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import hmac
 import io
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from viser import ViserServer
+    from websockets.asyncio.server import ServerConnection
     from websockets.http11 import Request, Response
 
 HOST = "127.0.0.1"
@@ -28,7 +30,24 @@ TOKEN_BYTES = 16
 NEEDED = "the viewer needs the package viser: pip install 'cardan[view]'"
 
 Answer = Callable[[Any, "Request"], "Response | None"]
+Talk = Callable[["ServerConnection"], Awaitable[None]]
 _starting = threading.Lock()
+
+
+class Frame(NamedTuple):
+    """A small page of our own.
+
+    Attributes:
+        content: what it shows, HTML.
+        talk: what answers the connection that it opens to its own address.
+    """
+
+    content: bytes
+    talk: Talk
+
+
+Frames = Mapping[str, Frame]
+"""By their path behind the token, ``/upload``."""
 
 
 def split_token(path: str) -> tuple[str, str]:
@@ -37,19 +56,38 @@ def split_token(path: str) -> tuple[str, str]:
     return token, f"/{rest}"
 
 
-def guarded(answer: Answer | None, token: str) -> Answer:
-    """What answers requests: refuses those without the token, and hands others on without it."""
+def _response(status: HTTPStatus, body: bytes, kind: str) -> Response:
     from websockets.datastructures import Headers
     from websockets.http11 import Response
+
+    headers = Headers({"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))})
+    return Response(status.value, status.phrase, headers, body)
+
+
+def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
+    """What answers requests: refuses those without the token, and hands others on without it."""
 
     def check(connection: Any, request: Request) -> Response | None:
         given, rest = split_token(request.path)
         if not hmac.compare_digest(given.encode(), token.encode()):
             body = b"The address lacks the token that the viewer printed when it started.\n"
-            return Response(HTTPStatus.FORBIDDEN.value, "Forbidden", Headers({"Content-Length": str(len(body))}), body)
+            return _response(HTTPStatus.FORBIDDEN, body, "text/plain")
+        if rest in frames:
+            is_page = request.headers.get("Upgrade", "").lower() != "websocket"
+            return _response(HTTPStatus.OK, frames[rest].content, "text/html") if is_page else None
         return answer(connection, replace(request, path=rest)) if answer is not None else None
 
     return check
+
+
+def routed(talk: Talk, frames: Frames) -> Talk:
+    """What answers connections: those of frames go to theirs, others are handed on."""
+
+    async def choose(connection: ServerConnection) -> None:
+        path = split_token(connection.request.path)[1] if connection.request is not None else ""
+        await (frames[path].talk if path in frames else talk)(connection)
+
+    return choose
 
 
 def _viser() -> ModuleType:
@@ -61,20 +99,21 @@ def _viser() -> ModuleType:
 
 
 @contextlib.contextmanager
-def _guarding(token: str) -> Iterator[None]:
-    """Within it, servers that viser starts are guarded, and print nothing.
+def _guarding(token: str, frames: Frames) -> Iterator[None]:
+    """Within it, servers that viser starts are guarded, know the frames, and print nothing.
 
-    viser has no setting for either. It opens its socket by `websockets.asyncio.server.serve`; only calls that come from
-    viser are changed.
+    viser has no setting for any of it. It opens its socket by `websockets.asyncio.server.serve`; only calls that come
+    from viser are changed.
     """
     import websockets.asyncio.server as sockets
 
     serve = sockets.serve
 
-    def guarded_serve(*args: Any, process_request: Answer | None = None, **named: Any) -> Any:
+    def guarded_serve(talk: Talk, *args: Any, process_request: Answer | None = None, **named: Any) -> Any:
         if getattr(process_request, "__module__", "").startswith("viser."):
-            process_request = guarded(process_request, token)
-        return serve(*args, process_request=process_request, **named)
+            process_request = guarded(process_request, token, frames)
+            talk = routed(talk, frames)
+        return serve(talk, *args, process_request=process_request, **named)
 
     with _starting:
         sockets.serve = guarded_serve  # type: ignore[assignment]
@@ -91,6 +130,7 @@ class PageServer:
     Args:
         title: what stands above the controls.
         port: where to listen; a higher one if it is taken, any free one if 0.
+        frames: further pages.
 
     Attributes:
         viser: viser's server, by which the scene and the controls are made.
@@ -100,12 +140,12 @@ class PageServer:
         ImportError: the package viser isn't installed.
     """
 
-    def __init__(self, title: str, port: int = PORT) -> None:
+    def __init__(self, title: str, port: int = PORT, frames: Frames | None = None) -> None:
         viser = _viser()
         from viser._messages import ShareUrlRequest
 
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        with _guarding(token):
+        with _guarding(token, frames or {}):
             self.viser: ViserServer = viser.ViserServer(host=HOST, port=port, label=title, verbose=False)
         # a page can't ask for a tunnel through which others would see it
         self.viser._websock_server.unregister_handler(ShareUrlRequest)

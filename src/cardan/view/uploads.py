@@ -13,6 +13,11 @@ MOST_BYTES = 500_000_000
 """Contents of an archive, at most."""
 
 
+def by_likelihood(models: list[Path]) -> list[Path]:
+    """Model files, those first that a user is likely to mean: near the top, a scene before its parts."""
+    return sorted(models, key=lambda file: (len(file.parts), "scene" not in file.stem.lower(), str(file)))
+
+
 class Uploads:
     """A folder of files that were sent."""
 
@@ -29,18 +34,26 @@ class Uploads:
     def add(self, name: str, content: bytes) -> list[Path]:
         """Keep a file, or the files of a ZIP archive with their folders.
 
+        Args:
+            name: the file's name, with the folders that it is in.
+            content: what it holds.
+
         Returns:
-            The model files among them, those nearest to the top first.
+            The model files among them, the likeliest first.
 
         Raises:
             ValueError: the archive is damaged or too large, or a name leads out of the folder.
         """
-        if Path(name).suffix.lower() == ".zip":
-            files = self._unpack(name, content)
-        else:
-            files = [self._write(PurePosixPath(Path(name).name), content)]
-        models = [file for file in files if file.suffix.lower() in MODELS]
-        return sorted(models, key=lambda file: (len(file.parts), file.name))
+        path = PurePosixPath(name)
+        files = self._unpack(name, content) if path.suffix.lower() == ".zip" else [self._write(path, content)]
+        return by_likelihood([file for file in files if file.suffix.lower() in MODELS])
+
+    @property
+    def models(self) -> list[Path]:
+        """All model files that were sent, the likeliest first."""
+        if self._folder is None:
+            return []
+        return by_likelihood([file for file in self.path.rglob("*") if file.suffix.lower() in MODELS])
 
     def _unpack(self, name: str, content: bytes) -> list[Path]:
         try:

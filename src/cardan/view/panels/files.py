@@ -8,6 +8,7 @@ from typing import Any
 
 from cardan.api.saving import mj_saveModel
 from cardan.view.panels.panel import Panel
+from cardan.view.receiving import HTML
 from cardan.view.source import Source
 
 
@@ -32,11 +33,8 @@ class FilePanel(Panel):
                 self.button("Reload", self.reload)
             if source.path is not None:
                 self.auto = self.checkbox("Reload when the file changes", True, lambda on: None)
-            upload = self.gui.add_upload_button("Upload model", hint="MJCF, URDF, MJB; what it needs; or all as ZIP")
-
-            @upload.on_upload
-            def _sent(event: Any) -> None:
-                self.take(event.target.value.name, event.target.value.content)
+            self.gui.add_html(HTML)
+            self._choice()
 
         download = self.gui.add_button("Download model (MJB)")
 
@@ -54,22 +52,21 @@ class FilePanel(Panel):
         """Load the model again."""
         self.say(self.viewer.reload())
 
-    def take(self, name: str, content: bytes) -> None:
-        """Keep a file that was sent; a model, and any model whose missing file this was, is shown."""
-        try:
-            models = self.viewer.uploads.add(name, content) or self.viewer.waiting
-        except (ValueError, OSError) as error:
-            self.say(str(error))
-            return
-        old, text = self.viewer.source, f"{name} is kept; now send the model"
-        for path in models:
-            self.viewer.source = Source(path)
-            text = self.viewer.reload()
-            if not text:
-                self.viewer.waiting = []
-                return
-        self.viewer.source, self.viewer.waiting = old, models
-        self.say(text)
+    def _choice(self) -> None:
+        """A choice among the models that were sent, if there are several."""
+        uploads, shown = self.viewer.uploads, self.viewer.source.path
+        models = {str(path.relative_to(uploads.path)): path for path in uploads.models}
+        name = next((name for name, path in models.items() if path == shown), None)
+        if len(models) > 1 and name is not None:
+            self.dropdown("Model", list(models), name, lambda name: self.choose(models[name]))
+
+    def choose(self, path: Path) -> None:
+        """Show another of the models that were sent; the old one stays if it can't be loaded."""
+        old, self.viewer.source = self.viewer.source, Source(path)
+        trouble = self.viewer.reload()
+        if trouble:
+            self.viewer.source = old
+        self.say(trouble)
 
     def binary(self) -> bytes:
         """The model as a binary file."""
