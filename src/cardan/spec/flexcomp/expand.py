@@ -78,7 +78,7 @@ class Expansion:
         siblings = self.macro.parent
         assert siblings is not None
         at = siblings.children.index(self.macro)
-        bodies = [self._body(siblings, number) for number in self.free]
+        bodies = self._bodies(siblings)
         siblings.children[at : at + 1] = bodies
         self._add_flex()
         if bodies:
@@ -115,19 +115,22 @@ class Expansion:
     def _body_name(self, number: int) -> str:
         return f"{self.macro.name or ''}_{number}"
 
-    def _body(self, parent: Element, number: int) -> Element:
-        """The body of a point: a mass that slides, with the inertia of a small box."""
+    def _bodies(self, parent: Element) -> list[Element]:
+        """The bodies of the points that are not pinned: masses that slide, with the inertia of a small box."""
         values, macro = self.values, self.macro
-        point = tuple(self.point[number].tolist())
-        attributes = {"name": self._body_name(number), "pos": point}
-        body = Element(parent.row.children["body"], macro.tree, parent, attributes, macro.source, macro.line)
         mass = values["mass"] / len(self.point)
         moment = mass * (2.0 * values["inertiabox"] * values["inertiabox"]) / 3.0
         inertial = {"pos": (0.0, 0.0, 0.0), "mass": mass, "diaginertia": (moment, moment, moment)}
-        self._element(body, "inertial", inertial)
-        for axis in (point,) if self.lattice.closed else _SLIDES:
-            self._element(body, "joint", {"type": "slide", "pos": (0.0, 0.0, 0.0), "axis": axis})
-        return body
+        row, made, points = parent.row.children["body"], [], self.point[self.free].tolist()
+        for number, (x, y, z) in zip(self.free, points, strict=True):
+            point = x, y, z
+            attributes = {"name": self._body_name(number), "pos": point}
+            body = Element(row, macro.tree, parent, attributes, macro.source, macro.line)
+            self._element(body, "inertial", inertial.copy())
+            for axis in (point,) if self.lattice.closed else _SLIDES:
+                self._element(body, "joint", {"type": "slide", "pos": (0.0, 0.0, 0.0), "axis": axis})
+            made.append(body)
+        return made
 
     # --- what belongs to the whole -----------------------------------------------------------------------------------
 
