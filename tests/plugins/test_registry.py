@@ -148,6 +148,23 @@ def rate(m: Any, d: Any, instance: int) -> None:
             d.act_dot[m.actuator_actadr[i]] = 2.0
 
 
+def test_data_are_made_to_load_a_model_only_where_plugins_may_look_at_them() -> None:
+    seen = []
+
+    def init(m: Any, d: Any, instance: int) -> None:
+        seen.append(type(d))
+
+    pushing(False, init=init)
+    assert seen == [cardan.MjData]
+    shell = """<mujoco><extension><plugin plugin="mujoco.elasticity.shell"/></extension><worldbody>
+        <flexcomp name="f" type="direct" dim="2" radius=".01" point="0 0 0 .1 0 0 {} 0 .3 0 0" element="0 1 2 1 3 2">
+        <plugin plugin="mujoco.elasticity.shell"><config key="young" value="1e4"/>
+        <config key="thickness" value=".01"/></plugin></flexcomp></worldbody></mujoco>"""
+    assert cardan.MjModel.from_xml_string(shell.format("0 .1")).nplugin == 1
+    with pytest.raises(MjcfError, match="a triangle has no area"):
+        cardan.MjModel.from_xml_string(shell.format(".2 0"))
+
+
 def test_actuator_with_activations_and_compiled_data() -> None:
     number = cardan.plugin_number
 

@@ -97,7 +97,7 @@ def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
         second0, area1 = _cotangents(x1 - x0, x3 - x0)
         first1, _ = _cotangents(x0 - x1, x2 - x1)
         second1, _ = _cotangents(x0 - x1, x3 - x1)
-    found = np.stack([first1 + second1, first0 + second0, -first0 - first1, -second0 - second1], axis=1)
+        found = np.stack([first1 + second1, first0 + second0, -first0 - first1, -second0 - second1], axis=1)
     if not np.isfinite(found).all():
         raise ValueError("a triangle has no area: its corners stand on a line")
     return found, 0.5 * (area0 + area1)
