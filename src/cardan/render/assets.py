@@ -18,6 +18,8 @@ PLANE_REACH = 1.05
 """Half the size of planes without bounds, in distances of the far plane."""
 SKY_SHARE = 0.7
 """Distance at which the sky hides everything, in distances of the far plane."""
+SHARP = 0.8
+"""Cosine of the angle from a triangle from which on the normal of a corner gives way to that of the triangle."""
 SHAPE_ARRAYS = ("vert", "normal", "texcoord", "face", "edge")
 
 
@@ -94,14 +96,32 @@ class Assets:
         normal_number = np.array(model.mesh_facenormal[faces])
         texcoord_number = np.array(model.mesh_facetexcoord[faces])
         has_texcoord = model.mesh_texcoordadr[mesh] >= 0
+        normals, normal_number = self._normals(model, mesh, face, normal_number)
         corner = [face.ravel(), normal_number.ravel(), texcoord_number.ravel() if has_texcoord else 0 * face.ravel()]
         first, number = distinct(*corner)
         vert = model.mesh_vert[model.mesh_vertadr[mesh] + corner[0][first]]
-        normal = model.mesh_normal[model.mesh_normaladr[mesh] + corner[1][first]]
+        normal = normals[corner[1][first]]
         texcoord = np.zeros((len(first), 2), np.float32)
         if has_texcoord:
             texcoord = model.mesh_texcoord[model.mesh_texcoordadr[mesh] + corner[2][first]]
         return shapes.plain(vert, normal, texcoord, number.reshape(-1, 3))
+
+    def _normals(
+        self, model: MjModel, mesh: int, face: np.ndarray, number: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Normals of a mesh and those of its triangles, and which of them each corner of a triangle is drawn with.
+
+        A corner's own normal is used where it is near to that of the triangle: edges stay sharp, and normals that point
+        inwards, as those of mirrored meshes, do no harm.
+        """
+        adr, count = int(model.mesh_normaladr[mesh]), int(model.mesh_normalnum[mesh])
+        own = np.array(model.mesh_normal[adr : adr + count])
+        corner = np.array(model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]])[face]
+        flat = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+        length = np.linalg.norm(flat, axis=1, keepdims=True)
+        flat /= np.maximum(length, np.finfo(np.float32).tiny)
+        sharp = (np.einsum("ij,ikj->ik", flat, own[number]) < SHARP) & (length > 0.0)
+        return np.concatenate([own, flat]), np.where(sharp, count + np.arange(len(face))[:, None], number)
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
         """The shape of a mesh's convex hull, with flat sides; that of the mesh if there is none."""

@@ -48,7 +48,7 @@ ARROW_SHARE = 0.5
 """Length of an arrow, in its third size."""
 BOX_LINE = 2.0
 """Width of the lines of a box of lines, pixels."""
-MOST_OFF = 0.1
+MOST_OFF = 0.05
 """How far a polygon may stay inside of the circle that it stands for, pixels."""
 MOST_PARTS = 6
 """Instances that a geom may have."""
@@ -129,10 +129,9 @@ def split_instance(a: Assets, f: Frame, inst: int) -> None:
 @kernel
 def add_plane(a: Assets, f: Frame, geom: int) -> None:
     """Append a plane with its grid: cells of twice its third size, or a hundredth of its reach if it has no bounds."""
-    repeat = 1.0
-    if f.geom_texid[geom] >= 0:
-        repeat = max(min(f.geom_texrepeat[geom, 0], f.geom_texrepeat[geom, 1]), 1e-3)
-    reach = a.plane_reach + 2.0 / repeat
+    reach = a.plane_reach
+    if f.geom_texid[geom] >= 0:  # and a repetition of its texture
+        reach += 2.0 / max(min(f.geom_texrepeat[geom, 0], f.geom_texrepeat[geom, 1]), 1e-3)
     sx, sy = f.geom_size[geom, 0], f.geom_size[geom, 1]
     inst = add_instance(a, f, geom, a.builtin[PLANE, 0], sx if sx > 0.0 else reach, sy if sy > 0.0 else reach, 1.0, 0.0)
     f.inst_gridadr[inst] = f.nnode
