@@ -6,6 +6,8 @@ double precision; from there on, steps are single.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from cardan.jit import kernel
 from cardan.render.grids import grid_run
 from cardan.render.kernel_views import Assets, Frame
@@ -121,27 +123,38 @@ def tex_up(f: Frame, tri: int, k: int) -> float:
 
 @kernel
 def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
-    """Sizes of a run of pixels in texels; `width` and `height` are texels for each unit of the coordinates."""
+    """Sizes of a run of pixels in texels of a flat texture: the longer of their sides (section 3.8.8).
+
+    `width` and `height` are texels for each unit of the coordinates.
+    """
     one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
     one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
     s, t = tex_line(f, tri, weights, 0)[1], tex_line(f, tri, weights, 1)[1]
     s_up, t_up = tex_up(f, tri, 0), tex_up(f, tri, 1)
     for k in range(run, run + count):
-        scale = f.run_scale[k]
-        across = width * slope_at(f.run_s[k], scale, s, s_up, one_right, one_up)
-        along = height * slope_at(f.run_t[k], scale, t, t_up, one_right, one_up)
-        f.run_size[k] = max(across, along)
+        across, along = width * (s - f.run_s[k] * one_right), height * (t - f.run_t[k] * one_right)
+        across_up, along_up = width * (s_up - f.run_s[k] * one_up), height * (t_up - f.run_t[k] * one_up)
+        right, up = across * across + along * along, across_up * across_up + along_up * along_up
+        f.run_size[k] = f.run_scale[k] * single(sqrt(right if right > up else up))
 
 
 @kernel
-def enlarge_run(f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
-    """Let sizes of pixels be no less than what the third coordinate says."""
+def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, run: int, count: int) -> None:
+    """Sizes of a run of pixels in units of a direction: the largest change of one of its coordinates."""
     one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
     one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
-    r, r_up = tex_line(f, tri, weights, 2)[1], tex_up(f, tri, 2)
+    s, t, r = (
+        tex_line(f, tri, weights, 0)[1],
+        tex_line(f, tri, weights, 1)[1],
+        tex_line(f, tri, weights, 2)[1],
+    )
+    s_up, t_up, r_up = tex_up(f, tri, 0), tex_up(f, tri, 1), tex_up(f, tri, 2)
     for k in range(run, run + count):
-        slope = slope_at(f.run_r[k], f.run_scale[k], r, r_up, one_right, one_up)
-        f.run_size[k] = max(f.run_size[k], slope)
+        scale = f.run_scale[k]
+        across = width * slope_at(f.run_s[k], scale, s, s_up, one_right, one_up)
+        along = height * slope_at(f.run_t[k], scale, t, t_up, one_right, one_up)
+        through = slope_at(f.run_r[k], scale, r, r_up, one_right, one_up)
+        f.run_size[k] = max(across, along, through)
 
 
 @kernel
@@ -180,14 +193,16 @@ def texture_run(a: Assets, f: Frame, tri: int, weights: Weights, run: int, count
     width, height = abs(scale_s), abs(scale_t)
     if flat:
         width, height = width * a.tex_width[tex], height * a.tex_height[tex]
-    size_run(f, tri, weights, single(width), single(height), run, count)
+    if flat:
+        size_run(f, tri, weights, single(width), single(height), run, count)
+    else:
+        third_run(f, tri, weights, run, count)
+        cube_size_run(f, tri, weights, single(width), single(height), run, count)
     if plane:
         from_metres(f, single(scale_s), single(scale_t), HALF if flat else ZERO, run, count)
     if flat:
         multiply_flat(a, f, tex, run, count)
     else:
-        third_run(f, tri, weights, run, count)
-        enlarge_run(f, tri, weights, run, count)
         multiply_cube(a, f, tex, run, count)
 
 

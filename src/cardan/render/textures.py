@@ -12,16 +12,16 @@ SIDES = 6
 
 
 def shortened(image: np.ndarray, axis: int) -> np.ndarray:
-    """An image of half the size, rounded down, along an axis: means of what each pixel covers."""
+    """An image of half the size, rounded down, along an axis: what is in the middles of its pixels, bilinear."""
     length = image.shape[axis]
     if length == 1:
         return image
     image = np.moveaxis(image, axis, 0)
-    total = np.concatenate([np.zeros_like(image[:1]), np.cumsum(image, 0)])
-    edge = np.linspace(0.0, length, length // 2 + 1)
-    low = np.minimum(edge.astype(int), length - 1)
-    upto = total[low] + (edge - low).reshape(-1, *[1] * (image.ndim - 1)) * image[low]
-    return np.moveaxis(np.diff(upto, axis=0) * (length // 2 / length), 0, axis)
+    middle = (np.arange(length // 2) + 0.5) * (length / (length // 2)) - 0.5
+    low = middle.astype(int)
+    share = (middle - low).reshape(-1, *[1] * (image.ndim - 1))
+    upper = np.minimum(low + 1, length - 1)
+    return np.moveaxis(image[low] + share * (image[upper] - image[low]), 0, axis)
 
 
 def halved(image: np.ndarray) -> np.ndarray:
