@@ -9,6 +9,7 @@ from PIL import Image
 import cardan
 from cardan.enums import mjtObj, mjtRndFlag
 from cardan.jit import jit_enabled
+from cardan.render.assets import Assets
 from cardan.render.geoms import PART_FACES
 
 WALL = """<mujoco><visual><headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/><map znear="0.1" zfar="20"/>
@@ -231,3 +232,50 @@ def test_large_meshes_are_divided_among_threads():
     assert 0.05 < inside < 0.9
     np.testing.assert_array_equal(pictures[0], pictures[1])
     np.testing.assert_array_equal(pictures[0], pictures[2])
+
+
+PLANE = '<geom type="plane" size=".5 .5 .1" pos="{x} 0 0" material="mirror" rgba=".3 .3 .3 1" zaxis="0 0 {up}"/>'
+BOX = '<geom type="box" size=".5 .5 .05" pos="{x} 0 -.05" material="mirror" rgba=".3 .3 .3 1" zaxis="0 0 {up}"/>'
+
+
+@pytest.mark.parametrize(
+    ("left", "up", "sides"), [(PLANE, 1, (True, False)), (PLANE, -1, (False, True)), (BOX, -1, (False, False))]
+)
+def test_the_first_mirror_reflects(left: str, up: int, sides: tuple[bool, bool]) -> None:
+    # the reference's own pictures of these scenes have reflections on the same sides
+    model = cardan.MjModel.from_xml_string(f"""<mujoco>
+      <visual><global elevation="-40"/></visual><statistic extent="2" center="0 0 0"/>
+      <asset><material name="mirror" reflectance=".8"/></asset>
+      <worldbody>
+        {left.format(x=-0.6, up=up)}{PLANE.format(x=0.6, up=1)}
+        <geom size=".15" pos="-.6 0 .4" rgba="1 0 0 1"/><geom size=".15" pos=".6 0 .4" rgba="1 0 0 1"/>
+      </worldbody>
+    </mujoco>""")
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    with cardan.Renderer(model, 60, 80, threads=1) as renderer:
+        renderer.update_scene(data)
+        with_mirrors = renderer.render().astype(int)
+        renderer.scene.flags[cardan.mjtRndFlag.mjRND_REFLECTION.value] = 0
+        differs = (np.abs(with_mirrors - renderer.render()) > 4).any(2)
+    assert (differs[:, :40].any(), differs[:, 40:].any()) == sides
+
+
+@pytest.mark.parametrize(("degrees", "tilted"), [(36.5, True), (37.2, False), (180.0, False)])
+def test_normals_far_from_that_of_their_triangle_are_not_used(degrees: float, tilted: bool) -> None:
+    angle = np.radians(degrees)
+    normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
+    model = cardan.MjModel.from_xml_string(f"""<mujoco>
+      <asset>
+        <mesh name="wedge" vertex="0 0 0  1 0 0  0 1 0  0 0 -1" face="0 1 2  0 3 1  0 2 3  1 3 2"
+              normal="{" ".join(str(x) for x in np.tile(normal, 4))}"/>
+      </asset>
+      <worldbody><geom type="mesh" mesh="wedge"/></worldbody>
+    </mujoco>""")
+    corner = model.mesh_vert[model.mesh_face[0]].astype(float)
+    flat = np.cross(corner[1] - corner[0], corner[2] - corner[0])
+    flat /= np.linalg.norm(flat)
+    assets = Assets(model)
+    shape = assets.shapes[assets.mesh_shape[0, 0]]
+    own = model.mesh_normal[model.mesh_facenormal[0, 0]]
+    np.testing.assert_allclose(shape.normal[shape.face[0, 0]], own if tilted else flat, atol=1e-6)

@@ -263,23 +263,28 @@ class Frame:
             self.assets.take_soft(scene)
 
     def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
-        """The views in the mirrors of a scene: planes and upper sides of boxes that reflect."""
-        views: list[View] = []
+        """The view in the mirror of a scene, if any: the first box that reflects, or plane that does and is seen from above.
+
+        The upper side of a box reflects. There is one mirror at most, as in the reference.
+        """
+        self.set(nmirror=0)
         if not (flag_of(scene, "REFLECTION") and self.get("nreflect") and self.get("mode") == COLORS):
-            self.set(nmirror=0)
-            return views
+            return []
         geoms = scene.geom_values[: scene.ngeom]
         flat = (geoms["type"] == PLANE.value) | (geoms["type"] == BOX.value)
         for geom in np.flatnonzero(flat & (geoms["reflectance"] > 0) & (geoms["transparent"] == 0)):
             normal = geoms["mat"][geom][:, 2].astype(float)
             point = geoms["pos"][geom].astype(float)
-            if geoms["type"][geom] == BOX.value:
+            box = geoms["type"][geom] == BOX.value
+            if box:
                 point = point + normal * float(geoms["size"][geom, 2])
             if (view.eye - point) @ normal > 0:
-                self.memory.arrays["geom_mirror"][geom] = len(views)
-                views.append(mirrored(view, point, normal, int(geom)))
-        self.set(nmirror=len(views))
-        return views
+                self.memory.arrays["geom_mirror"][geom] = 0
+                self.set(nmirror=1)
+                return [mirrored(view, point, normal, int(geom))]
+            if box:
+                break  # it is the mirror, even seen from below
+        return []
 
     def _put_lights(self, scene: MjvScene, nview: int) -> list[View]:
         """Take over the lights of a scene; returns the views of those with shadows."""

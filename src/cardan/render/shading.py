@@ -207,6 +207,16 @@ def texture_run(a: Assets, f: Frame, tri: int, weights: Weights, run: int, count
 
 
 @kernel
+def reflects(a: Assets, f: Frame, tri: int) -> bool:
+    """Whether a triangle of the camera's view is part of a mirror: of boxes, the upper side is."""
+    inst = f.tri_inst[tri]
+    if f.geom_mirror[f.inst_geom[inst]] < 0 or f.inst_line[inst] > 0.0:
+        return False
+    vertex = a.shape_vertadr[f.inst_shape[inst]] + f.tri_vert[tri, 0] - f.inst_vertadr[inst] - f.view_vertadr[0]
+    return a.normal[vertex, 2] > 0.5
+
+
+@kernel
 def add_mirror(f: Frame, geom: int, worker: int, k: int, run: int, count: int) -> None:
     """Add what a mirror shows to the colours of a run of pixels, the first of which is pixel `k` of the tile."""
     source = (worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + k
@@ -288,7 +298,7 @@ def shade_run(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0:
     light_run(f, view, tri, weights, worker, y, x0, count)
     if f.textured and f.geom_texid[geom] >= 0:
         texture_run(a, f, tri, weights, run, count)
-    if view == 0 and f.geom_mirror[geom] >= 0:
+    if view == 0 and reflects(a, f, tri):
         add_mirror(f, geom, worker, k, run, count)
     clamp_colors(f, run, count)
     if f.fog:
