@@ -41,6 +41,8 @@ RUN_COLUMNS = (
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
+FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
+"""Size of pictures, and of what is in them, up to which waking further threads takes longer than their work."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
 
 
@@ -63,6 +65,7 @@ class Frame:
         self.memory.attach("ramp", np.arange(TILE_WIDTH, dtype=np.float32))
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.workers = threads
         self.epoch = 0
         self.lanes = 0
         self.geoms: np.ndarray | None = None
@@ -122,7 +125,7 @@ class Frame:
             nsample = 1  # depths and geoms are those at the centres of pixels
         shift = nsample.bit_length() - 1
         self.set(width=width, height=height, nsample=nsample, sample_shift=shift, mode=mode)
-        self.set(nworker=self.threads, epoch=self.epoch)
+        self.set(epoch=self.epoch)
         self._put_lanes(nsample)
         if not camera.frustum_near > 0.0:
             self._leave_empty(width, height, camera.frustum_far)
@@ -135,14 +138,17 @@ class Frame:
         self._put_views(views)
         self.set(focal=view.focal)
         self.call(make_instances)
+        small = width * height <= FEW_PIXELS and self.get("ntri") <= FEW_TRIANGLES
+        self.workers = 1 if small else self.threads
+        self.set(nworker=self.workers)
         self._make_room(width, height, len(views))
-        shares = [(k, worker) for k in range(len(views)) for worker in range(self.threads)]
+        shares = [(k, worker) for k in range(len(views)) for worker in range(self.workers)]
         self._each(transform_share, shares)
         self._each(set_up_share, shares)
         lit = 1 + self.get("nmirror")
         layers = range(len(views) - lit)
         self._each(begin_map, [(layer, 0) for layer in layers])
-        parts = 1 if self.threads == 1 else 2 * self.threads
+        parts = 1 if self.workers == 1 else 2 * self.workers
         self.set(shadow_parts=parts)
         self._each(draw_map, [(layer, part) for layer in layers for part in range(parts)])
         self._bin_triangles(width, height, lit)
@@ -165,7 +171,7 @@ class Frame:
 
     def _each(self, function: Callable[..., Any], arguments: list[tuple[int, int]]) -> None:
         """Run a stage once for each pair of arguments, on all threads."""
-        if self.pool is None or len(arguments) < 2:
+        if self.pool is None or self.workers == 1 or len(arguments) < 2:
             for i, j in arguments:
                 self.call(function, i, j)
         else:
@@ -174,10 +180,10 @@ class Frame:
 
     def _draw_tiles(self, count: int) -> None:
         tiles = itertools.count()
-        if self.pool is None:
+        if self.pool is None or self.workers == 1:
             self._draw_share(tiles, count, 0)
         else:
-            for task in [self.pool.submit(self._draw_share, tiles, count, worker) for worker in range(self.threads)]:
+            for task in [self.pool.submit(self._draw_share, tiles, count, worker) for worker in range(self.workers)]:
                 task.result()
 
     def _draw_share(self, tiles: Iterator[int], count: int, worker: int) -> None:
@@ -263,9 +269,10 @@ class Frame:
             self.assets.take_soft(scene)
 
     def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
-        """The view in the mirror of a scene, if any: the first box that reflects, or plane that does and is seen from above.
+        """The view in the mirror of a scene, if there is one.
 
-        The upper side of a box reflects. There is one mirror at most, as in the reference.
+        It is the first box that reflects, with its upper side, or plane that does and is seen from above; there is one
+        mirror at most, as in the reference.
         """
         self.set(nmirror=0)
         if not (flag_of(scene, "REFLECTION") and self.get("nreflect") and self.get("mode") == COLORS):

@@ -247,12 +247,13 @@ def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> int:
     if f.mode != COLORS:
         store_depths(f, 0, worker, left, bottom)
         return 0
-    for view in range(1, 1 + f.nmirror):
-        if shows_mirror(f, worker, f.view_mirror[view]):
+    for behind in range(1 + f.nmirror):  # mirrors, then the camera, whose code is the same: it is compiled once
+        view = f.nmirror - behind
+        seen = view == 0 or shows_mirror(f, worker, f.view_mirror[view])
+        if view > 0 and seen:
             fill_tile(f, view, tile, samples_of(f, view, worker), left, bottom)
+        if seen:
             shade_tile(a, f, view, worker, left, bottom)
             blend_tile(a, f, view, tile, worker, left, bottom)
-    shade_tile(a, f, 0, worker, left, bottom)
-    blend_tile(a, f, 0, tile, worker, left, bottom)
     store_colors(f, 0, worker, left, bottom)
     return 0
