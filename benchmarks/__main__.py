@@ -35,6 +35,7 @@ NAMES = (
     "gpu_code",
     "render",
     "pictures",
+    "view",
 )
 ASKED_FOR = ("gpu", "derivative_fuzz")
 """Those that run only when they are named: one needs a machine of its own, the other hours."""

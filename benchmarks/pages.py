@@ -17,7 +17,7 @@ from benchmarks import plots
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = tuple(DOCS / f"{name}.md" for name in ("performance", "parity", "gpu", "derivatives", "pictures"))
+PAGES = tuple(DOCS / f"{name}.md" for name in ("performance", "parity", "gpu", "derivatives", "pictures", "viewer"))
 TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 Row = dict[str, Any]
@@ -217,6 +217,13 @@ COLUMNS: dict[str, Columns] = {
         "models": number("models", ".0f"),
         "of these, larger error": number("larger", ".0f"),
         "worst": number("worst", ".2f"),
+    },
+    "view": {
+        "updates a second": number("updates", ".0f"),
+        "speed": number("speed", ".2f"),
+        "a second of physics": number("physics", ".2f"),
+        "60 scenes": number("scene", ".2f"),
+        "sending them": number("server", ".2f"),
     },
 }
 """The columns of each table, by the name of the results."""

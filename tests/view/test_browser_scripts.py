@@ -120,7 +120,7 @@ def frames(content: bytes) -> int:
             return total
     import av  # pyright: ignore[reportMissingImports]
 
-    with av.open(io.BytesIO(content)) as container:
+    with av.open(io.BytesIO(content), "r") as container:
         return sum(1 for _ in container.decode(video=0))
 
 
