@@ -2,6 +2,9 @@
 
 The method is that of Levenberg and Marquardt: each round simulates with the present parameters, takes the derivatives
 of the states by them from one sweep, and solves a small least-squares problem for the logarithms of the parameters.
+A box that chatters on its corners leaves some pieces of the motion with large errors whatever its parameters are. Least
+squares would follow these; so residuals are weighted by Cauchy's loss, in units of their median (Holland and Welsch,
+Robust regression using iteratively reweighted least-squares, Communications in Statistics A6, 1977).
 Run it with ``python examples/identify.py [picture.png]``.
 """
 
@@ -50,6 +53,10 @@ ARM = """
   <actuator><motor joint="shoulder"/><motor joint="elbow"/></actuator>
 </mujoco>
 """
+
+
+ACCURACY = 1e-3
+"""Relative change of the parameters in a round after which no other one follows."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +202,17 @@ def exact_sensitivities(parameters: Parameters, states: np.ndarray, controls: np
 Sensitivities = Callable[[Parameters, np.ndarray, np.ndarray], np.ndarray]
 
 
+def typical(residual: np.ndarray) -> np.ndarray:
+    """A typical size of the residuals of each coordinate: their median, but no less than a part of their mean."""
+    size = np.abs(residual)
+    return np.maximum(np.median(size, axis=(0, 1)), 0.1 * size.mean(axis=(0, 1))) + 1e-12
+
+
+def loss(residual: np.ndarray, scale: np.ndarray) -> float:
+    """Cauchy's loss, which residuals far above the scale hardly change."""
+    return float(np.log1p((residual / scale) ** 2).sum())
+
+
 def identify(
     task: Task,
     engine: Any = cardan,
@@ -222,9 +240,8 @@ def identify(
 
     def residuals(logs: np.ndarray) -> np.ndarray:
         parameters.put(np.exp(logs))
-        return differences(m, simulate(engine, m, parameters.d, states[:, 0], controls), states)[
-            ..., list(task.compared)
-        ]
+        simulated = simulate(engine, m, parameters.d, states[:, 0], controls)
+        return differences(m, simulated, states)[..., list(task.compared)]
 
     def slopes_at(logs: np.ndarray) -> np.ndarray:
         parameters.put(np.exp(logs))
@@ -232,22 +249,25 @@ def identify(
         slopes = np.array(found)[:, :, list(task.compared)]
         return (slopes * np.exp(logs)).reshape(-1, len(logs))
 
-    logarithms, damping, gain = np.log(found.truth * task.guess), 1e-3, 1.0
+    logarithms, damping, gain, moved = np.log(found.truth * task.guess), 1e-3, 1.0, 1.0
     residual = residuals(logarithms)
     while True:
         found.parameters.append(np.exp(logarithms))
         found.errors.append(float(np.sqrt((residual**2).mean())))
-        if len(found.errors) > rounds or gain < 1e-4:
+        if len(found.errors) > rounds or gain <= 0.0 or moved < ACCURACY:
             break
+        scale = typical(residual)
+        weights = 1.0 / (1.0 + (residual / scale) ** 2)
         slopes = slopes_at(logarithms)
-        normal, right, gain = slopes.T @ slopes, slopes.T @ residual.reshape(-1), 0.0
+        weighted, gain = slopes * weights.reshape(-1, 1), 0.0
+        normal, right = weighted.T @ slopes, weighted.T @ residual.reshape(-1)
         while gain <= 0.0 and damping < 1e6:
             change = np.linalg.solve(normal + damping * np.diag(np.diag(normal)), right).clip(-1.0, 1.0)
             new = residuals(logarithms + change)
-            gain = 1.0 - float((new**2).sum() / (residual**2).sum())
+            gain = 1.0 - loss(new, scale) / loss(residual, scale)
             damping *= 10.0 if gain <= 0.0 else 0.1
         if gain > 0.0:
-            logarithms, residual = logarithms + change, new
+            logarithms, residual, moved = logarithms + change, new, float(np.abs(change).max())
     found.seconds = time.process_time() - begin
     return found
 

@@ -64,5 +64,5 @@ def test_identification(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     identify = example("identify", monkeypatch)
     task = identify.TASKS[name]
     near = dataclasses.replace(task, guess=tuple(np.array(task.guess) ** 0.3))
-    found = identify.identify(near, seconds=0.6, noise=0.0)
+    found = identify.identify(near, seconds=1.0, noise=0.0)
     assert found.converged
