@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -52,8 +53,7 @@ def _fits(array: Matrix, rows: int, columns: int) -> bool:
 
 
 def _open(array: np.ndarray) -> bool:
-    flags = array.flags
-    return flags.c_contiguous and flags.writeable
+    return array.flags.carray
 
 
 def _write(target: Matrix, values: np.ndarray) -> None:
@@ -143,24 +143,32 @@ def mjd_transition(
         TypeError: an array of another shape or type.
         ValueError: `contacts` or `reach` is something else.
     """
-    from cardan.derive.distant import reach_of
-    from cardan.derive.transition import transition_derivatives
-
+    reach_of, step_jacobian = _transition()
     check_pair("mjd_transition", m, d)
-    distance = reach_of("mjd_transition", m, contacts, reach)
+    distance = 0.0 if contacts == "exact" and reach is None else reach_of("mjd_transition", m, contacts, reach)
     sizes = m._memory.sizes
     nx, ns, nu = 2 * sizes["nv"] + sizes["na"], sizes["nsensordata"], sizes["nu"]
     if not (_fits(A, nx, nx) and _fits(B, nx, nu) and _fits(C, ns, nx) and _fits(D, ns, nu)):
         _check_targets(_transition_targets(m, A, B, C, D))
-    by_state, by_control = A is not None or C is not None, B is not None or D is not None
-    result = transition_derivatives(m, d, by_state, by_control, (C is not None or D is not None) and ns > 0, distance)
+    sensed = C is not None or D is not None
+    jacobian = step_jacobian(m, sensed and ns > 0, distance)
+    result = jacobian.compute(d, A is not None or C is not None, B is not None or D is not None)
     if A is not None:
-        A[...] = result[:nx, :nx]
+        A[...] = jacobian.A
     if B is not None:
-        B[...] = result[:nx, nx:]
-    if C is not None or D is not None:
+        B[...] = jacobian.B
+    if sensed:
         _write(C, result[nx:, :nx])
         _write(D, result[nx:, nx:])
+
+
+@cache
+def _transition() -> tuple[Any, Any]:
+    """What exact Jacobians need, imported when they are first asked for."""
+    from cardan.derive.distant import reach_of
+    from cardan.derive.jacobian import step_jacobian
+
+    return reach_of, step_jacobian
 
 
 def _inverse_targets(m: MjModel, forces: tuple[Matrix, ...], sensed: tuple[Matrix, ...], inertia: Matrix) -> Targets:

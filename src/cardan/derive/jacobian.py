@@ -106,6 +106,11 @@ class Script:
 class StepJacobian:
     """The Jacobians of a step of one model, one state after the other.
 
+    Attributes:
+        course: what is differentiated.
+        matrix: the Jacobian of the last state (`compute`).
+        A, B: its parts of the next state by the state and the controls.
+
     Args:
         m: model.
         sensors: whether sensor data are among the results.
@@ -122,6 +127,8 @@ class StepJacobian:
         memory, nv, na, nu = self.course.d._memory, m.nv, m.na, m.nu
         rows, columns = 2 * nv + na + (m.nsensordata if sensors else 0), 2 * nv + na + nu
         self.matrix = np.zeros((rows, columns))
+        nx = 2 * nv + na
+        self.A, self.B = self.matrix[:nx, :nx], self.matrix[:nx, nx:]
         seeds, outcome = np.zeros((max(columns, 1), LANES)), np.zeros((max(rows, 1), LANES))
         memory.attach("work.jacobian", self.matrix.reshape(-1))
         memory.attach("work.outcome", np.zeros(rows))
