@@ -98,6 +98,16 @@ def trajectory_row(load: Callable[[Any], Any], solve: Callable[[ilqr.Dynamics], 
     }
 
 
+def each_piece(of_piece: identify.Sensitivities) -> identify.Sensitivities:
+    """Sensitivities of all pieces from a function for one."""
+
+    def of_all(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
+        return np.array([of_piece(parameters, *piece) for piece in zip(states, controls, strict=True)])
+
+    return of_all
+
+
+@each_piece
 def step_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
     """Sensitivities of a piece from differences of each of its steps: by the state, and by each parameter."""
     m, d = parameters.m, parameters.d
@@ -126,6 +136,7 @@ def step_sensitivities(parameters: identify.Parameters, states: np.ndarray, cont
     return found
 
 
+@each_piece
 def piece_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
     """The same from differences of the piece as a whole, which takes no Jacobians."""
     m, values = parameters.m, parameters.get()
@@ -151,11 +162,12 @@ def identification_row(task: identify.Task, theirs: identify.Sensitivities) -> d
     def derivatives(engine: Any, sensitivities: identify.Sensitivities) -> float:
         m = engine.MjModel.from_xml_string(task.xml)
         parameters = identify.Parameters(m, engine.MjData(m), task.numbers)
-        times = np.arange(100) * m.opt.timestep
+        times = np.arange(400) * m.opt.timestep
         motion = identify.measure(engine, m, np.array([task.force(t) for t in times]), 0.0, 20)
+        states, controls = motion.pieces()
+        sensitivities(parameters, states, controls)  # makes what is kept
         begin = time.thread_time()
-        for states, controls in zip(*motion.pieces(), strict=True):
-            sensitivities(parameters, states, controls)
+        sensitivities(parameters, states, controls)
         return time.thread_time() - begin
 
     alone = paired_ratio(lambda: derivatives(cardan, identify.exact_sensitivities), lambda: derivatives(mujoco, theirs))

@@ -137,10 +137,15 @@ COLUMNS: dict[str, Columns] = {
     },
     "growth_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
     "derivative_gradients": {
+        "dofs": number("nv", ".0f"),
         "÷ steps": number("ratio", ".1f"),
         "single pairs": low_to_high,
         "ms": number("ours", ".2f", 1e3),
         "steps, ms": number("reference", ".2f", 1e3),
+        "every 10th step kept, ÷ steps": number("spaced", ".1f"),
+        "KB": number("memory", ",.0f"),
+        "KB, every 10th": number("memory_spaced", ",.0f"),
+        "A' x, % of it": number("products", ".1f", 1e2),
     },
     "derivative_accuracy": {
         key: number(key, ".0f") for key in ("states", "compared", "changing", "cornered", "unresolved", "beyond")

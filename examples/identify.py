@@ -21,6 +21,7 @@ from tangent_space import differences
 
 import cardan
 import cardan.rollout
+from cardan.batch import Batch
 
 BOX = """
 <mujoco model="sliding box">
@@ -124,6 +125,7 @@ class Parameters:
 
     def __init__(self, m: Any, d: Any, names: tuple[str, ...]) -> None:
         self.m, self.d, self.names = m, d, names
+        self._batch: tuple[Batch, Parameters] | None = None
         self.places = [
             (name.split("[")[0], tuple(int(k) for k in name.split("[")[1][:-1].split(","))) for name in names
         ]
@@ -134,6 +136,13 @@ class Parameters:
     def get(self) -> np.ndarray:
         """Their values."""
         return np.array([getattr(self.m, name)[where] for name, where in self.places])
+
+    def batch(self, count: int) -> tuple[Batch, Parameters]:
+        """Worlds that the pieces are simulated in, and the parameters of their model."""
+        if self._batch is None:
+            worlds = Batch(self.m, count, nthread=1)
+            self._batch = worlds, Parameters(worlds.model, self.d, self.names)
+        return self._batch
 
     def put(self, values: np.ndarray) -> None:
         """Set them, and the inertia that belongs to masses."""
@@ -187,15 +196,16 @@ def measure(engine: Any, m: Any, controls: np.ndarray, noise: float, piece: int)
 
 
 def exact_sensitivities(parameters: Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
-    """Derivatives of the states of a piece by the parameters, (nstep + 1, 2 nv, number of parameters)."""
-    m, d = parameters.m, parameters.d
-    cardan.mj_resetData(m, d)
-    d.qpos[:], d.qvel[:] = states[0, : m.nq], states[0, m.nq :]
-    inertia = {k: f"body_inertia[{parameters.places[k][1][0]}]" for k in parameters.inertia}
-    found = cardan.record(m, d, len(controls), controls).sensitivities([*parameters.names, *inertia.values()])
-    columns = [found[name][0] for name in parameters.names]
+    """Derivatives of the states of all pieces by the parameters, (n, nstep + 1, 2 nv, number of parameters)."""
+    batch, own = parameters.batch(len(states))
+    own.put(parameters.get())
+    batch.qpos, batch.qvel = states[:, 0, : own.m.nq], states[:, 0, own.m.nq :]
+    batch.qacc_warmstart = 0.0
+    inertia = {k: f"body_inertia[{own.places[k][1][0]}]" for k in own.inertia}
+    found = batch.record(controls.shape[1], controls).sensitivities([*own.names, *inertia.values()])
+    columns = [found[name][0] for name in own.names]
     for k, name in inertia.items():
-        columns[k] = columns[k] + found[name][0] @ parameters.inertia[k]
+        columns[k] = columns[k] + found[name][0] @ own.inertia[k]
     return np.stack(columns, axis=-1)
 
 
@@ -226,7 +236,7 @@ def identify(
     Args:
         task: the task.
         engine: the module that simulates.
-        sensitivities: derivatives of states by parameters, from these, the states of a piece, and its controls.
+        sensitivities: derivatives of states by parameters, from these, the states of all pieces, and their controls.
         seconds: length of the recording.
         rounds: at most.
         noise: standard deviation of what is measured, in m, rad and per second.
@@ -245,8 +255,7 @@ def identify(
 
     def slopes_at(logs: np.ndarray) -> np.ndarray:
         parameters.put(np.exp(logs))
-        found = [sensitivities(parameters, *piece) for piece in zip(states, controls, strict=True)]
-        slopes = np.array(found)[:, :, list(task.compared)]
+        slopes = sensitivities(parameters, states, controls)[:, :, list(task.compared)]
         return (slopes * np.exp(logs)).reshape(-1, len(logs))
 
     logarithms, damping, gain, moved = np.log(found.truth * task.guess), 1e-3, 1.0, 1.0

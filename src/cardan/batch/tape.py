@@ -65,7 +65,9 @@ class BatchTape:
 
     @staticmethod
     def _spread(work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
-        """Do some work for each item, the k-th in the k-th thread."""
+        """Do some work for each item, the k-th in the k-th thread; for a single one in the caller's."""
+        if len(items) == 1:
+            return [work(items[0])]
         jobs = [worker_thread(k).submit(work, item) for k, item in enumerate(items)]
         return [job.result() for job in jobs]
 

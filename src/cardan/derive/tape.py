@@ -69,11 +69,13 @@ class Tape:
         controls: controls of each step, (nstep, nu).
         qpos, qvel, act: states before each step that is kept and after the last step, (number of these, ...).
         sensordata: sensor data of each step, (nstep, nsensordata).
+        nkept: how many numbers are kept of what steps start from.
     """
 
     def __init__(self, recorded: Recorded) -> None:
         self._recorded = recorded
         self.m, self.nstep = recorded.m, recorded.nstep
+        self.nkept = recorded.rows.size
         self.controls, self.sensordata = recorded.controls[0], recorded.sensordata[0]
         self.qpos, self.qvel, self.act = (recorded.layout.field(recorded.rows[0], name) for name in STATE)
 
