@@ -275,8 +275,8 @@ def identify(
             new = residuals(logarithms + change)
             gain = 1.0 - loss(new, scale) / loss(residual, scale)
             damping *= 10.0 if gain <= 0.0 else 0.1
-        if gain > 0.0:
-            logarithms, residual, moved = logarithms + change, new, float(np.abs(change).max())
+            if gain > 0.0:
+                logarithms, residual, moved = logarithms + change, new, float(np.abs(change).max())
     found.seconds = time.process_time() - begin
     return found
 
