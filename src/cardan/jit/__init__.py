@@ -2,7 +2,18 @@
 
 from cardan.jit.driver.program import Program, addresses
 from cardan.jit.front.pointers import call_collider, call_stage, stack_array, stack_int_array
-from cardan.jit.front.stage import CALLBACK_FAILED, COLLIDER_MISSING, OK, Abi, collider, entry, exact, kernel, stage
+from cardan.jit.front.stage import (
+    CALLBACK_FAILED,
+    COLLIDER_MISSING,
+    OK,
+    Abi,
+    collider,
+    entry,
+    exact,
+    kernel,
+    side_by_side,
+    stage,
+)
 from cardan.jit.memory.fields import Field
 from cardan.jit.memory.struct import Struct, StructMemory
 from cardan.jit.mode import jit_enabled
@@ -24,6 +35,7 @@ __all__ = [
     "exact",
     "jit_enabled",
     "kernel",
+    "side_by_side",
     "stack_array",
     "stack_int_array",
     "stage",

@@ -12,7 +12,7 @@ from typing import Any
 from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import CONE
 from cardan.enums.options import mjtDisableBit
-from cardan.jit import OK, kernel, stage
+from cardan.jit import OK, kernel, side_by_side, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H, GROW_J
 from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense, start_dense_hessian
@@ -47,6 +47,7 @@ ROUNDING = 1e-15  # relative error of a cost, which is a sum of terms that aren'
 
 
 @stage
+@side_by_side
 def solve(m: Model, d: Data) -> int:
     """Acceleration and constraint forces, for models of any size (see `solve_islands`)."""
     return solve_islands(m, d, True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -81,9 +81,18 @@ def exact(function: F) -> F:
     return function
 
 
+def side_by_side(function: F) -> F:
+    """Let numbers of a stage that stand side by side in a row become vectors, too. Stands below `stage`.
+
+    Loops do so everywhere; this is about what is written out, or unrolled. It makes some stages faster, others slower.
+    """
+    function.__dict__["__cardan_side_by_side__"] = True
+    return function
+
+
 def stage(function: F) -> F:
     """Mark a function of ``(m, d)`` as a stage. It returns a status: 0, or a request to the driver (see `driver`)."""
-    return entry(function, STAGE_ABI)
+    return entry(function, replace(STAGE_ABI, side_by_side="__cardan_side_by_side__" in function.__dict__))
 
 
 def collider(function: F) -> F:
