@@ -280,3 +280,17 @@ def test_normals_far_from_that_of_their_triangle_are_not_used(degrees: float, ti
     shape = assets.shapes[assets.mesh_shape[0, 0]]
     own = model.mesh_normal[model.mesh_facenormal[0, 0]]
     np.testing.assert_allclose(shape.normal[shape.face[0, 0]], own if tilted else flat, atol=1e-6)
+
+
+def test_of_two_surfaces_in_one_place_the_later_is_seen() -> None:
+    model = cardan.MjModel.from_xml_string("""<mujoco><worldbody>
+      <camera name="front" pos="0 0 3"/>
+      <geom type="box" size="1 1 .5"/><geom type="box" size="1 1 .5"/>
+    </worldbody></mujoco>""")
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    with cardan.Renderer(model, 24, 32, threads=1) as renderer:
+        renderer.enable_segmentation_rendering()
+        renderer.update_scene(data, "front")
+        segments = renderer.render()
+    assert (segments[12, 16] == (1, mjtObj.mjOBJ_GEOM.value)).all()

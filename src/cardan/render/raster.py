@@ -80,7 +80,7 @@ def fill_whole(f: Frame, view: int, tri: int, samples: int, left: int, bottom: i
                 right, up = f.lane_x[lane], f.lane_y[lane]
                 before, shown = f.tile_near[base + lane], f.tile_tri[base + lane]
                 here = near + near_x * right + near_y * up
-                closer = (here > before) & (here <= limit + limit_x * right + limit_y * up)
+                closer = (here >= before) & (here <= limit + limit_x * right + limit_y * up)
                 f.tile_near[base + lane] = here if closer else before
                 f.tile_tri[base + lane] = number if closer else shown
 
@@ -101,7 +101,7 @@ def block_of(f: Frame, view: int, tri: int, x: int, y: int) -> Block:
 
 @kernel
 def test_sample(block: Block, right: float, up: float, near: float) -> tuple[float, bool]:
-    """Nearness of a triangle at a place in a block, and whether it is nearer than what is `near` there."""
+    """Nearness of a triangle at a place in a block, and whether it is seen: of two as near, the one drawn last is."""
     e0, a0, b0, from0, e1, a1, b1, from1, e2, a2, b2, from2, here, near_x, near_y, limit, limit_x, limit_y = block
     here += near_x * right + near_y * up
     inside = (
@@ -109,7 +109,7 @@ def test_sample(block: Block, right: float, up: float, near: float) -> tuple[flo
         & (e1 + a1 * right + b1 * up >= from1)
         & (e2 + a2 * right + b2 * up >= from2)
     )
-    return (here, inside & (here > near) & (here <= limit + limit_x * right + limit_y * up))
+    return (here, inside & (here >= near) & (here <= limit + limit_x * right + limit_y * up))
 
 
 @kernel
