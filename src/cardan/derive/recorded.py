@@ -135,11 +135,10 @@ class Recorded:
         if n == 0 or worlds == 0:
             rows[:, 0] = self._row_of(d) if starts is None else starts
             return rows
-        arrays: dict[str, np.ndarray] = {"tape": rows, "tape_control": controls}
-        if starts is not None:
-            arrays["tape_starts"] = np.ascontiguousarray(starts)
-        if sensordata is not None:
-            arrays["tape_sensordata"] = sensordata
+        nothing = np.zeros(0)
+        arrays: dict[str, np.ndarray] = {"tape": rows, "tape_control": controls, "tape_gain": nothing}
+        arrays["tape_starts"] = nothing if starts is None else np.ascontiguousarray(starts)
+        arrays["tape_sensordata"] = nothing if sensordata is None else sensordata
         if feedback is not None:
             arrays |= {"tape_reference": feedback.states, "tape_gain": feedback.gains}
             arrays |= {"tape_qpos": np.zeros(m.nq), "tape_deviation": np.zeros(2 * m.nv + m.na)}
