@@ -120,12 +120,14 @@ def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
     length = norm3(across)
     if length < MINVAL:
         across = (d.geom_xmat[geom2, 0] * radius, d.geom_xmat[geom2, 3] * radius, d.geom_xmat[geom2, 6] * radius)
+        slant = dot3(normal, across)
     else:
         across = scale3(across, radius / length)
+        slant = -radius * length  # normal . across, whose rounding error grows with 1 / length
     half = scale3(axis, m.geom_size[geom2, 1])
 
     height = plane_height(d, geom1, center)
-    rise, slant = dot3(normal, half), dot3(normal, across)
+    rise = dot3(normal, half)
 
     # lowest point of each rim
     lower = add3(center, half)
