@@ -148,7 +148,8 @@ COLUMNS: dict[str, Columns] = {
         "A' x, % of it": number("products", ".1f", 1e2),
     },
     "derivative_accuracy": {
-        key: number(key, ".0f") for key in ("states", "compared", "changing", "cornered", "unresolved", "beyond")
+        key: number(key, ".0f")
+        for key in ("states", "contacts", "compared", "changing", "cornered", "unconverged", "unresolved", "beyond")
     }
     | {"largest error of compared": number("largest", ".0e")},
     "derivative_fuzz": {
