@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from cardan.jit import Field, Struct, StructMemory
-from cardan.jit.memory.struct import layout_of
+from cardan.jit.memory.struct import Link, address_of, buffer_without, layout_of
 
 STRUCT = Struct(
     "MemoryTest",
@@ -49,19 +50,41 @@ def test_new_arrays_and_links() -> None:
         array = memory.arrays[name]
         assert memory.slots[STRUCT.slot[name]].tolist() == [array.ctypes.data, len(array), array.size // len(array)]
         assert array.ctypes.data % 8 == 0
-    other.link(memory, {"table": "table"})
+    other.link(memory, Link({"table": "table"}))
     assert "table" in other.arrays
     assert other.arrays["table"] is memory.arrays["table"]
     assert other.slots[STRUCT.slot["table"]].tolist() == memory.slots[STRUCT.slot["table"]].tolist()
 
 
-def test_arrays_attached_together_are_those_attached_one_by_one() -> None:
+def test_a_link_shows_an_array_flat_where_its_own_field_is() -> None:
+    source, flat = StructMemory(STRUCT, {"n": 1, "m": 1}), StructMemory(STRUCT, {"n": 1, "m": 1})
+    source.attach("rows", np.arange(6, dtype=np.int32).reshape(2, 3))
+    flat.link(source, Link({"table": "rows"}))
+    assert flat.arrays["table"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert flat.slots[STRUCT.slot["table"], 0] == source.slots[STRUCT.slot["rows"], 0]
+
+
+@pytest.mark.parametrize("array", [np.zeros(3), np.zeros((4, 4))[:, 1], np.arange(6)[2:]])
+def test_address_of_an_array(array: np.ndarray) -> None:
+    assert address_of(array) == array.ctypes.data
+    array.flags.writeable = False
+    assert address_of(array) == array.ctypes.data
+
+
+def test_a_buffer_without_what_the_caller_fills() -> None:
+    buffer = buffer_without(STRUCT, {"n": 3, "m": 2}, ())
+    assert not buffer.any()
+    assert len(buffer) == StructMemory(STRUCT, {"n": 3, "m": 2}).buffer.nbytes
+
+
+def test_shared_arrays_are_those_attached_one_by_one() -> None:
     memory, other = StructMemory(STRUCT, {"n": 1, "m": 1}), StructMemory(STRUCT, {"n": 1, "m": 1})
     tables = {"table": np.arange(4, dtype=np.int32), "rows": np.zeros((2, 3), np.int32)}
-    memory.attach_all(tables)
-    memory.attach_all({})
     for name, table in tables.items():
         other.attach(name, table)
+    memory.share(other.shared(tables))
+    memory.share(other.shared(()))
+    for name, table in tables.items():
         assert memory.arrays[name] is table
         slot = STRUCT.slot[name]
         assert memory.slots[slot].tolist() == other.slots[slot].tolist()

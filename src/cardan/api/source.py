@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cardan.mjcf.canonical.numbers import statistics
 
@@ -11,18 +11,31 @@ if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
 
-class Source(NamedTuple):
+class Source:
     """What a model was compiled from.
 
-    Attributes:
-        tree: the model tree.
+    Args:
+        tree: the model tree, which nobody else uses.
         sizes: sizes of the compiled model.
         statistic: statistics that the compiler found.
     """
 
-    tree: ModelTree
-    sizes: dict[str, int]
-    statistic: dict[str, object]
+    __slots__ = ("_rests", "_tree", "sizes", "statistic")
+
+    def __init__(self, tree: ModelTree, sizes: dict[str, int], statistic: dict[str, object]) -> None:
+        self._tree = tree
+        self._rests = True
+        self.sizes = sizes
+        self.statistic = statistic
+        tree.lay_down()
+
+    @property
+    def tree(self) -> ModelTree:
+        """The model tree."""
+        if self._rests:
+            self._tree.take_up()
+            self._rests = False
+        return self._tree
 
 
 _last: list[Source] = []
@@ -30,7 +43,7 @@ _last: list[Source] = []
 
 def remember(m: MjModel, tree: ModelTree) -> MjModel:
     """Note what a model was compiled from, so that it can be written as XML; gives the model back."""
-    source = Source(tree, dict(m._memory.sizes), statistics(m))
+    source = Source(tree, m._memory.sizes, statistics(m))
     m._source = source
     _last[:] = [source]
     return m

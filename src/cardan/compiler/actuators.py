@@ -32,9 +32,34 @@ _MOST_ACTIVATIONS = 100_000
 
 def add_actuators(build: Build) -> None:
     """Actuators, in the user's order: columns ``actuator_*``."""
+    alike: dict[_Key, tuple[dict[str, Any], Any]] = {}
     for element in build.tree.section("actuator").children:
-        build.rows["actuator"].append(_actuator(build, element, element.resolved()))
+        key = _key(element)
+        known = alike.get(key) if key else None
+        if known:
+            row = {**known[0], "actuator_trnid": (build.ids["joint"][element.attributes["joint"]], -1)}
+            build.enter("actuator", element.name)
+            build.user("actuator", element, known[1])
+        else:
+            values = element.resolved()
+            row = _actuator(build, element, values)
+            # what has activations or inherits a range depends on more than its attributes
+            if key and not row["actuator_actnum"] and not values.get("inheritrange"):
+                alike[key] = row, values["user"]
+        build.rows["actuator"].append(row)
     build.put_rows("actuator")
+
+
+_Key = tuple[str, int, tuple[Any, ...]]
+
+
+def _key(element: Element) -> _Key | None:
+    """What actuators on joints have in common whose rows differ in the joint alone; None for all other actuators."""
+    given = element.attributes
+    if "joint" not in given or element.tag == "plugin":
+        return None
+    others = tuple([item for item in given.items() if item[0] != "name" and item[0] != "joint"])
+    return element.tag, id(element.default_class), others
 
 
 def _transmission(build: Build, element: Element, values: dict[str, Any]) -> tuple[int, int, int]:

@@ -113,6 +113,10 @@ class Build:
         self._rows[field] = self.sizes[str(MODEL.by_name[field].shape[0])] = start + len(rows)
         return start
 
+    def reserve(self, field: str, count: int) -> None:
+        """Leave room for rows of a field before those of its blocks: they are filled when the model is there."""
+        self._rows[field] = count
+
     def dropped(self, element: Element) -> bool:
         """Whether the compiler leaves the element out, because it is only there to be seen (``discardvisual``)."""
         return element in self.discarded

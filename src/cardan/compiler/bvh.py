@@ -1,111 +1,202 @@
 """Bounding volume hierarchies of bodies (spec: computation, "Collision detection", mid phase).
 
 The tree of a body is binary and axis-aligned in the body's inertial frame. A node is split at the median of its geoms'
-positions along the longest side of its box; among positions that agree to 1e-14 the user's order holds.
+positions along the longest side of its box; among positions that agree to 1e-14 the user's order holds. The trees are
+made natively, in the arrays of a model whose bodies and geoms are there.
 """
 
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.shapes import PLANE_HALF
-from cardan.maths.pose import IDENTITY
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.driver.direct import call, native_over
+from cardan.jit.front.stage import exact
+from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat
-from cardan.maths.vector import add3, scale3, sub3
+from cardan.maths.vector import add3, get3, get4, scale3, set3, sub3
+from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
-    from cardan.compiler.nodes import Body, Geom
-    from cardan.maths.pose import Vec3
-
+    from cardan.model.mjmodel import MjModel
 
 _SAME = 1e-14  # positions that differ by no more count as equal
+_ENDLESS = PLANE_HALF[0]
+_IN_MODEL = Link({
+    "adr": "body_bvhadr",
+    "num": "body_bvhnum",
+    "depth": "bvh_depth",
+    "child": "bvh_child",
+    "nodeid": "bvh_nodeid",
+    "aabb": "bvh_aabb",
+})  # fmt: skip
+
+BODY_TREES = Struct(
+    "BodyTrees",
+    [
+        Field("adr", "i4", ("any",), "first node of each body's tree, or -1, written"),
+        Field("num", "i4", ("any",), "number of nodes of each body's tree, written"),
+        Field("depth", "i4", ("any",), "distance of each node from the root, written"),
+        Field("child", "i4", ("any", 2), "children of each node, or -1, written"),
+        Field("nodeid", "i4", ("any",), "geom of a leaf, or -1, written"),
+        Field("aabb", "f8", ("any", 6), "centre and half sides of each node, written"),
+        Field("pos", "f8", ("any", 3), "scratch: position of each geom in its body's inertial frame"),
+        Field("centre", "f8", ("any", 3), "scratch: centre of the box around it, along the axes of that frame"),
+        Field("half", "f8", ("any", 3), "scratch: half sides of that box"),
+        Field("order", "i4", ("any",), "scratch: geoms in the order of the leaves"),
+        Field("first", "i4", ("any",), "scratch: place in that order of the first geom of each node"),
+        Field("count", "i4", ("any",), "scratch: number of its geoms"),
+    ],
+    readonly=False,
+)
 
 
-class Box(NamedTuple):
-    """A geom's position and its bounding box, centre and half sides, in its body's inertial frame."""
-
-    geom: int
-    pos: Vec3
-    centre: Vec3
-    half: Vec3
-
-
-def put_bvh(build: Build) -> None:
-    """Columns ``bvh_*`` and ``body_bvh*``; geoms that never collide are left out."""
+def reserve_trees(build: Build) -> None:
+    """Make room for the trees of all bodies, before those of meshes and flexes; only geoms that may collide count."""
+    count = 0
     for body in build.bodies:
-        boxes = [_box(body, geom) for geom in body.geoms if geom.collides]
-        start = len(build.columns["bvh_depth"])
-        if boxes:
-            _add_node(build, start, boxes, 0)
-        number = len(build.columns["bvh_depth"]) - start
-        build.put(body_bvhadr=start if number else -1, body_bvhnum=number)
-    build.sizes["nbvh"] = build.sizes["nbvhstatic"] = len(build.columns["bvh_depth"])
+        colliding = sum(1 for geom in body.geoms if geom.contype or geom.conaffinity)
+        count += max(0, 2 * colliding - 1)
+    for field in ("bvh_depth", "bvh_child", "bvh_nodeid", "bvh_aabb"):
+        build.reserve(field, count)
+    build.sizes["nbvh"] = build.sizes["nbvhstatic"] = count
 
 
-def _box(body: Body, geom: Geom) -> Box:
-    """The box around a geom's own bounding box, with sides along the axes of the body's inertial frame."""
-    back = neg_quat(body.iquat)
-    pos = rot_vec_quat(sub3(geom.pos, body.ipos), back)
-    centre = add3(geom.pos, rot_vec_quat(geom.centre, geom.quat))
-    centre = rot_vec_quat(sub3(centre, body.ipos), back)
-    turn = mul_quat(back, geom.quat)
-    if turn == IDENTITY[1]:
-        return _between(geom.id, pos, centre, geom.half)
-    r = [abs(value) for value in quat2mat(turn)]
-    x, y, z = geom.half
-    half = (r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z, r[6] * x + r[7] * y + r[8] * z)
-    return _between(geom.id, pos, centre, half)
+def fill_trees(m: MjModel) -> None:
+    """Fill ``body_bvh*``, and the rows of ``bvh_*`` of bodies, of a model with bodies and geoms."""
+    memory, sizes = StructMemory(BODY_TREES, {}), m._memory.sizes
+    memory.link(m._memory, _IN_MODEL)
+    ngeom, nodes = sizes["ngeom"], 2 * sizes["ngeom"]
+    memory.attach_new({"pos": ngeom, "centre": ngeom, "half": ngeom})
+    memory.attach_new({"order": ngeom, "first": nodes, "count": nodes})
+    call(find_body_trees, m._memory, memory)
 
 
-def _between(geom: int, pos: Vec3, centre: Vec3, half: Vec3) -> Box:
-    """The box between its two corners: endless boxes lose there what rounding takes from their centres."""
+@native_over("Model", "BodyTrees")
+@exact
+def find_body_trees(m: Model, s: Any, _unused: int, _neither: int) -> int:
+    """Fill all trees, body by body."""
+    start = 0
+    for body in range(m.nbody):
+        n = _collect(m, s, body)
+        number = 2 * n - 1 if n > 0 else 0
+        s.adr[body] = start if n > 0 else -1
+        s.num[body] = number
+        if n > 0:
+            s.depth[start], s.first[0], s.count[0] = 0, 0, n
+        for node in range(number):
+            _fill_node(s, start, node)
+        start += number
+    return 0
+
+
+@kernel
+def _collect(m: Model, s: Any, body: int) -> int:
+    """Find the boxes of the geoms of a body that may collide, and list these; returns their number."""
+    n = 0
+    for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+        if m.geom_contype[geom] != 0 or m.geom_conaffinity[geom] != 0:
+            _find_box(m, s, body, geom)
+            s.order[n] = geom
+            n += 1
+    return n
+
+
+@kernel
+def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
+    """The box around a geom's own bounding box, with sides along the axes of the body's inertial frame.
+
+    It lies between its two corners: endless boxes lose there what rounding takes from their centres.
+    """
+    pos, quat, ipos = get3(m.geom_pos, geom), get4(m.geom_quat, geom), get3(m.body_ipos, body)
+    back = neg_quat(get4(m.body_iquat, body))
+    x, y, z = m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5]
+    own = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
+    centre = rot_vec_quat(sub3(add3(pos, rot_vec_quat(own, quat)), ipos), back)
+    turn = mul_quat(back, quat)
+    half = (x, y, z)
+    if turn[0] != 1.0 or turn[1] != 0.0 or turn[2] != 0.0 or turn[3] != 0.0:
+        r = quat2mat(turn)
+        half = (
+            abs(r[0]) * x + abs(r[1]) * y + abs(r[2]) * z,
+            abs(r[3]) * x + abs(r[4]) * y + abs(r[5]) * z,
+            abs(r[6]) * x + abs(r[7]) * y + abs(r[8]) * z,
+        )
     low, high = sub3(centre, half), add3(centre, half)
-    return Box(geom, pos, scale3(add3(low, high), 0.5), scale3(sub3(high, low), 0.5))
+    set3(s.pos, geom, rot_vec_quat(sub3(pos, ipos), back))
+    set3(s.centre, geom, scale3(add3(low, high), 0.5))
+    set3(s.half, geom, scale3(sub3(high, low), 0.5))
 
 
-def _bounds(boxes: list[Box]) -> tuple[Vec3, Vec3]:
-    """Centre and half sides of the box around boxes."""
-    low = [min(box.centre[k] - box.half[k] for box in boxes) for k in range(3)]
-    high = [max(box.centre[k] + box.half[k] for box in boxes) for k in range(3)]
-    centre = (0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2]))
-    return centre, (0.5 * (high[0] - low[0]), 0.5 * (high[1] - low[1]), 0.5 * (high[2] - low[2]))
+@kernel
+def _fill_node(s: Any, start: int, node: int) -> None:
+    """Fill a node of the tree that begins at `start`, and begin its children; parents come before children."""
+    at, first, n = start + node, s.first[node], s.count[node]
+    s.child[at, 0] = -1
+    s.child[at, 1] = -1
+    s.nodeid[at] = s.order[first] if n == 1 else -1
+    if n == 1:
+        for k in range(3):
+            s.aabb[at, k] = s.centre[s.order[first], k]
+            s.aabb[at, 3 + k] = s.half[s.order[first], k]
+        return
+    for k in range(3):
+        low, high = inf, -inf
+        for i in range(first, first + n):
+            centre, half = s.centre[s.order[i], k], s.half[s.order[i], k]
+            low = min(low, centre - half)
+            high = max(high, centre + half)
+        s.aabb[at, k] = 0.5 * (low + high)
+        s.aabb[at, 3 + k] = 0.5 * (high - low)
+    _sort(s, first, n, _longest(s.aabb[at, 3], s.aabb[at, 4], s.aabb[at, 5]))
+    left, right, few = node + 1, node + 2 * (n // 2), n // 2
+    s.child[at, 0] = left
+    s.child[at, 1] = right
+    s.first[left], s.count[left], s.depth[start + left] = first, few, s.depth[at] + 1
+    s.first[right], s.count[right], s.depth[start + right] = first + few, n - few, s.depth[at] + 1
 
 
-def _longest(half: Vec3) -> int:
+@kernel
+def _longest(x: float, y: float, z: float) -> int:
     """The axis of the longest side; the first of equals, but the second of endless ones, as the reference."""
-    if half[0] == half[1] >= PLANE_HALF[0]:
+    if x == y and x >= _ENDLESS:
         return 1
-    return max(range(3), key=lambda k: half[k])
+    if x >= y and x >= z:
+        return 0
+    return 1 if y >= z else 2
 
 
-def _by_position(boxes: list[Box], axis: int) -> list[Box]:
-    """Boxes in the order of their geoms' positions along an axis, those at the same one in the user's order."""
-    group, ordered = 0, []
-    last = -inf
-    for box in sorted(boxes, key=lambda box: box.pos[axis]):
-        group += box.pos[axis] - last > _SAME
-        last = box.pos[axis]
-        ordered.append((group, box.geom, box))
-    return [box for _, _, box in sorted(ordered)]
+@kernel
+def _sort(s: Any, first: int, n: int, axis: int) -> None:
+    """Sort the geoms of a node by their positions along an axis, those at the same one in the user's order."""
+    _shell_sort(s, first, n, axis)
+    begin = first
+    for i in range(first + 1, first + n + 1):
+        if i == first + n or s.pos[s.order[i], axis] - s.pos[s.order[i - 1], axis] > _SAME:
+            _shell_sort(s, begin, i - begin, -1)
+            begin = i
 
 
-def _add_node(build: Build, start: int, boxes: list[Box], depth: int) -> int:
-    """Add the tree over boxes, root first; return the root's number in the body's tree."""
-    columns = build.columns
-    number = len(columns["bvh_depth"]) - start
-    if len(boxes) == 1:
-        box = boxes[0]
-        build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=box.geom, bvh_aabb=(*box.centre, *box.half))
-        return number
-    centre, half = _bounds(boxes)
-    build.put(bvh_depth=depth, bvh_child=(-1, -1), bvh_nodeid=-1, bvh_aabb=(*centre, *half))
-    # split at the median along the longest side
-    axis = _longest(half)
-    ordered = _by_position(boxes, axis)
-    middle = len(ordered) // 2
-    left = _add_node(build, start, ordered[:middle], depth + 1)
-    right = _add_node(build, start, ordered[middle:], depth + 1)
-    columns["bvh_child"][start + number] = (left, right)
-    return number
+@kernel
+def _shell_sort(s: Any, first: int, n: int, axis: int) -> None:
+    """Sort a stretch of the list by position along an axis; of -1, by number (D. L. Shell, CACM 2, 1959)."""
+    gap = 1
+    while 3 * gap + 1 < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(first + gap, first + n):
+            geom, k = s.order[i], i
+            while k >= first + gap and _follows(s, s.order[k - gap], geom, axis):
+                s.order[k] = s.order[k - gap]
+                k -= gap
+            s.order[k] = geom
+        gap //= 3
+
+
+@kernel
+def _follows(s: Any, a: int, b: int, axis: int) -> bool:
+    """Whether a geom comes after another one, see `_shell_sort`."""
+    return a > b if axis < 0 else s.pos[a, axis] > s.pos[b, axis]

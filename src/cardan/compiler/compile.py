@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from cardan.compiler.arena import put_memory
 from cardan.compiler.assets import add_assets
 from cardan.compiler.bodies import add_bodies, put_bodies
 from cardan.compiler.build import KINDS, Build
-from cardan.compiler.bvh import put_bvh
+from cardan.compiler.bvh import fill_trees, reserve_trees
 from cardan.compiler.columns import fill_columns
 from cardan.compiler.constants import complete_constants
 from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
@@ -30,7 +31,7 @@ from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
 from cardan.errors import MjcfError, PluginError
 from cardan.jit.memory.struct import layout_of
-from cardan.model.mjmodel import MjModel
+from cardan.model.mjmodel import SIZES, MjModel
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ _COLUMN_SIZES: dict[str, str] = {
     "npluginattr": "plugin_attr",
 }
 _LARGEST_MEMORY = 8 * 2**30
+_NO_CAPACITIES = dict.fromkeys(CAPACITIES, 0)
+_LAST = frozenset(("tex_rgb",))
+"""Bulk data on which nothing depends: it is filled in last, since it drives all that is in use out of the caches."""
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 
 
@@ -89,6 +93,7 @@ def _compiled(tree: ModelTree) -> MjModel:
         complete_constants(build, m)
     except PluginError as error:
         raise build.plugin_elements[error.instance].error(error.reason) from error
+    _fill_blocks(build, m, _LAST)
     m._mesh_poses = build.mesh_poses
     for body in build.bodies:
         body.parent = None  # bodies know one another: without this, they would live until the collector finds them
@@ -119,7 +124,7 @@ def _build_bodies(build: Build) -> None:
     for body in build.bodies:
         put_sameframes(build, body)
     put_topology(build)
-    put_bvh(build)
+    reserve_trees(build)
     if build.meshes:
         from cardan.compiler.meshes.columns import put_meshes
 
@@ -154,11 +159,11 @@ def _sizes(build: Build) -> dict[str, int]:
 
 def _check_memory(build: Build) -> None:
     """Refuse sizes that nobody can mean, before memory of that size is asked for."""
-    sizes = {name: build.sizes.get(name, 0) for name in SIZE_NAMES}
-    for struct, noun in ((MODEL, "model"), (DATA, "data")):
-        nbytes = layout_of(struct, frozenset(), None, sizes | dict.fromkeys(CAPACITIES, 0)).nbytes
+    sizes = SIZES | build.sizes
+    for struct, noun, most in ((MODEL, "model", sizes), (DATA, "data", sizes | _NO_CAPACITIES)):
+        nbytes = layout_of(struct, frozenset(), None, most).nbytes
         if nbytes > _LARGEST_MEMORY:
-            largest = max(sizes, key=lambda name: sizes[name])
+            largest = max(SIZE_NAMES, key=lambda name: sizes[name])
             reason = f"the {noun} would need {nbytes / 2**30:.1f} GiB; the largest size is {largest} = {sizes[largest]}"
             raise MjcfError(f"{reason}; at most {_LARGEST_MEMORY / 2**30:.0f} GiB are accepted")
 
@@ -167,6 +172,8 @@ def _pad_users(build: Build) -> None:
     """Fill user values up with zeros to the model's size."""
     for part in _USERS:
         size = build.sizes[f"nuser_{part}"]
+        if not size:
+            continue
         column = build.columns[f"{part}_user"]
         column[:] = [(*values, *[0.0] * (size - len(values))) for values in column]
 
@@ -175,13 +182,22 @@ def _fill(build: Build) -> MjModel:
     """An MjModel with the columns in its arrays."""
     _check_memory(build)
     _pad_users(build)
-    m = MjModel(build.sizes)
+    m = MjModel.for_filling(build.sizes, _LAST)
     fill_columns(m._memory, build.columns)
-    for name, blocks in build.blocks.items():
-        np.concatenate([block.ravel() for block in blocks], out=m._memory.arrays[name].reshape(-1), casting="unsafe")
+    _fill_blocks(build, m, build.blocks.keys() - _LAST)
+    fill_trees(m)
     m._memory.scalars["nbuffer"][0] = m._memory.buffer.nbytes
     put_settings(build.tree, m)
     fill_name_tables(build, m)
     m._plugins = tuple(build.plugin_names)
     m.finalize()
     return m
+
+
+def _fill_blocks(build: Build, m: MjModel, names: Collection[str]) -> None:
+    """Fill fields with their bulk data, which stands behind rows that are reserved."""
+    for name in names:
+        if name in build.blocks:
+            blocks = [block.ravel() for block in build.blocks[name]]
+            flat = m._memory.arrays[name].reshape(-1)
+            np.concatenate(blocks, out=flat[len(flat) - sum(map(len, blocks)) :], casting="unsafe")

@@ -13,7 +13,8 @@ import numpy as np
 from cardan.compiler.equalities import set_equality_data
 from cardan.compiler.initial import set_means
 from cardan.compiler.scratch import Scratch
-from cardan.compiler.weights import Inertia, tendon_weights
+from cardan.compiler.settings import put_fields
+from cardan.compiler.weights import Inertia
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.features import has_spatial_tendons, has_spatial_transmissions
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
-_MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.meansize": 0.2}
-"""Means of a model without dofs or bodies."""
 
 
 def set_const(m: MjModel, d: MjData | Scratch) -> None:
@@ -47,12 +46,6 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
     run_position_stages(m, d)
     inertia = Inertia(m, d)
     inertia.set_constants()
-    if m.ntendon:
-        m.tendon_length0[:] = d.ten_length
-        m.tendon_invweight0[:] = tendon_weights(m, d, inertia)
-    if m.nu:
-        m.actuator_length0[:] = d.actuator_length
-        m.actuator_acc0[:] = np.linalg.norm(inertia.solve(d.actuator_moment), axis=1)
     if m.nflex:
         from cardan.compiler.flexes.constants import set_flex_constants
 
@@ -72,13 +65,11 @@ def complete_constants(build: Build, m: MjModel) -> None:
     """
     d = _data(m)
     given = build.tree.section("statistic").resolved()
-    m._memory.set_scalars(_MEANS_OVER_NOTHING)
     set_const(m, d)
-    for name, value in given.items():
-        if value is not None:
-            setattr(m.stat, name, value)
+    put_fields(m, {f"stat.{name}": value for name, value in given.items() if value is not None})
     _apply_springdampers(build, m)
-    _apply_damping_ratios(m, d)
+    if any(bias[2] > 0.0 for bias in build.columns["actuator_biasprm"]):
+        _apply_damping_ratios(m, d)
     if m.nu:
         from cardan.compiler.lengthrange import set_length_ranges
 
@@ -120,9 +111,9 @@ def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
 
 def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
     """Lengths at which tendon springs are at rest, where the user left them to the spring positions of joints."""
-    automatic = (m.tendon_lengthspring == -1.0).all(axis=1)
-    if automatic.any():
-        moves = not np.array_equal(m.qpos_spring, m.qpos0)
+    automatic = [i for i, (low, high) in enumerate(m.tendon_lengthspring.tolist()) if low == high == -1.0]
+    if automatic:
+        moves = m.qpos_spring.tobytes() != m.qpos0.tobytes()
         if moves:
             d.qpos[:] = m.qpos_spring
             run_position_stages(m, d)

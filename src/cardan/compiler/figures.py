@@ -36,6 +36,7 @@ class Figure(NamedTuple):
 
 
 _ORIGIN = (0.0, 0.0, 0.0)
+_SURELY_FINITE = 1e50  # radius of a shape up to which its volume and its inertia are numbers
 
 
 def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
@@ -53,9 +54,10 @@ def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     pose, size = placed_shape(build, placed, values)
     check_size(element, word, size)
     found = _primitive(word, pose, size)
-    x, y, z = found.inertia(found.volume)
-    if not isfinite(found.volume + x + y + z):
-        raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size")
+    if found.radius > _SURELY_FINITE:
+        x, y, z = found.inertia(found.volume)
+        if not isfinite(found.volume + x + y + z):
+            raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size")
     return found
 
 

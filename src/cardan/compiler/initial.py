@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.mobility import find_mobilities
+import numpy as np
+
+from cardan.compiler.mobility import find_mobilities, weigh_actuators, weigh_tendons
 from cardan.compiler.statistics import find_extent, find_means
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtJoint
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
+from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, get3, get4, set3, set9, sub3
 from cardan.model.kernel_views import Model
+from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
     from cardan.compiler.scratch import Scratch
@@ -30,22 +34,27 @@ MASSLESS, NOT_FINITE = 1, 2
 """What `find_constants` refuses: a body without mass that slides; weights that are no numbers."""
 _LARGEST = 1.7e308
 
-_OF_DATA = {
+_OF_DATA = Link({
     **{name: name for name in ("xpos", "xquat", "xipos", "xanchor", "site_xpos", "geom_xpos", "subtree_com")},
     **{name: name for name in ("cinert", "cdof")},
     "inertia": "qM",
     "factor": "qLD",
     "pivot_inv": "qLDiagInv",
-}
+    **{name: name for name in ("ten_length", "ten_J", "ten_J_rownnz", "ten_J_rowadr", "ten_J_colind")},
+    **{name: name for name in ("actuator_length", "actuator_moment")},
+})  # fmt: skip
 _POSES = ("cam_pos", "cam_poscom", "cam_mat", "light_pos", "light_poscom", "light_dir")
-_OF_MODEL = {
+_OF_MODEL = Link({
     "subtreemass": "body_subtreemass",
     "diagonal": "dof_M0",
     "dof_weight": "dof_invweight0",
     "body_weight": "body_invweight0",
     "center": "stat.center",
     **{f"{name}0": f"{name}0" for name in _POSES},
-}
+    **{name: name for name in ("tendon_length0", "tendon_invweight0", "actuator_length0", "actuator_acc0")},
+})  # fmt: skip
+_MEANS = tuple(f"stat.{name}" for name in ("meaninertia", "meanmass", "meansize", "extent"))
+_MEAN_SLOTS = [MODEL.slot[name] for name in _MEANS]
 
 INITIAL = Struct(
     "Initial",
@@ -78,6 +87,13 @@ INITIAL = Struct(
         Field("mean", "f8", ("any",), "means of inertia, mass and size, and the extent, written (4,)"),
         Field("row", "f8", ("any",), "rows of nv numbers, one after the other"),
         Field("row_weight", "f8", ("any",), "x M^-1 x' of each row, written"),
+        *(Field(name, "f8", ("any",), "as in the data") for name in ("ten_length", "ten_J")),
+        *(Field(name, "i4", ("any",), "as in the data") for name in ("ten_J_rownnz", "ten_J_rowadr", "ten_J_colind")),
+        *(Field(name, "f8", ("any",), "as in the data") for name in ("actuator_length", "actuator_moment")),
+        Field("tendon_length0", "f8", ("any",), "length of each tendon, written"),
+        Field("tendon_invweight0", "f8", ("any",), "inverse weight of each tendon, written"),
+        Field("actuator_length0", "f8", ("any",), "length of each transmission, written"),
+        Field("actuator_acc0", "f8", ("any",), "acceleration that a unit force causes, written"),
     ],
     readonly=False,
 )
@@ -91,18 +107,17 @@ def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
     nbody, nv = m.nbody, m.nv
     memory.attach_new(
         {"arm": nbody, "articulated": 6 * nbody, "mobility": 6 * nbody, "force": nv, "pivot": nv}
-        | {"size": nbody, "low": 3, "high": 3, "mean": 4}
+        | {"size": nbody, "low": 3, "high": 3, "mean": 4, "row": nv}
     )
     return memory
 
 
 def set_means(m: MjModel, memory: StructMemory) -> None:
     """Fill ``m.stat``, when the lengths of flexes' edges are known; means over nothing stay as they are."""
-    stat = m.stat
-    memory.arrays["mean"][:] = (stat.meaninertia, stat.meanmass, stat.meansize, stat.extent)
+    scalars, mean = m._memory.slots.view(np.float64)[:, 0], memory.arrays["mean"]
+    mean[:] = scalars[_MEAN_SLOTS]
     call(find_statistics, m._memory, memory)
-    names = ("stat.meaninertia", "stat.meanmass", "stat.meansize", "stat.extent")
-    m._memory.set_scalars(dict(zip(names, memory.arrays["mean"].tolist(), strict=True)))
+    scalars[_MEAN_SLOTS] = mean
 
 
 @native_over("Model", "Initial")
@@ -115,7 +130,7 @@ def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @native_over("Model", "Initial")
 def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Masses, weights and poses; `MASSLESS` or `NOT_FINITE` if there are none."""
+    """Masses, weights, lengths and poses; `MASSLESS` or `NOT_FINITE` if there are none."""
     _sum_masses(m, s)
     for dof in range(m.nv):
         s.diagonal[dof] = s.inertia[m.dof_Madr[dof]]
@@ -126,6 +141,8 @@ def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
     if not _free_sliding(m, s):
         return MASSLESS
     _share_weights(m, s)
+    weigh_tendons(m, s)
+    weigh_actuators(m, s)
     return 0 if _finite_weights(m, s) else NOT_FINITE
 
 
@@ -201,6 +218,12 @@ def _share_weights(m: Model, s: Any) -> None:
 @kernel
 def _finite_weights(m: Model, s: Any) -> bool:
     """Whether all weights are numbers."""
+    for tendon in range(m.ntendon):
+        if not abs(s.tendon_invweight0[tendon]) <= _LARGEST:
+            return False
+    for i in range(m.nu):
+        if not abs(s.actuator_acc0[i]) <= _LARGEST:
+            return False
     for dof in range(m.nv):
         if not abs(s.dof_weight[dof]) <= _LARGEST:
             return False

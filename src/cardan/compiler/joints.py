@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.nodes import Joint
 from cardan.compiler.orientation import SHORTEST, frames_pose
@@ -23,8 +22,7 @@ _LARGEST_DOFS = 6
 _FREE: dict[str, Any] = {**JOINT_ROW.defaults, "type": "free", "limited": "false"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     """What joints with the same attributes have in common.
 
     Attributes:

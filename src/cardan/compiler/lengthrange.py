@@ -127,9 +127,11 @@ def set_length_ranges(build: Build, m: MjModel) -> None:
     given = compiler.child("lengthrange")
     values = given.resolved() if given is not None else dict(row.defaults)
     mode = row.attributes["mode"].keywords[values.pop("mode")]
-    ranges = LengthRanges(m, MjLROpt(mode=mode, **values))
-    kinds = [*zip(m.actuator_gaintype.tolist(), m.actuator_biastype.tolist(), strict=True)]
+    kinds = [*zip(build.columns["actuator_gaintype"], build.columns["actuator_biastype"], strict=True)]
     processed = {kind: is_processed(kind, mode) for kind in set(kinds)}
+    if True not in processed.values():
+        return
+    ranges = LengthRanges(m, MjLROpt(mode=mode, **values))
     for actuator, element in enumerate(build.tree.section("actuator").children):
         if not processed[kinds[actuator]]:
             continue

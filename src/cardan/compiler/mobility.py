@@ -11,10 +11,12 @@ Recursive formulation of operational space control, International Journal of Rob
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.dynamics.inertia import solve_ld, solve_lt
+from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
 from cardan.jit.driver.direct import native_over
 from cardan.maths.spatial import add6, add_scaled6, dot6, get6, get10, mul_inertia, set6
@@ -120,21 +122,48 @@ def find_mobilities(m: Model, s: Any) -> None:
         _weigh_body(s, body)
 
 
-@native_over("Model", "Initial")
-def solve_rows(m: Model, s: Any, count: int, _unused: int) -> int:
-    """Replace each of `count` rows x by M^-1 x."""
-    for k in range(count):
-        solve_ld(m, s.factor, s.pivot_inv, s.row, k * m.nv)
-    return 0
+@kernel
+def _row_weight(m: Model, s: Any, first: int) -> float:
+    """The weight x M^-1 x' of the row x that begins at `first`, which is used up."""
+    solve_lt(m, s.factor, s.row, first)
+    total = 0.0
+    for dof in range(m.nv):
+        total += s.row[first + dof] * s.row[first + dof] * s.pivot_inv[dof]
+    return total
+
+
+@kernel
+def weigh_tendons(m: Model, s: Any) -> None:
+    """Lengths of tendons, and inverse weights from their Jacobian in either storage."""
+    nv, compressed = m.nv, is_sparse(m)
+    for tendon in range(m.ntendon):
+        for dof in range(nv):
+            s.row[dof] = 0.0 if compressed else s.ten_J[tendon * nv + dof]
+        if compressed:
+            for k in range(s.ten_J_rowadr[tendon], s.ten_J_rowadr[tendon] + s.ten_J_rownnz[tendon]):
+                s.row[s.ten_J_colind[k]] = s.ten_J[k]
+        s.tendon_length0[tendon] = s.ten_length[tendon]
+        s.tendon_invweight0[tendon] = _row_weight(m, s, 0)
+
+
+@kernel
+def weigh_actuators(m: Model, s: Any) -> None:
+    """Lengths of transmissions, and the norm of the acceleration that a unit force causes."""
+    nv = m.nv
+    for i in range(m.nu):
+        for dof in range(nv):
+            s.row[dof] = s.actuator_moment[i * nv + dof]
+        solve_ld(m, s.factor, s.pivot_inv, s.row, 0)
+        total = 0.0
+        for dof in range(nv):
+            total += s.row[dof] * s.row[dof]
+        s.actuator_length0[i] = s.actuator_length[i]
+        s.actuator_acc0[i] = sqrt(total)
 
 
 @native_over("Model", "Initial")
 def weigh_rows(m: Model, s: Any, count: int, _unused: int) -> int:
     """Set the weight x M^-1 x' of each of `count` rows; the rows are used up."""
     for k in range(count):
-        solve_lt(m, s.factor, s.row, k * m.nv)
-        total = 0.0
-        for dof in range(m.nv):
-            total += s.row[k * m.nv + dof] * s.row[k * m.nv + dof] * s.pivot_inv[dof]
-        s.row_weight[k] = total
+        s.row_weight[k] = _row_weight(m, s, k * m.nv)
     return 0

@@ -14,6 +14,7 @@ import numpy as np
 from cardan.compiler.build import KINDS
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
+from cardan.jit.memory.struct import Link
 from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _START, _FACTOR = 5381, 33
 _HALF = 2**32
+_IN_MODEL = Link({"place": "names_map"})
 
 NAMES = Struct(
     "Names",
@@ -52,7 +54,7 @@ def put_names(build: Build) -> None:
 def fill_name_tables(build: Build, m: MjModel) -> None:
     """Fill the hash tables of a model that has its names."""
     memory = StructMemory(NAMES, {})
-    memory.link(m._memory, {"place": "names_map"})
+    memory.link(m._memory, _IN_MODEL)
     memory.attach("count", np.array([build.count(kind) for kind in KINDS], np.int32))
     call(find_places, m._memory, memory, len(build.tree.model_name.encode()) + 1)
 

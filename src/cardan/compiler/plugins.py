@@ -57,10 +57,9 @@ def add_own_instances(build: Build) -> None:
     for section in ("actuator", "sensor"):
         for element in build.tree.section(section).all("plugin"):
             build.own_instances[element] = own_instance(build, element, section)
-    world = build.tree.worldbody
-    for element in world.descendants():
+    for element in [part for part in build.tree.worldbody.descendants() if part.row.tag == "plugin"]:
         around = element.parent
-        if element.row.tag == "plugin" and around is not None and around.tag in _BEARERS:
+        if around is not None and around.tag in _BEARERS:
             if around.child("plugin") is element and not build.dropped(around):
                 build.own_instances[element] = own_instance(build, element, _BEARERS[around.tag])
 

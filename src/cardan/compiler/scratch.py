@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.jit import Program
-from cardan.jit.memory.struct import StructMemory
+from cardan.jit.memory.struct import StructMemory, address_of
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, DATA
@@ -31,7 +31,7 @@ class Scratch:
         self._memory.attach("work.plugin_handle", np.zeros(0))
         self.address = self._memory.address
         self._resume = np.zeros(5, np.int64)
-        self._resume_address = self._resume.ctypes.data
+        self._resume_address = address_of(self._resume)
         _start().run(m, self)
 
     @cached_property

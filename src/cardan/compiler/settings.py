@@ -11,6 +11,7 @@ from cardan.compiler.columns import fill_columns
 from cardan.jit.memory.struct import scalars_of
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL
+from cardan.spec.overlay import given_over
 from cardan.spec.schema.keywords import CONE, DISABLE_FLAGS, ENABLE_FLAGS, INTEGRATOR, JACOBIAN, SOLVER
 from cardan.spec.tree import ModelTree
 
@@ -19,24 +20,24 @@ if TYPE_CHECKING:
 
 _WORDS: dict[str, dict[str, int]] = {"integrator": INTEGRATOR, "cone": CONE, "jacobian": JACOBIAN, "solver": SOLVER}
 _GROUPS = ("opt.", "vis.", "stat.")
+_MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.meansize": 0.2}
+"""Means of a model without dofs or bodies."""
 
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
-    """Fill ``m.opt``, ``m.vis`` and what the user gave of ``m.stat``."""
+    """Fill ``m.opt`` and ``m.vis``; statistics are those of a model without dofs and bodies."""
     default, memory = _default(), m._memory
     memory.slots[default.slots] = default.words
     memory.buffer[: len(default.head)] = default.head
     groups: dict[str, dict[str, Any]] = {}
-    option, visual, statistic = (tree.section(tag) for tag in ("option", "visual", "statistic"))
+    option, visual = tree.section("option"), tree.section("visual")
     if option.attributes or part(option, "flag").attributes:
         groups["opt."] = _option_values(option.resolved(), part(option, "flag").resolved())
     for child in visual.children:
         if child.attributes:
             groups[_prefix(child)] = _given(child)
-    if statistic.attributes:
-        groups["stat."] = {name: value for name, value in _given(statistic).items() if value is not None}
     if groups:
-        _put(m, {prefix + name: value for prefix, group in groups.items() for name, value in group.items()})
+        put_fields(m, {prefix + name: value for prefix, group in groups.items() for name, value in group.items()})
 
 
 def _prefix(visual: Element) -> str:
@@ -46,11 +47,11 @@ def _prefix(visual: Element) -> str:
 
 def _given(element: Element) -> dict[str, Any]:
     """Values of the attributes that an element gives."""
-    values = element.resolved()
-    return {name: values[name] for name in element.attributes}
+    row = element.row
+    return given_over(row.defaults, element.attributes, row.partial)
 
 
-def _put(m: MjModel, values: dict[str, Any]) -> None:
+def put_fields(m: MjModel, values: dict[str, Any]) -> None:
     """Fill fields by name; attributes of other names are those that options come from."""
     fields = {name: MODEL.by_name[name] for name in values if name in MODEL.by_name}
     m._memory.set_scalars({name: values[name] for name, field in fields.items() if field.is_scalar})
@@ -71,9 +72,10 @@ def _default() -> _Default:
     tree, m = ModelTree(), MjModel({})
     option = tree.section("option")
     values = {f"opt.{k}": v for k, v in _option_values(option.resolved(), part(option, "flag").resolved()).items()}
+    values |= _MEANS_OVER_NOTHING
     for child in tree.section("visual").children:
         values |= {_prefix(child) + name: value for name, value in child.resolved().items()}
-    _put(m, values)
+    put_fields(m, values)
     slots = np.array([slot for name, slot in scalars_of(MODEL).items() if name.startswith(_GROUPS)])
     arrays = [name for name in m._memory.arrays.home if name.startswith(_GROUPS)]
     places = m._memory.arrays.buffers[None][0].places

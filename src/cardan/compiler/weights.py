@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.compiler.initial import MASSLESS, NOT_FINITE, ONLY_SLIDES, find_constants, initial_memory
-from cardan.compiler.mobility import solve_rows, weigh_rows
-from cardan.dynamics.jacobian import is_sparse
+from cardan.compiler.mobility import weigh_rows
 from cardan.errors import FatalError, MjcfError
 from cardan.jit.driver.direct import call
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 FloatArray = np.ndarray
-_CHUNK = 64  # tendons whose Jacobians are made dense at a time
 
 
 class Inertia:
@@ -32,13 +30,6 @@ class Inertia:
         self._model = m
         self.memory = initial_memory(m, d)
 
-    def solve(self, rows: FloatArray) -> FloatArray:
-        """M^-1 times each row (n, nv)."""
-        row = np.array(rows, np.float64, order="C")
-        self.memory.attach("row", row.reshape(-1))
-        call(solve_rows, self._model._memory, self.memory, len(row))
-        return _finite(row)
-
     def weights(self, rows: FloatArray) -> FloatArray:
         """J M^-1 J' for each row J (n, nv) alone."""
         row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
@@ -48,10 +39,12 @@ class Inertia:
         return _finite(weight)
 
     def set_constants(self) -> None:
-        """Fields ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, and poses of views.
+        """Masses, inverse weights of dofs, bodies and tendons, lengths of tendons and transmissions, poses of views.
 
-        The third is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball
-        joint; the fourth is the mean translational and rotational inverse weight of each body at its centre of mass.
+        Fields ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
+        ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of
+        dofs is the diagonal of M^-1, averaged over the translations and over the rotations of a free or ball joint;
+        that of a body is the mean translational and rotational one at its centre of mass.
 
         Raises:
             FatalError: a body that moves has no mass.
@@ -65,25 +58,6 @@ class Inertia:
             raise FatalError(f"mj_setConst: moving body {body} has mass 0; it must be positive")
         if wrong == NOT_FINITE:
             raise _no_inverse()
-
-
-def tendon_weights(m: MjModel, d: MjData | Scratch, inertia: Inertia) -> FloatArray:
-    """Inverse weights of the lengths of tendons (ntendon,), from either storage of `ten_J`."""
-    if not is_sparse(m):
-        return inertia.weights(np.asarray(d.ten_J))
-    parts = (range(start, min(start + _CHUNK, m.ntendon)) for start in range(0, m.ntendon, _CHUNK))
-    return np.concatenate([inertia.weights(_jacobian(m, d, part)) for part in parts])
-
-
-def _jacobian(m: MjModel, d: MjData | Scratch, chosen: range) -> FloatArray:
-    """Rows of the Jacobian of tendon lengths (n, nv), from compressed ones."""
-    part = slice(chosen.start, chosen.stop)
-    count, adr = np.asarray(d.ten_J_rownnz)[part], np.asarray(d.ten_J_rowadr)[part]
-    entry = np.arange(count.sum()) + np.repeat(adr - (np.cumsum(count) - count), count)
-    rows = np.zeros((len(chosen), m.nv))
-    place = np.repeat(np.arange(len(chosen)), count), np.asarray(d.ten_J_colind).ravel()[entry]
-    rows[place] = np.asarray(d.ten_J).ravel()[entry]
-    return rows
 
 
 def _finite(values: FloatArray) -> FloatArray:

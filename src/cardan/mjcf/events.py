@@ -67,7 +67,7 @@ def _check(text: str | bytes, source: str) -> None:
 
 
 def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> None:
-    """Parse the whole text. Raises MjcfError where it is not well-formed."""
+    """Parse the whole text, and take the parser's handlers away. Raises MjcfError where it is not well-formed."""
     try:
         parser.Parse(text.encode() if isinstance(text, str) else text, True)
     except expat.ExpatError as error:
@@ -77,3 +77,6 @@ def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> N
         raise
     except (ValueError, LookupError) as error:
         raise NotWellFormed(f"not readable as text: {error}", source) from None
+    finally:
+        # handlers know the parser: without this, all would live until the collector finds them
+        parser.StartElementHandler = parser.EndElementHandler = parser.StartDoctypeDeclHandler = None

@@ -28,7 +28,7 @@ from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
 from cardan.spec.flexcomp import expand_flexcomps
 from cardan.spec.replicate import expand_replicates
-from cardan.spec.schema.language import INCLUDE, SCHEMA
+from cardan.spec.schema.language import DEFAULT, INCLUDE, SCHEMA
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.tree import ModelTree
 
@@ -126,10 +126,12 @@ class _Manner:
         attributes: how its attributes are read; known: values that were read before, by attribute and text.
         rules: its rules, each with the attributes without which it has nothing to check, if there are such.
         once: whether such an element may stand only once in its parent.
+        singles: whether there are elements that may stand only once in such an element.
+        closing: whether there is something to do at the end tag.
         inside: how elements inside are read, by tag, as far as there were any.
     """
 
-    __slots__ = ("attributes", "inside", "known", "once", "row", "rules")
+    __slots__ = ("attributes", "closing", "inside", "known", "once", "row", "rules", "singles")
 
     def __init__(self, row: ElementRow) -> None:
         self.row = row
@@ -137,21 +139,16 @@ class _Manner:
         self.known = self.attributes.known
         self.rules = tuple((rule, ABOUT.get(rule)) for rule in rules_of(row))
         self.once = row.multiplicity == "?"
+        self.singles = any(child.multiplicity == "?" for child in row.children.values())
+        self.closing = row.tag in CLOSING_RULES or row.tag == DEFAULT.tag
         self.inside: dict[str, _Manner] = {}
 
 
 _manner_of = cache(_Manner)
 
-
-class _Open:
-    """An element whose end tag is still to come, with the tags that have stood inside it and may stand there once."""
-
-    __slots__ = ("element", "manner", "seen")
-
-    def __init__(self, element: Element, manner: _Manner) -> None:
-        self.element = element
-        self.manner = manner
-        self.seen: set[str] | None = None
+_Open = tuple[Element, _Manner, set[str]]
+"""An element whose end tag is still to come, with the tags that have stood inside it and may stand there once."""
+_NO_SINGLES: set[str] = set()
 
 
 class _Document:
@@ -202,19 +199,50 @@ class _Document:
         if tag == INCLUDE.tag:
             self._include(top, attributes)
             opened.append(None)
+            return
+        parent, around, seen = top
+        manner = around.inside.get(tag)
+        if manner is None or tag in _OUTSIDE:
+            if tag in _OUTSIDE and parent is self.tree.root:
+                parent = self._ignored_world(tag)
+            manner = self._manner(around, parent, tag)
+        if manner.once:
+            if tag in seen:
+                self._fail(f"may stand only once inside <{parent.tag}>", tag)
+            seen.add(tag)
+        known = manner.known
+        given: dict[str, Any] = {}
+        try:
+            for name, text in attributes.items():
+                given[name] = known[name][text]
+        except KeyError:
+            given = self._attributes(manner, attributes)
+        row = manner.row
+        for name in row.required:
+            if name not in given:
+                self._fail("required attribute missing", tag, name)
+        line = self.parser.CurrentLineNumber
+        element = parent.child(tag) if row.merged else None
+        if element is None:
+            element = Element(row, self.tree, parent, given, self.source, line)
+            parent.children.append(element)
         else:
-            opened.append(self._element(top, tag, attributes))
+            self._add_to(element, given, line)
+        for rule, about in manner.rules:
+            if about is None or not about.isdisjoint(given):
+                rule(element)
+        opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
 
     def _end(self, tag: str) -> None:
         """An end tag."""
         top = self.open.pop()
-        if top is None or top is self.around:
+        if top is None or not top[1].closing or top is self.around:
             return
-        element = top.element
+        element = top[0]
         rule = CLOSING_RULES.get(tag)
         if rule is not None:
             rule(element)
-        if tag == "default" and element.parent is self.tree.root:
+        if tag == DEFAULT.tag and element.parent is self.tree.root:
             self.tree.defaults.define(element)
 
     # --- elements ----------------------------------------------------------------------------------------------------
@@ -229,36 +257,10 @@ class _Document:
         manner = _manner_of(SCHEMA)
         root.attributes.update(self._attributes(manner, attributes))
         root.source, root.line = self.source, self.parser.CurrentLineNumber
-        return _Open(root, manner)
+        return root, manner, set()
 
-    def _element(self, top: _Open, tag: str, attributes: dict[str, str]) -> _Open:
-        """A new element inside the open one, or the one that it adds to."""
-        parent, manner = top.element, top.manner.inside.get(tag)
-        if manner is None or tag in _OUTSIDE:
-            if tag in _OUTSIDE and parent is self.tree.root:
-                parent = self._ignored_world(tag)
-            manner = self._manner(top, parent, tag)
-        if manner.once:
-            if top.seen is None:
-                top.seen = set()
-            if tag in top.seen:
-                self._fail(f"may stand only once inside <{parent.tag}>", tag)
-            top.seen.add(tag)
-        row, line = manner.row, self.parser.CurrentLineNumber
-        given = self._attributes(manner, attributes)
-        element = parent.child(tag) if row.merged else None
-        if element is None:
-            element = Element(row, self.tree, parent, given, self.source, line)
-            parent.children.append(element)
-        else:
-            self._add_to(element, given, line)
-        for rule, about in manner.rules:
-            if about is None or not about.isdisjoint(given):
-                rule(element)
-        return _Open(element, manner)
-
-    def _manner(self, top: _Open, parent: Element, tag: str) -> _Manner:
-        """How an element of this tag is read, if it may stand here."""
+    def _manner(self, around: _Manner, parent: Element, tag: str) -> _Manner:
+        """How an element of this tag is read, if it may stand inside a parent that is read in the manner `around`."""
         row = parent.row.children.get(tag)
         if row is None:
             hint = suggestion(tag, parent.row.children)
@@ -268,7 +270,7 @@ class _Document:
         self.tags.add(tag)
         manner = _manner_of(row)
         if tag not in _MACROS:  # whose tags are noted wherever they stand
-            top.manner.inside[tag] = manner
+            around.inside[tag] = manner
         return manner
 
     def _add_to(self, element: Element, given: dict[str, Any], line: int) -> None:
@@ -289,7 +291,7 @@ class _Document:
         return Element(SCHEMA.children["worldbody"], self.tree, self.tree.root)
 
     def _attributes(self, manner: _Manner, attributes: dict[str, str]) -> dict[str, Any]:
-        """Typed values of the attributes, all required ones among them."""
+        """Typed values of the attributes."""
         values: dict[str, Any] = {}
         known, row, plain = manner.known, manner.row, True
         for name, text in attributes.items():
@@ -298,12 +300,7 @@ class _Document:
                 value = manner.attributes.read(name, text)
                 plain &= value is not None
             values[name] = value
-        if not plain:
-            values = self._careful_attributes(row, attributes, values)
-        for name in row.required:
-            if name not in values:
-                self._fail("required attribute missing", row.tag, name)
-        return values
+        return values if plain else self._careful_attributes(row, attributes, values)
 
     def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
         """Typed values of attributes of which some are not written in the plain way; ``plain`` has None for those."""
@@ -348,7 +345,9 @@ class _Document:
 
     def _include(self, top: _Open, attributes: dict[str, str]) -> None:
         """Read another file as content of the open element."""
-        name = self._attributes(_manner_of(INCLUDE), attributes)["file"]
+        name = self._attributes(_manner_of(INCLUDE), attributes).get("file")
+        if name is None:
+            self._fail("required attribute missing", INCLUDE.tag, "file")
         try:
             path = Path(realpath(self.path)) if self.path else None
             text, found = self.tree.read_file(name, path.parent if path else None, self.tree.folder or Path())

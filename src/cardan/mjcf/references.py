@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.schema.keywords import OBJECT_KIND
-from cardan.spec.schema.rows import Attribute
+from cardan.spec.schema.language import entry_element
+from cardan.spec.schema.rows import Attribute, ElementRow
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 # sections whose names are not objects of the model; a class is checked through the elements that use it
 _NOT_CHECKED = ("default",)
-# kinds of objects that compiler discardvisual drops, so that nobody misses them
+# plan of objects that compiler discardvisual drops, so that nobody misses them
 _DISCARDED = ("material",)
 
 
@@ -37,27 +39,57 @@ def referred_kind(element: Element, row: Attribute) -> str:
 
 def check_references(tree: ModelTree) -> None:
     """Check names and references of a whole tree. Raises MjcfError for a repeated name or an unknown one."""
-    tree.names("body")
+    elements = tree.named()
     discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
-    entries = {entry for cls in tree.defaults for entry, values in cls.entries.items() if values}
-    for element in tree.root.descendants():
-        if element.row.references and not (element.parent and element.parent.row.tag in _NOT_CHECKED):
-            _check_element(element, entries, discarded)
+    entries = _doubtful(tree)
+    for element in elements:
+        row = element.row
+        if not row.references or (element.parent and element.parent.row.tag in _NOT_CHECKED):
+            continue
+        # default classes first, since other values come from them
+        if "class" in element.attributes or "childclass" in element.attributes:
+            _check_classes(element)
+        plan = _plan(row)
+        if row.entry in entries:
+            _check_element(element, plan, _inherited(element), discarded)
+        elif not plan.names.isdisjoint(element.attributes):
+            _check_element(element, plan, {}, discarded)
 
 
-def _check_element(element: Element, entries: set[str], discarded: tuple[str, ...]) -> None:
-    """Check the references of one element, but for those to kinds of objects that are ``discarded``.
+class _Plan(NamedTuple):
+    """The references of a row but those to default classes, and their names."""
 
-    ``entries`` are those of which some default class sets attributes.
+    rows: tuple[Attribute, ...]
+    names: frozenset[str]
+
+
+@cache
+def _plan(row: ElementRow) -> _Plan:
+    """The plan of a row."""
+    rows = tuple(reference for reference in row.references if reference.kind != "default")
+    return _Plan(rows, frozenset(reference.name for reference in rows))
+
+
+def _doubtful(tree: ModelTree) -> set[str]:
+    """Entries for which some default class names an object that isn't there, so that elements must be looked at."""
+    return {
+        entry
+        for cls in tree.defaults
+        for entry, values in cls.entries.items()
+        for reference in _plan(entry_element(entry)).rows
+        if values.get(reference.name) and tree.find(reference.kind or "", values[reference.name]) is None
+    }
+
+
+def _check_element(element: Element, plan: _Plan, inherited: dict[str, str], discarded: tuple[str, ...]) -> None:
+    """Check the references of one element, but for those to plan of objects that are ``discarded``.
+
+    ``inherited`` are values of its default class.
     """
-    row = element.row
-    # default classes first, since other values come from them
-    if "class" in element.attributes or "childclass" in element.attributes:
-        _check_classes(element)
-    inherited = _inherited(element) if row.entry in entries else {}
-    for reference in row.references:
-        name, kind = element.attributes.get(reference.name), reference.kind
-        if (name is None and not inherited) or kind == "default" or kind in discarded:
+    given, row = element.attributes, element.row
+    for reference in plan.rows:
+        name = given.get(reference.name)
+        if reference.kind in discarded:
             continue
         if name or (name is not None and (reference.required or row.kind == "sensor")):
             _check_name(element, reference, name)
@@ -68,11 +100,17 @@ def _check_element(element: Element, entries: set[str], discarded: tuple[str, ..
 
 def _check_classes(element: Element) -> None:
     """Raise unless the default classes exist that an element names."""
-    for reference in element.row.references:
-        name = element.attributes.get(reference.name)
-        if reference.kind == "default" and name is not None and name not in element.tree.defaults:
-            known = element.tree.defaults.names()
-            raise element.error(f"unknown default class '{name}'" + suggestion(name, known), reference.name)
+    known = element.tree.defaults
+    for name in ("class", "childclass"):
+        cls = element.attributes.get(name)
+        if cls is not None and cls not in known and _is_class(element, name):
+            raise element.error(f"unknown default class '{cls}'" + suggestion(cls, known.names()), name)
+
+
+def _is_class(element: Element, name: str) -> bool:
+    """Whether an attribute names a default class."""
+    row = element.row.attributes.get(name)
+    return row is not None and row.kind == "default"
 
 
 def _inherited(element: Element) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.jit.memory.struct import Shared
 from cardan.model import flex_tables, hulls, pairing, tendon_sparsity
 from cardan.model.fields_work import DERIVED
 from cardan.model.sparsity import derivation
@@ -70,7 +71,9 @@ ABOUT: dict[str, tuple[str, ...]] = {
 """Sizes that count what a table is about; where they are 0, it depends on nothing else."""
 
 
-_about_nothing: dict[str, np.ndarray] = {}  # tables that are kept
+_SIZES = tuple({size: None for sizes in ABOUT.values() for size in sizes})
+_about_nothing: dict[tuple[bool, ...], Shared] = {}
+"""Tables about nothing that are kept, by which of the sizes are 0."""
 
 
 def attach_derived(m: MjModel) -> None:
@@ -81,16 +84,19 @@ def attach_derived(m: MjModel) -> None:
             one another.
     """
     attach_tree_tables(m)
-    sizes, kept = m._memory.sizes, {}
+    sizes, memory = m._memory.sizes, m._memory
+    key = tuple([sizes[size] == 0 for size in _SIZES])
+    kept = _about_nothing.get(key)
+    if kept is not None:
+        memory.share(kept)
+    known = kept.arrays if kept is not None else {}
     with derivation():
         for name, derive in DERIVATIONS.items():
-            if name in ABOUT and not any(sizes[size] for size in ABOUT[name]):
-                if name in _about_nothing:
-                    kept[name] = _about_nothing[name]
-                    continue
-                _about_nothing[name] = derive(m)
-            m._memory.attach(name, derive(m))
-    m._memory.attach_all(kept)
+            if name not in known:
+                memory.attach(name, derive(m))
+    if kept is None:
+        nothing = [name for name, about in ABOUT.items() if not any(sizes[size] for size in about)]
+        _about_nothing[key] = memory.shared(nothing)
 
 
 ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_shape")

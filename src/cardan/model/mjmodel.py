@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
 from cardan.jit.driver.program import addresses
 from cardan.jit.front.form import HERE, Form
-from cardan.jit.memory.struct import StructMemory
+from cardan.jit.memory.struct import StructMemory, buffer_without
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import (
     ArrayAttribute,
@@ -163,10 +163,25 @@ class MjModel(Native, ModelNames):
         unknown = sizes.keys() - SIZES.keys()
         if unknown:
             raise ValueError(f"unknown model sizes: {', '.join(sorted(unknown))}")
+        self._begin(sizes, ())
+
+    def _begin(self, sizes: Mapping[str, int], filled: Collection[str]) -> None:
         full = SIZES | {name: int(value) for name, value in sizes.items()}
-        memory = StructMemory(MODEL, full)
+        memory = StructMemory(MODEL, full, buffers={None: buffer_without(MODEL, full, filled)} if filled else {})
         memory.slots[_SIZE_SLOTS, 0] = [*full.values()]
         self._adopt(memory)
+
+    @classmethod
+    def for_filling(cls, sizes: Mapping[str, int], filled: Collection[str]) -> MjModel:
+        """A model of these sizes, as the constructor makes it, but for arrays that the caller fills.
+
+        Args:
+            sizes: the sizes.
+            filled: names of arrays that aren't initialised.
+        """
+        model = cls.__new__(cls)
+        model._begin(sizes, filled)
+        return model
 
     def _adopt(self, memory: StructMemory) -> None:
         attributes = self.__dict__

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.enums import mjtGeom
+from cardan.model.sparsity import as_table
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -26,7 +27,7 @@ SURFACES = (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_HFIELD))
 
 def collision_body(m: MjModel) -> np.ndarray:
     """Ids of the bodies that have geoms."""
-    return np.flatnonzero(m.body_geomnum > 0)
+    return as_table([body for body, number in enumerate(m.body_geomnum.tolist()) if number > 0])
 
 
 def body_weldparent(m: MjModel) -> np.ndarray:

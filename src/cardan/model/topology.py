@@ -6,12 +6,14 @@ A subtree is numbered depth first, without gaps.
 
 from __future__ import annotations
 
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
+from cardan.jit.memory.struct import Link
 from cardan.model.fields_work import DERIVED
 from cardan.model.kernel_views import Model
 
@@ -24,7 +26,7 @@ _TABLES = (
 )
 """Names of the tables without the group."""
 
-_IN_MODEL = {name: f"aux.{name}" for name in _TABLES}
+_IN_MODEL = Link({name: f"aux.{name}" for name in _TABLES})
 
 TOPOLOGY = Struct(
     "Topology",
@@ -51,7 +53,7 @@ def attach_tree_tables(m: MjModel) -> None:
     Raises:
         ValueError: the arrays contradict one another; the message says how.
     """
-    m._memory.attach_new(dict(zip(_IN_MODEL.values(), _lengths(m), strict=True)))
+    m._memory.attach_new(dict(zip(_IN_MODEL.names.values(), _lengths(m), strict=True)))
     memory = StructMemory(TOPOLOGY, {})
     memory.link(m._memory, _IN_MODEL)
     memory.attach_new({"dof_below": m.nv, "body_below": m.nbody, "body_firstdof": m.nbody + 1})
@@ -64,7 +66,7 @@ def _lengths(m: MjModel) -> tuple[int, ...]:
     """Lengths of the tables."""
     sizes = m._memory.sizes
     nv, nM, nD, nbody = sizes["nv"], sizes["nM"], sizes["nD"], sizes["nbody"]
-    nodes = int((m.body_bvhadr + m.body_bvhnum).max(initial=0))
+    nodes = max(map(add, m.body_bvhadr.tolist(), m.body_bvhnum.tolist()), default=0)
     parts = max(1, nodes), max(1, sizes["ngeom"]), max(1, sizes["nbvh"] - sizes["nbvhstatic"])
     return (nv + 1, nM, nM, nM, nv + 1, nD, nbody + 1, sizes["nB"], nbody, *parts)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan.spec.actuator import SHORTCUTS, apply_shortcut
-from cardan.spec.overlay import overlay
+from cardan.spec.overlay import given_over, overlay
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -38,17 +38,24 @@ class DefaultClass:
 
     def set(self, row: ElementRow, given: Mapping[str, Any]) -> None:
         """Set attributes of one entry; ``row`` is the entry's row in ``<default>``, ``given`` the values by name."""
-        shortcut = row.tag in SHORTCUTS
-        entry = "general" if shortcut else row.tag
-        own = self.entries.setdefault(entry, {})
+        if row.tag in SHORTCUTS:
+            self._set_actuator(row, given)
+        else:
+            own = self.entries.setdefault(row.tag, {})
+            if row.partial.isdisjoint(given):
+                own.update(given)
+            else:
+                own |= given_over({**row.defaults, **own}, given, row.partial)
+        self._bases.clear()
+
+    def _set_actuator(self, row: ElementRow, given: Mapping[str, Any]) -> None:
+        """Set what an actuator of this row and with these attributes is in the general form."""
+        own = self.entries.setdefault("general", {})
         below = {**row.defaults, **own}
         values = overlay(below, given, row.partial)
-        changed = set(given)
-        if shortcut:
-            apply_shortcut(row.tag, values, given)
-            changed |= {name for name in values if values[name] != below.get(name)}
+        apply_shortcut(row.tag, values, given)
+        changed = set(given) | {name for name in values if values[name] != below.get(name)}
         own.update({name: values[name] for name in changed if name in values})
-        self._bases.clear()
 
     def remove(self, entry: str, name: str) -> None:
         """Forget what the class sets or inherits for an attribute of one entry."""

@@ -104,14 +104,16 @@ class Element:
             elif not tags or child.row.tag in tags:
                 yield child, frames
 
-    def descendants(self) -> Iterator[Element]:
+    def descendants(self) -> list[Element]:
         """All elements inside this one, depth first, in the user's order."""
+        found: list[Element] = []
         stack = self.children[::-1]
         while stack:
             element = stack.pop()
-            yield element
+            found.append(element)
             if element.children:
                 stack.extend(element.children[::-1])
+        return found
 
     # --- values ------------------------------------------------------------------------------------------------------
 

@@ -56,6 +56,31 @@ class ModelTree:
         self._sections = {element.tag: element for element in self.root.children if element.row.merged}
         self.changed()
 
+    def lay_down(self) -> None:
+        """Cut the ways up, from elements to their parents and to the tree, until `take_up`.
+
+        A tree that rests like this ends with its last user. With them it would wait for the garbage collector, which
+        looks at all of it several times.
+        """
+        del self.root.tree
+        for element in self.root.descendants():
+            del element.parent, element.tree
+        for cls in self.defaults:
+            cls.parent = None
+
+    def take_up(self) -> None:
+        """Make a tree that was laid down whole again."""
+        self.root.tree = self
+        stack = [self.root]
+        while stack:
+            element = stack.pop()
+            for child in element.children:
+                child.parent, child.tree = element, self
+            stack.extend(element.children)
+        for cls in self.defaults:
+            for inside in cls.children:
+                inside.parent = cls
+
     @property
     def model_name(self) -> str:
         """Name of the model."""
@@ -105,19 +130,28 @@ class ModelTree:
     def names(self, kind: str) -> dict[str, Element]:
         """The elements of an object kind by name. Raises MjcfError when two elements of one kind share a name."""
         if self._names is None:
-            self._names = self._collect_names()
+            self._names = self._collect_names(self.root.descendants())
         return self._names.get(kind, {})
+
+    def named(self) -> list[Element]:
+        """All elements, depth first, when their names are known to be distinct; raises MjcfError as `names`."""
+        elements = self.root.descendants()
+        self._names = self._collect_names(elements)
+        return elements
 
     def find(self, kind: str, name: str) -> Element | None:
         """The object of this kind and name, None when there is none."""
         return self.names(kind).get(name)
 
-    def _collect_names(self) -> dict[str, dict[str, Element]]:
-        """All named elements, by kind and name."""
+    def _collect_names(self, elements: list[Element]) -> dict[str, dict[str, Element]]:
+        """The named elements among these, by kind and name."""
         found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
-        for element in self.root.descendants():
-            name, kind = element.attributes.get("name"), element.row.kind
-            if not name or kind is None:
+        for element in elements:
+            name = element.attributes.get("name")
+            if not name:
+                continue
+            kind = element.row.kind
+            if kind is None:
                 continue
             first = found.setdefault(kind, {}).setdefault(name, element)
             if first is not element:

@@ -23,6 +23,10 @@ def plain(value: Any) -> Any:
 
 def statistics(m: Any) -> dict[str, Any]:
     """The statistics of a model, as the canonical tree compares them."""
+    memory = m._memory
     return {
-        field.name.removeprefix("stat."): plain(getattr(m.stat, field.name[5:])) for field in MODEL.members("stat.")
+        field.name.removeprefix("stat."): (
+            memory.scalars[field.name].item() if field.is_scalar else plain(memory.arrays[field.name])
+        )
+        for field in MODEL.members("stat.")
     }
