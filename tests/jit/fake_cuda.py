@@ -7,6 +7,7 @@ While a stream captures, launches are kept; a graph runs them when it is launche
 from __future__ import annotations
 
 import ctypes
+import threading
 from enum import IntEnum
 from types import SimpleNamespace
 
@@ -51,10 +52,9 @@ class FakeDriver:
         self.total, self.version, self.capability, self.count = memory, version, capability, count
         self.run = run or (lambda *launch: None)
         self.calls = []
-        self.contexts = []  # the stack of current ones
+        self._of_thread, self._lock = threading.local(), threading.RLock()
         self.open = {kind: {} for kind in ("context", "stream", "module", "link", "graph", "exec", "memory", "event")}
         self.retained = {}
-        self.capturing = None
         self.failing = {}  # error by the name of a function
         self._next = 1000
 
@@ -64,15 +64,30 @@ class FakeDriver:
             return value
 
         def counted(*arguments):
-            self.calls.append((name, arguments))
-            if name in self.failing:
-                return (self.failing[name],)
-            needs_context = not name.startswith(("cuInit", "cuDriver", "cuDevice", "cuCtxPush"))
-            if needs_context and not self.contexts:
-                return (Result.CUDA_ERROR_INVALID_CONTEXT,)
-            return value(*arguments)
+            with self._lock:
+                self.calls.append((name, arguments))
+                if name in self.failing:
+                    return (self.failing[name],)
+                needs_context = not name.startswith(("cuInit", "cuDriver", "cuDevice", "cuCtxPush"))
+                if needs_context and not self.contexts:
+                    return (Result.CUDA_ERROR_INVALID_CONTEXT,)
+                return value(*arguments)
 
         return counted
+
+    @property
+    def contexts(self):
+        """The stack of a thread's current contexts."""
+        return self._of_thread.__dict__.setdefault("contexts", [])
+
+    @property
+    def capturing(self):
+        """The launches that a thread captures, or None."""
+        return self._of_thread.__dict__.get("capturing")
+
+    @capturing.setter
+    def capturing(self, launches):
+        self._of_thread.capturing = launches
 
     def names(self, start=0):
         """Names of the functions that were called, but those about the current context."""

@@ -37,6 +37,7 @@ DATA_FIELDS = frozenset((*(name for name in ARRAYS if not name.startswith(("D_",
 """Names of the fields that `Batch.bind` takes."""
 
 _ON_GPU = "cardan.batch.gpu.batch"
+_ON_GPUS = "cardan.batch.gpu.split"
 ACC = int(mjtStage.mjSTAGE_ACC)
 DIVERGED = tuple(
     int(kind) for kind in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC)
@@ -57,7 +58,7 @@ class Batch(BatchNames, Core):
         nthread: number of threads, the caller's included; 0: as many as the process has processors.
         persistent: kept for programs written for ``mujoco.batch``: here, each world always has data of its own.
         device: ``"cpu"``; ``"cuda"``, or ``"cuda:1"`` for the second GPU: then a `cardan.batch.gpu.batch.GpuBatch` is
-            made, whose fields stay on the GPU.
+            made, whose fields stay on the GPU; a list of GPUs: a `cardan.batch.gpu.split.SplitBatch`, over all of them.
         dtype: ``"float64"`` or ``"float32"``, of all real numbers of the data and in all computation. In single
             precision, the model is converted once: write what shall change to expanded fields, and ``data(world)`` and
             ``get_data(world)`` are copies in double precision.
@@ -67,12 +68,20 @@ class Batch(BatchNames, Core):
     """
 
     def __new__(
-        cls, model: MjModel, nsim: int, *arguments: Any, device: str = "cpu", dtype: Any = "float64", **options: Any
+        cls,
+        model: MjModel,
+        nsim: int,
+        *arguments: Any,
+        device: str | Sequence[str] = "cpu",
+        dtype: Any = "float64",
+        **options: Any,
     ) -> Batch:
-        """A batch, on the GPU if `device` names one."""
+        """A batch, on the GPUs if `device` names some."""
         precision = np.dtype(dtype).name
         if precision not in (DOUBLE, SINGLE):
             raise ValueError(f"there are no batches in {precision}: dtype should be 'float64' or 'float32'")
+        if not isinstance(device, str):
+            return object.__new__(import_module(_ON_GPUS).SplitBatch if cls is Batch else cls)
         kind = device.partition(":")[0]
         if kind not in ("cpu", "cuda"):
             raise ValueError(f"batches on the device {device!r} are not supported yet; there are 'cpu' and 'cuda'")
@@ -85,7 +94,7 @@ class Batch(BatchNames, Core):
         nthread: int = 0,
         persistent: bool = False,
         *,
-        device: str = "cpu",
+        device: str | Sequence[str] = "cpu",
         dtype: Any = "float64",
     ) -> None:
         super().__init__(model, nsim, nthread, persistent, Form(precision=np.dtype(dtype).name))

@@ -79,6 +79,7 @@ class Core:
         put["_models"] = self._models_of(copy(model), count, form)
         put["_data"], put["_bound"] = {}, {}
         put["_status"], put["_errors"] = np.zeros(count, np.int32), {}
+        put["_first"] = 0  # number of the first world, where the batch is a part of another one
         put["_news"], put["_diagnoses"] = {}, {}  # warnings of this call; the last one of each world
         put["_crew"] = Crew(self.nthread, self._objects, self._keep_error)
         self._begin(count)
@@ -235,19 +236,15 @@ class Core:
 
     def _settle(self, name: str, worlds: np.ndarray) -> None:
         """After a call: tell the warnings; raise for the worlds that failed."""
-        news, errors = self.__dict__["_news"], self.__dict__["_errors"]
+        news, errors, first = (self.__dict__[name] for name in ("_news", "_errors", "_first"))
         for kind in sorted({kind for _, kind in news}):
             of = sorted(i for i, k in news if k == kind)
             others = f" (and {len(of) - 1} other worlds)" if len(of) > 1 else ""
-            tell(f"World {of[0]}{others}: {news[of[0], kind]}")
+            tell(f"World {of[0] + first}{others}: {news[of[0], kind]}")
         news.clear()
         failed = np.intersect1d(worlds, list(errors)).tolist() if errors else []
         if failed:
-            texts = "; ".join(f"simulation {i}: {errors[i]}" for i in failed)
-            which = ", ".join(map(str, failed))
-            raise SimulationError(
-                f"{name} failed in {len(failed)} of {len(worlds)} simulations ({which}); {texts}", failed
-            )
+            raise failure(name, {i + first: errors[i] for i in failed}, len(worlds))
 
     # programs --------------------------------------------------------------------
 
@@ -321,6 +318,13 @@ class Core:
         places = calls.ctypes.data + worlds * calls.strides[0]
         which = np.zeros(len(worlds), np.int64) if programs[1] is None else programs[1][worlds]
         self._crew.run(programs[0], which, worlds, places, n)
+
+
+def failure(name: str, errors: Mapping[int, str], count: int) -> SimulationError:
+    """The error of a call for `count` worlds of which some failed."""
+    texts = "; ".join(f"simulation {i}: {text}" for i, text in errors.items())
+    which = ", ".join(map(str, errors))
+    return SimulationError(f"{name} failed in {len(errors)} of {count} simulations ({which}); {texts}", list(errors))
 
 
 def _end_rollout(program: Program, m: MjModel, d: MjData) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from cardan.step.state import field_sizes, state_fields, state_size
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_PREPARING = RLock()  # parts of a batch over several GPUs get programs ready from threads: one after the other
 FORMS = {name: Form(INTERLEAVED, name) for name in ("float64", "float32")}
 
 
@@ -136,7 +138,8 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         programs = self.__dict__["_gpu_programs"]
         if key not in programs:
             size = self.__dict__["_stages_per_launch"]
-            programs[key] = GpuProgram(self._models, self._memories, stages, self._form, size)
+            with _PREPARING:
+                programs[key] = GpuProgram(self._models, self._memories, stages, self._form, size)
         return programs[key]
 
     def _program(self, name: str, i: int) -> GpuProgram:  # type: ignore[override]
@@ -144,7 +147,8 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         key = name, id(m) if m is not self._models.base else None, hooks.version
         known = self.__dict__["_resolved"]
         if key not in known or self._models.flexible:
-            stages = [*resolve(m, LISTS[name]), report_warnings]
+            with _PREPARING:
+                stages = [*resolve(m, LISTS[name]), report_warnings]
             if any(isinstance(stage, int) for stage in stages):
                 raise ValueError(PYTHON)
             known[key] = stages
