@@ -7,6 +7,7 @@ import sys
 
 NAMES = (
     "accuracy",
+    "single_precision",
     "parity",
     "soft_parity",
     "long_runs",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.batch.test_gpu import assert_same, two
 from tests.fake_gpu import Lanes
+from tests.verdicts import FULL
 
 import cardan
 from cardan.batch import Batch
@@ -131,3 +132,26 @@ def test_plugins_in_python_are_refused(driver):
             Batch(m, 2, device="cuda")
     finally:
         del PLUGINS["tests.steps"]
+
+
+FLEX = """
+<mujoco>
+  <option timestep="0.001"/>
+  <worldbody>
+    <geom type="sphere" size=".1"/>
+    <flexcomp name="cloth" type="grid" count="3 3 1" spacing=".06 .06 .06" pos="0 0 .112" radius=".01" mass=".1">
+      <edge equality="true" damping=".1"/>
+    </flexcomp>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.skipif(not FULL, reason="CARDAN_FULL_TESTS=1: compiles the detection of contacts of flexes")
+def test_flexes(driver):
+    on_gpu, on_threads = two(cardan.MjModel.from_xml_string(FLEX), 3)
+    for batch in (on_gpu, on_threads):
+        batch.step(20)
+    assert on_threads.ncon.max() > 0
+    assert_same(on_gpu, on_threads, fields=("qpos", "qvel", "qacc", "flexvert_xpos", "ncon", "nefc"))
+    on_gpu.close()
