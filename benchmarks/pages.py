@@ -215,6 +215,14 @@ COLUMNS: dict[str, Columns] = {
     "settings": STEP,
     "soft_elastic": STEP,
     "soft_flexes": STEP,
+    "single_precision": {
+        "smooth fields": lambda row: f"{row['smooth']['size']:.0e}",
+        "explained": lambda row: f"{row['smooth']['explained']:.0e}",
+        "the largest": lambda row: row["smooth"]["where"],
+        "contacts": lambda row: f"{row['contacts']['size']:.0e}",
+        "explained by rounding": lambda row: f"{row['contacts']['explained']:.0e}",
+        "10 s": lambda row: "good" if row["motion"]["good"] else "bad",
+    },
     "startup": {"empty cache, s": number("cold", ".1f"), "warm cache, s": number("warm", ".2f")},
     "stepping": STEP,
     "unconverged": {
