@@ -13,7 +13,8 @@ import cardan
 pytest.importorskip("viser", reason="the viewer needs the package viser")
 
 from cardan.view.effects import surrounding
-from cardan.view.lights import fading, linear
+from cardan.view.lights import SCATTERED, fading
+from cardan.view.nodes import LINEAR, linear
 from cardan.view.publisher import Publisher, place_of_world
 from cardan.view.server import PageServer
 from cardan.view.session import Session
@@ -41,14 +42,18 @@ def publisher() -> Iterator[Any]:
 
 
 def test_lights_of_the_model(publisher: Any) -> None:
-    spot, sun, bulb = publisher.effects.lights._handles
+    spot, sun, bulb, headlight = publisher.effects.lights._handles
     assert spot.position == pytest.approx((1.0, 2.0, 3.0)) and spot.direction == pytest.approx((0.0, 0.0, -1.0))
     assert tuple(spot.color) == (255, 128, 0) and spot.cast_shadow
     assert spot.angle == pytest.approx(np.pi / 6) and spot.penumbra == pytest.approx(0.5)
-    assert spot.intensity == pytest.approx(np.pi) and spot.decay == 0.0
+    assert spot.intensity == pytest.approx(SCATTERED) and spot.decay == 0.0
     # parallel rays come from far behind the middle of the model
     assert sun.position == pytest.approx((0.0, -12.0, 1.0)) and not sun.cast_shadow
     assert type(bulb).__name__ == "PointLightHandle"
+    # where the camera is, and as bright with its ambient light as it says
+    head = publisher.picture.lights[publisher.picture.lights["headlight"] == 1][0]
+    assert headlight.position == pytest.approx(tuple(head["pos"].astype(float)), abs=1e-5)
+    assert headlight.intensity / SCATTERED + linear(np.array(0.1)) == pytest.approx(float(linear(np.array(0.3))))
 
 
 def test_lights_follow_the_model_and_the_flags(publisher: Any) -> None:
@@ -63,13 +68,14 @@ def test_lights_follow_the_model_and_the_flags(publisher: Any) -> None:
         session.flags[cardan.mjtRndFlag.mjRND_SHADOW] = 0
         session.model.light_active[2] = 0
     publisher.update()
-    assert lights.count == 2 and not lights._handles[0].cast_shadow
+    assert lights.count == 3 and not lights._handles[0].cast_shadow
 
 
 def test_light_from_all_around(publisher: Any) -> None:
     lights = publisher.picture.lights
-    assert surrounding(lights) > surrounding(lights[lights["headlight"] == 0]) >= 0.0
+    assert surrounding(lights) == pytest.approx(float(linear(np.array(0.1))))
     assert linear(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]
+    assert LINEAR[[0, 128, 255]].tolist() == [0, 56, 255]
 
 
 def test_fading_by_the_largest_term() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from cardan.enums import mjtRndFlag, mjtTexture
 from cardan.model import MjModel
 from cardan.view.instances import GEOM
-from cardan.view.lights import Lights, linear
+from cardan.view.lights import Lights
+from cardan.view.nodes import linear
 from cardan.view.shapes import ModelSurfaces
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ SIDE = 0
 """The side of a sky's cube whose colours from top to bottom are the background."""
 LIGHT = 0.4
 """Strength of the light from all around, where the model has no lights of its own."""
-HEADLIGHT = 1.5
-"""The same for a headlight of strength 1, which comes from all around, too: pages have a camera each."""
 
 
 def has_horizon(geoms: np.ndarray) -> bool:
@@ -30,9 +29,8 @@ def has_horizon(geoms: np.ndarray) -> bool:
 
 
 def surrounding(lights: np.ndarray) -> float:
-    """Strength of the light from all around: ambient light, and the headlight."""
-    color = lights["ambient"].sum(0) + lights["diffuse"][lights["headlight"] != 0].sum(0)
-    return HEADLIGHT * float(linear(color).mean())
+    """Strength of the light from all around: ambient light."""
+    return float(linear(lights["ambient"].sum(0)).mean())
 
 
 class Effects:

@@ -2,7 +2,8 @@
 
 The browser mixes light linearly and shows the result through the curve of sRGB; OpenGL 1.5 does without. A light's
 strength goes through the inverse of that curve, so that a surface under one light looks alike. Surfaces scatter a share
-of 1 / pi of the light in the browser, hence the factor pi.
+of 1 / pi of the light in the browser, and as measured show about half of that. The headlight stands where the camera of the page is that
+moved last.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.view.nodes import ROOT
+from cardan.view.nodes import ROOT, linear
 
 if TYPE_CHECKING:
     from viser import SceneApi
 
-GAMMA = 2.2
-"""Exponent of the curve of the screen."""
+SCATTERED = 2.0 * pi
+"""Intensity of a light of strength 1 in the browser."""
 WIDEST = 89.0
 """Largest half angle of a cone in the browser, degrees; wider ones are lights in all directions."""
 SHARPEST = 10.0
@@ -30,11 +31,6 @@ CONE = 1.3
 SMALL = 1e-9
 
 
-def linear(color: np.ndarray) -> np.ndarray:
-    """What the browser has to be told for a colour to look as told, 0 to 1."""
-    return np.clip(color, 0.0, None) ** GAMMA
-
-
 def fading(attenuation: np.ndarray, distance: float) -> tuple[float, float]:
     """Exponent with which a light fades, and its strength at 1 m: by the largest term at a distance."""
     terms = np.maximum(attenuation, 0.0) * distance ** np.arange(3)
@@ -42,8 +38,20 @@ def fading(attenuation: np.ndarray, distance: float) -> tuple[float, float]:
     return float(power), 1.0 / max(float(attenuation[power]), SMALL)
 
 
+def strength_of(light: np.void) -> np.ndarray:
+    """Strength of a light as the browser has to be told, (3,).
+
+    A surface that faces the headlight looks alike with its ambient light added, which the browser adds linearly.
+    """
+    diffuse = light["diffuse"].astype(float)
+    if not light["headlight"]:
+        return linear(diffuse)
+    ambient = light["ambient"].astype(float)
+    return linear(ambient + diffuse) - linear(ambient)
+
+
 class Lights:
-    """The lights of a scene but for the headlight.
+    """The lights of a scene.
 
     Args:
         scene: viser's scene.
@@ -68,7 +76,7 @@ class Lights:
             lights: (n,) array of the structure of `MjvLight`.
             shadows: whether they may cast shadows.
         """
-        lights = lights[lights["headlight"] == 0]
+        lights = lights[np.argsort(lights["headlight"], kind="stable")]
         fixed = [name for name in lights.dtype.names or () if name not in ("pos", "dir")]
         look = b"".join(lights[name].tobytes() for name in fixed) + bytes((shadows,))
         if look != self._look:
@@ -79,18 +87,21 @@ class Lights:
             self._place(light, handle)
 
     def _make(self, k: int, light: np.void, shadows: bool) -> Any:
-        color = linear(light["diffuse"].astype(float))
-        strength = float(color.max())
+        strength = float(strength_of(light).max())
         shown = np.rint(255 * light["diffuse"] / max(float(light["diffuse"].max()), SMALL)).astype(int)
         name, tint = f"{ROOT}/light_{k}", (int(shown[0]), int(shown[1]), int(shown[2]))
         cast = bool(light["castshadow"]) and shadows
+        if light["headlight"]:
+            return self._scene.add_light_point(
+                name, color=tint, intensity=SCATTERED * strength, decay=0.0, cast_shadow=False
+            )
         if light["directional"]:
             angle = float(np.arctan(CONE / FAR_AWAY))
             return self._scene.add_light_spot(
-                name, color=tint, intensity=pi * strength, decay=0.0, angle=angle, cast_shadow=cast
+                name, color=tint, intensity=SCATTERED * strength, decay=0.0, angle=angle, cast_shadow=cast
             )
         power, share = fading(light["attenuation"].astype(float), self._extent)
-        intensity = pi * strength * share
+        intensity = SCATTERED * strength * share
         if light["cutoff"] > WIDEST:
             return self._scene.add_light_point(name, color=tint, intensity=intensity, decay=power, cast_shadow=cast)
         return self._scene.add_light_spot(
@@ -102,7 +113,7 @@ class Lights:
         direction = light["dir"].astype(float)
         direction /= max(float(np.linalg.norm(direction)), SMALL)
         pos = light["pos"].astype(float)
-        if light["directional"]:
+        if light["directional"] and not light["headlight"]:
             pos = self._centre - FAR_AWAY * self._extent * direction
         put(handle, "position", pos)
         if hasattr(handle, "direction"):

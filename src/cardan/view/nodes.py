@@ -12,6 +12,8 @@ from cardan.view.shapes import ModelSurfaces, Surface, Unit, unit_surfaces
 if TYPE_CHECKING:
     from viser import SceneApi
 
+GAMMA = 2.2
+"""Exponent of the curve of the screen."""
 ROOT = "/world"
 """The node that all others hang on; a tracking camera moves it."""
 SMALLEST = 8
@@ -36,6 +38,15 @@ class Looks(NamedTuple):
     shadows: bool = True
 
 
+def linear(color: np.ndarray) -> np.ndarray:
+    """What the browser, which mixes light linearly, has to be told for a colour to look as told, 0 to 1."""
+    return np.clip(color, 0.0, None) ** GAMMA
+
+
+LINEAR = np.rint(255 * linear(np.arange(256) / 255)).astype(np.uint8)
+"""The same for bytes. Colours of instances are taken as they are told, those of other nodes as of the screen."""
+
+
 class Node:
     """A batch of instances in the browser, with room for more than there are.
 
@@ -56,7 +67,7 @@ class Node:
         handle.batched_wxyzs = _padded(quaternions(batch.mat), self.room, (1.0, 0.0, 0.0, 0.0))
         handle.batched_scales = _padded(batch.scale, self.room, 0.0)
         if self.colored:
-            handle.batched_colors = _padded(looks.rgb[batch.geom], self.room, 0)
+            handle.batched_colors = _padded(LINEAR[looks.rgb[batch.geom]], self.room, 0)
             if transparent:
                 handle.batched_opacities = _padded(looks.alpha[batch.geom], self.room, 1.0)
 
