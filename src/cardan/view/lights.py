@@ -2,8 +2,8 @@
 
 The browser mixes light linearly and shows the result through the curve of sRGB; OpenGL 1.5 does without. A light's
 strength goes through the inverse of that curve, so that a surface under one light looks alike. Surfaces scatter a share
-of 1 / pi of the light in the browser, and as measured show about half of that. The headlight stands where the camera of the page is that
-moved last.
+of 1 / pi of the light in the browser, and as measured show about half of that. The headlight stands where the camera of
+the page is that moved last.
 """
 
 from __future__ import annotations
