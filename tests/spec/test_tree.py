@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from weakref import ref
+
 import pytest
 
 from cardan.errors import MjcfError
@@ -109,3 +112,27 @@ def test_replicate_twice_with_relations() -> None:
         '</replicate></replicate></worldbody><actuator><motor name="m" joint="j"/></actuator></mujoco>'
     )
     assert list(tree.names("actuator")) == ["m+0-0", "m+1-0", "m+0-1", "m+1-1"]
+
+
+def test_a_tree_that_was_laid_down_is_whole_again() -> None:
+    xml = "<mujoco><default><default class='a'/></default><worldbody><body><geom size='1'/></body></worldbody></mujoco>"
+    tree = read_string(xml)
+    before = [(element, element.parent) for element in tree.root.descendants()]
+    tree.lay_down()
+    assert not hasattr(tree.worldbody, "parent")
+    tree.take_up()
+    assert [(element, element.parent) for element in tree.root.descendants()] == before
+    assert all(element.tree is tree for element in (tree.root, *tree.root.descendants()))
+    assert tree.defaults["a"].parent is tree.defaults.main
+
+
+def test_a_tree_that_was_laid_down_ends_with_its_last_user() -> None:
+    tree = read_string("<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>")
+    tree.lay_down()
+    end = ref(tree)
+    gc.disable()
+    try:
+        del tree
+        assert end() is None
+    finally:
+        gc.enable()
