@@ -201,6 +201,30 @@ def test_parameters_of_a_sliding_box():
             np.testing.assert_allclose(tangents[:, k], expected, rtol=0.0, atol=CLOSE, err_msg=f"{name} {k}")
 
 
+def test_contacts_that_come_up_within_a_step():
+    """Memory grows in a later pass of RK4, while the first one has the same contacts as in the state before."""
+    balls = "".join(
+        f'<body pos="{k % 20} {k // 20} .2"><joint type="slide" axis="0 0 1"/><geom size=".1"/></body>'
+        for k in range(300)
+    )
+    m = cardan.MjModel.from_xml_string(
+        f"""<mujoco><option integrator="RK4" timestep=".01" tolerance="0"/><worldbody>
+        <geom type="plane" size="50 50 1"/>
+        {balls}</worldbody></mujoco>"""
+    )
+    d = cardan.MjData(m)
+    d.qvel[0] = -15.0  # touches in the second pass
+    before = exact_jacobian(m, d)
+    d.qvel[:] = -15.0
+    found = exact_jacobian(m, d)
+    cardan.mj_forward(m, d)
+    assert d.ncon == 0
+    assert np.isfinite(found).all()
+    assert before[m.nv, m.nv] != 1.0
+    np.testing.assert_allclose(np.diag(found)[m.nv :], before[m.nv, m.nv], rtol=1e-9)
+    np.testing.assert_allclose(before[m.nv + 1, m.nv + 1], 1.0, rtol=1e-12)
+
+
 @pytest.mark.parametrize("solref", [".03 .8", ".02 1"])
 def test_several_explicit_pairs_of_the_same_geoms(solref):
     """Each contact has the parameters of its own pair, whichever of the pairs comes first, or both have the same."""

@@ -157,8 +157,9 @@ class Linearisation:
         run(self.values, self.m, self.d)
         self.note_structure()
         if self.several:
-            # contacts and rows of all passes find room before tangents need as much
+            # contacts and rows of all passes find room before tangents need as much: tangents grow with it
             run(Program([*values_of(self.differentiated()), restore_start]), self.m, self.d)
+            self.note_structure()
 
     def note_structure(self) -> None:
         """Look what touches what, and what the constraint rows belong to."""
