@@ -96,7 +96,10 @@ class Assets:
         normal_number = np.array(model.mesh_facenormal[faces])
         texcoord_number = np.array(model.mesh_facetexcoord[faces])
         has_texcoord = model.mesh_texcoordadr[mesh] >= 0
-        normals, normal_number = self._normals(model, mesh, face, normal_number)
+        adr, count = int(model.mesh_normaladr[mesh]), int(model.mesh_normalnum[mesh])
+        normals = np.array(model.mesh_normal[adr : adr + count])
+        if not has_texcoord:  # those with a texture keep theirs
+            normals, normal_number = self._normals(model, mesh, face, normal_number)
         corner = [face.ravel(), normal_number.ravel(), texcoord_number.ravel() if has_texcoord else 0 * face.ravel()]
         first, number = distinct(*corner)
         vert = model.mesh_vert[model.mesh_vertadr[mesh] + corner[0][first]]
