@@ -99,7 +99,8 @@ def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
     """While a program runs: arrays in contiguous memory that its stages see under private names of `d`."""
 
     def attach(values: Mapping[str, np.ndarray]) -> None:
-        d._memory.attach_all(values)
+        for name, array in values.items():
+            d._memory.attach(name, array)
         d.__dict__.pop("_view", None)
 
     attach(arrays)
