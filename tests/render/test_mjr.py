@@ -1,5 +1,7 @@
 """The functions mjr_*: buffers, rectangles, text, figures."""
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -111,3 +113,13 @@ def test_uploads(context):
         cardan.mjr_uploadMesh(model, context, 0)
     assert cardan.mjr_findRect(3, 3, 2, [cardan.MjrRect(0, 0, 2, 2), cardan.MjrRect(2, 2, 4, 4)]) == 1
     assert cardan.mjr_getError() == 0
+
+
+def test_a_context_lives_as_long_as_it_is_kept():
+    model = cardan.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+    context = cardan.MjrContext(model, SCALE)
+    reference = weakref.ref(context)
+    del context
+    assert reference() is None
+    with pytest.raises(cardan.FatalError, match="no rendering context in this thread"):
+        cardan.mjr_rectangle(cardan.MjrRect(0, 0, 1, 1), 1, 0, 0, 1)

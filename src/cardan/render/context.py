@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,7 +23,7 @@ WINDOW_SIZE = (640, 480)
 WINDOW, OFFSCREEN = mjtFramebuffer.mjFB_WINDOW.value, mjtFramebuffer.mjFB_OFFSCREEN.value
 FONT_SCALES = tuple(member.value for member in mjtFontScale.__members__.values())
 
-_current = threading.local()
+_current = threading.local()  # its `context` refers weakly: a context that nobody else has is gone
 
 
 def current_context() -> MjrContext:
@@ -31,10 +32,16 @@ def current_context() -> MjrContext:
     Raises:
         FatalError: there is none.
     """
-    context = getattr(_current, "context", None)
+    context = _last_context()
     if context is None:
         raise FatalError("there is no rendering context in this thread; make an MjrContext first")
     return context
+
+
+def _last_context() -> MjrContext | None:
+    """The context that this thread made, or set a buffer of, last, if it is still there."""
+    reference: weakref.ref[MjrContext] | None = getattr(_current, "context", None)
+    return reference() if reference is not None else None
 
 
 class MjrContext(VisualRecord):
@@ -111,7 +118,7 @@ class MjrContext(VisualRecord):
     def restore(self) -> None:
         """Draw into the current buffer again."""
         self.__dict__["target"] = self.canvases.get(self.currentBuffer)
-        _current.context = self
+        _current.context = weakref.ref(self)
 
     def add_aux(self, index: int, width: int, height: int, samples: int) -> None:
         """Make an auxiliary buffer, in the place of one that has this number.
@@ -187,7 +194,7 @@ class MjrContext(VisualRecord):
     def free(self) -> None:
         """Give back what the context holds; it can't draw any more."""
         self.__dict__.update(model=None, assets=None, frame=None, canvases={}, aux=None, target=None)
-        if getattr(_current, "context", None) is self:
+        if _last_context() is self:
             _current.context = None
 
 
