@@ -55,7 +55,7 @@ def opened(chromium: Any, viewer: Any, size: dict[str, int] | None = None) -> An
     """A page of the viewer that is connected and shows its controls."""
     before = len(viewer.server.viser.get_clients())
     page = chromium.new_page(viewport=size or SIZE)
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(180_000)
     page.goto(viewer.address)
     wait_for(lambda: len(viewer.server.viser.get_clients()) > before, "connection")
     page.get_by_text("Simulation").wait_for()
