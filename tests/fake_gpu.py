@@ -7,6 +7,9 @@ text of the kernel around it, the text of the kernel that copies.
 from __future__ import annotations
 
 import ctypes
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -121,3 +124,13 @@ class Lanes(FakeDriver):
 def host(array) -> np.ndarray:
     """A NumPy copy."""
     return np.asarray(array)
+
+
+@contextmanager
+def lent(monkeypatch, **options) -> Iterator[Lanes]:
+    """The fake in the driver's place; at the end nothing may be left on it."""
+    driver = Lanes(**options).install(monkeypatch)
+    yield driver
+    gc.collect()
+    assert driver.left() == {}
+    assert driver.contexts == []

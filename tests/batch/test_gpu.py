@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks import models
-from tests.fake_gpu import Lanes
+from tests.fake_gpu import lent
 from tests.models import SHARED_MODELS, STEPPED
 from tests.verdicts import FULL
 
@@ -54,11 +54,8 @@ NONE = mjtStage.mjSTAGE_NONE
 
 @pytest.fixture
 def driver(monkeypatch):
-    driver = Lanes().install(monkeypatch)
-    yield driver
-    gc.collect()
-    assert driver.left() == {}
-    assert driver.contexts == []
+    with lent(monkeypatch) as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")

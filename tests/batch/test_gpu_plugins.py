@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-
 import numba
 import numpy as np
 import pytest
 from tests.batch.test_gpu import assert_same, two
-from tests.fake_gpu import Lanes
+from tests.fake_gpu import lent
 from tests.verdicts import FULL
 
 import cardan
@@ -40,10 +38,8 @@ XML = """
 
 @pytest.fixture
 def driver(monkeypatch):
-    driver = Lanes().install(monkeypatch)
-    yield driver
-    gc.collect()
-    assert driver.left() == {}
+    with lent(monkeypatch) as driver:
+        yield driver
 
 
 @numba.njit

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-
 import numpy as np
 import pytest
 from tests.batch.test_gpu import FIELDS, NONE, XML
-from tests.fake_gpu import Lanes
+from tests.fake_gpu import lent
 
 import cardan
 from cardan.batch import Batch
@@ -24,11 +22,8 @@ COUNT = 7
 
 @pytest.fixture
 def driver(monkeypatch):
-    driver = Lanes(count=3).install(monkeypatch)
-    yield driver
-    gc.collect()
-    assert driver.left() == {}
-    assert driver.contexts == []
+    with lent(monkeypatch, count=3) as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
