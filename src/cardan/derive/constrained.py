@@ -16,7 +16,13 @@ from cardan.constraint.project import projection_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.derive.contact import contact_stages, freeze_points
 from cardan.derive.distant import collision_with_distance, soften_distant
-from cardan.derive.integration import clear_step_imbalance, euler_imbalance, implicitfast_imbalance, take_step
+from cardan.derive.integration import (
+    clear_step_imbalance,
+    euler_imbalance,
+    factor_step,
+    implicitfast_imbalance,
+    take_step,
+)
 from cardan.derive.program import Plain
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
 from cardan.enums import mjtIntegrator
@@ -33,17 +39,19 @@ SOLUTION: tuple[Stage | Plain, ...] = (solution_imbalance, Plain(clear_imbalance
 """The tangents of qacc, and then those of the constraint forces."""
 
 
-def constraint_tangents(m: MjModel, stage: Stage, codes: tuple[int, ...]) -> Sequence[Stage | Plain] | None:
+def constraint_tangents(
+    m: MjModel, stage: Stage, codes: tuple[int, ...], values: bool = False
+) -> Sequence[Stage | Plain] | None:
     """What stands for a stage of collision detection, of the constraints or of the solver; None if it is none of them.
-
-    The integrator RK4 makes several forward passes, so that contacts and the solution have to be found again in each.
 
     Args:
         m: model.
         stage: the stage.
         codes: numbers of the pairs of types that touch (`derive.contact.contact_codes`).
+        values: whether contacts and the solution are not there yet, and have to be found. So they have with the
+            integrator RK4, which makes several forward passes.
     """
-    several = m.opt.integrator == mjtIntegrator.mjINT_RK4
+    several = values or m.opt.integrator == mjtIntegrator.mjINT_RK4
     if stage is collision or stage is collision_with_distance:
         return [*([Plain(stage)] if several else []), Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:
@@ -60,7 +68,14 @@ def constraint_tangents(m: MjModel, stage: Stage, codes: tuple[int, ...]) -> Seq
     return None
 
 
-def integrator_tangents(stage: Stage) -> Sequence[Stage | Plain] | None:
-    """What stands for an integrator that solves for its acceleration; None for other stages."""
+def integrator_tangents(stage: Stage, values: bool = False) -> Sequence[Stage | Plain] | None:
+    """What stands for an integrator that solves for its acceleration; None for other stages.
+
+    Args:
+        stage: the stage.
+        values: whether the factor that it solves with is not there yet.
+    """
     imbalance = {euler: euler_imbalance, implicitfast: implicitfast_imbalance}.get(stage)
-    return None if imbalance is None else (imbalance, Plain(clear_step_imbalance), take_step)
+    if imbalance is None:
+        return None
+    return (*([Plain(factor_step)] if values else []), imbalance, Plain(clear_step_imbalance), take_step)

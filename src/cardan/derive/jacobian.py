@@ -1,9 +1,10 @@
 """The Jacobian of a step by state and controls: values, tangents of each kind of input, and results, natively at once.
 
-A *script* is a list of segments, tables of native functions: the values, a comparison of what touches what with the
-run before, then for positions, velocities, and activations with controls the tangents of those stages that depend on
-them, once a block of directions. Directions and results are brought in and out by stages, too, so that one call from
-Python makes a whole Jacobian.
+A *script* is a list of segments, tables of native functions: the values together with the tangents of the first block
+of directions, stage by stage; then for positions, velocities, and activations with controls the tangents of those
+stages that depend on them, once a block of directions. The first segment compares what touches what with the run before;
+where that is something else, tangents are cleared, and it begins again. Directions and results are brought in and out by
+stages, too, so that one call from Python makes a whole Jacobian.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from cardan.derive.shadows import LANES
 from cardan.derive.stages import (
     RESTRUCTURED,
     begin_block,
-    compare_structure,
     end_block,
     gather_outcome,
     gather_sensors,
@@ -44,8 +44,10 @@ if TYPE_CHECKING:
 
 INPUTS = tuple(f"d.work.seed_{name}" for name in ("qpos", "qvel", "act", "ctrl"))
 """Inputs, in the order of their directions."""
-VALUES, TANGENTS = 1, 3
-"""Segments of a script: a recorded step's start; the values; a comparison; the tangents; what is done with a result."""
+VALUES = 1
+"""Segments of a script: a recorded step's start; values and first tangents; the others; what is done with a result."""
+ATTEMPTS = 8
+"""How often a step is begun again because a stage asked for something, before values are computed beforehand."""
 
 
 def _copies() -> np.ndarray:
@@ -139,14 +141,14 @@ class StepJacobian:
         self._common = {"work.outcome": outcome} | {
             f"work.seed_{name}": seeds[at : at + n] for name, (at, n) in starts.items()
         }
-        self._compare, self._restore = Program([compare_structure]), Program([restore_recorded])
+        self._restore = Program([restore_recorded])
         self._copies = _copies()
         self._column, self._first, self._end = (
             memory.scalars[f"work.{name}"] for name in ("column", "first_column", "end_column")
         )
         self._runner = script_runner()
         self._native = not (self.course.several or self.course.values.needs_objects)
-        self._scripts: dict[tuple[Wanted, tuple[int, ...]], Script] = {}
+        self._scripts: dict[tuple[Wanted, tuple[int, ...], bool], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
         self._directed = False  # whether directions other than single columns were planted last
@@ -166,10 +168,12 @@ class StepJacobian:
         wanted = COLUMNS[state, control]
         if self._directed:
             self._begin_directions(wanted, {})
-        script = self._ready.get(wanted)
-        if script is None or script.version != self.course.version[0]:
-            self.course.start(d)
-        else:
+        for _ in range(ATTEMPTS if self._native else 0):
+            script = self._ready.get(wanted)
+            if script is None or script.version != self.course.version[0]:
+                if not self.course.version[0]:
+                    self.course.start(d)
+                script = self._prepared(wanted)
             status = self._run(script, VALUES, d.address)
             if status == 0:
                 return self.matrix
@@ -177,6 +181,7 @@ class StepJacobian:
                 self.course.note_structure()
             else:
                 self.course.start(d)  # it answers what a stage asks for
+        self.course.start(d)
         self._differentiate(wanted)
         return self.matrix
 
@@ -209,23 +214,30 @@ class StepJacobian:
         self._begin_directions(wanted, seeds)
         if wanted in self._ready:
             self._plant(self._ready[wanted])
+        attempts = 0
         while left:
-            script = self._ready.get(wanted)
-            status = -1
-            if script is not None and script.version == course.version[0]:
+            if self._native and attempts < ATTEMPTS:
+                if not course.version[0]:
+                    course.evaluate()
+                script = self._prepared(wanted)
                 script.segments[-1] = _plain_segment(finish)
+                before = left
                 status = self._run(script, 0, repeat=left)
                 left = int(script.frame[8])
-            if status == 0:
-                return
-            if status == RESTRUCTURED:
-                course.note_structure()
-            else:
+                if status == 0:
+                    return
+                attempts = attempts + 1 if left == before else 1
+                if status == RESTRUCTURED:
+                    course.note_structure()
+                    continue
                 put(course.d, int(number[0]))
-                course.evaluate()
+                course.evaluate()  # it answers what a stage asks for
+                continue
+            put(course.d, int(number[0]))
+            course.evaluate()
             self._differentiate(wanted)
             run(finish, course.m, course.d)
-            left -= 1
+            left, attempts = left - 1, 0
 
     def _run(self, script: Script, first: int, source: int = 0, repeat: int = 0) -> int:
         """Run a script from one of its segments on; returns 0, or the status of the stage that stopped.
@@ -253,17 +265,25 @@ class StepJacobian:
         self._directed, self._seeds = isinstance(wanted, Directions), seeds
 
     def _plant(self, script: Script) -> None:
-        for name, seeds in self._seeds.items():
-            script.programs[0].plant(name, seeds)
+        at = 0
+        for program in script.programs if self._seeds else ():
+            for name, seeds in self._seeds.items():
+                program.plant(name, seeds[:, at : at + LANES * program.blocks])
+            at += LANES * program.blocks
 
-    def _differentiate(self, wanted: Wanted) -> None:
-        """Run the tangents at values that are there, of which the last run does not tell what is written."""
+    def _prepared(self, wanted: Wanted, values: bool = True) -> Script:
+        """A script for the present structure, with tangents of 0 but those of the directions.
+
+        Args:
+            wanted: what is wanted.
+            values: whether it computes the values as well.
+        """
         course = self.course
-        key = wanted, course.codes
+        key = wanted, course.codes, values
         script = self._scripts.get(key)
         if script is None:
             with BUILDING:
-                script = self._scripts[key] = self._make_script(wanted)
+                script = self._scripts[key] = self._make_script(wanted, values)
         if script.version != course.version[0]:
             for program in script.programs:
                 program.start()
@@ -272,39 +292,57 @@ class StepJacobian:
             script.cleared = np.array(parts, np.int64)
             script.frame[9:] = script.cleared.ctypes.data, len(script.cleared)
             self._plant(script)
-        status = self._run(script, TANGENTS)
+        if values:
+            self._ready[wanted] = script
+        return script
+
+    def _differentiate(self, wanted: Wanted) -> None:
+        """Run the tangents at values that are there."""
+        script = self._prepared(wanted, values=False)
+        status = self._run(script, VALUES)
         if status:
             segment = int(script.frame[4])
             raise RuntimeError(f"segment {segment} of the derivatives of a step returned the unknown status {status}")
-        if self._native:
-            self._ready[wanted] = script
 
-    def _make_script(self, wanted: Wanted) -> Script:
+    def _make_script(self, wanted: Wanted, values: bool) -> Script:
         m = self.course.m
-        rows = [_plain_segment(program) for program in (self._restore, self.course.values, self._compare)]
         programs: list[TangentProgram] = []
+        rows = [_plain_segment(self._restore)]
         first, end = 0, 0
         if isinstance(wanted, Directions):
-            programs = [self._program(wanted.inputs, begin_directions, end_directions, wanted.blocks)]
-            rows.append(programs[0].segment)
+            groups = [(wanted.inputs, wanted.blocks)]
+            ends = begin_directions, end_directions
         else:
             first = 0 if wanted.state else 2 * m.nv
             end = 2 * m.nv + m.na + (m.nu if wanted.control else 0)
-            for inputs, blocks in _groups(m, first, end):
-                programs.append(self._program(inputs, begin_block, end_block))
-                rows.append((*programs[-1].segment[:4], 0, 0, blocks))  # all blocks have the same shadows
+            groups = _groups(m, first, end)
+            ends = begin_block, end_block
+        for inputs, blocks in groups:
+            left = blocks
+            if values and not programs:
+                programs.append(self._program(inputs, *ends, blocks=1, values=True))
+                rows.append(programs[-1].segment)
+                left -= 1
+            if left and isinstance(wanted, Directions):
+                programs.append(self._program(inputs, *ends, blocks=left))
+                rows.append(programs[-1].segment)
+            elif left:  # all blocks have the same shadows
+                programs.append(self._program(inputs, *ends, blocks=1))
+                rows.append((*programs[-1].segment[:4], 0, 0, left))
         segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
         copies = self._copies.ctypes.data
         frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, *[0] * 3])
         return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
-    def _program(self, inputs: Sequence[str], begin: Stage, end: Stage, blocks: int = 1) -> TangentProgram:
+    def _program(
+        self, inputs: Sequence[str], begin: Stage, end: Stage, blocks: int = 1, values: bool = False
+    ) -> TangentProgram:
         """The tangents of a step along directions of some inputs; one program for as long as the same types touch."""
         course = self.course
         gather = [gather_outcome, *([gather_sensors] if self.sensors else [])]
-        stages: list[Stage | Plain] = [Plain(begin), plant_seeds, *course.differentiated()]
+        stages: list[Stage | Plain] = [Plain(begin), plant_seeds, *course.differentiated(values)]
         stages += [Plain(keep_next_position), *gather, Plain(end)]
-        whole = course.several or any(name in MAKE_ROWS for name in inputs)
+        whole = values or course.several or any(name in MAKE_ROWS for name in inputs)
         return TangentProgram(
             *(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole, restore_start),
             common=self._common,

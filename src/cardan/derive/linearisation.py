@@ -21,9 +21,10 @@ from cardan.derive.integration import factor_step
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.solver import factor_solution
-from cardan.derive.stages import actuation_is_made, keep_next_position
+from cardan.derive.stages import actuation_is_made, compare_structure, keep_next_position
 from cardan.derive.support import check_derivable, differentiable
 from cardan.derive.tangent_space import TangentSpace
+from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
 from cardan.enums import mjtIntegrator
 from cardan.jit import Program
@@ -108,7 +109,7 @@ class Linearisation:
         memory = self.d._memory
         memory.attach("work.fd_qpos", self.next_qpos)
         memory.attach("work.fd_start", np.zeros(start_size(m)))
-        self._stages = pipeline.resolve(m, (*kind.values, *kind.after))
+        self._stages, self._after = pipeline.resolve(m, kind.values), pipeline.resolve(m, kind.after)
         self.several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
         self.values = pipeline.cached_program(m, ("values", course), self._value_items(kind))
         if distant:
@@ -127,19 +128,28 @@ class Linearisation:
         items = (*kind.values, factor_solution) if kind.solves else kind.values
         if not self._steps:
             return items
-        after = pipeline.resolve(self.m, kind.after)
+        after = self._after
         if any(integrator_tangents(stage) for stage in after):
             items += (*(stage for stage in after if not integrator_tangents(stage)), factor_step)
         return (*items, save_start)
 
-    def differentiated(self) -> list[Stage | Plain]:
-        """What programs of tangents run."""
+    def differentiated(self, values: bool = False) -> list[Stage | Plain]:
+        """What programs of tangents run.
+
+        Args:
+            values: whether the values are not there yet. Then they are computed in the same pass, and what touches what
+                is compared with before (`derive.stages.compare_structure`).
+        """
         found: list[Stage | Plain] = []
-        for stage in differentiable(self.m, self._stages, self.codes):
+        for stage in differentiable(self.m, self._stages, self.codes, values):
             if stage is fwd_actuation:
                 found.append(Plain(actuation_is_made))
+            elif stage is fwd_acceleration and values:
+                found.append(Plain(compare_structure))
             found.append(stage)
-        return found
+        if values:
+            found.append(Plain(save_start))
+        return [*found, *differentiable(self.m, self._after, self.codes, values)]
 
     def start(self, d: MjData) -> None:
         """Take over the state and the inputs of `d`, compute the values, and factorise what is solved with."""

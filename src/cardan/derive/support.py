@@ -19,6 +19,8 @@ FROZEN = (
     *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
 )
 """Modules whose stages have no tangents: what they decide counts as it is."""
+COUNTERS = ("cardan.step.report.", "cardan.step.timers.")
+"""Those of them on which nothing depends."""
 
 
 def check_derivable(m: MjModel) -> None:
@@ -43,13 +45,16 @@ def check_derivable(m: MjModel) -> None:
             raise NotImplementedError(f"derivatives of models with {feature} are not supported yet")
 
 
-def differentiable(m: MjModel, stages: Sequence[Stage | int], codes: tuple[int, ...]) -> list[Stage | Plain]:
+def differentiable(
+    m: MjModel, stages: Sequence[Stage | int], codes: tuple[int, ...], values: bool = False
+) -> list[Stage | Plain]:
     """What programs of tangents run for the stages of a forward pass and an integrator.
 
     Args:
         m: model.
         stages: the stages.
         codes: numbers of the pairs of types that touch (`derive.contact.contact_codes`).
+        values: whether the values are not there yet: stages without tangents run as they are.
 
     Raises:
         NotImplementedError: a callback in Python is among them.
@@ -61,11 +66,13 @@ def differentiable(m: MjModel, stages: Sequence[Stage | int], codes: tuple[int, 
                 "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "
                 "(functions marked with cardan.kernel, or Numba functions)"
             )
-        instead = constraint_tangents(m, stage, codes)
+        instead = constraint_tangents(m, stage, codes, values)
         if instead is None:
-            instead = integrator_tangents(stage)
+            instead = integrator_tangents(stage, values)
         if instead is not None:
             found += instead
         elif not f"{stage.__module__}.".startswith(FROZEN):
             found.append(stage)
+        elif values and not f"{stage.__module__}.".startswith(COUNTERS):
+            found.append(Plain(stage))
     return found

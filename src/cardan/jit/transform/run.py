@@ -110,7 +110,7 @@ copied:
   %c_next = add i64 %c, 1
   br label %copying
 running:
-  %s = phi i64 [ %first, %copying ], [ %s_next, %next ], [ 0, %again ]
+  %s = phi i64 [ %first, %copying ], [ %s_next, %next ], [ %s, %once_more ], [ 0, %again ]
   %more = icmp slt i64 %s, %n
   br i1 %more, label %segment, label %finished
 segment:
@@ -144,7 +144,7 @@ clearing:
 clear_next:
   %e = phi i64 [ 0, %clearing ], [ %e_next, %clear_one ]
   %uncleared = icmp slt i64 %e, %n2
-  br i1 %uncleared, label %clear_one, label %next
+  br i1 %uncleared, label %clear_one, label %once_more
 clear_one:
   %e2 = shl i64 %e, 1
   %array_at = getelementptr i64, ptr %list2, i64 %e2
@@ -161,6 +161,8 @@ next:
 stopped:
   store i64 %s, ptr %first_at
   ret i64 %status
+once_more:
+  br label %running
 again:
   br label %running
 finished:
@@ -177,7 +179,7 @@ done:
 
 
 SCRIPT_CLEARS = -21
-"""Status of a stage that lets a script clear what it names, and go on with the next segment."""
+"""Status of a stage that lets a script clear what it names, and begin the segment again."""
 
 
 @cache
@@ -200,8 +202,8 @@ def script_runner() -> Any:
     address of the segments (seven words each: table and its length, and what else `block_runner` takes from the shadows
     on); number of the first segment to run, which becomes that of a segment that stops; number of segments; model and
     data; how often to run the segments, from the second time on all of them, which is counted down; address and
-    length of a list of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS`, which then counts as
-    done. Returns 0, or the status of the stage that stopped.
+    length of a list of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS`, which then begins again.
+    Returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, word)
