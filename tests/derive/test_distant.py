@@ -34,24 +34,24 @@ def scene(cone: mjtCone) -> tuple[cardan.MjModel, cardan.MjData]:
 @pytest.mark.parametrize("cone", list(mjtCone.__members__.values()), ids=lambda cone: cone.name[7:])
 def test_accelerations_against_differences(cone: mjtCone) -> None:
     m, d = scene(cone)
-    course = linearisation(m, "forward", REACH)
+    with linearisation(m, "forward", REACH) as course:
 
-    def accelerations(direction: int, size: float) -> np.ndarray:
-        w = cardan.MjData(m)
-        w.qpos[:], w.qvel[:] = d.qpos, d.qvel
-        along = np.eye(m.nv)[direction % m.nv]
-        if direction < m.nv:
-            cardan.mj_integratePos(m, w.qpos, along, size)
-        else:
-            w.qvel += size * along
-        course.start(w)
-        return course.d.qacc.copy()
+        def accelerations(direction: int, size: float) -> np.ndarray:
+            w = cardan.MjData(m)
+            w.qpos[:], w.qvel[:] = d.qpos, d.qvel
+            along = np.eye(m.nv)[direction % m.nv]
+            if direction < m.nv:
+                cardan.mj_integratePos(m, w.qpos, along, size)
+            else:
+                w.qvel += size * along
+            course.start(w)
+            return course.d.qacc.copy()
 
-    found = cardan.derivatives(m, d, "qacc", ("qpos", "qvel"), "forward", "smooth", REACH)
-    exact = np.hstack([found["qacc", "qpos"], found["qacc", "qvel"]])
-    rows = [(accelerations(k, 1e-6) - accelerations(k, -1e-6)) / 2e-6 for k in range(2 * m.nv)]
-    assert course.d.ncon == 6
-    np.testing.assert_allclose(exact, np.array(rows).T, atol=2e-6 * np.abs(exact).max())
+        found = cardan.derivatives(m, d, "qacc", ("qpos", "qvel"), "forward", "smooth", REACH)
+        exact = np.hstack([found["qacc", "qpos"], found["qacc", "qvel"]])
+        rows = [(accelerations(k, 1e-6) - accelerations(k, -1e-6)) / 2e-6 for k in range(2 * m.nv)]
+        assert course.d.ncon == 6
+        np.testing.assert_allclose(exact, np.array(rows).T, atol=2e-6 * np.abs(exact).max())
 
 
 @pytest.mark.parametrize("integrator", list(mjtIntegrator.__members__.values()), ids=lambda kind: kind.name[6:])

@@ -151,15 +151,15 @@ def mjd_transition(
     if not (_fits(A, nx, nx) and _fits(B, nx, nu) and _fits(C, ns, nx) and _fits(D, ns, nu)):
         _check_targets(_transition_targets(m, A, B, C, D))
     sensed = C is not None or D is not None
-    jacobian = step_jacobian(m, sensed and ns > 0, distance)
-    result = jacobian.compute(d, A is not None or C is not None, B is not None or D is not None)
-    if A is not None:
-        A[...] = jacobian.A
-    if B is not None:
-        B[...] = jacobian.B
-    if sensed:
-        _write(C, result[nx:, :nx])
-        _write(D, result[nx:, nx:])
+    with step_jacobian(m, sensed and ns > 0, distance) as jacobian:
+        result = jacobian.compute(d, A is not None or C is not None, B is not None or D is not None)
+        if A is not None:
+            A[...] = jacobian.A
+        if B is not None:
+            B[...] = jacobian.B
+        if sensed:
+            _write(C, result[nx:, :nx])
+            _write(D, result[nx:, nx:])
 
 
 @cache

@@ -113,21 +113,21 @@ def step_by_step(
     states, sensors = np.zeros((n + 1, nx, total)), np.zeros((n, m.nsensordata, total))
     states[0] = first_directions(m, parts, places, total)[0]
     rows = {"d.qpos": slice(0, nv), "d.qvel": slice(nv, 2 * nv), "d.act": slice(2 * nv, nx)}
-    course = linearisation(m, "step", recorded.reach)
-    varying = {f: r for f, r in rows.items() if r.stop > r.start}
-    outputs = (*varying, *(("d.sensordata",) if m.nsensordata else ()))
-    for k in range(n if total else 0):
-        recorded.layout.put(course.d, recorded.row_at(world, k))
-        course.evaluate()
-        inputs = _planted(course.space.basis(course.d.qpos), varying, states[k])
-        for p in parts:
-            if p.field not in rows:
-                _add_seeds(inputs, course, p, places, total)
-        found = course.tangents(inputs, outputs)
-        for name, where in varying.items():
-            states[k + 1, where] = found[name]
-        if m.nsensordata:
-            sensors[k] = found["d.sensordata"]
+    with linearisation(m, "step", recorded.reach) as course:
+        varying = {f: r for f, r in rows.items() if r.stop > r.start}
+        outputs = (*varying, *(("d.sensordata",) if m.nsensordata else ()))
+        for k in range(n if total else 0):
+            recorded.layout.put(course.d, recorded.row_at(world, k))
+            course.evaluate()
+            inputs = _planted(course.space.basis(course.d.qpos), varying, states[k])
+            for p in parts:
+                if p.field not in rows:
+                    _add_seeds(inputs, course, p, places, total)
+            found = course.tangents(inputs, outputs)
+            for name, where in varying.items():
+                states[k + 1, where] = found[name]
+            if m.nsensordata:
+                sensors[k] = found["d.sensordata"]
     return states, sensors
 
 

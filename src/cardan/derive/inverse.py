@@ -34,21 +34,21 @@ def inverse_derivatives(
         RuntimeError: native code is switched off.
     """
     names = {(False, False): "inverse without sensors", (False, True): "inverse"}
-    course = linearisation(m, names.get((actuation, sensors), "inverse with actuation"))
-    course.start(d)
-    nv, ns = m.nv, m.nsensordata
-    result = np.zeros((3 * nv, nv + ns + m.nM))
-    seeds = (("d.qpos", course.space.basis(course.d.qpos)), ("d.qvel", np.eye(nv)), ("d.qacc", np.eye(nv)))
-    outputs = ("d.qfrc_inverse", "d.qM", *(("d.sensordata",) if sensors else ()))
-    outputs += ("d.qfrc_actuator",) if actuation else ()
-    for k, (name, directions) in enumerate(seeds):
-        if inputs[k] and nv:
-            found = course.tangents({name: directions}, outputs)
-            rows = result[k * nv : (k + 1) * nv]
-            rows[:, :nv] = found["d.qfrc_inverse"].T
-            if actuation:
-                rows[:, :nv] -= found["d.qfrc_actuator"].T
-            if sensors:
-                rows[:, nv : nv + ns] = found["d.sensordata"].T
-            rows[:, nv + ns :] = found["d.qM"].T
+    with linearisation(m, names.get((actuation, sensors), "inverse with actuation")) as course:
+        course.start(d)
+        nv, ns = m.nv, m.nsensordata
+        result = np.zeros((3 * nv, nv + ns + m.nM))
+        seeds = (("d.qpos", course.space.basis(course.d.qpos)), ("d.qvel", np.eye(nv)), ("d.qacc", np.eye(nv)))
+        outputs = ("d.qfrc_inverse", "d.qM", *(("d.sensordata",) if sensors else ()))
+        outputs += ("d.qfrc_actuator",) if actuation else ()
+        for k, (name, directions) in enumerate(seeds):
+            if inputs[k] and nv:
+                found = course.tangents({name: directions}, outputs)
+                rows = result[k * nv : (k + 1) * nv]
+                rows[:, :nv] = found["d.qfrc_inverse"].T
+                if actuation:
+                    rows[:, :nv] -= found["d.qfrc_actuator"].T
+                if sensors:
+                    rows[:, nv : nv + ns] = found["d.sensordata"].T
+                rows[:, nv + ns :] = found["d.qM"].T
     return result

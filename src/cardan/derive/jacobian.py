@@ -2,22 +2,23 @@
 
 A *script* is a list of segments, tables of native functions: the values together with the tangents of the first block
 of directions, stage by stage; then for positions, velocities, and activations with controls the tangents of those
-stages that depend on them, once a block of directions. The first segment compares what touches what with the run before;
-where that is something else, tangents are cleared, and it begins again. Directions and results are brought in and out by
-stages, too, so that one call from Python makes a whole Jacobian.
+stages that depend on them, once a block of directions. The first segment compares what touches what with the run
+before; where that is something else, tangents are cleared, and it begins again. Directions and results are brought in
+and out by stages, too, so that one call from Python makes a whole Jacobian.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cardan.derive.linearisation import BUILDING, COPIED, MAKE_ROWS, linearisation
+from cardan.derive.lending import BUILDING, lent
+from cardan.derive.linearisation import COPIED, MAKE_ROWS, Linearisation
 from cardan.derive.program import Plain, Stage, TangentProgram
 from cardan.derive.recording import begin_directions, end_directions, restore_recorded
 from cardan.derive.shadows import LANES
@@ -35,7 +36,6 @@ from cardan.jit.memory.struct import WORDS
 from cardan.jit.transform.run import script_runner
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
-from cardan.step.hooks import hooks
 from cardan.step.run import run
 
 if TYPE_CHECKING:
@@ -116,15 +116,15 @@ class StepJacobian:
     Args:
         m: model.
         sensors: whether sensor data are among the results.
-        reach: distance, m, up to which contacts take part that aren't made; 0 for none.
+        distant: whether contacts take part that aren't made (`derive.distant`).
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
 
-    def __init__(self, m: MjModel, sensors: bool, reach: float) -> None:
-        self.course = linearisation(m, "step" if sensors else "step without sensors", reach)
+    def __init__(self, m: MjModel, sensors: bool, distant: bool) -> None:
+        self.course = Linearisation(m, "step" if sensors else "step without sensors", distant)
         self.sensors = sensors
         memory, nv, na, nu = self.course.d._memory, m.nv, m.na, m.nu
         rows, columns = 2 * nv + na + (m.nsensordata if sensors else 0), 2 * nv + na + nu
@@ -375,8 +375,9 @@ def _plain_segment(program: Program) -> tuple[int, ...]:
     return (program.table.ctypes.data, len(program.table), 0, 0, 0, 0, 1)
 
 
-def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0) -> StepJacobian:
-    """The Jacobians of a step of a model, kept with it for each thread until an option or a callback is set.
+@contextmanager
+def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0) -> Iterator[StepJacobian]:
+    """The Jacobians of a step of a model, which nobody else uses meanwhile (`derive.lending`).
 
     Args:
         m: model.
@@ -387,10 +388,7 @@ def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0) -> StepJacobian
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
-    key = (("step jacobian", sensors, reach > 0.0, threading.get_ident()), hooks.version)
-    found = m._programs.get(key)
-    if found is None:
-        with BUILDING:
-            found = m._programs[key] = StepJacobian(m, sensors, reach)
-    found.course.set_reach(reach)
-    return found
+    distant = reach > 0.0
+    with lent(m, ("step jacobian", sensors, distant), lambda: StepJacobian(m, sensors, distant)) as found:
+        found.course.set_reach(reach)
+        yield found

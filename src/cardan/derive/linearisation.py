@@ -7,8 +7,8 @@ those stages that depend on it, in blocks of lanes.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from cardan.derive.constrained import integrator_tangents
 from cardan.derive.contact import all_codes, contact_codes
 from cardan.derive.distant import program_with_distance, with_distance
 from cardan.derive.integration import factor_step
+from cardan.derive.lending import BUILDING, lent
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.solver import factor_solution
@@ -32,7 +33,6 @@ from cardan.model.mjdata import MjData
 from cardan.model.tables import CAPACITIES
 from cardan.step import pipeline
 from cardan.step.finite_difference import restore_start, save_start, start_size
-from cardan.step.hooks import hooks
 from cardan.step.run import run
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ COPIED = (
 """What the dynamics depend on, besides the time."""
 MAKE_ROWS = ("m.dof_frictionloss", "m.tendon_frictionloss")
 """Parameters that make constraint rows where they aren't 0, or vary: all that belongs to a row is computed anew."""
-BUILDING = threading.RLock()
-"""Held while programs are made, which compiles: threads would do it twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +242,9 @@ class Linearisation:
         return found
 
 
-def linearisation(m: MjModel, course: str, reach: float = 0.0) -> Linearisation:
-    """The derivatives of a course of a model, kept with it for each thread until an option or a callback is set.
+@contextmanager
+def linearisation(m: MjModel, course: str, reach: float = 0.0) -> Iterator[Linearisation]:
+    """The derivatives of a course of a model, which nobody else uses meanwhile (`derive.lending`).
 
     Args:
         m: model.
@@ -256,9 +255,7 @@ def linearisation(m: MjModel, course: str, reach: float = 0.0) -> Linearisation:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
-    key = (("linearisation", course, reach > 0.0, threading.get_ident()), hooks.version)
-    if key not in m._programs:
-        with BUILDING:
-            m._programs[key] = Linearisation(m, course, reach > 0.0)
-    m._programs[key].set_reach(reach)
-    return m._programs[key]
+    distant = reach > 0.0
+    with lent(m, ("linearisation", course, distant), lambda: Linearisation(m, course, distant)) as found:
+        found.set_reach(reach)
+        yield found

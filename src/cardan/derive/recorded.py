@@ -217,7 +217,6 @@ class Recorded:
         """
         m, nx = self.m, by_states.shape[-1]
         sensed = by_sensors is not None and bool(by_sensors.any())
-        jacobian = step_jacobian(m, sensed, self.reach)
         adjoint, controls = by_states[:, -1].copy(), np.zeros((self.worlds, self.nstep, m.nu))
         for first, end in reversed(self.stretches()):
             found = np.zeros((self.worlds, end - first, m.nu))
@@ -225,7 +224,8 @@ class Recorded:
             arrays["adjoint_states"] = np.ascontiguousarray(by_states[:, first:end])
             if by_sensors is not None and sensed:
                 arrays["adjoint_sensors"] = np.ascontiguousarray(by_sensors[:, first:end])
-            self._sweep(jacobian, ALL, (first, end), arrays, pull_back, backwards=True)
+            with step_jacobian(m, sensed, self.reach) as jacobian:
+                self._sweep(jacobian, ALL, (first, end), arrays, pull_back, backwards=True)
             controls[:, first:end] = found
         return adjoint, controls
 
@@ -234,10 +234,10 @@ class Recorded:
         m = self.m
         nx, sensed = 2 * m.nv + m.na, sensors and m.nsensordata > 0
         found = np.zeros((self.worlds, self.nstep, nx + (m.nsensordata if sensed else 0), nx + m.nu))
-        jacobian = step_jacobian(m, sensed, self.reach)
         for first, end in self.stretches():
             part = found if self.every == 1 else np.zeros((self.worlds, end - first, *found.shape[2:]))
-            self._sweep(jacobian, ALL, (first, end), {"jacobians": part}, keep_jacobian)
+            with step_jacobian(m, sensed, self.reach) as jacobian:
+                self._sweep(jacobian, ALL, (first, end), {"jacobians": part}, keep_jacobian)
             if part is not found:
                 found[:, first:end] = part
         return found
@@ -251,22 +251,22 @@ class Recorded:
         """
         m, total = self.m, sum(len(p.numbers) for p in parts)
         worlds, n, blocks = self.worlds, self.nstep, -(-total // LANES)
-        jacobian = step_jacobian(m, m.nsensordata > 0, self.reach)
-        seeds = native_seeds(m, jacobian.course, parts, places, total)
-        if seeds is None:
-            found = [step_by_step(self, world, parts, places, total) for world in range(worlds)]
-            return np.array([states for states, _ in found]), np.array([sensors for _, sensors in found])
-        state, control = first_directions(m, parts, places, total)
-        states = np.zeros((worlds, n + 1, blocks, len(state), LANES))
-        sensors = np.zeros((worlds, n, blocks, m.nsensordata, LANES))
-        states[:, 0] = in_blocks(state, blocks)
-        wanted = Directions((*(INPUTS if control.any() else INPUTS[:3]), *seeds), blocks)
-        jacobian.course.d._memory.scalars["work.tape_blocks"][0] = blocks
-        for first, end in self.stretches() if total else []:
-            part = np.ascontiguousarray(states[:, first : end + 1])
-            sensed = np.ascontiguousarray(sensors[:, first:end])
-            arrays = {"sensitivity": part, "sensitivity_sensors": sensed}
-            arrays["sensitivity_control"] = in_blocks(control, blocks)
-            self._sweep(jacobian, wanted, (first, end), arrays, next_recorded, seeds=seeds)
-            states[:, first : end + 1], sensors[:, first:end] = part, sensed
+        with step_jacobian(m, m.nsensordata > 0, self.reach) as jacobian:
+            seeds = native_seeds(m, jacobian.course, parts, places, total)
+            if seeds is None:
+                found = [step_by_step(self, world, parts, places, total) for world in range(worlds)]
+                return np.array([states for states, _ in found]), np.array([sensors for _, sensors in found])
+            state, control = first_directions(m, parts, places, total)
+            states = np.zeros((worlds, n + 1, blocks, len(state), LANES))
+            sensors = np.zeros((worlds, n, blocks, m.nsensordata, LANES))
+            states[:, 0] = in_blocks(state, blocks)
+            wanted = Directions((*(INPUTS if control.any() else INPUTS[:3]), *seeds), blocks)
+            jacobian.course.d._memory.scalars["work.tape_blocks"][0] = blocks
+            for first, end in self.stretches() if total else []:
+                part = np.ascontiguousarray(states[:, first : end + 1])
+                sensed = np.ascontiguousarray(sensors[:, first:end])
+                arrays = {"sensitivity": part, "sensitivity_sensors": sensed}
+                arrays["sensitivity_control"] = in_blocks(control, blocks)
+                self._sweep(jacobian, wanted, (first, end), arrays, next_recorded, seeds=seeds)
+                states[:, first : end + 1], sensors[:, first:end] = part, sensed
         return in_columns(states, total), in_columns(sensors, total)

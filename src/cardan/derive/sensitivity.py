@@ -52,27 +52,29 @@ def sensitivities(
     """
     if after not in AFTER:
         raise ValueError(f'derivatives: after must be "step" or "forward", not {after!r}')
-    course = linearisation(m, AFTER[after], reach)
-    course.start(d)
-    results = [part(m, course.d, text) for text in of]
-    inputs = [part(m, course.d, text) for text in by]
-    fixed = [result.text for result in results if result.field.startswith("m.")]
-    if fixed:
-        raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
-    outputs = tuple(dict.fromkeys(result.field for result in results))
-    found: dict[tuple[str, str], np.ndarray] = {}
-    for group in _groups(inputs):
-        tangents = _tangents(course, group, outputs)
-        at = 0
-        for given in group:
-            columns = slice(at, at + len(given.numbers))
-            at = columns.stop
-            for result in results:
-                rows = (
-                    tangents[result.field][result.numbers, columns] if tangents else np.zeros((len(result.numbers), 0))
-                )
-                found[result.text, given.text] = rows.reshape(*result.shape, *given.shape).copy()
-    return {(result.text, given.text): found[result.text, given.text] for given in inputs for result in results}
+    with linearisation(m, AFTER[after], reach) as course:
+        course.start(d)
+        results = [part(m, course.d, text) for text in of]
+        inputs = [part(m, course.d, text) for text in by]
+        fixed = [result.text for result in results if result.field.startswith("m.")]
+        if fixed:
+            raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
+        outputs = tuple(dict.fromkeys(result.field for result in results))
+        found: dict[tuple[str, str], np.ndarray] = {}
+        for group in _groups(inputs):
+            tangents = _tangents(course, group, outputs)
+            at = 0
+            for given in group:
+                columns = slice(at, at + len(given.numbers))
+                at = columns.stop
+                for result in results:
+                    rows = (
+                        tangents[result.field][result.numbers, columns]
+                        if tangents
+                        else np.zeros((len(result.numbers), 0))
+                    )
+                    found[result.text, given.text] = rows.reshape(*result.shape, *given.shape).copy()
+        return {(result.text, given.text): found[result.text, given.text] for given in inputs for result in results}
 
 
 def _groups(inputs: Sequence[Part]) -> list[list[Part]]:

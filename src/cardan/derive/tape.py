@@ -183,8 +183,8 @@ def named_sensitivities(recorded: Recorded, by: Sequence[str], alone: bool) -> d
         RuntimeError: native code is switched off.
     """
     m = recorded.m
-    course = step_jacobian(m, m.nsensordata > 0, recorded.reach).course
-    parts, places = named_inputs(m, course.d, (by,) if isinstance(by, str) else by)
+    with step_jacobian(m, m.nsensordata > 0, recorded.reach) as jacobian:
+        parts, places = named_inputs(m, jacobian.course.d, (by,) if isinstance(by, str) else by)
     states, sensors = recorded.sensitivities(parts, places)
     if alone:
         states, sensors = states[0], sensors[0]

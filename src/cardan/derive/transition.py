@@ -28,10 +28,11 @@ def transition_derivatives(
 
     Returns:
         (2 nv + na + nsensordata, 2 nv + na + nu): a row a result, a column an input; what was not wanted is not
-        defined. It holds until the next call for this model in this thread.
+        defined.
 
     Raises:
         NotImplementedError: the model or the state has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
-    return step_jacobian(m, sensors, reach).compute(d, state, control)
+    with step_jacobian(m, sensors, reach) as jacobian:
+        return jacobian.compute(d, state, control).copy()

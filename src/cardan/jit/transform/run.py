@@ -202,8 +202,8 @@ def script_runner() -> Any:
     address of the segments (seven words each: table and its length, and what else `block_runner` takes from the shadows
     on); number of the first segment to run, which becomes that of a segment that stops; number of segments; model and
     data; how often to run the segments, from the second time on all of them, which is counted down; address and
-    length of a list of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS`, which then begins again.
-    Returns 0, or the status of the stage that stopped.
+    length of a list of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS`, which then begins
+    again. Returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, word)
