@@ -5,7 +5,9 @@ Only used after a divergence check failed; the table of fields says which stage 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,24 +23,33 @@ STATE = ("qpos", "qvel", "act")
 STAGES: list[str] = []  # in the order in which they run; the pipeline tells
 
 
-def _rows(stage: str) -> Iterator[Field]:
-    """The floating-point fields that a stage writes, of any size but that of statistics."""
-    for field in DATA.fields:
-        if field.stage == stage and field.dtype == "f8" and field.shape and "nstatistic" not in field.shape:
-            yield field
+def _is_result(field: Field) -> bool:
+    """Whether a field holds floating-point numbers, of any size but that of statistics."""
+    return field.dtype == "f8" and bool(field.shape) and "nstatistic" not in field.shape
+
+
+@cache
+def _rows(stage: str) -> tuple[Field, ...]:
+    """The fields of numbers that a stage writes."""
+    return tuple(field for field in DATA.fields if field.stage == stage and _is_result(field))
+
+
+@cache
+def _getter(name: str) -> Callable[[Any], Any]:
+    return attrgetter(name)
 
 
 def _values(d: Any, name: str) -> np.ndarray:
-    owner = d
-    for part in name.split("."):
-        owner = getattr(owner, part)
-    return np.asarray(owner)
+    return np.asarray(_getter(name)(d))
 
 
 def _first_bad(values: np.ndarray, huge: float) -> int:
     """Flat index of the first number that is NaN or beyond a size, or -1."""
-    bad = ~(np.abs(values.reshape(-1)) <= huge)
-    return int(bad.argmax()) if bad.any() else -1
+    if not values.size:
+        return -1
+    good = np.abs(values.reshape(-1)) <= huge
+    k = int(good.argmin())
+    return -1 if good[k] else k
 
 
 def first_trouble(m: Any, d: Any, computed: bool) -> str:
