@@ -145,12 +145,12 @@ def polygon(corners: np.ndarray) -> bytes:
     return (rows + "v 0 0 1\nf " + " ".join(str(k + 1) for k in range(len(corners)))).encode()
 
 
-def test_polygons_with_too_many_corners_are_refused() -> None:
-    angle = np.linspace(0, 2 * np.pi, 1200, endpoint=False)
-    radius = 1 + 0.1 * (np.arange(1200) % 2)
-    corners = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-    with pytest.raises(MjcfError, match="1200 corners"):
-        load('file="a.obj"', {"a.obj": polygon(corners)})
+@pytest.mark.parametrize("count", [100, 101])
+def test_polygons_with_too_many_corners_are_dropped(count: int) -> None:
+    angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    mesh = read_obj(polygon(np.stack([np.cos(angle), np.sin(angle)], axis=1)))
+    assert len(mesh.face) == (count - 2 if count <= 100 else 0)
+    assert ["more than 100 corners" in remark for remark in mesh.remarks] == [True] * (count > 100)
 
 
 def test_what_is_left_of_a_polygon_that_crosses_itself_is_dropped() -> None:

@@ -230,6 +230,42 @@ def test_polygons_are_cut_as_in_the_reference(turned: bool) -> None:
         assert ours.mesh_face.tolist() == theirs.mesh_face.tolist()
 
 
+# a place at the last of its trials, a tie of two axes, nearly collinear corners, a corner beside the first one
+HARD_POLYGONS = (
+    "v .001744 -.002016 -.139649 v .001379 -.002099 -.14548 v .001019 -.002429 -.167378 "
+    "v .001155 -.006599 -.167364 v .001116 -.006328 -.139624",
+    "v .258318 .049396 -.074984 v .257952 .049396 -.074618 v .257947 .045974 -.074621 "
+    "v .258155 .045962 -.074784 v .258314 .045954 -.074997",
+    "v -.085428 .143875 .030713 v -.085428 .143291 .033208 v -.085428 .142442 .036437 "
+    "v -.091053 .142442 .036438 v -.091053 .143875 .030714",
+    "v -.046148 .015254 -.223845 v -.038794 .016794 -.222878 v -.03876 .016662 -.23 "
+    "v -.046142 .015102 -.231135 v -.046148 .015254 -.223846",
+)
+
+
+def files_of_polygons() -> dict[str, str]:
+    """Polygons of robots' meshes that are decided by rounding, and random ones that cross themselves or aren't flat."""
+    rng = np.random.default_rng(11)
+    size = rng.integers(4, 9, size=1500)
+    points = rng.random((size.sum(), 3))
+    points[: len(points) // 2, 2] = 0.0
+    text, after = lines("v", points), 1 + np.cumsum(size)
+    for n, end in zip(size.tolist(), after.tolist(), strict=True):
+        text += f"f {' '.join(map(str, range(end - n, end)))}\n"
+    hard = "".join(polygon.replace(" v ", "\nv ") + "\nf -5 -4 -3 -2 -1\n" for polygon in HARD_POLYGONS)
+    return {"hard": hard, "random": text}
+
+
+@pytest.mark.parametrize("name", ["hard", "random"])
+def test_polygons_that_are_hard_to_cut(name: str) -> None:
+    content = files_of_polygons()[name].encode()
+    xml = """<mujoco><asset><mesh name="m" file="m.obj"/></asset>
+    <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+    theirs = mujoco.MjModel.from_xml_string(xml, {"m.obj": content})
+    ours = load_string(xml, {"m.obj": content})
+    assert ours.mesh_face.tolist() == theirs.mesh_face.tolist()
+
+
 POINTS = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
 SOLID = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 AGAIN = SOLID + "f 2 3 4\n"
@@ -246,6 +282,8 @@ SHAPES = {
     "few corners": POINTS + "f 1 2\nf 1\n" + AGAIN,
     "short lines": POINTS + "v 1 1\nv 1 2 x\nvt 1\n" + AGAIN,
     "missing normals": POINTS + "vn 0 0 1\nf 1//2 2//1 3//1\n" + AGAIN,
+    "backwards": POINTS + "f -4 -2 -3\nv 1 1 1\nf -5 -3 -1\n" + SOLID,
+    "backwards, carefully": POINTS + "f -4.0 -2 -3\nv 1 1 1\nf -5 -3 -1\n" + SOLID,
     "fractions": POINTS + "f 1.0 2.0 3.0\n" + SOLID,
 }
 

@@ -11,13 +11,14 @@ import re
 import numpy as np
 
 from cardan.formats.obj_scan import ObjLines, scan_obj
-from cardan.formats.polygons import triangulate
+from cardan.formats.polygons import LARGEST, triangulate
 from cardan.formats.raw import MeshDataError, RawMesh
 
 _LINE = {
     word: re.compile(rb"^[ \t]*" + word + rb"[ \t]+([^\n#]*)", re.MULTILINE) for word in (b"v", b"vn", b"vt", b"f")
 }
 _CONTINUED = re.compile(rb"\\\n")
+_COUNTED = re.compile(rb"^[ \t]*(v|vt|vn|f)[ \t]+([^\n#]*)", re.MULTILINE)
 _CORNER = re.compile(rb"(-?\d+)(?:\.\d*)?(?:/(-?\d*)(?:/(-?\d*))?)?$")
 _ELEMENT = re.compile(rb"^[ \t]*[flp][ \t]+[^\s#]", re.MULTILINE)
 _DROPPED = "only the first shape of the OBJ file is read: {} faces of other shapes are dropped"
@@ -35,6 +36,9 @@ def read_obj(content: bytes) -> RawMesh:
         lines = _careful_lines(text, remarks)
     elif lines.dropped:
         remarks.append(_DROPPED.format(lines.dropped))
+    large = int((lines.size > LARGEST).sum())
+    if large:
+        remarks.append(f"{large} polygons of the OBJ file have more than {LARGEST} corners: they are dropped")
     vertex, normal, texcoord = lines.vertex, lines.normal, lines.texcoord
     # the image's first row is its upper one
     texcoord[:, 1] = np.float32(1.0) - texcoord[:, 1]
@@ -112,14 +116,29 @@ def _polygons(text: bytes, remarks: list[str]) -> tuple[np.ndarray, np.ndarray]:
         number = np.array([_corner(word) for words in polygons for word in words], np.int64).reshape(-1, 3)
     except (ValueError, OverflowError):
         raise MeshDataError("a corner of a face of the OBJ file is not written v, v/vt, v//vn or v/vt/vn") from None
+    if np.any(number < 0):
+        counted = number + np.repeat(_counts_before(text), size, axis=0) + 1
+        number = np.where((number < 0) & (counted > 0), counted, number)
     return size, number
 
 
+def _counts_before(text: bytes) -> np.ndarray:
+    """Numbers of vertices, texture coordinates and normals before each polygon, from where negative numbers count."""
+    count = {b"v": 0, b"vt": 0, b"vn": 0}
+    found = []
+    for word, line in _COUNTED.findall(text):
+        if word != b"f":
+            count[word] += 1
+        elif len(line.split()) >= 3:
+            found.append(tuple(count.values()))
+    return np.array(found, np.int64)
+
+
 def _resolved(number: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
-    """Indices of corners (n, 3), int32, -1 for what is missing: numbers count from 1, negative ones backwards."""
+    """Indices of corners (n, 3), int32, -1 for what is missing. Numbers count from 1; negative ones are astray."""
     size = np.array(counts)
-    index = np.where(number > 0, number - 1, np.where(number < 0, number + size, -1))
-    wrong = (index >= size) & (number != 0) | (index < 0) & (number < 0)
+    index = np.where(number > 0, number - 1, -1)
+    wrong = (index >= size) | (number < 0)
     astray = wrong[:, 0] | (number[:, 0] == 0)
     if astray.any():
         found = number[np.argmax(astray), 0]

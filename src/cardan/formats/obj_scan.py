@@ -33,7 +33,7 @@ LINES = Struct(
         Field("normal", "f4", ("any", 3), "normals"),
         Field("texcoord", "f4", ("any", 2), "texture coordinates"),
         Field("size", "i4", ("any",), "number of corners of each face"),
-        Field("corner", "i4", ("any", 3), "vertex, texture coordinate and normal of each corner as written, or 0"),
+        Field("corner", "i4", ("any", 3), "vertex, texture coordinate and normal of each corner, from 1, or 0"),
     ],
     readonly=False,
 )
@@ -51,8 +51,8 @@ _LARGEST_INDEX = 2**31 - 1
 class ObjLines(NamedTuple):
     """Rows of vertices (n, 3), normals (n, 3) and texture coordinates (n, 2), float32; faces of the first shape.
 
-    ``size`` are the numbers of corners of faces, ``corner`` (n, 3) numbers of vertex, texture coordinate and normal as
-    they are written, 0 where there is none; ``dropped`` is the number of faces of other shapes.
+    ``size`` are the numbers of corners of faces, ``corner`` (n, 3) numbers of vertex, texture coordinate and normal
+    from 1, 0 where there is none; ``dropped`` is the number of faces of other shapes.
     """
 
     vertex: np.ndarray
@@ -197,10 +197,18 @@ def _read_index(s: Any, at: int) -> Any:
 
 @kernel
 def _read_corner(s: Any, o: Any, corner: int, fill: int) -> int:
-    """Read ``v``, ``v/vt``, ``v//vn`` or ``v/vt/vn`` at `o.at` and go behind it; 0 if it is one of these."""
+    """Read ``v``, ``v/vt``, ``v//vn`` or ``v/vt/vn`` at `o.at` and go behind it; 0 if it is one of these.
+
+    Negative numbers count back from what was read so far.
+    """
     at = o.at
+    count = (o.nvertex, o.ntexcoord, o.nnormal)
     for part in range(3):
         value, at = _read_index(s, at)
+        if value < 0:
+            value += count[part] + 1
+            if value <= 0:
+                return 1
         more = part < 2 and at >= 0 and s.byte[at] == _SLASH
         if at < 0 or (value == 0 and not (part == 1 and more)):
             return 1

@@ -1,4 +1,4 @@
-"""Cutting polygons into triangles: fans for convex ones, else ear by ear.
+"""Cutting polygons into triangles, ear by ear; convex ones become fans.
 
 An ear is a corner whose triangle with its neighbours lies within the polygon. A simple polygon has at least two of
 them (G. H. Meisters, Polygons have ears, American Mathematical Monthly 82, 1975), so that they can be cut off until a
@@ -7,122 +7,162 @@ triangle is left. The search goes round the polygon and stays where an ear was f
 
 from __future__ import annotations
 
-from math import pi
+from typing import Any
 
 import numpy as np
+from numpy import float32
 
-from cardan.formats.raw import MeshDataError
+from cardan.jit import Field, Struct, StructMemory, exact, kernel
+from cardan.jit.driver.direct import call, native_over
 
-Point = tuple[np.float32, np.float32]
+POLYGONS = Struct(
+    "Polygons",
+    [
+        Field("corner", "f4", ("any", 2), "corners of all polygons, in the plane"),
+        Field("left", "i4", ("any",), "which corners of a polygon are left"),
+        Field("ear", "i4", ("any", 3), "corners of the triangles of each polygon, within it"),
+    ],
+    readonly=False,
+)
 
-STRAIGHT = 1e-5
-"""A corner that turns by less may be none, rad."""
-LARGEST = 1000
-"""Corners of a polygon that is cut ear by ear, which takes time with their square."""
+LARGEST = 100
+"""Corners that a polygon may have; the reference drops larger ones."""
 
 
 def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray) -> np.ndarray:
     """Triangles of polygons, as places in the list of their corners: (n, 3).
 
-    What is left of a polygon that crosses itself, when there is no ear any more, is dropped.
+    What is left of a polygon that crosses itself, when there is no ear any more, is dropped, and so are polygons of
+    more than `LARGEST` corners.
 
     Args:
         vertex: points, float32 (nvertex, 3).
         size: number of corners of each polygon, at least 3.
         corner: vertices of the corners of all polygons, one polygon after the other.
-
-    Raises:
-        MeshDataError: a polygon has too many corners.
     """
     start = np.cumsum(size) - size
-    triangles = size - 2
-    owner = np.repeat(np.arange(len(size)), triangles)
-    step = np.arange(triangles.sum()) - np.repeat(np.cumsum(triangles) - triangles, triangles)
+    owner = np.repeat(np.arange(len(size)), size - 2)
     first = start[owner]
-    fans = np.stack([first, first + step + 1, first + step + 2], axis=1)
-    many = np.flatnonzero(size > 3)
-    if not len(many):
-        return fans
-    others = many[~_are_convex(vertex, size[many], start[many], corner)]
-    if not len(others):
-        return fans
-    if size[others].max() > LARGEST:
-        raise MeshDataError(
-            f"a polygon that is not convex has {size[others].max()} corners; at most {LARGEST} can be cut"
-        )
-    pieces = [fans[: np.searchsorted(owner, others[0])]]
-    for polygon, after in zip(others, [*others[1:], len(size)], strict=True):
-        points = vertex[corner[start[polygon] : start[polygon] + size[polygon]]].astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            pieces.append(start[polygon] + np.array(_cut_ears(_flattened(points)), int).reshape(-1, 3))
-        pieces.append(fans[np.searchsorted(owner, polygon + 1) : np.searchsorted(owner, after)])
-    return np.concatenate(pieces)
+    step = np.arange(len(owner)) - (first - 2 * owner)
+    triangles = np.stack([first, first + step + 1, first + step + 2], axis=1)
+    dropped = size[owner] > LARGEST
+    for n in np.unique(size[(size > 3) & (size <= LARGEST)]).tolist():
+        polygons = np.flatnonzero(size == n)
+        places = start[polygons, None] + np.arange(n)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            ears = _cut_ears(_flattened(vertex[corner[places]]))
+        rows = (start - 2 * np.arange(len(size)))[polygons, None] + np.arange(n - 2)
+        triangles[rows] = start[polygons, None, None] + ears
+        dropped[rows] = ears[:, :, 0] < 0
+    return triangles[~dropped]
 
 
-def _are_convex(vertex: np.ndarray, size: np.ndarray, start: np.ndarray, corner: np.ndarray) -> np.ndarray:
-    """Whether polygons turn to the same side at all of their corners, and only once around."""
-    owner = np.repeat(np.arange(len(size)), size)
-    begin = np.cumsum(size) - size
-    number = np.arange(len(owner)) - begin[owner]
+def _flattened(points: np.ndarray) -> np.ndarray:
+    """Polygons (n, size, 3) seen along the axis that is closest to the normal of the first real corner: (n, size, 2).
 
-    def points(offset: int) -> np.ndarray:
-        """The corner that comes so many places later, of each corner."""
-        return vertex[corner[start[owner] + (number + offset) % size[owner]]].astype(np.float64)
-
-    along, next_along = points(1) - points(0), points(2) - points(1)
-    turn = np.cross(along, next_along)
-    normal = np.add.reduceat(np.cross(points(0) - points(0)[begin][owner], along), begin)[owner]
-    sine = (turn * normal).sum(axis=1)
-    cosine = (along * next_along).sum(axis=1) * np.sqrt((normal * normal).sum(axis=1))
-    angle = np.arctan2(sine, cosine)
-    return (np.minimum.reduceat(angle, begin) > STRAIGHT) & (np.add.reduceat(angle, begin) < 3.0 * pi)
+    Along y if it is as close to two axes, as in the reference.
+    """
+    along = np.roll(points, -1, axis=1) - points
+    normal = np.abs(np.cross(along, np.roll(along, -1, axis=1)))
+    real = normal.max(axis=2) > np.finfo(np.float32).eps
+    of_corner = normal[np.arange(len(points)), real.argmax(axis=1)]
+    largest = of_corner == of_corner.max(axis=1, keepdims=True)
+    hidden = np.where(largest.sum(axis=1) == 1, largest.argmax(axis=1), 1)
+    hidden[~real.any(axis=1)] = 0
+    seen = np.array([[1, 2], [0, 2], [0, 1]])[hidden]
+    return np.take_along_axis(points, seen[:, None, :], axis=2)
 
 
-def _flattened(points: np.ndarray) -> list[Point]:
-    """The corners, in single precision, seen along the axis that is closest to the normal of the first real corner."""
-    along = np.roll(points, -1, axis=0) - points
-    normal = np.abs(np.cross(along, np.roll(along, -1, axis=0)))
-    real = np.flatnonzero(normal.max(axis=1) > np.finfo(np.float32).eps)
-    dropped = int(np.argmax(normal[real[0]])) if len(real) else 0
-    first, second = (k for k in range(3) if k != dropped)
-    return [(x, y) for x, y in points[:, [first, second]].astype(np.float32)]
-
-
-def _cut_ears(points: list[Point]) -> list[tuple[int, int, int]]:
-    """Triangles of a polygon in the plane."""
-    left = list(range(len(points)))
-    ends = zip(points, [*points[1:], points[0]], strict=True)
-    area = sum((a[0] * b[1] - a[1] * b[0] for a, b in ends), np.float32(0.0))
-    found: list[tuple[int, int, int]] = []
-    at = failed = 0
-    while len(left) > 3 and failed < len(left):
-        at %= len(left)
-        around = [*left[at:], *left[:at]]
-        if _is_ear(points, around, area):
-            found.append((around[0], around[1], around[2]))
-            left.remove(around[1])
-            failed = 0
-        else:
-            at += 1
-            failed += 1
-    if len(left) == 3:
-        found.append((left[0], left[1], left[2]))
+def _cut_ears(flat: np.ndarray) -> np.ndarray:
+    """Triangles of polygons of one size in the plane: (n, size - 2, 3) corners, -1 where a triangle is dropped."""
+    many, size = flat.shape[:2]
+    found = np.full((many, size - 2, 3), -1, np.int32)
+    memory = StructMemory(POLYGONS, {})
+    memory.attach("corner", np.ascontiguousarray(flat.reshape(-1, 2)))
+    memory.attach("left", np.empty(size, np.int32))
+    memory.attach("ear", found.reshape(-1, 3))
+    call(cut_all_ears, memory, memory, many, size)
     return found
 
 
-def _is_ear(points: list[Point], around: list[int], area: np.float32) -> bool:
-    """Whether the second corner of a polygon is an ear; ``area`` has the sign of the polygon's sense of rotation."""
-    a, b, c = (points[k] for k in around[:3])
-    turn = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
-    return bool(turn * area >= 0.0) and not any(_contains((a, b, c), points[k]) for k in around[3:])
+@kernel
+def _turn(p: Any, a: int, b: int, c: int) -> float:
+    """How far the way from corner a to corner c turns at corner b; in single precision, as all here."""
+    first, second = p.corner[b, 0] - p.corner[a, 0], p.corner[c, 1] - p.corner[b, 1]
+    third, fourth = p.corner[b, 1] - p.corner[a, 1], p.corner[c, 0] - p.corner[b, 0]
+    return first * second - third * fourth
 
 
-def _contains(triangle: tuple[Point, Point, Point], point: Point) -> bool:
-    """Whether a ray from the point in the direction of x crosses the outline an odd number of times."""
-    inside = False
-    b = triangle[2]
-    for a in triangle:
-        if (a[1] > point[1]) != (b[1] > point[1]):
-            inside ^= bool(point[0] < (b[0] - a[0]) * (point[1] - a[1]) / (b[1] - a[1]) + a[0])
-        b = a
-    return inside
+@kernel
+def _area(p: Any, start: int, size: int) -> float:
+    """Twice the area of a polygon, with the sign of its sense of rotation."""
+    total = float32(0.0)
+    for k in range(size):
+        a, b = start + k, start + (k + 1) % size
+        total += p.corner[a, 0] * p.corner[b, 1] - p.corner[a, 1] * p.corner[b, 0]
+    return total
+
+
+@kernel
+def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
+    """Whether a ray from a point in the direction of x crosses the side between two corners."""
+    x, y = p.corner[point, 0], p.corner[point, 1]
+    if (p.corner[a, 1] > y) == (p.corner[b, 1] > y):
+        return False
+    along = (p.corner[b, 0] - p.corner[a, 0]) * (y - p.corner[a, 1])
+    return x < along / (p.corner[b, 1] - p.corner[a, 1]) + p.corner[a, 0]
+
+
+@kernel
+def _is_ear(p: Any, start: int, count: int, at: int, area: float) -> bool:
+    """Whether the corner after the one at a place is an ear of what is left of a polygon."""
+    a, b, c = start + p.left[at], start + p.left[(at + 1) % count], start + p.left[(at + 2) % count]
+    if not _turn(p, a, b, c) * area >= 0.0:
+        return False
+    for k in range(3, count):
+        point = start + p.left[(at + k) % count]
+        inside = _is_crossed(p, a, c, point)
+        inside ^= _is_crossed(p, b, a, point)
+        inside ^= _is_crossed(p, c, b, point)
+        if inside:
+            return False
+    return True
+
+
+@kernel
+def _cut(p: Any, ear: int, count: int, at: int) -> int:
+    """Note the triangle at a place of what is left of a polygon, and take its second corner away; corners left."""
+    for k in range(3):
+        p.ear[ear, k] = p.left[(at + k) % count]
+    for k in range((at + 1) % count, count - 1):
+        p.left[k] = p.left[k + 1]
+    return count - 1
+
+
+@native_over("Polygons", "Polygons")
+@exact
+def cut_all_ears(p: Any, _same: Any, many: int, size: int) -> int:
+    """Cut polygons of one size ear by ear.
+
+    As in the reference, each place that is tried costs one of as many trials as there are corners; the first place
+    after a cut costs none, and the trials are counted anew.
+    """
+    for polygon in range(many):
+        start, ear = polygon * size, polygon * (size - 2)
+        area = _area(p, start, size)
+        for k in range(size):
+            p.left[k] = k
+        at = 0
+        count = counted = trials = size
+        while count > 3 and trials > 0:
+            trials = trials - 1 if counted == count else count
+            counted = count
+            at %= count
+            if _is_ear(p, start, count, at, area):
+                count = _cut(p, ear, count, at)
+                ear += 1
+            else:
+                at += 1
+        if count == 3:
+            _cut(p, ear, count, 0)
+    return 0
