@@ -266,6 +266,20 @@ def test_polygons_that_are_hard_to_cut(name: str) -> None:
     assert ours.mesh_face.tolist() == theirs.mesh_face.tolist()
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+@pytest.mark.parametrize("length", [1e-3, 4e-6, 4e-8, 2e-8, 0.0])
+def test_tiny_normals_of_a_file_have_no_direction(length: float, scale: float) -> None:
+    name = f"normals_{length}_{scale}.obj"  # the reference keeps what it read under a name
+    content = lines("v", np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    content += f"vn {0.6 * length} {0.8 * length} 0\n"
+    content += "".join(f"f {a}//1 {b}//1 {c}//1\n" for a, b, c in [(1, 3, 2), (1, 2, 4), (1, 4, 3), (2, 3, 4)])
+    xml = f"""<mujoco><asset><mesh name="m" file="{name}" scale="{scale} {scale} {scale}"/></asset>
+    <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+    theirs = mujoco.MjModel.from_xml_string(xml, {name: content.encode()})
+    ours = load_string(xml, {name: content.encode()})
+    assert np.abs(ours.mesh_normal - theirs.mesh_normal).max() < 1e-6
+
+
 POINTS = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
 SOLID = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 AGAIN = SOLID + "f 2 3 4\n"

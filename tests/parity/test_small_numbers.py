@@ -19,6 +19,8 @@ SNIPPETS = (
     '<site xyaxes="1 0 0 1 {0} 0"/>',
     '<geom type="capsule" size=".1" fromto="0 0 0 0 {0} 0"/>',
     '<light dir="0 0 {0}"/>',
+    '<geom size="{0}"/>',
+    '<body mocap="true" pos="{0} 0 0"/>',
     '<body><joint axis="0 0 {0}"/><geom size="1"/></body>',
     '<body><joint/><geom size="1" mass="{0}"/></body>',
     '<body><geom size="1" mass="{0}"/><geom size="1" mass="0"/></body>',
@@ -42,3 +44,4 @@ def test_small_numbers(snippet: str) -> None:
         m = cardan.MjModel.from_xml_string(xml)
         for name in ("site_quat", "geom_quat", "light_dir", "jnt_axis", "body_mass", "body_inertia", "body_iquat"):
             assert np.allclose(getattr(m, name), getattr(expected, name), rtol=1e-9, atol=1e-12), (name, value)
+        assert m.stat.extent == pytest.approx(expected.stat.extent, rel=1e-9), value

@@ -102,4 +102,4 @@ def find_means(m: Model, s: Any) -> None:
     if count > 0:
         s.mean[1] = mass / count
         s.mean[2] = size / count
-    s.mean[3] = max(extent if extent >= _LEAST else _EXTENT_OF_A_POINT, 2.0 * s.mean[2])
+    s.mean[3] = max(extent if extent > 0.0 else _EXTENT_OF_A_POINT, 2.0 * s.mean[2])

@@ -86,7 +86,7 @@ def _cut_ears(flat: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _turn(p: Any, a: int, b: int, c: int) -> float:
+def _turn(p: Any, a: int, b: int, c: int) -> Any:
     """How far the way from corner a to corner c turns at corner b; in single precision, as all here."""
     first, second = p.corner[b, 0] - p.corner[a, 0], p.corner[c, 1] - p.corner[b, 1]
     third, fourth = p.corner[b, 1] - p.corner[a, 1], p.corner[c, 0] - p.corner[b, 0]
@@ -94,7 +94,7 @@ def _turn(p: Any, a: int, b: int, c: int) -> float:
 
 
 @kernel
-def _area(p: Any, start: int, size: int) -> float:
+def _area(p: Any, start: int, size: int) -> Any:
     """Twice the area of a polygon, with the sign of its sense of rotation."""
     total = float32(0.0)
     for k in range(size):

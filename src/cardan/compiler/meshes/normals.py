@@ -43,7 +43,10 @@ def vertex_normals(surface: Surface, smooth: bool) -> np.ndarray:
 
 
 def renormalized(vector: np.ndarray) -> np.ndarray:
-    """Unit vectors in single precision, by multiplication with the inverse length; (0, 0, 1) for zero vectors."""
+    """Unit vectors in single precision, by multiplication with the inverse length.
+
+    (0, 0, 1) for vectors whose squared length is below mjMINVAL, as in the reference.
+    """
     memory, unit = StructMemory(NORMALS, {}), np.empty((len(vector), 3), np.float32)
     memory.attach("total", vector)
     memory.attach("unit", unit)
@@ -118,9 +121,10 @@ def renormalize(s: Any, _same: Any, _unused: int, _neither: int) -> int:
     """Unit vectors along the sums, by the inverse length."""
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
-        inverse = float64(float32(1.0 / length)) if length >= mjMINVAL else 0.0
+        real = length * length >= mjMINVAL
+        inverse = float64(float32(1.0 / length)) if real else 0.0
         for k in range(3):
             s.unit[i, k] = s.total[i, k] * inverse
-        if length < mjMINVAL:
+        if not real:
             s.unit[i, 2] = 1.0
     return 0
