@@ -10,7 +10,9 @@ import cardan
 from cardan.derive.jacobian import step_jacobian
 from cardan.derive.lending import lent
 
-PENDULUM = (
+PENDULUM = """
+<mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>
+"""
     """<mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>"""
 )
 
