@@ -98,23 +98,46 @@ def trajectory_row(load: Callable[[Any], Any], solve: Callable[[ilqr.Dynamics], 
     }
 
 
-def each_piece(of_piece: identify.Sensitivities) -> identify.Sensitivities:
-    """Sensitivities of all pieces from a function for one."""
+class ReferencePieces(identify.Pieces):
+    """Pieces simulated by the reference's rollout, and differentiated by differences."""
 
-    def of_all(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
-        return np.array([of_piece(parameters, *piece) for piece in zip(states, controls, strict=True)])
+    def simulate(self) -> np.ndarray:
+        """States of all pieces."""
+        return identify.simulate(mujoco, self.parameters.m, self.parameters.d, self.starts, self.controls)
 
-    return of_all
+    def slopes(self) -> np.ndarray:
+        """Derivatives of the states of all pieces by the parameters."""
+        pieces = zip(self.starts, self.controls, strict=True)
+        return np.array([self.of_piece(*piece) for piece in pieces])
+
+    def of_piece(self, first: np.ndarray, controls: np.ndarray) -> np.ndarray:
+        """Derivatives of the states of a piece, from its first state and its controls."""
+        raise NotImplementedError
 
 
-@each_piece
-def step_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
+class StepDifferences(ReferencePieces):
+    """With differences of each step, by the state and by each parameter."""
+
+    def of_piece(self, first: np.ndarray, controls: np.ndarray) -> np.ndarray:
+        """Derivatives of the states of a piece."""
+        return step_sensitivities(self.parameters, first, controls)
+
+
+class PieceDifferences(ReferencePieces):
+    """With differences of whole pieces, which take no Jacobians."""
+
+    def of_piece(self, first: np.ndarray, controls: np.ndarray) -> np.ndarray:
+        """Derivatives of the states of a piece."""
+        return piece_sensitivities(self.parameters, first, controls)
+
+
+def step_sensitivities(parameters: identify.Parameters, first: np.ndarray, controls: np.ndarray) -> np.ndarray:
     """Sensitivities of a piece from differences of each of its steps: by the state, and by each parameter."""
     m, d = parameters.m, parameters.d
     spec = int(mujoco.mjtState.mjSTATE_PHYSICS)
     nx, values = 2 * m.nv, parameters.get()
     found, A = np.zeros((len(controls) + 1, nx, len(values))), np.zeros((nx, nx))
-    start, ends = states[0].copy(), np.zeros((1 + len(values), m.nq + m.nv))
+    start, ends = first.copy(), np.zeros((1 + len(values), m.nq + m.nv))
     for k, control in enumerate(controls):
         d.ctrl[:] = control
         mujoco.mj_setState(m, d, start, spec)
@@ -136,41 +159,43 @@ def step_sensitivities(parameters: identify.Parameters, states: np.ndarray, cont
     return found
 
 
-@each_piece
-def piece_sensitivities(parameters: identify.Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
+def piece_sensitivities(parameters: identify.Parameters, first: np.ndarray, controls: np.ndarray) -> np.ndarray:
     """The same from differences of the piece as a whole, which takes no Jacobians."""
     m, values = parameters.m, parameters.get()
-    here = identify.simulate(mujoco, m, parameters.d, states[:1], controls[None])[0]
+    here = identify.simulate(mujoco, m, parameters.d, first[None], controls[None])[0]
     columns = []
     for i, value in enumerate(values):
         changed = values.copy()
         changed[i] += EPSILON * value
         parameters.put(changed)
-        there = identify.simulate(mujoco, m, parameters.d, states[:1], controls[None])[0]
+        there = identify.simulate(mujoco, m, parameters.d, first[None], controls[None])[0]
         columns.append(tangent_space.differences(m, here, there) / (EPSILON * value))
     parameters.put(values)
     return np.stack(columns, axis=-1)
 
 
-def identification_row(task: identify.Task, theirs: identify.Sensitivities) -> dict[str, Any]:
+def identification_row(task: identify.Task, theirs: type[ReferencePieces]) -> dict[str, Any]:
     """One problem of identification."""
     found, other = identify.identify(task), identify.identify(task, mujoco, theirs)
     row = paired_ratio(
         lambda: identify.identify(task).seconds, lambda: identify.identify(task, mujoco, theirs).seconds, PAIRS
     )
 
-    def derivatives(engine: Any, sensitivities: identify.Sensitivities) -> float:
+    def derivatives(engine: Any, simulated: type[identify.Pieces]) -> float:
         m = engine.MjModel.from_xml_string(task.xml)
         parameters = identify.Parameters(m, engine.MjData(m), task.numbers)
         times = np.arange(400) * m.opt.timestep
-        motion = identify.measure(engine, m, np.array([task.force(t) for t in times]), 0.0, 20)
-        states, controls = motion.pieces()
-        sensitivities(parameters, states, controls)  # makes what is kept
+        states, controls = identify.measure(engine, m, np.array([task.force(t) for t in times]), 0.0, 20).pieces()
+        pieces = simulated(parameters, states[:, 0], controls)
+        pieces.simulate()
+        pieces.slopes()  # makes what is kept
         begin = time.thread_time()
-        sensitivities(parameters, states, controls)
+        if engine is cardan:
+            pieces.simulate()  # the reference's differences simulate by themselves
+        pieces.slopes()
         return time.thread_time() - begin
 
-    alone = paired_ratio(lambda: derivatives(cardan, identify.exact_sensitivities), lambda: derivatives(mujoco, theirs))
+    alone = paired_ratio(lambda: derivatives(cardan, identify.RecordedPieces), lambda: derivatives(mujoco, theirs))
     return row | {
         "iterations": len(found.errors) - 1,
         "iterations_reference": len(other.errors) - 1,
@@ -191,10 +216,8 @@ def main() -> None:
         ),
     }
     for name, task in identify.TASKS.items():
-        rows[f"identification, {name}"] = identification_row(task, step_sensitivities)
-        rows[f"identification, {name}; reference differences whole pieces"] = identification_row(
-            task, piece_sensitivities
-        )
+        rows[f"identification, {name}"] = identification_row(task, StepDifferences)
+        rows[f"identification, {name}; reference differences whole pieces"] = identification_row(task, PieceDifferences)
     for name, row in rows.items():
         print(
             f"{name}: {row['ratio']:.2f} of the reference's time, {row['iterations']} / {row['iterations_reference']} "

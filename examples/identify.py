@@ -125,7 +125,6 @@ class Parameters:
 
     def __init__(self, m: Any, d: Any, names: tuple[str, ...]) -> None:
         self.m, self.d, self.names = m, d, names
-        self._batch: tuple[Batch, Parameters] | None = None
         self.places = [
             (name.split("[")[0], tuple(int(k) for k in name.split("[")[1][:-1].split(","))) for name in names
         ]
@@ -136,13 +135,6 @@ class Parameters:
     def get(self) -> np.ndarray:
         """Their values."""
         return np.array([getattr(self.m, name)[where] for name, where in self.places])
-
-    def batch(self, count: int) -> tuple[Batch, Parameters]:
-        """Worlds that the pieces are simulated in, and the parameters of their model."""
-        if self._batch is None:
-            worlds = Batch(self.m, count, nthread=1)
-            self._batch = worlds, Parameters(worlds.model, self.d, self.names)
-        return self._batch
 
     def put(self, values: np.ndarray) -> None:
         """Set them, and the inertia that belongs to masses."""
@@ -195,21 +187,53 @@ def measure(engine: Any, m: Any, controls: np.ndarray, noise: float, piece: int)
     return Recording(states, controls, piece)
 
 
-def exact_sensitivities(parameters: Parameters, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
-    """Derivatives of the states of all pieces by the parameters, (n, nstep + 1, 2 nv, number of parameters)."""
-    batch, own = parameters.batch(len(states))
-    own.put(parameters.get())
-    batch.qpos, batch.qvel = states[:, 0, : own.m.nq], states[:, 0, own.m.nq :]
-    batch.qacc_warmstart = 0.0
-    inertia = {k: f"body_inertia[{own.places[k][1][0]}]" for k in own.inertia}
-    found = batch.record(controls.shape[1], controls).sensitivities([*own.names, *inertia.values()])
-    columns = [found[name][0] for name in own.names]
-    for k, name in inertia.items():
-        columns[k] = columns[k] + found[name][0] @ own.inertia[k]
-    return np.stack(columns, axis=-1)
+class Pieces:
+    """Simulations of pieces of a motion, and how they depend on the parameters.
+
+    Args:
+        parameters: the parameters, and the model that they are those of.
+        starts: first states of the pieces, (n, nq + nv).
+        controls: (n, nstep, nu).
+    """
+
+    def __init__(self, parameters: Parameters, starts: np.ndarray, controls: np.ndarray) -> None:
+        self.parameters, self.starts, self.controls = parameters, starts, controls
+
+    def simulate(self) -> np.ndarray:
+        """States of all pieces with the present parameters, (n, nstep + 1, nq + nv)."""
+        raise NotImplementedError
+
+    def slopes(self) -> np.ndarray:
+        """Derivatives by the parameters of what was simulated last, (n, nstep + 1, 2 nv, number of parameters)."""
+        raise NotImplementedError
 
 
-Sensitivities = Callable[[Parameters, np.ndarray, np.ndarray], np.ndarray]
+class RecordedPieces(Pieces):
+    """Pieces as worlds of a batch that records them: derivatives are exact, from one sweep over the tape."""
+
+    def __init__(self, parameters: Parameters, starts: np.ndarray, controls: np.ndarray) -> None:
+        super().__init__(parameters, starts, controls)
+        self.batch = Batch(parameters.m, len(starts), nthread=1)
+        self.own = Parameters(self.batch.model, parameters.d, parameters.names)
+        self.by: dict[str, dict[str, Any]] = {name: {name: 1.0} for name in parameters.names}
+        for k, name in enumerate(parameters.names):
+            if k in self.own.inertia:
+                self.by[name][f"body_inertia[{self.own.places[k][1][0]}]"] = self.own.inertia[k]
+        self.tape: Any = None
+
+    def simulate(self) -> np.ndarray:
+        """States of all pieces with the present parameters."""
+        self.own.put(self.parameters.get())
+        nq, batch = self.own.m.nq, self.batch
+        batch.qpos, batch.qvel = self.starts[:, :nq], self.starts[:, nq:]
+        batch.qacc_warmstart = 0.0
+        self.tape = batch.record(self.controls.shape[1], self.controls)
+        return np.concatenate([self.tape.qpos, self.tape.qvel], axis=-1)
+
+    def slopes(self) -> np.ndarray:
+        """Derivatives by the parameters of what was simulated last."""
+        found = self.tape.sensitivities(self.by)
+        return np.stack([found[name][0] for name in self.by], axis=-1)
 
 
 def typical(residual: np.ndarray) -> np.ndarray:
@@ -226,7 +250,7 @@ def loss(residual: np.ndarray, scale: np.ndarray) -> float:
 def identify(
     task: Task,
     engine: Any = cardan,
-    sensitivities: Sensitivities = exact_sensitivities,
+    simulated: type[Pieces] = RecordedPieces,
     seconds: float = 2.0,
     rounds: int = 30,
     noise: float = 1e-5,
@@ -236,7 +260,7 @@ def identify(
     Args:
         task: the task.
         engine: the module that simulates.
-        sensitivities: derivatives of states by parameters, from these, the states of all pieces, and their controls.
+        simulated: what simulates the pieces of the motion, and differentiates them.
         seconds: length of the recording.
         rounds: at most.
         noise: standard deviation of what is measured, in m, rad and per second.
@@ -247,16 +271,11 @@ def identify(
     states, controls = measure(engine, m, np.array([task.force(t) for t in times]), noise, 20).pieces()
     found = Found(parameters.get())
     begin = time.process_time()
+    pieces = simulated(parameters, states[:, 0], controls)
 
     def residuals(logs: np.ndarray) -> np.ndarray:
         parameters.put(np.exp(logs))
-        simulated = simulate(engine, m, parameters.d, states[:, 0], controls)
-        return differences(m, simulated, states)[..., list(task.compared)]
-
-    def slopes_at(logs: np.ndarray) -> np.ndarray:
-        parameters.put(np.exp(logs))
-        slopes = sensitivities(parameters, states, controls)[:, :, list(task.compared)]
-        return (slopes * np.exp(logs)).reshape(-1, len(logs))
+        return differences(m, pieces.simulate(), states)[..., list(task.compared)]
 
     logarithms, damping, gain, moved = np.log(found.truth * task.guess), 1e-3, 1.0, 1.0
     residual = residuals(logarithms)
@@ -267,7 +286,7 @@ def identify(
             break
         scale = typical(residual)
         weights = 1.0 / (1.0 + (residual / scale) ** 2)
-        slopes = slopes_at(logarithms)
+        slopes = (pieces.slopes()[:, :, list(task.compared)] * np.exp(logarithms)).reshape(-1, len(logarithms))
         weighted, gain = slopes * weights.reshape(-1, 1), 0.0
         normal, right = weighted.T @ slopes, weighted.T @ residual.reshape(-1)
         while gain <= 0.0 and damping < 1e6:

@@ -14,13 +14,17 @@ import numpy as np
 from cardan.batch.differentiable import worker_thread
 from cardan.batch.select import integer
 from cardan.derive.distant import reach_of
+from cardan.derive.lending import lent
 from cardan.derive.recorded import Recorded, Rows
 from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
 from cardan.jit.front.form import HERE
 from cardan.model.mjdata import MjData
+from cardan.step import pipeline
+from cardan.step.run import run
 
 if TYPE_CHECKING:
     from cardan.batch.batch import Batch
+    from cardan.derive.forward_sweep import By
 
 Result = TypeVar("Result")
 STEPPED = ("time", *STATE, "ctrl", "qacc_warmstart")
@@ -52,7 +56,9 @@ class BatchTape:
 
         def record(part: slice) -> Recorded:
             own = np.ascontiguousarray(controls[part])
-            return Recorded(self.m, MjData(self.m), own, reach, every, starts[part])
+            with lent(self.m, ("data to record with",), lambda: MjData(self.m)) as d:
+                run(pipeline.program(self.m, "mj_resetData"), self.m, d)
+                return Recorded(self.m, d, own, reach, every, starts[part])
 
         self._recorded = self._spread(record, self._parts)
         rows = np.concatenate([recorded.rows for recorded in self._recorded])
@@ -109,11 +115,11 @@ class BatchTape:
         found = self._spread(lambda recorded: recorded.jacobians(sensors), self._recorded)
         return split_jacobians(self.m, np.concatenate(found), sensors)
 
-    def sensitivities(self, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Derivatives of all states and sensor data by a few numbers, the same in all steps (`Tape.sensitivities`).
 
         Args:
-            by: names, as in `cardan.derivatives`; qpos, qvel and act stand for the first state.
+            by: names, or combinations, as in `Tape.sensitivities`.
 
         Returns:
             For each name the derivatives of the states, (nworld, nstep + 1, 2 nv + na, ...), and of the sensor data,
@@ -125,6 +131,8 @@ class BatchTape:
             RuntimeError: native code is switched off.
         """
         found = self._spread(lambda recorded: named_sensitivities(recorded, by, False), self._recorded)
+        if len(found) == 1:
+            return found[0]
         return {
             name: (np.concatenate([f[name][0] for f in found]), np.concatenate([f[name][1] for f in found]))
             for name in found[0]

@@ -25,6 +25,7 @@ from cardan.derive.integration import (
 )
 from cardan.derive.program import Plain
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
+from cardan.derive.stages import compare_contacts
 from cardan.enums import mjtIntegrator
 from cardan.solver.choice import solver_stages
 from cardan.step.euler import euler, implicitfast
@@ -53,7 +54,8 @@ def constraint_tangents(
     """
     several = values or m.opt.integrator == mjtIntegrator.mjINT_RK4
     if stage is collision or stage is collision_with_distance:
-        return [*([Plain(stage)] if several else []), Plain(freeze_points), *contact_stages(m, codes)]
+        found = [*([Plain(stage)] if several else []), *([Plain(compare_contacts)] if values else [])]
+        return [*found, Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:
         return [CLEAR]
     if stage is record_use:

@@ -2,9 +2,9 @@
 
 A *script* is a list of segments, tables of native functions: the values together with the tangents of the first block
 of directions, stage by stage; then for positions, velocities, and activations with controls the tangents of those
-stages that depend on them, once a block of directions. The first segment compares what touches what with the run
-before; where that is something else, tangents are cleared, and it begins again. Directions and results are brought in
-and out by stages, too, so that one call from Python makes a whole Jacobian.
+stages that depend on them, once a block of directions. On the way what touches what is compared with the run before;
+where that is something else, tangents are cleared. Directions and results are brought in and out by stages, too, so
+that one call from Python makes a whole Jacobian.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from cardan.derive.shadows import LANES
 from cardan.derive.stages import (
     RESTRUCTURED,
     begin_block,
+    compare_contacts,
     end_block,
     gather_outcome,
     gather_sensors,
@@ -33,7 +34,7 @@ from cardan.derive.stages import (
 )
 from cardan.jit import Program
 from cardan.jit.memory.struct import WORDS
-from cardan.jit.transform.run import script_runner
+from cardan.jit.transform.run import SCRIPT_SECOND, script_runner
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
 from cardan.step.run import run
@@ -44,8 +45,9 @@ if TYPE_CHECKING:
 
 INPUTS = tuple(f"d.work.seed_{name}" for name in ("qpos", "qvel", "act", "ctrl"))
 """Inputs, in the order of their directions."""
-VALUES = 1
-"""Segments of a script: a recorded step's start; values and first tangents; the others; what is done with a result."""
+VALUES = SCRIPT_SECOND
+"""Segments of a script: a recorded step's start; values and first tangents, up to the contacts, and all after them; the
+other tangents; what is done with a result."""
 ATTEMPTS = 8
 """How often a step is begun again because a stage asked for something, before values are computed beforehand."""
 
@@ -92,7 +94,7 @@ class Script:
         first: the first direction, counted through all inputs.
         end: the one after the last.
         version: the number of the structure that the tangents were cleared for.
-        cleared: what is cleared where the structure changes: address and bytes of each array.
+        cleared: what is cleared where contacts change, then what is where rows do: address and bytes of each array.
     """
 
     programs: list[TangentProgram]
@@ -288,9 +290,11 @@ class StepJacobian:
             for program in script.programs:
                 program.start()
             script.version = int(course.version[0])
-            parts = [part for program in script.programs for part in program.cleared(self._seeds)]
-            script.cleared = np.array(parts, np.int64)
-            script.frame[9:] = script.cleared.ctypes.data, len(script.cleared)
+            of_structure = [part for program in script.programs for part in program.of_structure()]
+            all_parts = [part for program in script.programs for part in program.cleared(self._seeds)]
+            script.cleared = np.array([*of_structure, *all_parts], np.int64).reshape(-1, 2)
+            address, first = script.cleared.ctypes.data, len(of_structure)
+            script.frame[9:] = address, first, address + first * script.cleared.strides[0], len(all_parts)
             self._plant(script)
         if values:
             self._ready[wanted] = script
@@ -321,7 +325,7 @@ class StepJacobian:
             left = blocks
             if values and not programs:
                 programs.append(self._program(inputs, *ends, blocks=1, values=True))
-                rows.append(programs[-1].segment)
+                rows += programs[-1].parted(compare_contacts)
                 left -= 1
             if left and isinstance(wanted, Directions):
                 programs.append(self._program(inputs, *ends, blocks=left))
@@ -331,7 +335,7 @@ class StepJacobian:
                 rows.append((*programs[-1].segment[:4], 0, 0, left))
         segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
         copies = self._copies.ctypes.data
-        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, *[0] * 3])
+        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, *[0] * 5])
         return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
     def _program(

@@ -22,7 +22,7 @@ from cardan.derive.lending import BUILDING, lent
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.solver import factor_solution
-from cardan.derive.stages import actuation_is_made, compare_structure, keep_next_position
+from cardan.derive.stages import actuation_is_made, compare_rows, keep_next_position
 from cardan.derive.support import check_derivable, differentiable
 from cardan.derive.tangent_space import TangentSpace
 from cardan.dynamics.acceleration import fwd_acceleration
@@ -136,14 +136,14 @@ class Linearisation:
 
         Args:
             values: whether the values are not there yet. Then they are computed in the same pass, and what touches what
-                is compared with before (`derive.stages.compare_structure`).
+                is compared with before (`derive.stages.compare_contacts`, `compare_rows`).
         """
         found: list[Stage | Plain] = []
         for stage in differentiable(self.m, self._stages, self.codes, values):
             if stage is fwd_actuation:
                 found.append(Plain(actuation_is_made))
             elif stage is fwd_acceleration and values:
-                found.append(Plain(compare_structure))
+                found.append(Plain(compare_rows))
             found.append(stage)
         if values:
             found.append(Plain(save_start))
@@ -173,11 +173,11 @@ class Linearisation:
         """Look what touches what, and what the constraint rows belong to."""
         own, memory = self.d, self.d._memory
         kept = memory.arrays
-        counts = np.array((own.ncon, own.nefc, own.ne, own.nf, own.nl))
+        counts = np.array((own.ncon, own.nefc, own.ne, own.nf, own.nl, 0))
         geoms = own.contact.geom[: own.ncon]
         rows = np.stack((own.efc_type[: own.nefc], own.efc_id[: own.nefc]), axis=1)
         sizes = tuple(memory.sizes[c] for c in CAPACITIES)
-        same = sizes == self._sizes and np.array_equal(kept["work.kept_count"], counts)
+        same = sizes == self._sizes and np.array_equal(kept["work.kept_count"][:-1], counts[:-1])
         if same and np.array_equal(kept["work.kept_geom"][: own.ncon], geoms):
             if np.array_equal(kept["work.kept_row"][: own.nefc], rows):
                 return

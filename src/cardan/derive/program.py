@@ -95,6 +95,7 @@ class TangentProgram:
         if reset is not None:
             steps.append((reset, frozenset(used), frozenset(), written(reset) & used))
         self._table, self._code = _table(steps)
+        self._stages = [step[0].stage if isinstance(step[0], Plain) else step[0] for step in steps]
         self.model, self.data = (
             Shadows(
                 x._memory,
@@ -118,6 +119,11 @@ class TangentProgram:
         pairs += [("d." + name, array) for name, array in self.data.arrays.items()]
         return [(array.ctypes.data, array.nbytes) for name, array in pairs if name not in but]
 
+    def of_structure(self) -> list[tuple[int, int]]:
+        """Address and bytes of the tangents of contacts and constraint rows: of what there may be more or less of."""
+        home, shadows = self.d._memory.arrays.home, self.data.arrays
+        return [(array.ctypes.data, array.nbytes) for name, array in shadows.items() if home.get(name) is not None]
+
     def plant(self, field: str, seeds: np.ndarray) -> None:
         """Set the tangents of an input: (size of the field, n), along n directions."""
         array = (self.model if field.startswith("m.") else self.data).arrays[field[2:]]
@@ -133,6 +139,14 @@ class TangentProgram:
         """What native code takes to run this: see `jit.transform.run`."""
         shadows = (self.model.address, self.data.address, self.model.stride, self.data.stride)
         return (self._table.ctypes.data, len(self._table), *shadows, self.blocks)
+
+    def parted(self, stage: Stage) -> list[tuple[int, ...]]:
+        """The same in two segments, the first one with all up to a stage; in one if that is not there."""
+        if stage not in self._stages:
+            return [self.segment]
+        address, count, *rest = self.segment
+        first = self._stages.index(stage) + 1
+        return [(address, first, *rest), (address + self._table.itemsize * first, count - first, *rest)]
 
     def run(self) -> int:
         """Compute the tangents of the outputs from those of the inputs.

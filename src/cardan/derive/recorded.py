@@ -6,7 +6,7 @@ steps, what is between them is recorded again when a sweep comes by, a *stretch*
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.derive.forward_sweep import first_directions, in_blocks, in_columns, native_seeds, step_by_step
+from cardan.derive.forward_sweep import Inputs, first_directions, in_blocks, in_columns, native_seeds, step_by_step
 from cardan.derive.jacobian import COLUMNS, INPUTS, Directions, StepJacobian, Wanted, step_jacobian
 from cardan.derive.recording import (
     KEPT,
@@ -32,7 +32,6 @@ from cardan.step import pipeline
 from cardan.step.run import attached, run
 
 if TYPE_CHECKING:
-    from cardan.derive.fields import Part
     from cardan.model.mjmodel import MjModel
 
 ALL = COLUMNS[True, True]
@@ -242,21 +241,20 @@ class Recorded:
                 found[:, first:end] = part
         return found
 
-    def sensitivities(self, parts: Sequence[Part], places: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    def sensitivities(self, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of states (worlds, nstep + 1, nx, n) and sensor data (worlds, nstep, nsensordata, n).
 
         Args:
-            parts: what is differentiated by, n numbers in all.
-            places: the first column of each, by its text.
+            inputs: what is differentiated by, n directions in all.
         """
-        m, total = self.m, sum(len(p.numbers) for p in parts)
+        m, total = self.m, inputs.total
         worlds, n, blocks = self.worlds, self.nstep, -(-total // LANES)
         with step_jacobian(m, m.nsensordata > 0, self.reach) as jacobian:
-            seeds = native_seeds(m, jacobian.course, parts, places, total)
+            seeds = native_seeds(m, jacobian.course, inputs)
             if seeds is None:
-                found = [step_by_step(self, world, parts, places, total) for world in range(worlds)]
+                found = [step_by_step(self, world, inputs) for world in range(worlds)]
                 return np.array([states for states, _ in found]), np.array([sensors for _, sensors in found])
-            state, control = first_directions(m, parts, places, total)
+            state, control = first_directions(m, inputs)
             states = np.zeros((worlds, n + 1, blocks, len(state), LANES))
             sensors = np.zeros((worlds, n, blocks, m.nsensordata, LANES))
             states[:, 0] = in_blocks(state, blocks)

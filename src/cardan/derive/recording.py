@@ -111,8 +111,13 @@ def state_number(d: Data) -> int:
 
 @stage
 def restore_recorded(m: Model, d: Data) -> int:
-    """Put back what the step ``work.tape_step`` started from, all steps being kept; begin with the first direction."""
-    read_start(m, d, d.work.tape, state_number(d))
+    """Put back what the step ``work.tape_step`` started from, all steps being kept; begin with the first direction.
+
+    The solver starts from what it has found then, which the next row keeps: it is done at once.
+    """
+    row = state_number(d)
+    read_start(m, d, d.work.tape, row)
+    _read(d.work.tape, (row + 1) * row_length(m) + 1 + m.nq + m.nv + m.na + m.nu, d.qacc_warmstart)
     d.work.column = d.work.first_column
     return OK
 

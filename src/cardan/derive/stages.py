@@ -8,12 +8,15 @@ from cardan.dynamics.actuation import MUSCLES_MADE, USERS_MADE
 from cardan.dynamics.kinematics import get_quat
 from cardan.enums import mjtJoint
 from cardan.jit import OK, kernel, stage
-from cardan.jit.transform.run import SCRIPT_CLEARS
+from cardan.jit.transform.run import SCRIPT_BEGINS_AGAIN, SCRIPT_CLEARS
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.model.kernel_views import Data, Model
 
-RESTRUCTURED, NOTED = -20, SCRIPT_CLEARS
-"""Statuses of `compare_structure`: programs of tangents must be others; what they have written must be cleared."""
+RESTRUCTURED = -20
+"""Status of a comparison: programs of tangents must be others."""
+CLEARS, BEGINS_AGAIN = SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN
+CHANGED = 5
+"""Number in ``work.kept_count`` that says whether contacts have changed in this pass."""
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
 
@@ -86,25 +89,21 @@ def end_block(m: Model, d: Data) -> int:
 
 
 @kernel
-def _is_kept(d: Data) -> bool:
-    """Whether contacts and constraint rows belong to the same geoms, joints, ... as those that were kept."""
-    kept = d.work.kept_count
-    if kept[0] != d.ncon or kept[1] != d.nefc or kept[2] != d.ne or kept[3] != d.nf or kept[4] != d.nl:
+def _contacts_are_kept(d: Data) -> bool:
+    """Whether contacts belong to the same geoms as those that were kept."""
+    if d.work.kept_count[0] != d.ncon:
         return False
     for con in range(d.ncon):
         for side in range(2):
             if d.work.kept_geom[con, side] != d.contact.geom[con, side]:
                 return False
-    for i in range(d.nefc):
-        if d.work.kept_row[i, 0] != d.efc_type[i] or d.work.kept_row[i, 1] != d.efc_id[i]:
-            return False
     return True
 
 
 @kernel
-def _is_known(m: Model, d: Data) -> bool:
+def _contacts_are_known(m: Model, d: Data) -> bool:
     """Whether the programs at hand serve the contacts, and what they belong to finds room."""
-    if d.ncon > len(d.work.kept_geom) or d.nefc > len(d.work.kept_row):
+    if d.ncon > len(d.work.kept_geom):
         return False
     for con in range(d.ncon):
         code, known = pair_code(m, d, con), False
@@ -116,21 +115,50 @@ def _is_known(m: Model, d: Data) -> bool:
 
 
 @stage
-def compare_structure(m: Model, d: Data) -> int:
-    """Look whether contacts and constraint rows are of other things than before: which tangents are written changes."""
-    if _is_kept(d):
-        return OK
-    if not _is_known(m, d):
-        return RESTRUCTURED
+def compare_contacts(m: Model, d: Data) -> int:
+    """Look whether contacts are of other geoms than before: then tangents of contacts and rows are to be cleared."""
     kept = d.work.kept_count
-    kept[0], kept[1], kept[2], kept[3], kept[4] = d.ncon, d.nefc, d.ne, d.nf, d.nl
+    kept[CHANGED] = 0
+    if _contacts_are_kept(d):
+        return OK
+    if not _contacts_are_known(m, d):
+        return RESTRUCTURED
+    kept[0], kept[CHANGED] = d.ncon, 1
     for con in range(d.ncon):
         for side in range(2):
             d.work.kept_geom[con, side] = d.contact.geom[con, side]
+    d.work.kept_version += 1
+    return CLEARS
+
+
+@kernel
+def _rows_are_kept(d: Data) -> bool:
+    """Whether constraint rows belong to the same things as those that were kept."""
+    kept = d.work.kept_count
+    if kept[1] != d.nefc or kept[2] != d.ne or kept[3] != d.nf or kept[4] != d.nl:
+        return False
+    for i in range(d.nefc):
+        if d.work.kept_row[i, 0] != d.efc_type[i] or d.work.kept_row[i, 1] != d.efc_id[i]:
+            return False
+    return True
+
+
+@stage
+def compare_rows(m: Model, d: Data) -> int:
+    """Look whether constraint rows are of other things than before: which tangents are written changes.
+
+    Those of rows are cleared already if the contacts have changed, else all stages have to run again.
+    """
+    if _rows_are_kept(d):
+        return OK
+    if d.nefc > len(d.work.kept_row):
+        return RESTRUCTURED
+    kept = d.work.kept_count
+    kept[1], kept[2], kept[3], kept[4] = d.nefc, d.ne, d.nf, d.nl
     for i in range(d.nefc):
         d.work.kept_row[i, 0], d.work.kept_row[i, 1] = d.efc_type[i], d.efc_id[i]
     d.work.kept_version += 1
-    return NOTED
+    return OK if kept[CHANGED] != 0 else BEGINS_AGAIN
 
 
 @stage

@@ -13,7 +13,6 @@ Derivatives, 2008, section 12.2): memory for n / k + k steps, and the time of on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from cardan.derive.jacobian import step_jacobian
 from cardan.derive.recorded import Feedback, Recorded
 
 if TYPE_CHECKING:
+    from cardan.derive.forward_sweep import By
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
@@ -114,14 +114,16 @@ class Tape:
         """
         return split_jacobians(self.m, self._recorded.jacobians(sensors)[0], sensors)
 
-    def sensitivities(self, by: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def sensitivities(self, by: str | By) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Derivatives of all states and sensor data by a few numbers, the same in all steps: one sweep forwards.
 
         For parameters of the model ("body_mass[2]", "geom_friction[1, 0]"), where `gradient` is for controls. Eight
         numbers cost about as much as one.
 
         Args:
-            by: names, as in `cardan.derivatives`; qpos, qvel and act stand for the first state.
+            by: names, as in `cardan.derivatives`; qpos, qvel and act stand for the first state. Or combinations, each a
+                single direction: for a name of your own how much of what changes, as in
+                ``{"load": {"body_mass[2]": 1.0, "body_inertia[2]": (0.1, 0.1, 0.2)}}``.
 
         Returns:
             For each name the derivatives of the states, (nstep + 1, 2 nv + na, ...), positions in the tangent space,
@@ -174,7 +176,7 @@ def split_jacobians(m: MjModel, found: np.ndarray, sensors: bool) -> Jacobians:
     return Jacobians(found[..., :nx, :nx], found[..., :nx, nx:], C, D)
 
 
-def named_sensitivities(recorded: Recorded, by: Sequence[str], alone: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def named_sensitivities(recorded: Recorded, by: str | By, alone: bool) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """For each name the derivatives of states and sensor data, without the axis of the worlds if there is one alone.
 
     Raises:
@@ -184,14 +186,14 @@ def named_sensitivities(recorded: Recorded, by: Sequence[str], alone: bool) -> d
     """
     m = recorded.m
     with step_jacobian(m, m.nsensordata > 0, recorded.reach) as jacobian:
-        parts, places = named_inputs(m, jacobian.course.d, (by,) if isinstance(by, str) else by)
-    states, sensors = recorded.sensitivities(parts, places)
+        inputs = named_inputs(m, jacobian.course.d, (by,) if isinstance(by, str) else by)
+    states, sensors = recorded.sensitivities(inputs)
     if alone:
         states, sensors = states[0], sensors[0]
     results = {}
-    for p in parts:
-        where = np.s_[..., places[p.text] : places[p.text] + len(p.numbers)]
-        results[p.text] = tuple(array[where].reshape(*array.shape[:-1], *p.shape) for array in (states, sensors))
+    for name, (columns, shape) in inputs.columns.items():
+        found = (array[..., columns] for array in (states, sensors))
+        results[name] = tuple(array.reshape(*array.shape[:-1], *shape) for array in found)
     return results
 
 

@@ -110,7 +110,7 @@ copied:
   %c_next = add i64 %c, 1
   br label %copying
 running:
-  %s = phi i64 [ %first, %copying ], [ %s_next, %next ], [ %s, %once_more ], [ 0, %again ]
+  %s = phi i64 [ %first, %copying ], [ %s_next, %next ], [ 1, %once_more ], [ 0, %again ]
   %more = icmp slt i64 %s, %n
   br i1 %more, label %segment, label %finished
 segment:
@@ -133,18 +133,20 @@ segment:
   %status = call i64 @run_blocks(
     ptr %table, i64 %count, i64 %m, i64 %d, i64 %tm, i64 %td, i64 %step_m, i64 %step_d, i64 %blocks
   )
-  switch i64 %status, label %stopped [ i64 0, label %next i64 -21, label %clearing ]
+  switch i64 %status, label %stopped [ i64 0, label %next i64 -21, label %clearing i64 -22, label %clearing ]
 clearing:
-  %list2_at = getelementptr i64, ptr %frame, i64 9
+  %again_too = icmp eq i64 %status, -22
+  %list2_word_at = select i1 %again_too, i64 11, i64 9
+  %list2_at = getelementptr i64, ptr %frame, i64 %list2_word_at
   %list2_word = load i64, ptr %list2_at
   %list2 = inttoptr i64 %list2_word to ptr
-  %n2_at = getelementptr i64, ptr %frame, i64 10
+  %n2_at = getelementptr i64, ptr %list2_at, i64 1
   %n2 = load i64, ptr %n2_at
   br label %clear_next
 clear_next:
   %e = phi i64 [ 0, %clearing ], [ %e_next, %clear_one ]
   %uncleared = icmp slt i64 %e, %n2
-  br i1 %uncleared, label %clear_one, label %once_more
+  br i1 %uncleared, label %clear_one, label %cleared
 clear_one:
   %e2 = shl i64 %e, 1
   %array_at = getelementptr i64, ptr %list2, i64 %e2
@@ -161,6 +163,8 @@ next:
 stopped:
   store i64 %s, ptr %first_at
   ret i64 %status
+cleared:
+  br i1 %again_too, label %once_more, label %next
 once_more:
   br label %running
 again:
@@ -178,8 +182,10 @@ done:
 )
 
 
-SCRIPT_CLEARS = -21
-"""Status of a stage that lets a script clear what it names, and begin the segment again."""
+SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN = -21, -22
+"""Statuses of a stage that let a script clear what its first list names, and go on with the next segment; clear what
+its second list names, and begin again with the second segment."""
+SCRIPT_SECOND = 1
 
 
 @cache
@@ -197,13 +203,13 @@ def block_runner() -> Any:
 def script_runner() -> Any:
     """Copy fields of one data to another, then run segments, each a table of stages that runs some times.
 
-    The argument is the address of eleven words: address and number of the fields to copy, two words each (distance of
+    The argument is the address of thirteen words: address and number of the fields to copy, two words each (distance of
     the field's slot from the first one; bytes of a number, 0 for a scalar); address of the slot table to copy from;
     address of the segments (seven words each: table and its length, and what else `block_runner` takes from the shadows
     on); number of the first segment to run, which becomes that of a segment that stops; number of segments; model and
-    data; how often to run the segments, from the second time on all of them, which is counted down; address and
-    length of a list of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS`, which then begins
-    again. Returns 0, or the status of the stage that stopped.
+    data; how often to run the segments, from the second time on all of them, which is counted down; addresses and
+    lengths of two lists of arrays (address, bytes), cleared when a segment returns `SCRIPT_CLEARS` or
+    `SCRIPT_BEGINS_AGAIN`. Returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, word)
