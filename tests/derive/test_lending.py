@@ -13,8 +13,6 @@ from cardan.derive.lending import lent
 PENDULUM = """
 <mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>
 """
-    """<mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos="0 0 -1"/></body></worldbody></mujoco>"""
-)
 
 
 def test_threads_that_come_and_go_leave_one_behind() -> None:

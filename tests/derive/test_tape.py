@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import pytest
 from derive.test_transition import CHAIN, moving
@@ -128,10 +130,12 @@ def test_jacobians_are_those_of_each_step() -> None:
     for k, control in enumerate(controls):
         d.ctrl[:] = control
         wanted = [np.zeros(shape) for shape in ((nx, nx), (nx, m.nu), (ns, nx), (ns, m.nu))]
-        cardan.mjd_transition(m, d, *wanted)
+        before = copy(d)
+        cardan.mj_step(m, d)
+        before.qacc_warmstart[:] = d.qacc_warmstart  # a tape knows the solution
+        cardan.mjd_transition(m, before, *wanted)
         for all_steps, one in zip((found.A, found.B, found.C, found.D), wanted, strict=True):
             np.testing.assert_array_equal(all_steps[k], one)
-        cardan.mj_step(m, d)
 
 
 FALLING = """<mujoco><option cone="elliptic"/><worldbody><geom type="plane" size="2 2 .1"/>
@@ -210,5 +214,28 @@ def test_sensitivities_leave_nothing_behind() -> None:
     tape.sensitivities(("qvel", "body_mass"))
     nx, ns = 2 * m.nv + m.na, m.nsensordata
     A, C = np.zeros((nx, nx)), np.zeros((ns, nx))
-    cardan.mjd_transition(m, moving(m), A, None, C, None)
+    d, first = moving(m), moving(m)
+    cardan.mj_step(m, d)
+    first.qacc_warmstart[:] = d.qacc_warmstart
+    cardan.mjd_transition(m, first, A, None, C, None)
     np.testing.assert_array_equal(tape.jacobians(sensors=True).A[0], A)
+
+
+def test_sensitivities_along_combinations() -> None:
+    m = cardan.MjModel.from_xml_string(CHAIN)
+    tape = cardan.record(m, moving(m), STEPS)
+    names = ("body_mass[1]", "body_inertia[1]", "qvel", "ctrl")
+    weights = (0.5, [0.1, 0.2, 0.3], np.arange(m.nv), 2.0)
+    together = dict(zip(names, weights, strict=True))
+    single, both = tape.sensitivities(names), tape.sensitivities({"all": together, "mass": {names[0]: 1.0}})
+    for k in range(2):
+        wanted = np.zeros(both["all"][k].shape)
+        for name, weight in together.items():
+            columns = single[name][k].reshape(*wanted.shape, -1)
+            wanted += (columns * np.reshape(weight, -1)).sum(axis=-1)
+        np.testing.assert_allclose(both["all"][k], wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+        np.testing.assert_allclose(both["mass"][k], single[names[0]][k], rtol=1e-9, atol=1e-12)
+    with pytest.raises(
+        ValueError, match=r"weights of body_inertia\[1\] should be a number or an array of shape \(3,\)"
+    ):
+        tape.sensitivities({"wrong": {"body_inertia[1]": [1.0, 2.0]}})
