@@ -23,11 +23,13 @@ from cardan.derive.integration import (
     implicitfast_imbalance,
     take_step,
 )
+from cardan.derive.noslip import dual_bias
 from cardan.derive.program import Plain
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
 from cardan.derive.stages import compare_contacts
 from cardan.enums import mjtIntegrator
 from cardan.solver.choice import solver_stages
+from cardan.solver.noslip import solve_noslip
 from cardan.step.euler import euler, implicitfast
 
 if TYPE_CHECKING:
@@ -62,10 +64,11 @@ def constraint_tangents(
         return []
     if stage is soften_distant or stage is reference_constraint or stage in constraint_stages(m):
         return [stage]
-    if several and stage in projection_stages(m):
-        return [Plain(stage)]
-    solvers = solver_stages(m)
-    if stage in solvers:
+    if stage in projection_stages(m):
+        return [stage] if m.opt.noslip_iterations > 0 else [Plain(stage)] if several else []
+    if stage is solve_noslip:
+        return [dual_bias, stage]
+    if stage in solver_stages(m):
         return [*([Plain(stage), Plain(factor_solution)] if several else []), *SOLUTION]
     return None
 

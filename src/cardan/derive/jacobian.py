@@ -302,11 +302,12 @@ class StepJacobian:
 
     def _differentiate(self, wanted: Wanted) -> None:
         """Run the tangents at values that are there."""
-        script = self._prepared(wanted, values=False)
-        status = self._run(script, VALUES)
-        if status:
-            segment = int(script.frame[4])
-            raise RuntimeError(f"segment {segment} of the derivatives of a step returned the unknown status {status}")
+        while True:
+            status = self._run(self._prepared(wanted, values=False), VALUES)
+            if not status:
+                return
+            self.course.make_room(status)
+            self.course.note_structure()
 
     def _make_script(self, wanted: Wanted, values: bool) -> Script:
         m = self.course.m

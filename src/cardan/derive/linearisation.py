@@ -19,9 +19,9 @@ from cardan.derive.contact import all_codes, contact_codes
 from cardan.derive.distant import program_with_distance, with_distance
 from cardan.derive.integration import factor_step
 from cardan.derive.lending import BUILDING, lent
+from cardan.derive.noslip import with_factor
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
-from cardan.derive.solver import factor_solution
 from cardan.derive.stages import actuation_is_made, compare_rows, keep_next_position
 from cardan.derive.support import check_derivable, differentiable
 from cardan.derive.tangent_space import TangentSpace
@@ -43,6 +43,7 @@ COPIED = (
     *("mocap_pos", "mocap_quat", "userdata", "plugin_state"),
 )
 """What the dynamics depend on, besides the time."""
+RESTORE = Program([restore_start])
 MAKE_ROWS = ("m.dof_frictionloss", "m.tendon_frictionloss")
 """Parameters that make constraint rows where they aren't 0, or vary: all that belongs to a row is computed anew."""
 
@@ -123,7 +124,7 @@ class Linearisation:
 
     def _value_items(self, kind: Course) -> tuple[Any, ...]:
         """Items that compute the values, and what the implicit function theorem needs."""
-        items = (*kind.values, factor_solution) if kind.solves else kind.values
+        items = tuple(with_factor(pipeline.resolve(self.m, kind.values))) if kind.solves else kind.values
         if not self._steps:
             return items
         after = self._after
@@ -195,8 +196,11 @@ class Linearisation:
         kept["work.kept_row"][: own.nefc] = rows
         self.version[0] += 1
 
-    def _make_room(self, status: int) -> None:
-        """Enlarge what a stage asks to: where a parameter is varied that is 0, there may be more rows than in a step.
+    def make_room(self, status: int) -> None:
+        """Enlarge what a stage of a program of tangents asks to, and go back to the start of the step.
+
+        There may be more rows than in a step: where a parameter is varied that is 0, and where a row at its edge is
+        active or not by the last digit, which codes with and without tangents round differently.
 
         Raises:
             RuntimeError: it asks for something else.
@@ -205,6 +209,8 @@ class Linearisation:
             raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
         memory = self.d._memory
         self.d.grow(list(CAPACITIES)[status - 1], int(memory.scalars["work.need"][0]))
+        if self._steps:
+            run(RESTORE, self.m, self.d)
 
     def tangents(self, inputs: Mapping[str, np.ndarray], outputs: Collection[str]) -> dict[str, np.ndarray]:
         """The tangents of some fields along directions.
@@ -234,7 +240,7 @@ class Linearisation:
                 program.plant(name, seeds)
             status = program.run()
             if status:
-                self._make_room(status)
+                self.make_room(status)
         found = {name: program.columns(name, directions) for name in outputs}
         if "d.qpos" in found:
             qpos = self.next_qpos if self._steps else self.d.qpos

@@ -38,7 +38,6 @@ def check_derivable(m: MjModel) -> None:
     refused = (
         (m.nflex > 0, "flexes"),
         (m.nplugin > 0, "engine plugins"),
-        (m.opt.noslip_iterations > 0, "the no-slip solver"),
     )
     for present, feature in refused:
         if present:

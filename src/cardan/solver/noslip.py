@@ -78,8 +78,8 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
     mean = 0.5 * (d.efc_force[i] + d.efc_force[i + 1])
     half = 0.5 * (d.efc_force[i] - d.efc_force[i + 1])
     curvature = block[0] + block[3] - block[1] - block[2]
-    if curvature < MINVAL:
-        half = 0.0
+    if curvature < MINVAL or mean <= 0.0:
+        half = 0.0  # also its tangents, which bounds of 0 on both sides would not stop where it is 0 itself
     else:
         half = min(max(half - (residual[0] - residual[1]) / curvature, -mean), mean)
     forces[0] = mean + half
