@@ -194,10 +194,11 @@ def repeated_contacts(collide: Collider) -> Stage:
         con = 0
         while con < d.ncon:
             end = end_of_pair(d, con)
-            code = pair_code(m, d, con)
+            code, is_served = pair_code(m, d, con), False
             for known in codes:
-                if code == known:
-                    repeat_pair(m, d, con, end, collide)
+                is_served = is_served or code == known
+            if is_served:  # called in one place: what is inlined many times takes minutes to compile
+                repeat_pair(m, d, con, end, collide)
             con = end
         return OK
 
