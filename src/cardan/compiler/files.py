@@ -43,6 +43,17 @@ def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes
         raise element.error(str(error), attribute) from None
 
 
+def asset_path(build: Build, element: Element, attribute: str = "file") -> Path | None:
+    """Path of an asset's file; None for one in memory, or one that isn't found."""
+    name = asset_name(build, element, attribute)
+    assert name is not None
+    try:
+        place = build.tree.find_file(name, _main_folder(build) / _folder(build, element))
+    except (OSError, ValueError):
+        return None
+    return None if isinstance(place, str) else place
+
+
 def media_type(element: Element, name: str, known: dict[str, str]) -> str:
     """Media type of a file, as ``content_type`` says or by the extension of its name.
 

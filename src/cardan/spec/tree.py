@@ -107,17 +107,24 @@ class ModelTree:
     def read_file(self, name: str, *folders: Path | None) -> tuple[bytes, str | Path]:
         """Content of a file that the model mentions, and what it was found as: its name in ``assets`` or its path.
 
-        It is looked up in ``assets``, then in the ``folders``. Raises FileNotFoundError that names every place tried,
-        or another OSError; a file of more than ``LARGEST_FILE`` bytes, an empty one, and what is no regular file are
-        refused.
+        It is looked up as `find_file` does. Raises FileNotFoundError or another OSError; a file of more than
+        ``LARGEST_FILE`` bytes, an empty one, and what is no regular file are refused.
+        """
+        place = self.find_file(name, *folders)
+        return (self.assets[place], place) if isinstance(place, str) else (_content(place), place.resolve())
+
+    def find_file(self, name: str, *folders: Path | None) -> str | Path:
+        """Where a file is that the model mentions: its name in ``assets``, or its path in the first folder that has it.
+
+        Raises FileNotFoundError that names every place tried.
         """
         key = self.asset_key(name)
         if key is not None:
-            return self.assets[key], key
+            return key
         places = [folder / name for folder in folders if folder is not None]
         for path in places:
             if is_file(path):
-                return _content(path), path.resolve()
+                return path
         tried = ", ".join(dict.fromkeys(str(path) for path in places))
         raise FileNotFoundError(f"file '{name}' not found; tried {tried}")
 

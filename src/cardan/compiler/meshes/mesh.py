@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.compiler.files import asset_name, read_asset
-from cardan.compiler.meshes.hull import convex_hull, hull_graph
+from cardan.compiler.files import asset_name, asset_path, read_asset
+from cardan.compiler.meshes.hull import hull_graph
 from cardan.compiler.meshes.implicit import implicit_mesh
+from cardan.compiler.meshes.kept import ReadMesh, mesh_of_file
 from cardan.compiler.meshes.normals import renormalized, vertex_normals
 from cardan.compiler.meshes.orientation import turned_edge
 from cardan.compiler.meshes.surface import Surface, moved, turned
 from cardan.compiler.plugins import instance_of
 from cardan.constants import mjMINVAL
 from cardan.formats.meshes import reader
-from cardan.formats.raw import MeshDataError, RawMesh, checked, from_lists
+from cardan.formats.raw import MeshDataError, RawMesh, from_lists
 from cardan.maths.eigen import principal_axes
 from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
@@ -67,35 +69,38 @@ class Mesh:
         self.pose: Pose = IDENTITY
         self.path = asset_name(build, element)
         try:
-            self._prepare(checked(self._read(build)))
+            self._prepare(self._read(build))
         except MeshDataError as error:
             raise element.error(str(error), error.attribute or ("file" if self.path else None)) from None
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def _read(self, build: Build) -> RawMesh:
+    def _read(self, build: Build) -> ReadMesh:
         """The mesh as it is in its file or its attributes, or the surface of its plugin's shape."""
         plugin = instance_of(build, self.element, "sdf")
         if plugin is not None and self.path is None and not plugin.shape.of_mesh:
-            return implicit_mesh(plugin.shape, plugin.attributes)
+            return ReadMesh(implicit_mesh(plugin.shape, plugin.attributes))
         if self.path is None:
-            return from_lists(self.values)
+            return ReadMesh(from_lists(self.values))
         given = [part for part in ("vertex", "normal", "texcoord", "face") if self.values[part] is not None]
         if given:
             raise MeshDataError(f"file and {given[0]} exclude each other", given[0])
         read = reader(self.path, self.values["content_type"])
-        return read(read_asset(build, self.element))
+        place = asset_path(build, self.element)
+        if place is None:
+            return ReadMesh(read(read_asset(build, self.element)))
+        return mesh_of_file(place, read.__name__, lambda: read(read_asset(build, self.element)))
 
-    def _prepare(self, raw: RawMesh) -> None:
+    def _prepare(self, mesh: ReadMesh) -> None:
         """Faces, normals and texture coordinates; then reference frame and scale."""
+        self._read_mesh, raw = mesh, replace(mesh.raw)
         for remark in raw.remarks:
             self.element.warn(remark, "file")
         scale = np.array(self.values["scale"])
         if scale.prod() < 0.0:
             _turn_faces(raw)
-        self._points = raw.vertex
         self.vertex, self.normal, self.texcoord, self.face = raw.vertex, raw.normal, raw.texcoord, raw.face
-        self.cloud_hull = None if len(raw.face) else convex_hull(raw.vertex)
+        self.cloud_hull = None if len(raw.face) else mesh.hull
         if self.cloud_hull is not None:
             self.face = self.cloud_hull.face
             raw.face_normal = raw.face_texcoord = None
@@ -132,7 +137,7 @@ class Mesh:
         if not self.needs_hull:
             return np.empty(0, np.int32)
         try:
-            hull = convex_hull(self._points)
+            hull = self._read_mesh.hull
         except MeshDataError as error:
             raise self.element.error(str(error)) from None
         return hull_graph(hull)

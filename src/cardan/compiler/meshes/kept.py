@@ -1,0 +1,87 @@
+"""Meshes as they were read, and their hulls, kept for the next model of this process that names the same file.
+
+Programs compile the same model again and again: an environment for each worker, a new one after each change. What
+is kept is known by the file's place, size and time of change. A file that changed just before it was read isn't kept:
+it may change again within the resolution of that time. The meshes that were used last stay, up to `LARGEST` bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from cardan.compiler.meshes.hull import Hull, convex_hull
+from cardan.formats.raw import RawMesh, checked
+
+LARGEST = 1 << 28
+"""Bytes of vertices, normals, texture coordinates and corners that are kept, hulls not counted."""
+SETTLED = 2.0
+"""Age of a file from which its time of change can be trusted, s."""
+
+Key = tuple[str, str, int, int, int, int]
+
+
+class ReadMesh:
+    """A mesh as its file or its attributes have it, and the hull of its points. Nobody changes it.
+
+    Attributes:
+        raw: what was read, checked.
+    """
+
+    def __init__(self, raw: RawMesh) -> None:
+        self.raw = checked(raw)
+        for part in self._parts():
+            part.flags.writeable = False
+
+    def _parts(self) -> list[np.ndarray]:
+        raw = self.raw
+        parts = (raw.vertex, raw.face, raw.normal, raw.texcoord, raw.face_normal, raw.face_texcoord)
+        return [part for part in parts if part is not None]
+
+    @cached_property
+    def hull(self) -> Hull:
+        """The convex hull of all vertices. Raises MeshDataError if there is none."""
+        return convex_hull(self.raw.vertex)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what was read."""
+        return sum(part.nbytes for part in self._parts())
+
+
+_kept: OrderedDict[Key, ReadMesh] = OrderedDict()
+_lock = Lock()
+
+
+def mesh_of_file(path: Path, format: str, read: Callable[[], RawMesh]) -> ReadMesh:
+    """The mesh of a file of a format, from `read` if it was not kept.
+
+    Raises:
+        MeshDataError: its content is wrong.
+        OSError: the file can't be read.
+    """
+    state = os.stat(path)
+    key = (format, str(path), state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    mesh = ReadMesh(read())
+    if abs(time.time() - state.st_mtime) > SETTLED:
+        _keep(key, mesh)
+    return mesh
+
+
+def _keep(key: Key, mesh: ReadMesh) -> None:
+    with _lock:
+        _kept[key] = mesh
+        total = sum(kept.nbytes for kept in _kept.values())
+        while total > LARGEST:
+            total -= _kept.popitem(last=False)[1].nbytes
