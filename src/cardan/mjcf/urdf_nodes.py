@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from cardan.errors import MjcfError, suggestion
@@ -34,7 +35,10 @@ class Node:
 
     def child(self, tag: str) -> Node | None:
         """The first child with a tag, None when there is none."""
-        return next(self.all(tag), None)
+        for child in self.children:
+            if child.row.tag == tag:
+                return child
+        return None
 
     def all(self, *tags: str) -> Iterator[Node]:
         """The children with one of the tags."""
@@ -88,12 +92,21 @@ class Node:
 
     def _check_children(self, skip: tuple[str, str]) -> None:
         """Every element stands as often as it may and must."""
-        for tag, row in self.row.children.items():
-            found = list(self.all(tag))
-            if (row.multiplicity in "!?" or row.merged) and len(found) > 1:
-                raise found[1].error(f"may stand only once inside <{self.row.tag}>")
-            if row.multiplicity == "!" and not found and (self.row.tag, tag) != skip:
+        seen: set[str] = set()
+        for child in self.children:
+            row = child.row
+            if row.tag in seen and (row.multiplicity in "!?" or row.merged):
+                raise child.error(f"may stand only once inside <{self.row.tag}>")
+            seen.add(row.tag)
+        for tag in _required(self.row):
+            if tag not in seen and (self.row.tag, tag) != skip:
                 raise self.error(f"required element <{tag}> missing")
+
+
+@cache
+def _required(row: ElementRow) -> tuple[str, ...]:
+    """Tags of the elements that must stand in one of this row."""
+    return tuple(tag for tag, child in row.children.items() if child.multiplicity == "!")
 
 
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
