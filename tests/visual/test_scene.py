@@ -149,6 +149,23 @@ def test_rays_that_meet_something(everything: Pair) -> None:
     assert len(lines) == (everything.d.sensordata > 0).sum()
 
 
+@pytest.mark.parametrize("activation", [0.0005, 0.5, -0.5, 2.0])
+def test_colours_of_actuators_with_an_activation(activation: float) -> None:
+    limits = ("", 'ctrlrange=".001 1"', 'ctrlrange="-1 3"', 'ctrlrange="-2 -1"')
+    actuators = "".join(
+        f'<general joint="j" dyntype="integrator" {control} {own}/>'
+        for control in limits
+        for own in ("", 'actlimited="true" actrange="-4 2"')
+    )
+    pair = Pair(f"""<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
+    <actuator>{actuators}</actuator></mujoco>""")
+    pair.rd.act[:] = activation
+    pair.rd.ctrl[:] = 0.3
+    pair.take_over()
+    for flags in ({"ACTUATOR": 1}, {"ACTUATOR": 1, "ACTIVATION": 1}):
+        assert differences(*pair.scenes(flags=flags)) == []
+
+
 def test_adding_geoms(humanoid: Pair) -> None:
     scenes = []
     for package, m, d in ((mujoco, humanoid.rm, humanoid.rd), (cardan, humanoid.m, humanoid.d)):

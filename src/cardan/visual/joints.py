@@ -93,15 +93,19 @@ def _share(value: float, limited: int, low: float, high: float) -> float:
 
 @kernel
 def actuator_colour(m: Model, d: Data, actuator: int) -> Any:
-    """Between the neutral colour and those of the limits, by the control, or by the activation if that is asked for."""
+    """Between the neutral colour and those of the limits, by the control, or by the activation if that is asked for.
+
+    Limits are those of the control, if it has some, also for an activation.
+    """
+    limited = m.actuator_ctrllimited[actuator]
+    low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]
     if shows(d, BY_ACTIVATION) and m.actuator_dyntype[actuator] != DYN_NONE and m.actuator_actadr[actuator] >= 0:
         value = d.act[m.actuator_actadr[actuator] + m.actuator_actnum[actuator] - 1]
-        limited = m.actuator_actlimited[actuator]
-        low, high = m.actuator_actrange[actuator, 0], m.actuator_actrange[actuator, 1]
+        if limited == 0:
+            limited = m.actuator_actlimited[actuator]
+            low, high = m.actuator_actrange[actuator, 0], m.actuator_actrange[actuator, 1]
     else:
         value = d.ctrl[actuator]
-        limited = m.actuator_ctrllimited[actuator]
-        low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]
     share = _share(value, limited, low, high)
     neutral = rgba_of(m.vis.rgba.actuator)
     end = rgba_of(m.vis.rgba.actuatorpositive) if share > 0.0 else rgba_of(m.vis.rgba.actuatornegative)
