@@ -58,8 +58,10 @@ PICTURE = [
     Field("sample_shift", "i4", (), "its logarithm to base 2"),
     Field("lane_x", "f4", (ANY,), "where each sample of a block stands, from its lower left corner, pixels"),
     Field("lane_y", "f4", (ANY,), "the other coordinate"),
+    Field("sample_x", "f4", (ANY,), "where each sample of a row of a tile stands, from its left edge, pixels"),
     Field("ramp", "f4", (ANY,), "0, 1, 2, ..."),
-    Field("color", "u1", (ANY, 3), "red, green, blue of each pixel, the lowest row first"),
+    Field("color", "u1", (ANY, 3), "red, green, blue of each pixel"),
+    Field("highest_first", "i4", (), "whether its first row is the highest, not the lowest"),
     Field("depth", "f4", (ANY,), "distance along the axis of the camera, m; that of the far plane where nothing is"),
     Field("segment", "i4", (ANY,), "geom of the scene that is seen, or -1"),
     Field("mode", "i4", (), "what is drawn: colours, or depths and geoms"),
@@ -68,7 +70,7 @@ PICTURE = [
     Field("wireframe", "i4", (), "whether only the edges of shapes are drawn"),
     Field("textured", "i4", (), "whether textures are drawn"),
     Field("additive", "i4", (), "whether what is transparent adds to what is behind, and hides none of it"),
-    Field("nworker", "i4", (), "threads that work on it"),
+    Field("nshare", "i4", (), "shares into which instances are divided, for threads"),
     Field("epoch", "i4", (), "number of the picture, by which memory that is out of date is told"),
     Field("sky", "i4", (), "texture of the sky, or -1"),
     Field("sky_radius", "f8", (), "distance at which the sky hides everything, m"),
@@ -135,6 +137,13 @@ LIGHTS = [
     Field("shadow_size", "i4", (), "width and height of a shadow map, pixels"),
     Field("shadow_parts", "i4", (), "bands of rows into which the work on a map is divided"),
     Field("shadow_stride", "i4", (), "pixels from a row of a map to the next: whole blocks"),
+    Field(
+        "light_line",
+        "f8",
+        (ANY, 24),
+        "for each view of the camera or a mirror, and each map: where rays begin, and rays, as the light sees them: "
+        "coefficients of 1, x and y, row by row of the light's matrix",
+    ),
     Field("shadow_near", "f4", (ANY,), "shadow maps: nearness to each light of what is nearest to it"),
     Field("shadow_box", "i4", (ANY, 4), "pixels of each map that are in use: first and last x, first and last y"),
 ]
@@ -201,8 +210,10 @@ TRIANGLES = [
     Field("tri_back", "u1", (ANY,), "whether it is seen from inside"),
 ]
 TILES = [
-    Field("bin_start", "i4", (ANY,), "first entry of `bin_tri` of each tile"),
+    Field("bin_start", "i4", (ANY,), "first entry of `bin_tri` of each share of the instances in each tile"),
     Field("bin_tri", "i4", (ANY,), "triangles of each tile"),
+    Field("tile_order", "i4", (ANY,), "tiles, in the order in which they are drawn"),
+    Field("tile_shares", "i4", (), "shares into which the tiles are divided"),
     Field("tile_near", "f4", (ANY,), "nearness of each sample of the tile of each worker; camera, then mirror"),
     Field("tile_tri", "i4", (ANY,), "triangle that each sample shows, or -1; camera, then mirror"),
     Field("tile_color", "f4", (ANY, 4), "colour of each pixel of the tile; camera, then mirrors"),
@@ -223,12 +234,14 @@ TILES = [
     Field("run_u", "f4", (ANY,), "place between texels, from 0 to 1"),
     Field("run_v", "f4", (ANY,), "the other coordinate"),
     Field("run_texture", "f4", (ANY, 4), "colours of textures, from 0 to 255"),
+    Field("run_share", "f4", (ANY,), "share of the next level of detail"),
+    Field("run_cell", "i4", (ANY,), "triangle of a plane's cell"),
     Field("run_right", "f4", (ANY,), "share of the right node of a plane's cell"),
     Field("run_up", "f4", (ANY,), "share of its upper node"),
     Field("run_texel", "i4", (ANY,), "pixel of a shadow map, or -1"),
     Field("run_limit", "f4", (ANY,), "nearness to a light up to which what is there casts no shadow on the pixel"),
     Field("run_haze", "f4", (ANY,), "share of haze"),
-    Field("run_layer", "f4", (ANY, 4), "colours by light"),
+    Field("run_layer", "f4", (ANY, 4), "colours by each light with shadows"),
     Field("run_color", "f4", (ANY, 4), "colours"),
 ]
 FRAME = Struct("Frame", PICTURE + GEOMS + LIGHTS + VIEWS + INSTANCES + TRIANGLES + TILES, readonly=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,14 +13,23 @@ from cardan.render.assets import Assets
 from cardan.render.calls import call
 from cardan.render.camera import View, in_model, mirrored, view_of
 from cardan.render.fields import FRAME, GEOM_WORDS
-from cardan.render.geometry import COLORS, set_up_share, transform_share
+from cardan.render.geometry import COLORS, begin_share, finish_share
 from cardan.render.geoms import take_geoms
 from cardan.render.instances import MOST_PARTS, make_instances
-from cardan.render.lights import light_columns, shadow_view
-from cardan.render.picture import draw_tile
-from cardan.render.raster import lane_places
+from cardan.render.lights import light_columns, light_lines, shadow_view
+from cardan.render.picture import draw_tiles
+from cardan.render.raster import lane_places, row_places
 from cardan.render.shadows import MAP_LANES, begin_map, draw_map
-from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, count_bins, fill_bins
+from cardan.render.tiles import (
+    MOST_SAMPLES,
+    TILE,
+    TILE_HEIGHT,
+    TILE_WIDTH,
+    clear_bins,
+    fill_bins,
+    place_bins,
+)
+from cardan.render.workers import Workers
 from cardan.visual import MjvGLCamera, MjvScene
 
 GEOM_COLUMNS = (
@@ -36,13 +43,15 @@ INSTANCE_COLUMNS = (
 )
 RUN_COLUMNS = (
     *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
-    *("corner", "corner_right", "corner_up", "corner_far", "u", "v"),
+    *("corner", "corner_right", "corner_up", "corner_far", "u", "v", "share", "cell"),
 )
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
 FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
 """Size of pictures, and of what is in them, up to which waking further threads takes longer than their work."""
+SHARES = 4
+"""Shares of the work for each thread, which takes one after the other."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
 
 
@@ -64,8 +73,9 @@ class Frame:
         self.memory = StructMemory(FRAME, {"ncolor": 4})
         self.memory.attach("ramp", np.arange(TILE_WIDTH, dtype=np.float32))
         self.threads = threads
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.workers = threads
+        self.workers = Workers(threads)
+        self.most_workers = threads
+        self.color = np.zeros((0, 3), np.uint8)
         self.epoch = 0
         self.lanes = 0
         self.geoms: np.ndarray | None = None
@@ -92,9 +102,7 @@ class Frame:
 
     def close(self) -> None:
         """End the threads."""
-        if self.pool is not None:
-            self.pool.shutdown()
-            self.pool = None
+        self.workers.close()
 
     def room(self, name: str, length: int, *inner: int) -> np.ndarray:
         """An array of at least a length, kept or made anew."""
@@ -118,8 +126,27 @@ class Frame:
         """Run a stage."""
         return call(function, self.assets.memory, self.memory, i, j)
 
-    def draw(self, scene: MjvScene, width: int, height: int, nsample: int, mode: int, camera: MjvGLCamera) -> None:
-        """Draw what a camera of a scene sees: `colors`, or `depths` and `segments`."""
+    def draw(
+        self,
+        scene: MjvScene,
+        width: int,
+        height: int,
+        nsample: int,
+        mode: int,
+        camera: MjvGLCamera,
+        out: np.ndarray | None = None,
+    ) -> None:
+        """Draw what a camera of a scene sees: `colors`, or `depths` and `segments`.
+
+        Args:
+            scene: the scene.
+            width: of the picture, pixels.
+            height: of the picture, pixels.
+            nsample: samples a pixel, 1 or 4.
+            mode: `COLORS` or `DEPTHS`.
+            camera: the camera.
+            out: where colours go, the highest row first, (height, width, 3) uint8 without gaps; None: to `colors`.
+        """
         self.epoch += 1
         if mode != COLORS:
             nsample = 1  # depths and geoms are those at the centres of pixels
@@ -127,6 +154,7 @@ class Frame:
         self.set(width=width, height=height, nsample=nsample, sample_shift=shift, mode=mode)
         self.set(epoch=self.epoch)
         self._put_lanes(nsample)
+        self._put_target(out, width * height)
         if not camera.frustum_near > 0.0:
             self._leave_empty(width, height, camera.frustum_far)
             return
@@ -139,22 +167,23 @@ class Frame:
         self.set(focal=view.focal)
         self.call(make_instances)
         small = width * height <= FEW_PIXELS and self.get("ntri") <= FEW_TRIANGLES
-        self.workers = 1 if small else self.threads
-        self.set(nworker=self.workers)
+        self.most_workers = 1 if small else self.threads
+        self.set(nshare=1 if self.most_workers == 1 else SHARES * self.most_workers)
         self._make_room(width, height, len(views))
-        shares = [(k, worker) for k in range(len(views)) for worker in range(self.workers)]
-        self._each(transform_share, shares)
-        self._each(set_up_share, shares)
-        lit = 1 + self.get("nmirror")
-        layers = range(len(views) - lit)
-        self._each(begin_map, [(layer, 0) for layer in layers])
-        parts = 1 if self.workers == 1 else 2 * self.workers
-        self.set(shadow_parts=parts)
-        self._each(draw_map, [(layer, part) for layer in layers for part in range(parts)])
-        self._bin_triangles(width, height, lit)
-        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
+        self._set_up(len(views), 1 + self.get("nmirror"))
+        self._draw_maps(self.get("nlayer"))
+        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT), 1 + self.get("nmirror"))
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
+
+    def _put_target(self, out: np.ndarray | None, pixels: int) -> None:
+        """Say where colours go."""
+        if len(self.color) < pixels and out is None:
+            self.color = np.zeros((pixels + pixels // 4, 3), np.uint8)
+        target = self.color if out is None else out.reshape(-1, 3)
+        if self.memory.arrays.get("color") is not target:
+            self.memory.attach("color", target)
+        self.set(highest_first=out is not None)
 
     def _put_lanes(self, nsample: int) -> None:
         """Say where samples stand."""
@@ -162,46 +191,52 @@ class Frame:
             self.lanes = nsample
             for name, places in zip(("lane_x", "lane_y"), lane_places(nsample), strict=True):
                 self.memory.attach(name, places.astype(np.float32))
+            self.memory.attach("sample_x", row_places(nsample).astype(np.float32))
 
     def _leave_empty(self, width: int, height: int, far: float) -> None:
         """The picture of a scene that was not filled in: it has no camera."""
-        self.room("color", width * height, 3)[:] = 0
+        self.memory.arrays["color"][: width * height] = 0
         self.room("depth", width * height)[:] = far
         self.room("segment", width * height)[:] = -1
 
-    def _each(self, function: Callable[..., Any], arguments: list[tuple[int, int]]) -> None:
-        """Run a stage once for each pair of arguments, on all threads."""
-        if self.pool is None or self.workers == 1 or len(arguments) < 2:
-            for i, j in arguments:
-                self.call(function, i, j)
-        else:
-            for task in [self.pool.submit(self.call, function, i, j) for i, j in arguments]:
-                task.result()
+    def _each(self, function: Callable[..., Any], first: int, second: int, most: int | None = None) -> None:
+        """Run a stage once for each pair of numbers below `first` and `second`, on all threads or at most on some."""
+        if first * second > 0:
+            each = self.workers.each
+            workers = self.most_workers if most is None else most
+            each(lambda part, _: self.call(function, part // second, part % second), first * second, workers)
 
-    def _draw_tiles(self, count: int) -> None:
-        tiles = itertools.count()
-        if self.pool is None or self.workers == 1:
-            self._draw_share(tiles, count, 0)
-        else:
-            for task in [self.pool.submit(self._draw_share, tiles, count, worker) for worker in range(self.workers)]:
-                task.result()
+    def _set_up(self, nview: int, lit: int) -> None:
+        """Vertices and triangles of all views, and the triangles of each tile of those that are drawn by tiles."""
+        shares = self.get("nshare")
+        self.call(clear_bins, lit)
+        self._each(begin_share, nview, shares)
+        if self.get("nsplit"):
+            self._each(finish_share, nview, shares)
+        self.room("bin_tri", self.call(place_bins, lit))
+        many = self.get("ntri") > FEW_TRIANGLES
+        self._each(fill_bins, lit, shares, None if many else 1)
 
-    def _draw_share(self, tiles: Iterator[int], count: int, worker: int) -> None:
-        """Draw one tile after the other until none is left."""
-        while (tile := next(tiles)) < count:
-            self.call(draw_tile, tile, worker)
+    def _draw_maps(self, layers: int) -> None:
+        """Draw shadow maps."""
+        self._each(begin_map, layers, 1)
+        parts = 1 if self.most_workers == 1 else 2 * self.most_workers
+        self.set(shadow_parts=parts)
+        self._each(draw_map, layers, parts)
 
-    def _bin_triangles(self, width: int, height: int, nview: int) -> None:
-        """Find the triangles of each tile."""
-        entries = -(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT) + 2
-        self.room("bin_start", nview * entries)
-        total = 0
-        for view in range(nview):
-            self.memory.arrays["view_binadr"][view] = view * entries
-            total = self.call(count_bins, view, total)
-        self.room("bin_tri", total)
-        for view in range(nview):
-            self.call(fill_bins, view, 0)
+    def _draw_tiles(self, count: int, lit: int) -> None:
+        """Draw all tiles; threads take those with most triangles first."""
+        order = self.room("tile_order", count)
+        order[:count] = np.arange(count)
+        shares = 1
+        if self.most_workers > 1:
+            shares = 2 * SHARES * self.most_workers
+            entries = count * self.get("nshare")
+            bins = self.memory.arrays["bin_start"][: lit * (entries + 2)].reshape(lit, entries + 2)
+            begin = bins[:, : entries + 1 : self.get("nshare")]
+            order[:count] = np.argsort(-np.diff(begin).sum(0), kind="stable")
+        self.set(tile_shares=shares)
+        self.workers.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
     def _put_effects(self, scene: MjvScene) -> None:
         """Take over flags and colours of a scene."""
@@ -321,6 +356,10 @@ class Frame:
     def _put_views(self, views: list[View]) -> None:
         """Take over views."""
         n = len(views)
+        layers = self.get("nlayer")
+        if layers:
+            lines = [light_lines(light, view) for view in views[: n - layers] for light in views[n - layers :]]
+            self.room("light_line", len(lines), 24)[: len(lines)] = lines
         for name, inner in (("row", 16), ("eye", 3), ("base", 9), ("ray", 9), ("limit", 3)):
             self.room(f"view_{name}", n, inner)
         for name in (*VIEW_COLUMNS, "vertadr", "triadr", "instadr", "binadr"):
@@ -339,15 +378,16 @@ class Frame:
         """Memory for the picture, the triangles of all views, and the tiles of all workers."""
         ninst, nvert, ntri, nnode = (self.get(name) for name in ("ninst", "nvert", "ntri", "nnode"))
         lit, ncolor, nsample = 1 + self.get("nmirror"), self.get("ncolor"), MOST_SAMPLES
-        pixels, threads = width * height, self.threads
+        pixels, threads, shares = width * height, self.threads, self.get("nshare")
         nodes = threads * lit * nnode
         self.set(nodeadr=lit * nvert)
-        sizes = (pixels, nview, lit, nvert, ntri, nnode, ninst, ncolor)
+        tiles = -(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT)
+        sizes = (pixels, tiles, shares, nview, lit, nvert, ntri, nnode, ninst, ncolor)
         if sizes == self.view_room:
             return
         self.view_room = sizes
         for name, length, *inner in (
-            *(("color", pixels, 3), ("depth", pixels), ("segment", pixels)),
+            *(("depth", pixels), ("segment", pixels)),
             *(
                 ("vert_clip", nview * nvert, 4),
                 ("vert_pixel", nview * nvert, 2),
@@ -364,6 +404,7 @@ class Frame:
                 ("tri_back", nview * ntri),
                 ("inst_trinum", nview * ninst),
             ),
+            ("bin_start", lit * (tiles * shares + 2)),
             *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),
             *(("tile_color", threads * lit * TILE, 4), ("run_hit", threads * TILE_WIDTH * MOST_SAMPLES)),
             *((f"run_{name}", threads * TILE_WIDTH) for name in RUN_COLUMNS),

@@ -15,6 +15,7 @@ from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.lighting import light_vertex
 from cardan.render.texturing import vertex_texcoord
+from cardan.render.tiles import count_instance, share_begin
 
 GEOM_SKIN, GEOM_MESH = int(mjtGeom.mjGEOM_SKIN), int(mjtGeom.mjGEOM_MESH)
 SMALL = 1e-30
@@ -341,8 +342,8 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
 
 
 @kernel
-def set_up_instance(a: Assets, f: Frame, view: int, inst: int) -> None:
-    """Triangles of an instance that can be seen in a view, if its vertices can."""
+def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
+    """Triangles of an instance that can be seen in a view, if its vertices can, counted for each tile."""
     total = f.view_instadr[view] + inst
     if f.inst_trinum[total] == 0:
         return
@@ -352,25 +353,31 @@ def set_up_instance(a: Assets, f: Frame, view: int, inst: int) -> None:
         f.inst_trinum[total] = set_up_lines(a, f, view, inst, vertex, first)
     else:
         f.inst_trinum[total] = set_up_faces(a, f, view, inst, vertex, first)
+    if not f.view_shadow[view]:  # shadow maps have no tiles
+        count_instance(f, view, share, inst)
 
 
 @picture_stage
-def transform_share(a: Assets, f: Frame, view: int, worker: int) -> int:
-    """The vertices of a worker's share of the instances of a view; 0."""
-    for inst in range(f.ninst):
-        if inst % f.nworker == worker:
-            unseen = is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]
-            unseen = unseen or (f.inst_line[inst] > 0.0 and f.view_shadow[view] != 0)
-            f.inst_trinum[f.view_instadr[view] + inst] = 0 if unseen else 1
-            if not unseen:
-                transform_vertices(a, f, view, inst)
+def begin_share(a: Assets, f: Frame, view: int, share: int) -> int:
+    """The vertices of a share of the instances of a view, and the triangles of those that have all their vertices; 0.
+
+    A part of a shape needs those of other parts: `finish_share` goes on.
+    """
+    for inst in range(share_begin(f, share), share_begin(f, share + 1)):
+        unseen = is_hidden(a, f, view, inst) or f.inst_geom[inst] == f.view_mirror[view]
+        unseen = unseen or (f.inst_line[inst] > 0.0 and f.view_shadow[view] != 0)
+        f.inst_trinum[f.view_instadr[view] + inst] = 0 if unseen else 1
+        if not unseen:
+            transform_vertices(a, f, view, inst)
+            if f.inst_parts[inst] == 1:
+                set_up_instance(a, f, view, share, inst)
     return 0
 
 
 @picture_stage
-def set_up_share(a: Assets, f: Frame, view: int, worker: int) -> int:
-    """The triangles of a worker's share of the instances of a view, when all have their vertices; 0."""
-    for inst in range(f.ninst):
-        if inst % f.nworker == worker:
-            set_up_instance(a, f, view, inst)
+def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
+    """The triangles of a share of the instances of a view that are parts of a shape; 0."""
+    for inst in range(share_begin(f, share), share_begin(f, share + 1)):
+        if f.inst_parts[inst] > 1:
+            set_up_instance(a, f, view, share, inst)
     return 0

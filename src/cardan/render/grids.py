@@ -6,13 +6,16 @@ A plane without bounds has forty thousand nodes, of which a picture shows few.
 
 from __future__ import annotations
 
-from math import floor
+from typing import Any
 
 from cardan.jit import kernel
 from cardan.render.kernel_views import Frame
 from cardan.render.lighting import light_vertex
-from cardan.render.single import ONE, ZERO, single
+from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.tiles import TILE_WIDTH
+
+SECOND, TWO_TRIANGLES = int32(1), int32(2)
+TINY = single(1e-20)
 
 
 @kernel
@@ -23,14 +26,15 @@ def node_place(f: Frame, inst: int, axis: int, number: int) -> float:
 
 
 @kernel
-def node_color(f: Frame, view: int, inst: int, worker: int, i: int, j: int) -> int:
-    """Entry of `vert_color` with the colours of node (i, j) of a plane."""
+def node_color(f: Frame, view: int, inst: int, worker: int, number: int) -> int:
+    """Entry of `vert_color` with the colours of a node of a plane; nodes are numbered row by row."""
     lit_views = 1 + f.nmirror
-    width = 2 * f.inst_cells[inst, 0] + 1
-    node = (worker * lit_views + view) * f.nnode + f.inst_gridadr[inst] + j * width + i
+    node = (worker * lit_views + view) * f.nnode + f.inst_gridadr[inst] + number
     v = f.nodeadr + node
     if f.node_epoch[node] != f.epoch:
-        light_place(f, view, inst, v, node_place(f, inst, 0, i), node_place(f, inst, 1, j))
+        width = 2 * f.inst_cells[inst, 0] + 1
+        j = number // width
+        light_place(f, view, inst, v, node_place(f, inst, 0, number - j * width), node_place(f, inst, 1, j))
         f.node_epoch[node] = f.epoch
     return v
 
@@ -48,81 +52,80 @@ def light_place(f: Frame, view: int, inst: int, v: int, x: float, y: float) -> N
 
 
 @kernel
-def cell_of(f: Frame, inst: int, axis: int, x: float) -> tuple[int, float, float]:
-    """Number of the cell of a coordinate, and the coordinates of its lower and upper edge, m."""
-    cells = f.inst_cells[inst, axis]
-    number = floor(x / f.inst_cell[inst, axis]) + cells
-    number = min(max(number, 0), 2 * cells - 1)
-    return (number, node_place(f, inst, axis, number), node_place(f, inst, axis, number + 1))
+def cell_share(x: float, size: float, scale: float, cells: float, half: float) -> tuple[int, float]:
+    """Number of the cell of a coordinate, and the place between its two edges, from 0 to 1.
+
+    `scale` is 1 over the size of a cell, `cells` the number of cells on one side of the middle, and `half` the distance
+    of the last edges from there.
+    """
+    number = int32(min(max(x * scale + cells, ZERO), cells + cells - HALF))
+    away = single(number) - cells
+    low, high = max(away * size, -half), min((away + ONE) * size, half)
+    return (number, min(max((x - low) / max(high - low, TINY), ZERO), ONE))
 
 
 @kernel
-def share_of(x: float, low: float, scale: float) -> float:
-    """Place between two edges, from 0 to 1; `scale` is 1 over their distance."""
-    return min(max((x - low) * scale, ZERO), ONE)
+def find_cells(f: Frame, inst: int, run: int, count: int) -> None:
+    """The triangle of a cell in which each pixel of a run lies, into `run_cell`, and the shares of two of its nodes.
+
+    Each cell is two triangles, on this side or beyond the diagonal: the first has twice the number of the cell's first
+    node as its own, the second one more.
+    """
+    size_x, size_y = single(f.inst_cell[inst, 0]), single(f.inst_cell[inst, 1])
+    scale_x, scale_y = single(1.0 / f.inst_cell[inst, 0]), single(1.0 / f.inst_cell[inst, 1])
+    cells_x, cells_y = single(f.inst_cells[inst, 0]), single(f.inst_cells[inst, 1])
+    half_x, half_y = single(f.inst_scale[inst, 0]), single(f.inst_scale[inst, 1])
+    width = int32(2 * f.inst_cells[inst, 0] + 1)
+    for k in range(run, run + count):
+        i, u = cell_share(f.run_s[k], size_x, scale_x, cells_x, half_x)
+        j, v = cell_share(f.run_t[k], size_y, scale_y, cells_y, half_y)
+        beyond = u + v > ONE
+        f.run_right[k] = ONE - v if beyond else u
+        f.run_up[k] = ONE - u if beyond else v
+        first = int32(int32(int32(j * width) + i) * TWO_TRIANGLES)
+        f.run_cell[k] = int32(first + SECOND) if beyond else first
 
 
 @kernel
-def over(length: float) -> float:
-    """1 over a length, or 0."""
-    return single(1.0 / length) if length > 0.0 else ZERO
+def blend_cell(
+    f: Frame, colors: Any, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
+) -> None:
+    """Colours by one light of pixels in one triangle of a cell, between those of its three nodes.
 
-
-@kernel
-def blend_cell(f: Frame, target: int, run: int, count: int, layer: int, corner: int, right: int, up: int) -> None:
-    """Colours by one light of pixels in one triangle of a cell, between those of its three nodes."""
+    They go to the rows of `colors` from `target` on.
+    """
+    corner, right, up = nodes
     c = 4 * layer
     for k in range(count):
         u, v = f.run_right[run + k], f.run_up[run + k]
         rest = ONE - u - v
-        f.run_layer[target + k, 0] = (
-            rest * f.vert_color[corner, c] + u * f.vert_color[right, c] + v * f.vert_color[up, c]
-        )
-        f.run_layer[target + k, 1] = (
-            rest * f.vert_color[corner, c + 1] + u * f.vert_color[right, c + 1] + v * f.vert_color[up, c + 1]
-        )
-        f.run_layer[target + k, 2] = (
-            rest * f.vert_color[corner, c + 2] + u * f.vert_color[right, c + 2] + v * f.vert_color[up, c + 2]
-        )
-        f.run_layer[target + k, 3] = (
-            rest * f.vert_color[corner, c + 3] + u * f.vert_color[right, c + 3] + v * f.vert_color[up, c + 3]
-        )
-
-
-@kernel
-def cell_run(f: Frame, view: int, inst: int, worker: int, first: int, count: int) -> int:
-    """Colours by light of the pixels from `first` on that lie in the same triangle of a cell; returns how many."""
-    run = worker * TILE_WIDTH
-    i, left, right = cell_of(f, inst, 0, f.run_s[run + first])
-    j, bottom, top = cell_of(f, inst, 1, f.run_t[run + first])
-    x0, x1, y0, y1 = single(left), single(right), single(bottom), single(top)
-    across, along = over(right - left), over(top - bottom)
-    # each cell is two triangles, on this side or beyond the diagonal
-    near = share_of(f.run_s[run + first], x0, across) + share_of(f.run_t[run + first], y0, along) <= ONE
-    k = first
-    inside = True
-    while inside:
-        u, v = share_of(f.run_s[run + k], x0, across), share_of(f.run_t[run + k], y0, along)
-        f.run_right[run + k] = u if near else ONE - v
-        f.run_up[run + k] = v if near else ONE - u
-        k += 1
-        inside = k < count
-        if inside:
-            x, y = f.run_s[run + k], f.run_t[run + k]
-            diagonal = share_of(x, x0, across) + share_of(y, y0, along) <= ONE
-            inside = x0 <= x < x1 and y0 <= y < y1 and diagonal == near
-    corner = node_color(f, view, inst, worker, i, j) if near else node_color(f, view, inst, worker, i + 1, j + 1)
-    lower_right = node_color(f, view, inst, worker, i + 1, j)
-    upper_left = node_color(f, view, inst, worker, i, j + 1)
-    target = run * (1 + f.nlayer) + first
-    for layer in range(1 + f.nlayer):
-        blend_cell(f, target + layer * TILE_WIDTH, run + first, k - first, layer, corner, lower_right, upper_left)
-    return k - first
+        for i in range(4):
+            colors[target + k, i] = (
+                rest * f.vert_color[corner, c + i] + u * f.vert_color[right, c + i] + v * f.vert_color[up, c + i]
+            )
 
 
 @kernel
 def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
     """Colours by light of a run of pixels of a plane, whose coordinates, m, stand in `run_s` and `run_t`."""
+    run = worker * TILE_WIDTH
+    find_cells(f, inst, run, count)
+    width = 2 * f.inst_cells[inst, 0] + 1
     first = 0
     while first < count:
-        first += cell_run(f, view, inst, worker, first, count)
+        cell = f.run_cell[run + first]
+        end = first + 1
+        while end < count and f.run_cell[run + end] == cell:
+            end += 1
+        node = cell // 2
+        corner = node if cell % 2 == 0 else node + width + 1
+        nodes = (
+            node_color(f, view, inst, worker, corner),
+            node_color(f, view, inst, worker, node + 1),
+            node_color(f, view, inst, worker, node + width),
+        )
+        blend_cell(f, f.run_color, run + first, run + first, end - first, 0, nodes)
+        for layer in range(1, 1 + f.nlayer):
+            target = run * f.nlayer + (layer - 1) * TILE_WIDTH + first
+            blend_cell(f, f.run_layer, target, run + first, end - first, layer, nodes)
+        first = end

@@ -15,6 +15,21 @@ DARK = 12.0
 
 
 @kernel
+def power_of(base: float, exponent: float) -> float:
+    """A power with an exponent that isn't negative: by squaring (Knuth, volume 2, section 4.6.3) if it is whole."""
+    whole = int(exponent)
+    if whole != exponent:
+        return base**exponent
+    result, factor = 1.0, base
+    while whole > 0:
+        if whole & 1:
+            result *= factor
+        factor *= factor
+        whole >>= 1
+    return result
+
+
+@kernel
 def attenuation(f: Frame, light: int, distance: float) -> float:
     """How much of a light arrives at a distance."""
     return 1.0 / max(
@@ -35,7 +50,7 @@ def strength(f: Frame, light: int, distance: float, along: float) -> float:
         if along < f.light_cutoff[light]:
             return 0.0
         if f.light_exponent[light] > 0.0:
-            fall *= max(along, 0.0) ** f.light_exponent[light]
+            fall *= power_of(max(along, 0.0), f.light_exponent[light])
     return fall
 
 
@@ -65,7 +80,7 @@ def highlight(f: Frame, view: int, geom: int, p: Vec3, n: Vec3, direction: Vec3)
     power = MOST_SHININESS * f.geom_shininess[geom]
     if cosine <= 0.0 or power * (1.0 - cosine) > DARK:
         return 0.0
-    return cosine**power
+    return power_of(cosine, power)
 
 
 @kernel

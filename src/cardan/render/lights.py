@@ -57,3 +57,19 @@ def shadow_view(
         half = tan(radians(0.5 * angle))
         view = make_view(axes, position, (-half, half, -half, half), (size, size), True, near, far)
     return View(**{**view.__dict__, "shadow": True})
+
+
+def light_lines(light: View, view: View) -> np.ndarray:
+    """Where the rays of a view begin, and the rays, as a light sees them.
+
+    Args:
+        light: the view of the light.
+        view: the view.
+
+    Returns:
+        (24,): for each row of the light's matrix its products with `view.base` and with `view.ray`.
+    """
+    turn = light.rows[:, :3]
+    base = turn @ view.base
+    base[:, 0] += light.rows[:, 3]
+    return np.concatenate([base, turn @ view.ray], 1).ravel()

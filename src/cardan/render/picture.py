@@ -8,16 +8,19 @@ from cardan.jit import kernel
 from cardan.render.calls import picture_stage
 from cardan.render.geometry import COLORS
 from cardan.render.kernel_views import Assets, Frame
-from cardan.render.raster import LANES, cover_row, fill_triangle
+from cardan.render.raster import ALL, NONE, cover_row, fill_triangle, part_of_tile
 from cardan.render.shading import shade_run
 from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.sky import ray_of, sky_run
-from cardan.render.tiles import TILE, TILE_HEIGHT, TILE_WIDTH, tile_columns
+from cardan.render.tiles import TILE, TILE_HEIGHT, TILE_WIDTH, bin_begin, tile_columns, tile_rows
 
 NOTHING = -1
 MIXED = -2
 """What a pixel shows whose samples show different things."""
 WHITE = single(255.0)
+QUARTER = single(0.25)
+MARGIN = 1e-5
+"""Relative difference of nearness that single precision tells for sure."""
 
 
 @kernel
@@ -39,6 +42,25 @@ def farthest(f: Frame, view: int) -> float:
 
 
 @kernel
+def sky_hides(f: Frame, view: int) -> bool:
+    """Whether the sky hides what is beyond it."""
+    return f.sky >= 0 and f.mode == COLORS and f.view_perspective[view] != 0
+
+
+@kernel
+def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, float]:
+    """Square of the length of a ray of a depth of 1 m, as a polynomial of the way to the right: coefficients."""
+    square, double, step = 0.0, 0.0, 0.0
+    first = ray_of(f, view, x, y)
+    for c in range(3):
+        right = f.view_ray[view, 3 * c + 1]
+        square += first[c] * first[c]
+        double += 2.0 * first[c] * right
+        step += right * right
+    return (square, double, step)
+
+
+@kernel
 def clear_tile(f: Frame, view: int, samples: int, left: int, bottom: int) -> None:
     """Forget what a tile showed: what is beyond the far plane, or beyond the sky, is never nearer."""
     far = single(farthest(f, view))
@@ -46,33 +68,62 @@ def clear_tile(f: Frame, view: int, samples: int, left: int, bottom: int) -> Non
     for k in range(samples, samples + f.nsample * TILE):
         f.tile_near[k] = far
         f.tile_tri[k] = nothing
-    if f.sky < 0 or f.mode != COLORS or not f.view_perspective[view]:
+    if not sky_hides(f, view):
         return
     share = single(1.0 / f.sky_radius)
+    width = TILE_WIDTH << f.sample_shift
     for row in range(TILE_HEIGHT):
-        square, double, step = 0.0, 0.0, 0.0
-        first = ray_of(f, view, left, bottom + row + 0.5)
-        for c in range(3):
-            right = f.view_ray[view, 3 * c + 1]
-            square += first[c] * first[c]
-            double += 2.0 * first[c] * right
-            step += right * right
-        base = samples + (row * TILE_WIDTH << f.sample_shift)
-        for block in range(TILE_WIDTH * f.nsample // LANES):
-            x = block * LANES >> f.sample_shift
-            start, slope, bend = single(square + x * (double + x * step)), single(double + 2.0 * x * step), single(step)
-            for lane in range(LANES):
-                right_by = f.lane_x[lane]
-                distance = sqrt(start + right_by * (slope + right_by * bend))
-                f.tile_near[base + block * LANES + lane] = max(far, share * distance)
+        square, double, step = ray_squares(f, view, left, bottom + row + 0.5)
+        start, slope, bend = single(square), single(double), single(step)
+        base = samples + row * width
+        for k in range(width):
+            x = f.sample_x[k]
+            f.tile_near[base + k] = max(far, share * single(sqrt(start + x * (slope + x * bend))))
+
+
+@kernel
+def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
+    """Largest nearness of what is behind everything in a tile: that of a corner, since lengths of rays are convex."""
+    most = farthest(f, view)
+    if sky_hides(f, view):
+        for corner in range(4):
+            x, y = left + TILE_WIDTH * (corner % 2), bottom + TILE_HEIGHT * (corner // 2)
+            most = max(most, sqrt(ray_squares(f, view, x, y)[0]) / f.sky_radius)
+    return most
+
+
+@kernel
+def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
+    """Whether a triangle is seen in all of a tile if nothing else is in it: it is neither too near nor too far."""
+    if part_of_tile(f, tri, left, bottom) != ALL:
+        return False
+    a, b = f.tri_near[tri, 0], f.tri_near[tri, 1]
+    near = a * left + b * bottom + f.tri_near[tri, 2]
+    least = near + min(a * TILE_WIDTH, 0.0) + min(b * TILE_HEIGHT, 0.0)
+    room_x, room_y = f.view_limit[view, 0] - a, f.view_limit[view, 1] - b
+    limit = f.view_limit[view, 0] * left + f.view_limit[view, 1] * bottom + f.view_limit[view, 2]
+    room = limit - near + min(room_x * TILE_WIDTH, 0.0) + min(room_y * TILE_HEIGHT, 0.0)
+    return room > MARGIN * abs(limit) and least > (1.0 + MARGIN) * nearest_sky(f, view, left, bottom)
+
+
+@kernel
+def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int:
+    """What all of a tile shows: a triangle or `NOTHING`; `MIXED` if it may show several things."""
+    found = NOTHING
+    for k in range(bin_begin(f, view, tile), bin_begin(f, view, tile + 1)):
+        tri = f.bin_tri[k]
+        if part_of_tile(f, tri, left, bottom) != NONE:
+            if found != NOTHING or f.inst_blend[f.tri_inst[tri]] or not fills_tile(f, view, tri, left, bottom):
+                return MIXED
+            found = tri
+    return found
 
 
 @kernel
 def fill_tile(f: Frame, view: int, tile: int, samples: int, left: int, bottom: int) -> None:
     """The nearest triangle of each sample of a tile; of colours, only what isn't seen through."""
     clear_tile(f, view, samples, left, bottom)
-    first = f.view_binadr[view] + tile
-    for k in range(f.bin_start[first], f.bin_start[first + 1]):
+    for k in range(bin_begin(f, view, tile), bin_begin(f, view, tile + 1)):
         tri = f.bin_tri[k]
         if f.mode != COLORS or not f.inst_blend[f.tri_inst[tri]]:
             fill_triangle(f, view, tri, samples, left, bottom)
@@ -108,57 +159,93 @@ def color_run(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0:
 
 
 @kernel
-def shade_uniform(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int) -> None:
-    """Colours of pixels that one triangle, or nothing, covers wholly; `k` is the first of them in the tile."""
-    color_run(a, f, view, tri, worker, y, x0, count, k)
-    target, run = pixels_of(f, view, worker) + k, worker * TILE_WIDTH
-    for i in range(count):
-        for c in range(4):
-            f.tile_color[target + i, c] = f.run_color[run + i, c]
+def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
+    """Share of a pixel of a row in which it shows a triangle, or nothing; `samples` and `key` are the row's first."""
+    number = f.run_key[key + x]
+    if number != MIXED:
+        return ONE if number == tri else ZERO
+    share = ZERO
+    for k in range(samples + 4 * x, samples + 4 * x + 4):
+        share += QUARTER if f.tile_tri[k] == tri else ZERO
+    return share
 
 
 @kernel
-def shade_mixed(a: Assets, f: Frame, view: int, worker: int, y: int, x: int, k: int) -> None:
-    """Colour of a pixel whose samples show different triangles: the mean of theirs."""
-    nsample = f.nsample
-    base = samples_of(f, view, worker) + k * nsample
-    target, run = pixels_of(f, view, worker) + k, worker * TILE_WIDTH
-    for c in range(4):
-        f.tile_color[target, c] = ZERO
-    for s in range(nsample):
-        tri = f.tile_tri[base + s]
-        seen, count = 0, 0
-        for t in range(nsample):
-            if f.tile_tri[base + t] == tri:
-                count += 1
-                seen += 1 if t < s else 0
-        if seen == 0:
-            share = single(count / nsample)
-            color_run(a, f, view, tri, worker, y, x, 1, k)
-            for c in range(4):
-                f.tile_color[target, c] += share * f.run_color[run, c]
+def add_colors(f: Frame, target: int, run: int, count: int) -> None:
+    """Add the colours of a run of pixels to those of the tile from pixel `target` on, as far as they cover them."""
+    for i in range(count):
+        share = f.run_cover[run + i]
+        for c in range(4):
+            f.tile_color[target + i, c] += share * f.run_color[run + i, c]
+
+
+@kernel
+def color_from(
+    a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, samples: int, k: int, x: int, columns: int
+) -> None:
+    """Add what shows one triangle, or nothing, in the pixels of a row of a tile side by side from `x` on.
+
+    A pixel whose samples show several things gets the mean of their colours. `samples` is the first sample of the row,
+    `k` its first pixel in the tile.
+    """
+    run = worker * TILE_WIDTH
+    count = 0
+    share = shown_share(f, samples, run, x, tri)
+    while share > ZERO:
+        f.run_cover[run + count] = share
+        count += 1
+        share = shown_share(f, samples, run, x + count, tri) if x + count < columns else ZERO
+    color_run(a, f, view, tri, worker, y, left + x, count, k + x)
+    add_colors(f, pixels_of(f, view, worker) + k + x, run, count)
+
+
+@kernel
+def shade_row(
+    a: Assets, f: Frame, view: int, worker: int, left: int, y: int, samples: int, k: int, columns: int
+) -> None:
+    """Colours of a row of a tile: each triangle is shaded once where it is seen in pixels side by side."""
+    key = worker * TILE_WIDTH
+    for x in range(columns):
+        tri = f.run_key[key + x]
+        if tri != MIXED:
+            if x == 0 or (tri != f.run_key[key + x - 1] and shown_share(f, samples, key, x - 1, tri) == ZERO):
+                color_from(a, f, view, tri, worker, left, y, samples, k, x, columns)
+            continue
+        first = samples + 4 * x
+        for s in range(first, first + 4):
+            tri = f.tile_tri[s]
+            new = x == 0 or shown_share(f, samples, key, x - 1, tri) == ZERO
+            for before in range(first, s):
+                new = new and f.tile_tri[before] != tri
+            if new:
+                color_from(a, f, view, tri, worker, left, y, samples, k, x, columns)
 
 
 @kernel
 def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
-    """Colours of the pixels of a tile."""
-    key = worker * TILE_WIDTH
+    """Colours of the pixels of a tile whose samples are known."""
     columns = min(TILE_WIDTH, f.view_width[view] - left)
+    target = pixels_of(f, view, worker)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
+        samples, k = samples_of(f, view, worker) + (row * TILE_WIDTH << f.sample_shift), row * TILE_WIDTH
         find_keys(f, samples_of(f, view, worker), row, worker)
-        x = 0
-        while x < columns:
-            tri = f.run_key[key + x]
-            k = row * TILE_WIDTH + x
-            if tri == MIXED:
-                shade_mixed(a, f, view, worker, bottom + row, left + x, k)
-                x += 1
-            else:
-                count = 1
-                while x + count < columns and f.run_key[key + x + count] == tri:
-                    count += 1
-                shade_uniform(a, f, view, tri, worker, bottom + row, left + x, count, k)
-                x += count
+        for i in range(target + k, target + k + columns):
+            for c in range(4):
+                f.tile_color[i, c] = ZERO
+        shade_row(a, f, view, worker, left, bottom + row, samples, k, columns)
+
+
+@kernel
+def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
+    """Colours of the pixels of a tile that one triangle covers, or nothing."""
+    columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
+    for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
+        k = row * TILE_WIDTH
+        target = pixels_of(f, view, worker) + k
+        color_run(a, f, view, tri, worker, bottom + row, left, columns, k)
+        for i in range(columns):
+            for c in range(4):
+                f.tile_color[target + i, c] = f.run_color[run + i, c]
 
 
 @kernel
@@ -185,8 +272,7 @@ def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: 
 @kernel
 def blend_tile(a: Assets, f: Frame, view: int, tile: int, worker: int, left: int, bottom: int) -> None:
     """Draw what is transparent over a tile: surfaces seen from inside, the nearest first, then the others in order."""
-    first = f.view_binadr[view] + tile
-    begin, end = f.bin_start[first], f.bin_start[first + 1]
+    begin, end = bin_begin(f, view, tile), bin_begin(f, view, tile + 1)
     for k in range(end - begin):
         tri = f.bin_tri[end - 1 - k]
         if f.inst_blend[f.tri_inst[tri]] and f.tri_back[tri]:
@@ -198,8 +284,10 @@ def blend_tile(a: Assets, f: Frame, view: int, tile: int, worker: int, left: int
 
 
 @kernel
-def shows_mirror(f: Frame, worker: int, geom: int) -> bool:
-    """Whether a mirror is seen in the worker's tile."""
+def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
+    """Whether a mirror is seen in the worker's tile; `only` is what all of it shows, or `MIXED`."""
+    if only != MIXED:
+        return only != NOTHING and f.inst_geom[f.tri_inst[only]] == geom
     first = samples_of(f, 0, worker)
     for k in range(first, first + f.nsample * TILE):
         tri = f.tile_tri[k]
@@ -214,7 +302,8 @@ def store_colors(f: Frame, view: int, worker: int, left: int, bottom: int) -> No
     columns = min(TILE_WIDTH, f.view_width[view] - left)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         source = pixels_of(f, view, worker) + row * TILE_WIDTH
-        target = (bottom + row) * f.width + left
+        y = f.height - 1 - bottom - row if f.highest_first else bottom + row
+        target = y * f.width + left
         for x in range(columns):
             for c in range(3):
                 f.color[target + x, c] = int32(WHITE * f.tile_color[source + x, c] + HALF)
@@ -238,22 +327,39 @@ def store_depths(f: Frame, view: int, worker: int, left: int, bottom: int) -> No
                 f.segment[target] = f.inst_geom[f.tri_inst[tri]]
 
 
-@picture_stage
-def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> int:
-    """One tile of the picture, from triangles to pixels; 0."""
+@kernel
+def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
+    """One tile of the picture, from triangles to pixels."""
     left = TILE_WIDTH * (tile % tile_columns(f, 0))
     bottom = TILE_HEIGHT * (tile // tile_columns(f, 0))
-    fill_tile(f, 0, tile, samples_of(f, 0, worker), left, bottom)
     if f.mode != COLORS:
+        fill_tile(f, 0, tile, samples_of(f, 0, worker), left, bottom)
         store_depths(f, 0, worker, left, bottom)
-        return 0
+        return
+    shown = only_triangle(f, 0, tile, left, bottom)
+    if shown == MIXED:
+        fill_tile(f, 0, tile, samples_of(f, 0, worker), left, bottom)
     for behind in range(1 + f.nmirror):  # mirrors, then the camera, whose code is the same: it is compiled once
         view = f.nmirror - behind
-        seen = view == 0 or shows_mirror(f, worker, f.view_mirror[view])
+        seen = view == 0 or shows_mirror(f, worker, shown, f.view_mirror[view])
+        only = shown
         if view > 0 and seen:
-            fill_tile(f, view, tile, samples_of(f, view, worker), left, bottom)
-        if seen:
+            only = only_triangle(f, view, tile, left, bottom)
+            if only == MIXED:
+                fill_tile(f, view, tile, samples_of(f, view, worker), left, bottom)
+        if seen and only != MIXED:
+            shade_whole(a, f, view, only, worker, left, bottom)
+        elif seen:
             shade_tile(a, f, view, worker, left, bottom)
             blend_tile(a, f, view, tile, worker, left, bottom)
     store_colors(f, 0, worker, left, bottom)
+
+
+@picture_stage
+def draw_tiles(a: Assets, f: Frame, share: int, worker: int) -> int:
+    """Draw a share of the tiles of the picture, those in every `tile_shares`-th place of their order; 0."""
+    k = share
+    while k < tile_columns(f, 0) * tile_rows(f, 0):
+        draw_tile(a, f, f.tile_order[k], worker)
+        k += f.tile_shares
     return 0

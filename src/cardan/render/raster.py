@@ -19,6 +19,8 @@ LANES = 16
 Block = tuple[float, ...]
 LEAST = single(1e-45)
 """The smallest number above 0."""
+NONE, SOME, ALL = 0, 1, 2
+"""How much of a tile lies in a triangle."""
 
 
 def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
@@ -28,6 +30,13 @@ def lane_places(nsample: int) -> tuple[np.ndarray, np.ndarray]:
         return lane + 0.5, np.full(LANES, 0.5)
     s = lane % nsample
     return lane // nsample + 0.125 + 0.25 * ((s + 2) // 2 % 2) + 0.5 * (s % 2), 0.125 + 0.25 * s
+
+
+def row_places(nsample: int) -> np.ndarray:
+    """Where the samples of a row of a tile stand, from its left edge, pixels."""
+    places, _ = lane_places(nsample)
+    blocks = TILE_WIDTH * nsample // LANES
+    return (places + LANES // nsample * np.arange(blocks)[:, None]).ravel()
 
 
 @kernel
@@ -55,14 +64,37 @@ def owned_from(a: float, b: float) -> float:
 
 
 @kernel
-def covers_tile(f: Frame, tri: int, left: int, bottom: int) -> bool:
-    """Whether all samples of a tile are inside of a triangle."""
-    least = 1.0
+def edge_over_tile(f: Frame, tri: int, k: int, left: int, bottom: int) -> tuple[float, float]:
+    """Least and largest value of an edge function in a tile."""
+    a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
+    across, along = a * TILE_WIDTH, b * TILE_HEIGHT
+    corner = a * left + b * bottom + f.tri_edge[tri, 3 * k + 2]
+    return (corner + min(across, 0.0) + min(along, 0.0), corner + max(across, 0.0) + max(along, 0.0))
+
+
+@kernel
+def box_in_tile(f: Frame, tri: int, left: int, bottom: int) -> tuple[int, int, int, int]:
+    """Pixels of a tile that a triangle may cover: first and last x, first and last y, from the tile's lower left."""
+    return (
+        max(f.tri_box[tri, 0] - left, 0),
+        min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1),
+        max(f.tri_box[tri, 2] - bottom, 0),
+        min(f.tri_box[tri, 3] - bottom, TILE_HEIGHT - 1),
+    )
+
+
+@kernel
+def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
+    """How much of a tile lies in a triangle: `NONE`, `SOME` or `ALL`; `SOME` if that isn't known at once."""
+    if f.tri_box[tri, 0] >= left and f.tri_box[tri, 1] < left + TILE_WIDTH - 1:
+        return SOME  # most triangles: smaller than a tile
+    least, most = 1.0, 1.0
     for k in range(3):
-        a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
-        corner = a * left + b * bottom + f.tri_edge[tri, 3 * k + 2]
-        least = min(least, corner + min(a * TILE_WIDTH, 0.0) + min(b * TILE_HEIGHT, 0.0))
-    return least > 0.0
+        low, high = edge_over_tile(f, tri, k, left, bottom)
+        least, most = min(least, low), min(most, high)
+    if most < 0.0:
+        return NONE
+    return ALL if least > 0.0 else SOME
 
 
 @kernel
@@ -127,12 +159,13 @@ def fill_block(f: Frame, view: int, tri: int, base: int, x: int, y: int) -> None
 @kernel
 def fill_triangle(f: Frame, view: int, tri: int, samples: int, left: int, bottom: int) -> None:
     """Put a triangle into the tile whose lower left pixel is (left, bottom), and whose samples begin at `samples`."""
-    if covers_tile(f, tri, left, bottom):
+    part = part_of_tile(f, tri, left, bottom)
+    if part == ALL:
         fill_whole(f, view, tri, samples, left, bottom)
+    if part != SOME:
         return
     shift = f.sample_shift
-    x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)
-    y0, y1 = max(f.tri_box[tri, 2] - bottom, 0), min(f.tri_box[tri, 3] - bottom, TILE_HEIGHT - 1)
+    x0, x1, y0, y1 = box_in_tile(f, tri, left, bottom)
     for row in range(y0, y1 + 1):
         base = samples + (row * TILE_WIDTH << shift)
         for block in range((x0 << shift) // LANES, (x1 << shift) // LANES + 1):

@@ -135,26 +135,30 @@ class Renderer:
                 f"`(self.height, self.width)={(self._height, self._width)}` and "
                 f"`self._depth_rendering={self._depth_rendering}`."
             )
-        picture = self._draw(self._frame)
-        if out is None or self._segmentation_rendering:
+        picture = self._draw(self._frame, out)
+        if out is None or picture is out or self._segmentation_rendering:
             return picture
         out[...] = picture
         return out
 
-    def _draw(self, frame: Frame) -> np.ndarray:
-        """The picture that is asked for, in an array of its own."""
+    def _draw(self, frame: Frame, out: np.ndarray | None) -> np.ndarray:
+        """The picture that is asked for, in `out` if it can be drawn there, or in a new array."""
         scene = self._scene
         flags = scene.flags
         numbered = self._segmentation_rendering or bool(flags[SEGMENT])
         mode = DEPTHS if self._depth_rendering or numbered else COLORS
-        frame.draw(scene, self._width, self._height, self._nsample, mode, average_camera(scene))
+        colors: np.ndarray | None = None
+        if mode == COLORS:
+            fits = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous and out.flags.writeable
+            colors = out if fits else np.empty((self._height, self._width, 3), np.uint8)
+        frame.draw(scene, self._width, self._height, self._nsample, mode, average_camera(scene), colors)
+        if colors is not None:
+            return colors
         if self._depth_rendering:
             return np.ascontiguousarray(frame.depths()[::-1])
         if self._segmentation_rendering:
             return self._segments(frame)
-        if numbered:
-            return np.ascontiguousarray(segment_colors(scene, frame.segments(), bool(flags[IDCOLOR]))[::-1])
-        return np.ascontiguousarray(frame.colors()[::-1])
+        return np.ascontiguousarray(segment_colors(scene, frame.segments(), bool(flags[IDCOLOR]))[::-1])
 
     def _segments(self, frame: Frame) -> np.ndarray:
         """Id and type of the object of each pixel."""
@@ -240,7 +244,10 @@ class Renderer:
         helper = self._helpers[worker]
         with self._filling:  # two scenes can't be filled in from one state at the same time
             helper.update_scene(data, camera, option)
-        out[...] = helper.render().reshape(out.shape)
+        if out.dtype == np.uint8:
+            helper.render(out=out)
+        else:
+            out[...] = helper.render().reshape(out.shape)
 
     def _camera(self, camera: int | str) -> MjvCamera:
         """The camera of a name or id."""

@@ -15,8 +15,10 @@ SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
 """Larger than any pixel, in texels."""
-UNKNOWN = (ONE, ZERO, 1, 1, 1, 1, 0, 0)
-"""The level of detail before the first pixel."""
+FIRST = int32(0)
+"""The first column or row of texels."""
+FLAT_SIDE = -1
+"""What stands for the side of a texture that is no cube."""
 TINY = single(1e-30)
 
 
@@ -38,18 +40,19 @@ def mixed(c: Color, d: Color, share: float) -> Color:
 
 
 @kernel
-def blend_at(a: Assets, row0: int, row1: int, i0: int, i1: int, u: float, v: float) -> Color:
-    """Colour between the texels of two rows, which start at `row0` and `row1`, and two columns."""
-    low = mixed(texel(a, row0 + i0), texel(a, row0 + i1), u)
-    high = mixed(texel(a, row1 + i0), texel(a, row1 + i1), u)
-    return mixed(low, high, v)
-
-
-@kernel
 def part(x: float) -> float:
     """What follows the point of a number; of -0.25, 0.75."""
     rest = x - single(int32(x))
     return rest + ONE if rest < ZERO else rest
+
+
+@kernel
+def put_corners(f: Frame, k: int, low: int, top: int, left: int, right: int) -> None:
+    """Store the four texels about a pixel, from the first texels of their rows and their columns."""
+    f.run_corner[k] = int32(low + left)
+    f.run_corner_right[k] = int32(low + right)
+    f.run_corner_up[k] = int32(top + left)
+    f.run_corner_far[k] = int32(top + right)
 
 
 @kernel
@@ -64,12 +67,23 @@ def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: in
         x, y = part(f.run_s[k]) * across + HALF, part(f.run_t[k]) * along + HALF
         i, j = int32(x), int32(y)
         f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
-        left, right = (i if i > 0 else wide) - 1, i if i < wide else 0
-        low, top = first + ((j if j > 0 else high) - 1) * wide, first + (j if j < high else 0) * wide
-        f.run_corner[k] = int32(low + left)
-        f.run_corner_right[k] = int32(low + right)
-        f.run_corner_up[k] = int32(top + left)
-        f.run_corner_far[k] = int32(top + right)
+        left, right = int32((i if i > 0 else wide) - 1), i if i < wide else FIRST
+        low, top = int32((j if j > 0 else high) - 1), j if j < high else FIRST
+        put_corners(f, k, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
+
+
+@kernel
+def find_side_texels(f: Frame, width: int, adr: int, run: int, count: int) -> None:
+    """The same on a side of a cube texture, with coordinates from 0 to 1: the texels at its rim go on beyond it."""
+    wide, first, last = int32(width), int32(adr), int32(width - 1)
+    across = single(width)
+    for k in range(run, run + count):
+        x, y = f.run_s[k] * across + HALF, f.run_t[k] * across + HALF
+        i, j = int32(x), int32(y)
+        f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
+        left, right = int32(i - 1) if i > 0 else FIRST, i if i < wide else last
+        low, top = int32(j - 1) if j > 0 else FIRST, j if j < wide else last
+        put_corners(f, k, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
 
 
 @kernel
@@ -81,21 +95,40 @@ def blend_texels(a: Assets, f: Frame, k: int) -> Color:
 
 
 @kernel
-def sample_flat(a: Assets, f: Frame, level: Level, run: int, count: int) -> None:
-    """Colours of a flat texture for a run of pixels of one level of detail, into `run_texture`."""
+def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int) -> None:
+    """The texels about each pixel of a run at one level of a texture: of a side of a cube, or of a flat one (-1)."""
+    if side == FLAT_SIDE:
+        find_texels(f, width, height, adr, run, count)
+    else:
+        find_side_texels(f, width, adr + side * width * width, run, count)
+
+
+@kernel
+def multiply_by(f: Frame, k: int, color: Color) -> None:
+    """Multiply the colour of a pixel by one from 0 to 255."""
+    f.run_color[k, 0] *= color[0] * SHARE
+    f.run_color[k, 1] *= color[1] * SHARE
+    f.run_color[k, 2] *= color[2] * SHARE
+    f.run_color[k, 3] *= color[3] * SHARE
+
+
+@kernel
+def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> None:
+    """Multiply colours of a run of pixels of one level of detail by those of their texture."""
     low, high, width, height, next_width, next_height, adr, next_adr = level
-    find_texels(f, width, height, adr, run, count)
-    largest = ZERO
+    find_at(f, side, width, height, adr, run, count)
+    if high <= ONE or high >= NO_SIZE:
+        for k in range(run, run + count):
+            multiply_by(f, k, blend_texels(a, f, k))
+        return
     for k in range(run, run + count):
         put_texture(f, k, blend_texels(a, f, k))
-        largest = max(largest, f.run_size[k])
-    if largest <= ONE or high >= NO_SIZE:
-        return
-    find_texels(f, next_width, next_height, next_adr, run, count)
+    find_at(f, side, next_width, next_height, next_adr, run, count)
     for k in range(run, run + count):
-        share = share_of_next(f.run_size[k], low, high)
+        f.run_share[k] = share_of_next(f.run_size[k], low)
+    for k in range(run, run + count):
         before = (f.run_texture[k, 0], f.run_texture[k, 1], f.run_texture[k, 2], f.run_texture[k, 3])
-        put_texture(f, k, mixed(before, blend_texels(a, f, k), share))
+        multiply_by(f, k, mixed(before, blend_texels(a, f, k), f.run_share[k]))
 
 
 @kernel
@@ -108,26 +141,20 @@ def put_texture(f: Frame, at: int, color: Color) -> None:
 
 
 @kernel
-def sample_side(a: Assets, side: int, width: int, adr: int, s: float, t: float) -> Color:
-    """Colour of a side of a cube texture at one level of detail; the texels at its rim go on beyond it."""
-    x = s * single(width) + HALF
-    y = t * single(width) + HALF
-    i, j = int32(x), int32(y)
-    i0, i1, j0, j1 = max(i - 1, 0), min(i, width - 1), max(j - 1, 0), min(j, width - 1)
-    adr += side * width * width
-    return blend_at(a, adr + j0 * width, adr + j1 * width, i0, i1, x - single(i), y - single(j))
-
-
-@kernel
 def level_for(a: Assets, tex: int, size: float) -> Level:
-    """The level of detail at which a pixel of a size, in texels, is as large as one or two texels, and the next."""
+    """The level of detail at which a pixel of a size, in texels, is as large as one or two texels, and the next.
+
+    A pixel that is smaller than a texel needs the first level alone.
+    """
     most = a.tex_nlevel[tex] - 1
-    level, low, high = 0, ZERO, TWO
+    level, low, high = 0, ONE, TWO
+    if size < ONE:
+        low, high, most = ZERO, ONE, 0
     while size >= high and level < most:
         low = high
         high *= TWO
         level += 1
-    upto = high if level < most else NO_SIZE
+    upto = high if level < most or size < ONE else NO_SIZE
     following = min(level + 1, most)
     return (
         *(low, upto),
@@ -138,23 +165,15 @@ def level_for(a: Assets, tex: int, size: float) -> Level:
 
 
 @kernel
-def share_of_next(size: float, low: float, high: float) -> float:
+def share_of_next(size: float, low: float) -> float:
     """Share of the next level of detail: the logarithm to base 2 of a pixel's size, to 0.01."""
-    rest = max(size * (ONE / max(low, ONE)) - ONE, ZERO) if high < NO_SIZE else ZERO
+    rest = size * (ONE / low) - ONE
     return rest * (ONE + LOG_BEND * (ONE - rest))
 
 
 @kernel
-def multiply(f: Frame, run: int, count: int) -> None:
-    """Multiply colours of a run of pixels by those of their texture, from 0 to 255."""
-    for k in range(run, run + count):
-        for c in range(4):
-            f.run_color[k, c] *= f.run_texture[k, c] * SHARE
-
-
-@kernel
-def multiply_flat(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
-    """Multiply colours of a run of pixels by those of a flat texture.
+def multiply_texture(a: Assets, f: Frame, tex: int, side: int, run: int, count: int) -> None:
+    """Multiply colours of a run of pixels by those of a texture: of a side of a cube, or of a flat one (-1).
 
     Coordinates stand in `run_s` and `run_t`, sizes of pixels, in texels, in `run_size`.
     """
@@ -165,22 +184,51 @@ def multiply_flat(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
         k += 1
         while k < end and level[0] <= f.run_size[k] < level[1]:
             k += 1
-        sample_flat(a, f, level, first, k - first)
-    multiply(f, run, count)
+        multiply_level(a, f, level, side, first, k - first)
 
 
 @kernel
-def cube_side(x: float, y: float, z: float) -> tuple[int, float, float, float]:
-    """Side of a cube that a direction meets, coordinates on it from -1 to 1 (table 3.19), and its distance."""
+def cube_side(x: float, y: float, z: float) -> int:
+    """Side of a cube that a direction meets (table 3.19)."""
     ax, ay, az = abs(x), abs(y), abs(z)
     if ax >= ay and ax >= az:
-        scale = ONE / max(ax, TINY)
-        return (0, -z * scale, -y * scale, scale) if x > ZERO else (1, z * scale, -y * scale, scale)
+        return 0 if x > ZERO else 1
     if ay >= az:
-        scale = ONE / ay
-        return (2, x * scale, z * scale, scale) if y > ZERO else (3, x * scale, -z * scale, scale)
-    scale = ONE / az
-    return (4, x * scale, -y * scale, scale) if z > ZERO else (5, -x * scale, -y * scale, scale)
+        return 2 if y > ZERO else 3
+    return 4 if z > ZERO else 5
+
+
+@kernel
+def side_axes(side: int) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """What gives the two coordinates of a direction on a side of a cube, from -1 to 1, and its distance."""
+    if side < 2:
+        sign = ONE if side == 0 else -ONE
+        return (ZERO, ZERO, -sign, ZERO, -ONE, ZERO, sign, ZERO, ZERO)
+    if side < 4:
+        sign = ONE if side == 2 else -ONE
+        return (ONE, ZERO, ZERO, ZERO, ZERO, sign, ZERO, sign, ZERO)
+    sign = ONE if side == 4 else -ONE
+    return (sign, ZERO, ZERO, ZERO, -ONE, ZERO, ZERO, ZERO, sign)
+
+
+@kernel
+def put_on_side(f: Frame, side: int, texels: float, run: int, count: int) -> None:
+    """Make coordinates on a side of a cube, from 0 to 1, of directions, and sizes in texels of those of directions."""
+    ux, uy, uz, vx, vy, vz, mx, my, mz = side_axes(side)
+    for k in range(run, run + count):
+        x, y, z = f.run_s[k], f.run_t[k], f.run_r[k]
+        scale = ONE / max(mx * x + my * y + mz * z, TINY)
+        s = HALF + HALF * ((ux * x + uy * y + uz * z) * scale)
+        t = HALF + HALF * ((vx * x + vy * y + vz * z) * scale)
+        f.run_s[k] = min(max(s, ZERO), ONE)
+        f.run_t[k] = min(max(t, ZERO), ONE)
+        f.run_size[k] *= scale * texels
+
+
+@kernel
+def side_at(f: Frame, k: int) -> int:
+    """The side of a cube that the direction of a pixel meets."""
+    return cube_side(f.run_s[k], f.run_t[k], f.run_r[k])
 
 
 @kernel
@@ -189,17 +237,15 @@ def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
 
     Directions stand in `run_s`, `run_t` and `run_r`, sizes of pixels, in units of the direction, in `run_size`.
     """
-    low, high, width, _, next_width, _, adr, next_adr = UNKNOWN
     texels = HALF * single(a.tex_width[tex])
-    for k in range(run, run + count):
-        side, u, v, scale = cube_side(f.run_s[k], f.run_t[k], f.run_r[k])
-        size = f.run_size[k] * scale * texels
-        if not low <= size < high:
-            low, high, width, _, next_width, _, adr, next_adr = level_for(a, tex, size)
-        s, t = HALF + HALF * u, HALF + HALF * v
-        share = share_of_next(size, low, high)
-        color = sample_side(a, side, width, adr, s, t)
-        if share > ZERO:
-            color = mixed(color, sample_side(a, side, next_width, next_adr, s, t), share)
-        put_texture(f, k, color)
-    multiply(f, run, count)
+    k, end = run, run + count
+    while k < end:
+        first, side = k, side_at(f, k)
+        if side_at(f, end - 1) == side:
+            k = end  # sides are convex
+        else:
+            k += 1
+            while side_at(f, k) == side:
+                k += 1
+        put_on_side(f, side, texels, first, k - first)
+        multiply_texture(a, f, tex, side, first, k - first)

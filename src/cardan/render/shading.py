@@ -7,11 +7,12 @@ double precision; from there on, steps are single.
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from cardan.jit import kernel
 from cardan.render.grids import grid_run
 from cardan.render.kernel_views import Assets, Frame
-from cardan.render.sampling import multiply_cube, multiply_flat
+from cardan.render.sampling import FLAT_SIDE, multiply_cube, multiply_texture
 from cardan.render.shadows import shadow_run
 from cardan.render.single import HALF, ONE, ZERO, single
 from cardan.render.sky import add_haze
@@ -57,20 +58,21 @@ def scale_run(f: Frame, weights: Weights, run: int, count: int) -> None:
 
 
 @kernel
-def color_run_of(f: Frame, tri: int, weights: Weights, layer: int, target: int, run: int, count: int) -> None:
-    """Colours by one light of a run of pixels, from `run_layer[target]` on, between those of the corners."""
+def color_run_of(
+    f: Frame, tri: int, weights: Weights, layer: int, colors: Any, target: int, run: int, count: int
+) -> None:
+    """Colours by one light of a run of pixels, between those of the corners, into rows of `colors` from `target` on."""
     v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
     c = 4 * layer
     r, dr = line_of(weights, f.vert_color[v0, c], f.vert_color[v1, c], f.vert_color[v2, c])
     g, dg = line_of(weights, f.vert_color[v0, c + 1], f.vert_color[v1, c + 1], f.vert_color[v2, c + 1])
     b, db = line_of(weights, f.vert_color[v0, c + 2], f.vert_color[v1, c + 2], f.vert_color[v2, c + 2])
-    o, do = line_of(weights, f.vert_color[v0, c + 3], f.vert_color[v1, c + 3], f.vert_color[v2, c + 3])
     for i in range(count):
         step, scale = f.ramp[i], f.run_scale[run + i]
-        f.run_layer[target + i, 0] = (r + dr * step) * scale
-        f.run_layer[target + i, 1] = (g + dg * step) * scale
-        f.run_layer[target + i, 2] = (b + db * step) * scale
-        f.run_layer[target + i, 3] = (o + do * step) * scale
+        colors[target + i, 0] = (r + dr * step) * scale
+        colors[target + i, 1] = (g + dg * step) * scale
+        colors[target + i, 2] = (b + db * step) * scale
+        colors[target + i, 3] = ZERO
 
 
 @kernel
@@ -129,11 +131,12 @@ def size_run(f: Frame, tri: int, weights: Weights, width: float, height: float, 
     """
     one_right = line_of(weights, 1.0, 1.0, 1.0)[1]
     one_up = single(f.tri_edge[tri, 1] + f.tri_edge[tri, 4] + f.tri_edge[tri, 7])
-    s, t = tex_line(f, tri, weights, 0)[1], tex_line(f, tri, weights, 1)[1]
-    s_up, t_up = tex_up(f, tri, 0), tex_up(f, tri, 1)
+    s, t = width * tex_line(f, tri, weights, 0)[1], height * tex_line(f, tri, weights, 1)[1]
+    s_up, t_up = width * tex_up(f, tri, 0), height * tex_up(f, tri, 1)
     for k in range(run, run + count):
-        across, along = width * (s - f.run_s[k] * one_right), height * (t - f.run_t[k] * one_right)
-        across_up, along_up = width * (s_up - f.run_s[k] * one_up), height * (t_up - f.run_t[k] * one_up)
+        x, y = width * f.run_s[k], height * f.run_t[k]
+        across, along = s - x * one_right, t - y * one_right
+        across_up, along_up = s_up - x * one_up, t_up - y * one_up
         right, up = across * across + along * along, across_up * across_up + along_up * along_up
         f.run_size[k] = f.run_scale[k] * single(sqrt(right if right > up else up))
 
@@ -201,7 +204,7 @@ def texture_run(a: Assets, f: Frame, tri: int, weights: Weights, run: int, count
     if plane:
         from_metres(f, single(scale_s), single(scale_t), HALF if flat else ZERO, run, count)
     if flat:
-        multiply_flat(a, f, tex, run, count)
+        multiply_texture(a, f, tex, FLAT_SIDE, run, count)
     else:
         multiply_cube(a, f, tex, run, count)
 
@@ -269,18 +272,16 @@ def light_run(f: Frame, view: int, tri: int, weights: Weights, worker: int, y: i
     """Colours of a run of pixels by all lights that reach them, without textures."""
     run = worker * TILE_WIDTH
     inst = f.tri_inst[tri]
-    layers = run * (1 + f.nlayer)
+    layers = run * f.nlayer
     if f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0:
         place_run(f, tri, weights, run, count)
         grid_run(f, view, inst, worker, count)
     else:
-        for layer in range(1 + f.nlayer):
-            color_run_of(f, tri, weights, layer, layers + layer * TILE_WIDTH, run, count)
-    for i in range(count):
-        for c in range(4):
-            f.run_color[run + i, c] = f.run_layer[layers + i, c]
+        color_run_of(f, tri, weights, 0, f.run_color, run, run, count)
+        for layer in range(f.nlayer):
+            color_run_of(f, tri, weights, layer + 1, f.run_layer, layers + layer * TILE_WIDTH, run, count)
     for layer in range(f.nlayer):
-        shadow_run(f, view, layer, layers + (layer + 1) * TILE_WIDTH, y, x0, run, count)
+        shadow_run(f, view, layer, layers + layer * TILE_WIDTH, y, x0, run, count)
 
 
 @kernel

@@ -6,11 +6,9 @@ Only the backs of things are drawn into a map, so that lit surfaces don't shade 
 from __future__ import annotations
 
 from cardan.jit import kernel
-from cardan.maths.pose import Vec3
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.single import ONE, ZERO, int32, single
-from cardan.render.sky import place_of, ray_of
 
 Block = tuple[float, float, float, float, float, float, float, float]
 MAP_LANES = 16
@@ -110,13 +108,14 @@ def draw_map(a: Assets, f: Frame, layer: int, part: int) -> int:
 
 
 @kernel
-def row_line(f: Frame, lit: int, row: int, start: Vec3, step: Vec3, shift: float) -> tuple[float, float]:
-    """A row of the matrix of a light's view times a point or a direction that moves along a run of pixels."""
-    k = 4 * row
-    a, b, c = f.view_row[lit, k], f.view_row[lit, k + 1], f.view_row[lit, k + 2]
+def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[float, float, float, float]:
+    """A row of a light's matrix along a run of pixels, of where rays begin and of rays: values and steps."""
+    k = 6 * row
     return (
-        single(a * start[0] + b * start[1] + c * start[2] + shift * f.view_row[lit, k + 3]),
-        single(a * step[0] + b * step[1] + c * step[2]),
+        single(f.light_line[entry, k] + f.light_line[entry, k + 1] * px + f.light_line[entry, k + 2] * py),
+        single(f.light_line[entry, k + 1]),
+        single(f.light_line[entry, k + 3] + f.light_line[entry, k + 4] * px + f.light_line[entry, k + 5] * py),
+        single(f.light_line[entry, k + 4]),
     )
 
 
@@ -125,17 +124,11 @@ def find_texels(f: Frame, view: int, layer: int, y: int, x0: int, run: int, coun
     """The pixel of a light's map in which each pixel of a run lies, or -1, and the nearness at which it is lit."""
     lit = first_shadow(f) + layer
     px, py = x0 + 0.5, y + 0.5
-    ray, ray_step = ray_of(f, view, px, py), (f.view_ray[view, 1], f.view_ray[view, 4], f.view_ray[view, 7])
-    base = place_of(f, view, px, py, 0.0)
-    base_step = (f.view_base[view, 1], f.view_base[view, 4], f.view_base[view, 7])
-    bx, bdx = row_line(f, lit, 0, base, base_step, 1.0)
-    rx, rdx = row_line(f, lit, 0, ray, ray_step, 0.0)
-    by, bdy = row_line(f, lit, 1, base, base_step, 1.0)
-    ry, rdy = row_line(f, lit, 1, ray, ray_step, 0.0)
-    bw, bdw = row_line(f, lit, 2, base, base_step, 1.0)
-    rw, rdw = row_line(f, lit, 2, ray, ray_step, 0.0)
-    bz, bdz = row_line(f, lit, 3, base, base_step, 1.0)
-    rz, rdz = row_line(f, lit, 3, ray, ray_step, 0.0)
+    entry = view * f.nlayer + layer
+    bx, bdx, rx, rdx = row_line(f, entry, 0, px, py)
+    by, bdy, ry, rdy = row_line(f, entry, 1, px, py)
+    bw, bdw, rw, rdw = row_line(f, entry, 2, px, py)
+    bz, bdz, rz, rdz = row_line(f, entry, 3, px, py)
     left, right = single(f.shadow_box[layer, 0]), single(f.shadow_box[layer, 1] + 1)
     bottom, top = single(f.shadow_box[layer, 2]), single(f.shadow_box[layer, 3] + 1)
     stride = int32(f.shadow_stride)
@@ -149,7 +142,7 @@ def find_texels(f: Frame, view: int, layer: int, y: int, x0: int, run: int, coun
         z = bz + bdz * k + depth * (rz + rdz * k)
         on_map = (w > TINY) & (x >= left) & (x < right) & (y_map >= bottom) & (y_map < top)
         column, row = int32(x if on_map else ZERO), int32(y_map if on_map else ZERO)
-        f.run_texel[run + i] = int32(row * stride + column) if on_map else NOWHERE
+        f.run_texel[run + i] = int32(int32(row * stride) + column) if on_map else NOWHERE
         f.run_limit[run + i] = (ONE + TOLERANCE) * scale if central else far - (ONE - TOLERANCE) * z
 
 
@@ -164,7 +157,5 @@ def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, x0: int, ru
     for i in range(count):
         texel = f.run_texel[run + i]
         if texel < 0 or f.shadow_near[base + texel] <= f.run_limit[run + i]:
-            f.run_color[run + i, 0] += f.run_layer[target + i, 0]
-            f.run_color[run + i, 1] += f.run_layer[target + i, 1]
-            f.run_color[run + i, 2] += f.run_layer[target + i, 2]
-            f.run_color[run + i, 3] += f.run_layer[target + i, 3]
+            for c in range(4):
+                f.run_color[run + i, c] += f.run_layer[target + i, c]

@@ -24,17 +24,6 @@ def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, flo
 
 
 @kernel
-def place_of(f: Frame, view: int, px: float, py: float, depth: float) -> tuple[float, float, float]:
-    """The point at a depth behind a place in the picture, m."""
-    x, y, z = ray_of(f, view, px, py)
-    return (
-        f.view_base[view, 0] + f.view_base[view, 1] * px + f.view_base[view, 2] * py + depth * x,
-        f.view_base[view, 3] + f.view_base[view, 4] * px + f.view_base[view, 5] * py + depth * y,
-        f.view_base[view, 6] + f.view_base[view, 7] * px + f.view_base[view, 8] * py + depth * z,
-    )
-
-
-@kernel
 def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
     """How much haze there is in a run of pixels, into `run_haze`.
 
@@ -61,7 +50,7 @@ def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None
         x = f.ramp[i]
         down = start + slope * x
         level = a + b * x + c * x * x - down * down
-        far = max(down, ZERO) * radius / sqrt(max(level, TINY))
+        far = max(down, ZERO) * radius / single(sqrt(max(level, TINY)))
         rest = max(ONE - (ONE - h) * far, ZERO)
         on_plane = rest / (rest + max(far - ONE, ZERO) / (ONE + h) + TINY)
         f.run_haze[run + i] = far * (ONE + h) / (ONE + far * h) if far <= ONE else on_plane
@@ -86,12 +75,13 @@ def sky_run(a: Assets, f: Frame, view: int, y: int, x0: int, run: int, count: in
     if f.sky == NONE:
         return
     step = single(sqrt(f.view_ray[view, 1] ** 2 + f.view_ray[view, 4] ** 2 + f.view_ray[view, 7] ** 2))
+    first = ray_of(f, view, x0 + 0.5, y + 0.5)
+    # the second axis of the textures of skies points up
+    s, t, r = single(first[0]), single(first[2]), single(-first[1])
+    ds, dt, dr = single(f.view_ray[view, 1]), single(f.view_ray[view, 7]), single(-f.view_ray[view, 4])
     for i in range(count):
-        x, up, z = ray_of(f, view, x0 + i + 0.5, y + 0.5)
-        # the second axis of the textures of skies points up
-        f.run_s[run + i] = single(x)
-        f.run_t[run + i] = single(z)
-        f.run_r[run + i] = -single(up)
+        x = f.ramp[i]
+        f.run_s[run + i], f.run_t[run + i], f.run_r[run + i] = s + ds * x, t + dt * x, r + dr * x
         f.run_size[run + i] = step
     multiply_cube(a, f, f.sky, run, count)
     if f.haze > 0.0:

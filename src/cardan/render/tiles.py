@@ -14,6 +14,12 @@ MOST_SAMPLES = 4
 
 
 @kernel
+def share_begin(f: Frame, share: int) -> int:
+    """First instance of a share; the next share begins where it ends, so that shares follow the order of drawing."""
+    return f.ninst * share // f.nshare
+
+
+@kernel
 def tile_columns(f: Frame, view: int) -> int:
     """Tiles side by side in a view."""
     return (f.view_width[view] + TILE_WIDTH - 1) // TILE_WIDTH
@@ -26,54 +32,69 @@ def tile_rows(f: Frame, view: int) -> int:
 
 
 @kernel
-def _count(f: Frame, view: int, tri: int, first: int, columns: int) -> None:
-    for row in range(f.tri_box[tri, 2] // TILE_HEIGHT, f.tri_box[tri, 3] // TILE_HEIGHT + 1):
-        for column in range(f.tri_box[tri, 0] // TILE_WIDTH, f.tri_box[tri, 1] // TILE_WIDTH + 1):
-            f.bin_start[first + row * columns + column + 1] += 1
+def bin_begin(f: Frame, view: int, tile: int) -> int:
+    """Where the triangles of a tile begin in `bin_tri`; those of the next tile begin where they end."""
+    return f.bin_start[f.view_binadr[view] + tile * f.nshare]
 
 
 @kernel
-def _fill(f: Frame, view: int, tri: int, first: int, columns: int) -> None:
-    for row in range(f.tri_box[tri, 2] // TILE_HEIGHT, f.tri_box[tri, 3] // TILE_HEIGHT + 1):
-        for column in range(f.tri_box[tri, 0] // TILE_WIDTH, f.tri_box[tri, 1] // TILE_WIDTH + 1):
-            tile = first + row * columns + column
-            f.bin_tri[f.bin_start[tile]] = tri
-            f.bin_start[tile] += 1
+def _entry(f: Frame, view: int, share: int) -> int:
+    """Entry of `bin_start` of a share of the instances in the first tile of a view, before bins are filled."""
+    return f.view_binadr[view] + 1 + share
+
+
+@kernel
+def count_instance(f: Frame, view: int, share: int, inst: int) -> None:
+    """Count the triangles of an instance in each tile of a view, for a share of the instances."""
+    columns, first, step = tile_columns(f, view), _entry(f, view, share) + 1, f.nshare
+    tri = f.view_triadr[view] + f.inst_triadr[inst]
+    for k in range(tri, tri + f.inst_trinum[f.view_instadr[view] + inst]):
+        for row in range(f.tri_box[k, 2] // TILE_HEIGHT, f.tri_box[k, 3] // TILE_HEIGHT + 1):
+            for column in range(f.tri_box[k, 0] // TILE_WIDTH, f.tri_box[k, 1] // TILE_WIDTH + 1):
+                f.bin_start[first + (row * columns + column) * step] += 1
 
 
 @picture_stage
-def count_bins(a: Assets, f: Frame, view: int, begin: int) -> int:
-    """Count the triangles of each tile of a view; entries of `bin_tri` from `begin` on. Returns where they end.
+def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
+    """Forget how many triangles there are in the tiles of the first views; 0.
 
-    `bin_start` of a view has one entry more than there are tiles, and one before.
+    A view has an entry of `bin_start` for each share of the instances in each tile, one more, and one before.
     """
-    columns = tile_columns(f, view)
-    tiles = columns * tile_rows(f, view)
-    first = f.view_binadr[view]
-    for k in range(tiles + 2):
-        f.bin_start[first + k] = 0
-    for inst in range(f.ninst):
-        tri = f.view_triadr[view] + f.inst_triadr[inst]
-        for k in range(f.inst_trinum[f.view_instadr[view] + inst]):
-            _count(f, view, tri + k, first + 1, columns)
-    total = begin
-    for k in range(tiles + 1):
-        total += f.bin_start[first + 1 + k]
-        f.bin_start[first + 1 + k] = total
-    f.bin_start[first] = begin
+    begin = 0
+    for view in range(views):
+        f.view_binadr[view] = begin
+        begin += tile_columns(f, view) * tile_rows(f, view) * f.nshare + 2
+    for k in range(begin):
+        f.bin_start[k] = 0
+    return 0
+
+
+@picture_stage
+def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
+    """Find where the triangles of each tile begin, from how many there are; returns where the last ones end."""
+    total = 0
+    for view in range(views):
+        first = f.view_binadr[view]
+        f.bin_start[first] = total
+        for k in range(first + 1, first + 2 + tile_columns(f, view) * tile_rows(f, view) * f.nshare):
+            total += f.bin_start[k]
+            f.bin_start[k] = total
     return total
 
 
 @picture_stage
-def fill_bins(a: Assets, f: Frame, view: int, unused: int) -> int:
-    """List the triangles of each tile of a view, in the order of instances; 0.
+def fill_bins(a: Assets, f: Frame, view: int, share: int) -> int:
+    """List a share's triangles of each tile of a view, in the order of instances; 0.
 
-    Afterwards tile k has the entries from ``bin_start[k]`` to ``bin_start[k + 1]``, relative to the view's first.
+    Afterwards entry k of the view says where entry k of the table of tiles and shares begins.
     """
-    columns = tile_columns(f, view)
-    first = f.view_binadr[view]
-    for inst in range(f.ninst):
+    columns, first, step = tile_columns(f, view), _entry(f, view, share), f.nshare
+    for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         tri = f.view_triadr[view] + f.inst_triadr[inst]
-        for k in range(f.inst_trinum[f.view_instadr[view] + inst]):
-            _fill(f, view, tri + k, first + 1, columns)
+        for k in range(tri, tri + f.inst_trinum[f.view_instadr[view] + inst]):
+            for row in range(f.tri_box[k, 2] // TILE_HEIGHT, f.tri_box[k, 3] // TILE_HEIGHT + 1):
+                for column in range(f.tri_box[k, 0] // TILE_WIDTH, f.tri_box[k, 1] // TILE_WIDTH + 1):
+                    entry = first + (row * columns + column) * step
+                    f.bin_tri[f.bin_start[entry]] = k
+                    f.bin_start[entry] += 1
     return 0
