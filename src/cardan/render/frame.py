@@ -41,9 +41,10 @@ INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ()), ("part", ()), ("parts", ())),
 )
+LEVEL_COLUMNS = ("corner", "corner_right", "corner_up", "corner_far", "u", "v")
 RUN_COLUMNS = (
     *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
-    *("corner", "corner_right", "corner_up", "corner_far", "u", "v", "share", "cell"),
+    *("share", "cell"),
 )
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 DEPTHS = COLORS + 1
@@ -380,7 +381,7 @@ class Frame:
         lit, ncolor, nsample = 1 + self.get("nmirror"), self.get("ncolor"), MOST_SAMPLES
         pixels, threads, shares = width * height, self.threads, self.get("nshare")
         nodes = threads * lit * nnode
-        self.set(nodeadr=lit * nvert)
+        self.set(nodeadr=lit * nvert, next_level=threads * TILE_WIDTH)
         tiles = -(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT)
         sizes = (pixels, tiles, shares, nview, lit, nvert, ntri, nnode, ninst, ncolor)
         if sizes == self.view_room:
@@ -408,10 +409,10 @@ class Frame:
             *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),
             *(("tile_color", threads * lit * TILE, 4), ("run_hit", threads * TILE_WIDTH * MOST_SAMPLES)),
             *((f"run_{name}", threads * TILE_WIDTH) for name in RUN_COLUMNS),
+            *((f"run_{name}", 2 * threads * TILE_WIDTH) for name in LEVEL_COLUMNS),
             *(
                 ("run_layer", threads * TILE_WIDTH * ncolor // 4, 4),
                 ("run_color", threads * TILE_WIDTH, 4),
-                ("run_texture", threads * TILE_WIDTH, 4),
             ),
         ):
             self.room(name, length, *inner)

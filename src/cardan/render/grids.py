@@ -14,7 +14,7 @@ from cardan.render.lighting import light_vertex
 from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.tiles import TILE_WIDTH
 
-SECOND, TWO_TRIANGLES = int32(1), int32(2)
+FIRST, SECOND, TWO_TRIANGLES = int32(0), int32(1), int32(2)
 TINY = single(1e-20)
 
 
@@ -79,11 +79,11 @@ def find_cells(f: Frame, inst: int, run: int, count: int) -> None:
     for k in range(run, run + count):
         i, u = cell_share(f.run_s[k], size_x, scale_x, cells_x, half_x)
         j, v = cell_share(f.run_t[k], size_y, scale_y, cells_y, half_y)
-        beyond = u + v > ONE
-        f.run_right[k] = ONE - v if beyond else u
-        f.run_up[k] = ONE - u if beyond else v
-        first = int32(int32(int32(j * width) + i) * TWO_TRIANGLES)
-        f.run_cell[k] = int32(first + SECOND) if beyond else first
+        rest = ONE - u - v  # less than 0 beyond the diagonal, where the shares are 1 - v and 1 - u
+        f.run_right[k] = u + min(rest, ZERO)
+        f.run_up[k] = v + min(rest, ZERO)
+        second = SECOND if rest < ZERO else FIRST
+        f.run_cell[k] = int32(int32(int32(int32(j * width) + i) * TWO_TRIANGLES) + second)
 
 
 @kernel

@@ -56,34 +56,34 @@ def put_corners(f: Frame, k: int, low: int, top: int, left: int, right: int) -> 
 
 
 @kernel
-def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: int) -> None:
+def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
     """The four texels about each pixel of a run at one level of a flat texture, and how far it is between them.
 
-    Coordinates stand in `run_s` and `run_t`; they repeat with period 1.
+    Coordinates stand in `run_s` and `run_t`; they repeat with period 1. What is found stands `shift` entries further.
     """
     wide, high, first = int32(width), int32(height), int32(adr)
     across, along = single(width), single(height)
     for k in range(run, run + count):
         x, y = part(f.run_s[k]) * across + HALF, part(f.run_t[k]) * along + HALF
         i, j = int32(x), int32(y)
-        f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
+        f.run_u[k + shift], f.run_v[k + shift] = x - single(i), y - single(j)
         left, right = int32((i if i > 0 else wide) - 1), i if i < wide else FIRST
         low, top = int32((j if j > 0 else high) - 1), j if j < high else FIRST
-        put_corners(f, k, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
+        put_corners(f, k + shift, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
 
 
 @kernel
-def find_side_texels(f: Frame, width: int, adr: int, run: int, count: int) -> None:
+def find_side_texels(f: Frame, width: int, adr: int, run: int, count: int, shift: int) -> None:
     """The same on a side of a cube texture, with coordinates from 0 to 1: the texels at its rim go on beyond it."""
     wide, first, last = int32(width), int32(adr), int32(width - 1)
     across = single(width)
     for k in range(run, run + count):
         x, y = f.run_s[k] * across + HALF, f.run_t[k] * across + HALF
         i, j = int32(x), int32(y)
-        f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
+        f.run_u[k + shift], f.run_v[k + shift] = x - single(i), y - single(j)
         left, right = int32(i - 1) if i > 0 else FIRST, i if i < wide else last
         low, top = int32(j - 1) if j > 0 else FIRST, j if j < wide else last
-        put_corners(f, k, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
+        put_corners(f, k + shift, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
 
 
 @kernel
@@ -95,49 +95,48 @@ def blend_texels(a: Assets, f: Frame, k: int) -> Color:
 
 
 @kernel
-def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int) -> None:
+def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
     """The texels about each pixel of a run at one level of a texture: of a side of a cube, or of a flat one (-1)."""
     if side == FLAT_SIDE:
-        find_texels(f, width, height, adr, run, count)
+        find_texels(f, width, height, adr, run, count, shift)
     else:
-        find_side_texels(f, width, adr + side * width * width, run, count)
+        find_side_texels(f, width, adr + side * width * width, run, count, shift)
 
 
 @kernel
 def multiply_by(f: Frame, k: int, color: Color) -> None:
-    """Multiply the colour of a pixel by one from 0 to 255."""
-    f.run_color[k, 0] *= color[0] * SHARE
-    f.run_color[k, 1] *= color[1] * SHARE
-    f.run_color[k, 2] *= color[2] * SHARE
-    f.run_color[k, 3] *= color[3] * SHARE
+    """Multiply the colour of a pixel by one from 0 to 255; all is read before anything is stored, as vectors need it."""
+    r, g, b, o = f.run_color[k, 0], f.run_color[k, 1], f.run_color[k, 2], f.run_color[k, 3]
+    r, g, b, o = r * SHARE * color[0], g * SHARE * color[1], b * SHARE * color[2], o * SHARE * color[3]
+    f.run_color[k, 0] = r
+    f.run_color[k, 1] = g
+    f.run_color[k, 2] = b
+    f.run_color[k, 3] = o
 
 
 @kernel
-def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> None:
-    """Multiply colours of a run of pixels of one level of detail by those of their texture."""
+def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> int:
+    """Multiply colours of the pixels at the beginning of a run that are of one level of detail; returns how many.
+
+    Their sizes are looked at one after the other, so that LLVM makes vectors of colours, not of pixels: it would read
+    texels byte by byte.
+    """
     low, high, width, height, next_width, next_height, adr, next_adr = level
-    find_at(f, side, width, height, adr, run, count)
+    find_at(f, side, width, height, adr, run, count, 0)
+    k, end = run, run + count
     if high <= ONE or high >= NO_SIZE:
-        for k in range(run, run + count):
+        while k < end and low <= f.run_size[k] < high:
             multiply_by(f, k, blend_texels(a, f, k))
-        return
-    for k in range(run, run + count):
-        put_texture(f, k, blend_texels(a, f, k))
-    find_at(f, side, next_width, next_height, next_adr, run, count)
-    for k in range(run, run + count):
-        f.run_share[k] = share_of_next(f.run_size[k], low)
-    for k in range(run, run + count):
-        before = (f.run_texture[k, 0], f.run_texture[k, 1], f.run_texture[k, 2], f.run_texture[k, 3])
-        multiply_by(f, k, mixed(before, blend_texels(a, f, k), f.run_share[k]))
-
-
-@kernel
-def put_texture(f: Frame, at: int, color: Color) -> None:
-    """Store a colour of a texture."""
-    f.run_texture[at, 0] = color[0]
-    f.run_texture[at, 1] = color[1]
-    f.run_texture[at, 2] = color[2]
-    f.run_texture[at, 3] = color[3]
+            k += 1
+        return k - run
+    shift = f.next_level
+    find_at(f, side, next_width, next_height, next_adr, run, count, shift)
+    for i in range(run, end):
+        f.run_share[i] = share_of_next(f.run_size[i], low)
+    while k < end and low <= f.run_size[k] < high:
+        multiply_by(f, k, mixed(blend_texels(a, f, k), blend_texels(a, f, k + shift), f.run_share[k]))
+        k += 1
+    return k - run
 
 
 @kernel
@@ -179,12 +178,7 @@ def multiply_texture(a: Assets, f: Frame, tex: int, side: int, run: int, count: 
     """
     k, end = run, run + count
     while k < end:
-        first = k
-        level = level_for(a, tex, f.run_size[k])
-        k += 1
-        while k < end and level[0] <= f.run_size[k] < level[1]:
-            k += 1
-        multiply_level(a, f, level, side, first, k - first)
+        k += max(multiply_level(a, f, level_for(a, tex, f.run_size[k]), side, k, end - k), 1)
 
 
 @kernel
