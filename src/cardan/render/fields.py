@@ -217,8 +217,9 @@ TILES = [
     Field("tile_near", "f4", (ANY,), "nearness of each sample of the tile of each worker; camera, then mirror"),
     Field("tile_tri", "i4", (ANY,), "triangle that each sample shows, or -1; camera, then mirror"),
     Field("tile_color", "f4", (ANY, 4), "colour of each pixel of the tile; camera, then mirrors"),
-    # of pixels side by side
+    # of pixels of a row
     Field("run_key", "i4", (ANY,), "what each shows: a triangle, nothing, or different things"),
+    Field("run_place", "i4", (ANY,), "which pixel of a row of the tile each is"),
     Field("run_hit", "f4", (ANY,), "of each sample in which a triangle is nearest, its share of the pixel"),
     Field("run_cover", "f4", (ANY,), "share of samples in which a triangle is nearest"),
     Field("run_scale", "f4", (ANY,), "factor of perspective"),
@@ -234,6 +235,7 @@ TILES = [
     Field("run_corner_far", "i4", (ANY,), "texel to the upper right"),
     Field("run_u", "f4", (ANY,), "place between texels, from 0 to 1"),
     Field("run_v", "f4", (ANY,), "the other coordinate"),
+    Field("run_side", "i4", (ANY,), "side of a cube texture"),
     Field("run_share", "f4", (ANY,), "share of the next level of detail"),
     Field("run_cell", "i4", (ANY,), "triangle of a plane's cell"),
     Field("run_right", "f4", (ANY,), "share of the right node of a plane's cell"),

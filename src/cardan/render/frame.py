@@ -44,7 +44,7 @@ INSTANCE_COLUMNS = (
 LEVEL_COLUMNS = ("corner", "corner_right", "corner_up", "corner_far", "u", "v")
 RUN_COLUMNS = (
     *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
-    *("share", "cell"),
+    *("side", "share", "cell", "place"),
 )
 VIEW_COLUMNS = ("width", "height", "perspective", "near", "far", "flip", "shadow", "mirror")
 DEPTHS = COLORS + 1

@@ -87,6 +87,17 @@ def find_cells(f: Frame, inst: int, run: int, count: int) -> None:
 
 
 @kernel
+def color_of(f: Frame, v: int, channel: int) -> tuple[float, float, float, float]:
+    """A colour of a vertex: four numbers, so that it is as long as a register."""
+    return (
+        f.vert_color[v, channel],
+        f.vert_color[v, channel + 1],
+        f.vert_color[v, channel + 2],
+        f.vert_color[v, channel + 3],
+    )
+
+
+@kernel
 def blend_cell(
     f: Frame, colors: Any, target: int, run: int, count: int, layer: int, nodes: tuple[int, int, int]
 ) -> None:
@@ -94,15 +105,16 @@ def blend_cell(
 
     They go to the rows of `colors` from `target` on.
     """
-    corner, right, up = nodes
-    c = 4 * layer
+    r0, g0, b0, o0 = color_of(f, nodes[0], 4 * layer)
+    r1, g1, b1, o1 = color_of(f, nodes[1], 4 * layer)
+    r2, g2, b2, o2 = color_of(f, nodes[2], 4 * layer)
     for k in range(count):
         u, v = f.run_right[run + k], f.run_up[run + k]
         rest = ONE - u - v
-        for i in range(4):
-            colors[target + k, i] = (
-                rest * f.vert_color[corner, c + i] + u * f.vert_color[right, c + i] + v * f.vert_color[up, c + i]
-            )
+        colors[target + k, 0] = rest * r0 + u * r1 + v * r2
+        colors[target + k, 1] = rest * g0 + u * g1 + v * g2
+        colors[target + k, 2] = rest * b0 + u * b1 + v * b2
+        colors[target + k, 3] = rest * o0 + u * o1 + v * o2
 
 
 @kernel

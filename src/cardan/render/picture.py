@@ -9,11 +9,14 @@ from cardan.render.calls import picture_stage
 from cardan.render.geometry import COLORS
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.raster import ALL, NONE, cover_row, fill_triangle, part_of_tile
-from cardan.render.shading import shade_run
+from cardan.render.shading import reflects, shade_batch, take_places, take_run
 from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.sky import ray_of, sky_run
-from cardan.render.tiles import TILE, TILE_HEIGHT, TILE_WIDTH, bin_begin, tile_columns, tile_rows
+from cardan.render.tiles import MOST_SAMPLES, TILE, TILE_HEIGHT, TILE_WIDTH, bin_begin, tile_columns, tile_rows
 
+Batch = tuple[int, bool, int]
+"""Pixels of a row that are shaded together: an instance of the geom that they show, or `NOTHING`; whether they are part
+of a mirror; their number."""
 NOTHING = -1
 MIXED = -2
 """What a pixel shows whose samples show different things."""
@@ -146,16 +149,57 @@ def find_keys(f: Frame, samples: int, row: int, worker: int) -> None:
 
 
 @kernel
-def color_run(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int) -> None:
-    """Colours of pixels that show a triangle, or nothing, into the worker's `run_color`."""
-    if tri != NOTHING:
-        shade_run(a, f, view, tri, worker, y, x0, count, k)
+def color_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int) -> None:
+    """Colours of the pixels of a batch, into the worker's `run_color`."""
+    inst, mirror, count = batch
+    if inst != NOTHING:
+        shade_batch(a, f, view, inst, mirror, worker, left, y, row, count)
     elif view == 0:
-        sky_run(a, f, view, y, x0, worker * TILE_WIDTH, count)
+        sky_run(a, f, view, y, left, worker * TILE_WIDTH, count)
     else:
         for i in range(worker * TILE_WIDTH, worker * TILE_WIDTH + count):
             for c in range(4):
                 f.run_color[i, c] = ZERO
+
+
+@kernel
+def add_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int) -> None:
+    """Add the colours of a batch to those of the tile, as far as it covers each pixel."""
+    if batch[2] == 0:
+        return
+    color_batch(a, f, view, batch, worker, left, y, row)
+    run, target = worker * TILE_WIDTH, pixels_of(f, view, worker) + row
+    for k in range(run, run + batch[2]):
+        share, place = f.run_cover[k], target + f.run_place[k]
+        for c in range(4):
+            f.tile_color[place, c] += share * f.run_color[k, c]
+
+
+@kernel
+def take(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int) -> None:
+    """Add pixels side by side that show a triangle, or nothing, to the worker's batch, at entry `at`."""
+    if tri == NOTHING:
+        take_places(f, worker, x, count, at)
+    else:
+        take_run(a, f, view, tri, worker, left, y, x, count, at)
+
+
+@kernel
+def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
+    """A batch that begins with some pixels of a triangle, or of nothing."""
+    if tri == NOTHING:
+        return (NOTHING, False, count)
+    return (f.tri_inst[tri], view == 0 and reflects(a, f, tri), count)
+
+
+@kernel
+def goes_into(f: Frame, batch: Batch, other: Batch) -> bool:
+    """Whether there is room in a batch for the pixels of another one, and both are shaded likewise."""
+    if batch[0] == NOTHING or other[0] == NOTHING:
+        alike = batch[0] == other[0]
+    else:
+        alike = f.inst_geom[batch[0]] == f.inst_geom[other[0]] and batch[1] == other[1]
+    return alike and batch[2] + other[2] <= TILE_WIDTH
 
 
 @kernel
@@ -171,54 +215,84 @@ def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
 
 
 @kernel
-def add_colors(f: Frame, target: int, run: int, count: int) -> None:
-    """Add the colours of a run of pixels to those of the tile from pixel `target` on, as far as they cover them."""
-    for i in range(count):
-        share = f.run_cover[run + i]
-        for c in range(4):
-            f.tile_color[target + i, c] += share * f.run_color[run + i, c]
+def count_from(f: Frame, tri: int, samples: int, worker: int, x: int, columns: int) -> int:
+    """Number of pixels side by side in a row, from `x` on, that show a triangle, or nothing, in part at least.
+
+    Their shares go to the worker's `run_hit`.
+    """
+    key, hit = worker * TILE_WIDTH, worker * TILE_WIDTH * MOST_SAMPLES
+    share = shown_share(f, samples, key, x, tri)
+    count = 0
+    while share > ZERO:
+        f.run_hit[hit + count] = share
+        count += 1
+        share = shown_share(f, samples, key, x + count, tri) if x + count < columns else ZERO
+    return count
 
 
 @kernel
 def color_from(
-    a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, samples: int, k: int, x: int, columns: int
-) -> None:
-    """Add what shows one triangle, or nothing, in the pixels of a row of a tile side by side from `x` on.
+    a: Assets,
+    f: Frame,
+    view: int,
+    tri: int,
+    worker: int,
+    left: int,
+    y: int,
+    row: int,
+    x: int,
+    columns: int,
+    batch: Batch,
+) -> Batch:
+    """Add what shows one triangle, or nothing, side by side from pixel `x` of a row on, to a batch.
 
-    A pixel whose samples show several things gets the mean of their colours. `samples` is the first sample of the row,
-    `k` its first pixel in the tile.
+    A batch that it doesn't go into is drawn. A pixel whose samples show several things gets the mean of their colours.
+
+    Returns:
+        The batch, or the one that it begins.
     """
-    run = worker * TILE_WIDTH
-    count = 0
-    share = shown_share(f, samples, run, x, tri)
-    while share > ZERO:
-        f.run_cover[run + count] = share
-        count += 1
-        share = shown_share(f, samples, run, x + count, tri) if x + count < columns else ZERO
-    color_run(a, f, view, tri, worker, y, left + x, count, k + x)
-    add_colors(f, pixels_of(f, view, worker) + k + x, run, count)
+    key = worker * TILE_WIDTH
+    samples = samples_of(f, view, worker) + (row << f.sample_shift)
+    count = count_from(f, tri, samples, worker, x, columns)
+    more = batch_of(a, f, view, tri, count)
+    if not goes_into(f, batch, more):
+        add_batch(a, f, view, batch, worker, left, y, row)
+        batch = (more[0], more[1], 0)
+    at = batch[2]
+    for i in range(count):
+        f.run_cover[key + at + i] = f.run_hit[key * MOST_SAMPLES + i]
+    take(a, f, view, tri, worker, left, y, x, count, at)
+    return (batch[0], batch[1], at + count)
 
 
 @kernel
-def shade_row(
-    a: Assets, f: Frame, view: int, worker: int, left: int, y: int, samples: int, k: int, columns: int
-) -> None:
-    """Colours of a row of a tile: each triangle is shaded once where it is seen in pixels side by side."""
+def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> bool:
+    """Whether what sample `s` of a pixel of a row shows is shown by none before it, nor by the pixel to the left."""
+    for before in range(s):
+        if f.tile_tri[samples + 4 * x + before] == tri:
+            return False
+    return x == 0 or shown_share(f, samples, key, x - 1, tri) == ZERO
+
+
+@kernel
+def shade_row(a: Assets, f: Frame, view: int, worker: int, left: int, y: int, row: int, columns: int) -> None:
+    """Colours of a row of a tile: each triangle is taken once where it is seen in pixels side by side."""
     key = worker * TILE_WIDTH
-    for x in range(columns):
+    samples = samples_of(f, view, worker) + (row << f.sample_shift)
+    batch = (NOTHING, False, 0)
+    x = 0
+    while x < columns:
         tri = f.run_key[key + x]
-        if tri != MIXED:
-            if x == 0 or (tri != f.run_key[key + x - 1] and shown_share(f, samples, key, x - 1, tri) == ZERO):
-                color_from(a, f, view, tri, worker, left, y, samples, k, x, columns)
-            continue
-        first = samples + 4 * x
-        for s in range(first, first + 4):
-            tri = f.tile_tri[s]
-            new = x == 0 or shown_share(f, samples, key, x - 1, tri) == ZERO
-            for before in range(first, s):
-                new = new and f.tile_tri[before] != tri
-            if new:
-                color_from(a, f, view, tri, worker, left, y, samples, k, x, columns)
+        several = tri == MIXED
+        for s in range(4 if several else 1):
+            if several:
+                tri = f.tile_tri[samples + 4 * x + s]
+            if starts_at(f, samples, key, x, s, tri):
+                batch = color_from(a, f, view, tri, worker, left, y, row, x, columns, batch)
+        x += 1
+        while not several and x < columns and f.run_key[key + x] == tri:
+            x += 1
+    add_batch(a, f, view, batch, worker, left, y, row)
 
 
 @kernel
@@ -227,12 +301,12 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
     columns = min(TILE_WIDTH, f.view_width[view] - left)
     target = pixels_of(f, view, worker)
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
-        samples, k = samples_of(f, view, worker) + (row * TILE_WIDTH << f.sample_shift), row * TILE_WIDTH
+        first = row * TILE_WIDTH
         find_keys(f, samples_of(f, view, worker), row, worker)
-        for i in range(target + k, target + k + columns):
+        for i in range(target + first, target + first + columns):
             for c in range(4):
                 f.tile_color[i, c] = ZERO
-        shade_row(a, f, view, worker, left, bottom + row, samples, k, columns)
+        shade_row(a, f, view, worker, left, bottom + row, first, columns)
 
 
 @kernel
@@ -240,9 +314,10 @@ def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int
     """Colours of the pixels of a tile that one triangle covers, or nothing."""
     columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
-        k = row * TILE_WIDTH
-        target = pixels_of(f, view, worker) + k
-        color_run(a, f, view, tri, worker, bottom + row, left, columns, k)
+        first = row * TILE_WIDTH
+        target = pixels_of(f, view, worker) + first
+        take(a, f, view, tri, worker, left, bottom + row, 0, columns, 0)
+        color_batch(a, f, view, batch_of(a, f, view, tri, columns), worker, left, bottom + row, first)
         for i in range(columns):
             for c in range(4):
                 f.tile_color[target + i, c] = f.run_color[run + i, c]
@@ -259,7 +334,8 @@ def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: 
         row = (y - bottom) * TILE_WIDTH
         first, end = cover_row(f, view, tri, worker, samples + (row << f.sample_shift), left, y)
         if first < end:
-            shade_run(a, f, view, tri, worker, y, left + first, end - first, row + first)
+            take(a, f, view, tri, worker, left, y, first, end - first, 0)
+            color_batch(a, f, view, batch_of(a, f, view, tri, end - first), worker, left, y, row)
         target = pixels_of(f, view, worker) + row
         for x in range(first, end):
             share = opacity * f.run_cover[run + x]

@@ -105,7 +105,7 @@ def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, co
 
 @kernel
 def multiply_by(f: Frame, k: int, color: Color) -> None:
-    """Multiply the colour of a pixel by one from 0 to 255; all is read before anything is stored, as vectors need it."""
+    """Multiply the colour of a pixel by one from 0 to 255; vectors need it read before anything is stored."""
     r, g, b, o = f.run_color[k, 0], f.run_color[k, 1], f.run_color[k, 2], f.run_color[k, 3]
     r, g, b, o = r * SHARE * color[0], g * SHARE * color[1], b * SHARE * color[2], o * SHARE * color[3]
     f.run_color[k, 0] = r
@@ -220,12 +220,6 @@ def put_on_side(f: Frame, side: int, texels: float, run: int, count: int) -> Non
 
 
 @kernel
-def side_at(f: Frame, k: int) -> int:
-    """The side of a cube that the direction of a pixel meets."""
-    return cube_side(f.run_s[k], f.run_t[k], f.run_r[k])
-
-
-@kernel
 def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
     """Multiply colours of a run of pixels by those of a cube texture.
 
@@ -233,13 +227,11 @@ def multiply_cube(a: Assets, f: Frame, tex: int, run: int, count: int) -> None:
     """
     texels = HALF * single(a.tex_width[tex])
     k, end = run, run + count
+    for i in range(run, end):
+        f.run_side[i] = int32(cube_side(f.run_s[i], f.run_t[i], f.run_r[i]))
     while k < end:
-        first, side = k, side_at(f, k)
-        if side_at(f, end - 1) == side:
-            k = end  # sides are convex
-        else:
+        first, side = k, f.run_side[k]
+        while k < end and f.run_side[k] == side:
             k += 1
-            while side_at(f, k) == side:
-                k += 1
         put_on_side(f, side, texels, first, k - first)
         multiply_texture(a, f, tex, side, first, k - first)

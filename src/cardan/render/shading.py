@@ -1,4 +1,8 @@
-"""Colours of pixels side by side that show one triangle (OpenGL 1.5, chapter 3).
+"""Colours of pixels of a row that show one geom (OpenGL 1.5, chapter 3).
+
+They are gathered in a *batch*: each *run* of pixels side by side that show a triangle adds what varies over it
+(`take_run`); what then is done to a pixel is done to the whole batch (`shade_batch`), so that triangles of few pixels
+cost little. The arrays of a batch are those of `Frame` whose names begin with ``run_``, `TILE_WIDTH` entries a worker.
 
 What varies over a triangle is, divided by w, linear in the picture: its value at the first pixel of a run is found in
 double precision; from there on, steps are single.
@@ -10,11 +14,11 @@ from math import sqrt
 from typing import Any
 
 from cardan.jit import kernel
-from cardan.render.grids import grid_run
+from cardan.render.grids import color_of, grid_run
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.sampling import FLAT_SIDE, multiply_cube, multiply_texture
 from cardan.render.shadows import shadow_run
-from cardan.render.single import HALF, ONE, ZERO, single
+from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.sky import add_haze
 from cardan.render.texturing import FLAT, unit
 from cardan.render.tiles import TILE, TILE_WIDTH
@@ -62,17 +66,19 @@ def color_run_of(
     f: Frame, tri: int, weights: Weights, layer: int, colors: Any, target: int, run: int, count: int
 ) -> None:
     """Colours by one light of a run of pixels, between those of the corners, into rows of `colors` from `target` on."""
-    v0, v1, v2 = f.tri_vert[tri, 0], f.tri_vert[tri, 1], f.tri_vert[tri, 2]
     c = 4 * layer
-    r, dr = line_of(weights, f.vert_color[v0, c], f.vert_color[v1, c], f.vert_color[v2, c])
-    g, dg = line_of(weights, f.vert_color[v0, c + 1], f.vert_color[v1, c + 1], f.vert_color[v2, c + 1])
-    b, db = line_of(weights, f.vert_color[v0, c + 2], f.vert_color[v1, c + 2], f.vert_color[v2, c + 2])
+    r0, g0, b0, o0 = color_of(f, f.tri_vert[tri, 0], c)
+    r1, g1, b1, o1 = color_of(f, f.tri_vert[tri, 1], c)
+    r2, g2, b2, o2 = color_of(f, f.tri_vert[tri, 2], c)
+    w0, w1, w2 = single(weights[0]), single(weights[1]), single(weights[2])
+    d0, d1, d2 = single(weights[3]), single(weights[4]), single(weights[5])
     for i in range(count):
         step, scale = f.ramp[i], f.run_scale[run + i]
-        colors[target + i, 0] = (r + dr * step) * scale
-        colors[target + i, 1] = (g + dg * step) * scale
-        colors[target + i, 2] = (b + db * step) * scale
-        colors[target + i, 3] = ZERO
+        u, v, w = (w0 + d0 * step) * scale, (w1 + d1 * step) * scale, (w2 + d2 * step) * scale
+        colors[target + i, 0] = u * r0 + v * r1 + w * r2
+        colors[target + i, 1] = u * g0 + v * g1 + w * g2
+        colors[target + i, 2] = u * b0 + v * b1 + w * b2
+        colors[target + i, 3] = u * o0 + v * o1 + w * o2
 
 
 @kernel
@@ -178,30 +184,43 @@ def from_metres(f: Frame, scale_s: float, scale_t: float, shift: float, run: int
 
 
 @kernel
-def texture_run(a: Assets, f: Frame, tri: int, weights: Weights, run: int, count: int) -> None:
-    """Multiply the colours of a run of pixels by the texture of their triangle.
+def is_plane(f: Frame, inst: int) -> bool:
+    """Whether an instance is a plane, which has its colours from a grid, and isn't drawn by its edges."""
+    return f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
 
-    Of planes, coordinates stand in `run_s` and `run_t` already.
-    """
-    inst = f.tri_inst[tri]
-    geom = f.inst_geom[inst]
+
+@kernel
+def is_textured(f: Frame, geom: int) -> bool:
+    """Whether a geom has a texture that is drawn."""
+    return f.textured != 0 and f.geom_texid[geom] >= 0
+
+
+@kernel
+def tex_scales(a: Assets, f: Frame, geom: int, plane: bool) -> tuple[float, float]:
+    """Texture coordinates for each unit of what varies over a geom's triangles: a metre of a plane, or themselves."""
+    return (tex_scale(a, f, geom, 0), tex_scale(a, f, geom, 1)) if plane else (1.0, 1.0)
+
+
+@kernel
+def take_texture(a: Assets, f: Frame, tri: int, geom: int, plane: bool, weights: Weights, run: int, count: int) -> None:
+    """Sizes of a run of pixels in the texture of their triangle, and the third coordinate of cubes."""
     tex = f.geom_texid[geom]
-    flat = a.tex_type[tex] == FLAT
-    plane = f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
-    scale_s, scale_t = 1.0, 1.0
-    if plane:
-        scale_s, scale_t = tex_scale(a, f, geom, 0), tex_scale(a, f, geom, 1)
-    else:
-        place_run(f, tri, weights, run, count)
-    width, height = abs(scale_s), abs(scale_t)
-    if flat:
-        width, height = width * a.tex_width[tex], height * a.tex_height[tex]
-    if flat:
+    width, height = tex_scales(a, f, geom, plane)
+    if a.tex_type[tex] == FLAT:
+        width, height = abs(width) * a.tex_width[tex], abs(height) * a.tex_height[tex]
         size_run(f, tri, weights, single(width), single(height), run, count)
     else:
         third_run(f, tri, weights, run, count)
-        cube_size_run(f, tri, weights, single(width), single(height), run, count)
+        cube_size_run(f, tri, weights, single(abs(width)), single(abs(height)), run, count)
+
+
+@kernel
+def apply_texture(a: Assets, f: Frame, geom: int, plane: bool, run: int, count: int) -> None:
+    """Multiply the colours of a batch by the texture of its geom."""
+    tex = f.geom_texid[geom]
+    flat = a.tex_type[tex] == FLAT
     if plane:
+        scale_s, scale_t = tex_scales(a, f, geom, plane)
         from_metres(f, single(scale_s), single(scale_t), HALF if flat else ZERO, run, count)
     if flat:
         multiply_texture(a, f, tex, FLAT_SIDE, run, count)
@@ -220,12 +239,13 @@ def reflects(a: Assets, f: Frame, tri: int) -> bool:
 
 
 @kernel
-def add_mirror(f: Frame, geom: int, worker: int, k: int, run: int, count: int) -> None:
-    """Add what a mirror shows to the colours of a run of pixels, the first of which is pixel `k` of the tile."""
-    source = (worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + k
-    for i in range(count):
+def add_mirror(f: Frame, geom: int, worker: int, row: int, run: int, count: int) -> None:
+    """Add what a mirror shows to the colours of a batch; the row begins at pixel `row` of the tile."""
+    source = (worker * (1 + f.nmirror) + 1 + f.geom_mirror[geom]) * TILE + row
+    for k in range(run, run + count):
+        place = source + f.run_place[k]
         for c in range(4):
-            f.run_color[run + i, c] += f.tile_color[source + i, c]
+            f.run_color[k, c] += f.tile_color[place, c]
 
 
 @kernel
@@ -268,41 +288,70 @@ def add_fog(f: Frame, run: int, count: int) -> None:
 
 
 @kernel
-def light_run(f: Frame, view: int, tri: int, weights: Weights, worker: int, y: int, x0: int, count: int) -> None:
-    """Colours of a run of pixels by all lights that reach them, without textures."""
-    run = worker * TILE_WIDTH
-    inst = f.tri_inst[tri]
-    layers = run * f.nlayer
-    if f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0:
-        place_run(f, tri, weights, run, count)
-        grid_run(f, view, inst, worker, count)
-    else:
-        color_run_of(f, tri, weights, 0, f.run_color, run, run, count)
-        for layer in range(f.nlayer):
-            color_run_of(f, tri, weights, layer + 1, f.run_layer, layers + layer * TILE_WIDTH, run, count)
-    for layer in range(f.nlayer):
-        shadow_run(f, view, layer, layers + layer * TILE_WIDTH, y, x0, run, count)
+def take_places(f: Frame, worker: int, x: int, count: int, at: int) -> None:
+    """Let entries of the worker's batch from `at` on be pixels `x`, `x` + 1, ... of a row of a tile."""
+    first = int32(x)
+    for i in range(count):
+        f.run_place[worker * TILE_WIDTH + at + i] = int32(first + int32(i))
 
 
 @kernel
-def shade_run(a: Assets, f: Frame, view: int, tri: int, worker: int, y: int, x0: int, count: int, k: int) -> None:
-    """Colours of pixels `x0`, `x0` + 1, ... of row `y`, seen at their centres, into the worker's `run_color`.
+def take_run(
+    a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, y: int, x: int, count: int, at: int
+) -> None:
+    """Add what varies over a triangle in pixels from `left` + `x` on of row `y` to the worker's batch, at entry `at`.
 
-    The first is pixel `k` of the tile.
+    Pixels are seen at their centres.
     """
-    run = worker * TILE_WIDTH
-    geom = f.inst_geom[f.tri_inst[tri]]
-    weights = weights_at(f, tri, x0, y)
+    run = worker * TILE_WIDTH + at
+    inst = f.tri_inst[tri]
+    geom, plane = f.inst_geom[inst], is_plane(f, inst)
+    weights = weights_at(f, tri, left + x, y)
+    take_places(f, worker, x, count, at)
     scale_run(f, weights, run, count)
     if f.nlayer > 0 or f.fog:
-        depth_run(f, view, tri, y, x0, run, count)
-    light_run(f, view, tri, weights, worker, y, x0, count)
-    if f.textured and f.geom_texid[geom] >= 0:
-        texture_run(a, f, tri, weights, run, count)
-    if view == 0 and reflects(a, f, tri):
-        add_mirror(f, geom, worker, k, run, count)
+        depth_run(f, view, tri, y, left + x, run, count)
+    if not plane:
+        color_run_of(f, tri, weights, 0, f.run_color, run, run, count)
+        layers = worker * TILE_WIDTH * f.nlayer + at
+        for layer in range(f.nlayer):
+            color_run_of(f, tri, weights, layer + 1, f.run_layer, layers + layer * TILE_WIDTH, run, count)
+    if plane or is_textured(f, geom):
+        place_run(f, tri, weights, run, count)
+    if is_textured(f, geom):
+        take_texture(a, f, tri, geom, plane, weights, run, count)
+
+
+@kernel
+def shade_batch(
+    a: Assets, f: Frame, view: int, inst: int, mirror: bool, worker: int, left: int, y: int, row: int, count: int
+) -> None:
+    """Colours of the worker's batch of pixels of an instance's geom, into `run_color`.
+
+    Args:
+        a: the assets.
+        f: the frame.
+        view: the view.
+        inst: the instance, or another one of the same geom, which is no plane.
+        mirror: whether the pixels are part of a mirror.
+        worker: whose batch it is.
+        left: first pixel of the row.
+        y: the row.
+        row: its first pixel in the tile.
+        count: number of pixels.
+    """
+    run = worker * TILE_WIDTH
+    geom, plane = f.inst_geom[inst], is_plane(f, inst)
+    if plane:
+        grid_run(f, view, inst, worker, count)
+    for layer in range(f.nlayer):
+        shadow_run(f, view, layer, (run * f.nlayer) + layer * TILE_WIDTH, y, left, run, count)
+    if is_textured(f, geom):
+        apply_texture(a, f, geom, plane, run, count)
+    if mirror:
+        add_mirror(f, geom, worker, row, run, count)
     clamp_colors(f, run, count)
     if f.fog:
         add_fog(f, run, count)
     if f.haze > 0.0 and f.sky >= 0 and geom == f.haze_geom and view == 0:
-        add_haze(f, view, y, x0, run, count)
+        add_haze(f, view, y, left, run, count)

@@ -120,39 +120,39 @@ def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[floa
 
 
 @kernel
-def find_texels(f: Frame, view: int, layer: int, y: int, x0: int, run: int, count: int) -> None:
-    """The pixel of a light's map in which each pixel of a run lies, or -1, and the nearness at which it is lit."""
+def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, count: int) -> None:
+    """The pixel of a light's map in which each pixel of a batch lies, or -1, and the nearness at which it is lit."""
     lit = first_shadow(f) + layer
-    px, py = x0 + 0.5, y + 0.5
+    px, py = left + 0.5, y + 0.5
     entry = view * f.nlayer + layer
     bx, bdx, rx, rdx = row_line(f, entry, 0, px, py)
     by, bdy, ry, rdy = row_line(f, entry, 1, px, py)
     bw, bdw, rw, rdw = row_line(f, entry, 2, px, py)
     bz, bdz, rz, rdz = row_line(f, entry, 3, px, py)
-    left, right = single(f.shadow_box[layer, 0]), single(f.shadow_box[layer, 1] + 1)
-    bottom, top = single(f.shadow_box[layer, 2]), single(f.shadow_box[layer, 3] + 1)
+    x0, x1 = single(f.shadow_box[layer, 0]), single(f.shadow_box[layer, 1] + 1)
+    y0, y1 = single(f.shadow_box[layer, 2]), single(f.shadow_box[layer, 3] + 1)
     stride = int32(f.shadow_stride)
     central, far = f.view_perspective[lit] != 0, single(f.view_far[lit])
     for i in range(count):
-        k, depth = f.ramp[i], f.run_depth[run + i]
+        k, depth = single(f.run_place[run + i]), f.run_depth[run + i]
         w = bw + bdw * k + depth * (rw + rdw * k)
         scale = ONE / (w if w > TINY else TINY)
         x = (bx + bdx * k + depth * (rx + rdx * k)) * scale
         y_map = (by + bdy * k + depth * (ry + rdy * k)) * scale
         z = bz + bdz * k + depth * (rz + rdz * k)
-        on_map = (w > TINY) & (x >= left) & (x < right) & (y_map >= bottom) & (y_map < top)
+        on_map = (w > TINY) & (x >= x0) & (x < x1) & (y_map >= y0) & (y_map < y1)
         column, row = int32(x if on_map else ZERO), int32(y_map if on_map else ZERO)
         f.run_texel[run + i] = int32(int32(row * stride) + column) if on_map else NOWHERE
         f.run_limit[run + i] = (ONE + TOLERANCE) * scale if central else far - (ONE - TOLERANCE) * z
 
 
 @kernel
-def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, x0: int, run: int, count: int) -> None:
-    """Add the colours of a light, from `run_layer[target]` on, to a run of pixels where it reaches them.
+def shadow_run(f: Frame, view: int, layer: int, target: int, y: int, left: int, run: int, count: int) -> None:
+    """Add the colours of a light, from `run_layer[target]` on, to a batch where it reaches its pixels.
 
     What is beyond its map is lit.
     """
-    find_texels(f, view, layer, y, x0, run, count)
+    find_texels(f, view, layer, y, left, run, count)
     base = layer * f.shadow_size * f.shadow_stride
     for i in range(count):
         texel = f.run_texel[run + i]

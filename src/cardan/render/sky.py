@@ -24,8 +24,8 @@ def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, flo
 
 
 @kernel
-def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
-    """How much haze there is in a run of pixels, into `run_haze`.
+def set_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
+    """How much haze there is in the pixels of a batch, into `run_haze`.
 
     It begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings about the
     camera. With the distance at which the sky meets the plane as unit of length and the height of the camera as unit of
@@ -34,7 +34,7 @@ def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None
     """
     geom = f.haze_geom
     height, drop, fall, square, double, step = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    first = ray_of(f, view, x0 + 0.5, y + 0.5)
+    first = ray_of(f, view, left + 0.5, y + 0.5)
     for k in range(3):
         n, right = float(f.geom_mat[geom, 3 * k + 2]), f.view_ray[view, 3 * k + 1]
         height += n * (f.view_base[view, 3 * k] - f.geom_pos[geom, k])
@@ -47,7 +47,7 @@ def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None
     start, slope, a, b, c = single(drop), single(fall), single(square), single(double), single(step)
     h = single(f.haze)
     for i in range(count):
-        x = f.ramp[i]
+        x = single(f.run_place[run + i])
         down = start + slope * x
         level = a + b * x + c * x * x - down * down
         far = max(down, ZERO) * radius / single(sqrt(max(level, TINY)))
@@ -57,9 +57,9 @@ def set_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None
 
 
 @kernel
-def add_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
-    """Blend haze over the colours of a run of pixels."""
-    set_haze(f, view, y, x0, run, count)
+def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
+    """Blend haze over the colours of a batch."""
+    set_haze(f, view, y, left, run, count)
     for k in range(run, run + count):
         share = f.run_haze[k]
         for c in range(4):
@@ -67,22 +67,22 @@ def add_haze(f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None
 
 
 @kernel
-def sky_run(a: Assets, f: Frame, view: int, y: int, x0: int, run: int, count: int) -> None:
-    """Colours of pixels behind which nothing is."""
+def sky_run(a: Assets, f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
+    """Colours of a batch of pixels behind which nothing is."""
     for k in range(run, run + count):
         for c in range(4):
             f.run_color[k, c] = f.background[c] if f.sky == NONE else ONE
     if f.sky == NONE:
         return
     step = single(sqrt(f.view_ray[view, 1] ** 2 + f.view_ray[view, 4] ** 2 + f.view_ray[view, 7] ** 2))
-    first = ray_of(f, view, x0 + 0.5, y + 0.5)
+    first = ray_of(f, view, left + 0.5, y + 0.5)
     # the second axis of the textures of skies points up
     s, t, r = single(first[0]), single(first[2]), single(-first[1])
     ds, dt, dr = single(f.view_ray[view, 1]), single(f.view_ray[view, 7]), single(-f.view_ray[view, 4])
     for i in range(count):
-        x = f.ramp[i]
+        x = single(f.run_place[run + i])
         f.run_s[run + i], f.run_t[run + i], f.run_r[run + i] = s + ds * x, t + dt * x, r + dr * x
         f.run_size[run + i] = step
     multiply_cube(a, f, f.sky, run, count)
     if f.haze > 0.0:
-        add_haze(f, view, y, x0, run, count)
+        add_haze(f, view, y, left, run, count)
