@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,12 +13,15 @@ from cardan.api.arguments import check_pair, integer
 from cardan.api.array_arguments import require, target_of, target_shape, vector, vector_of
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
+from cardan.jit.binding.functions import Binding
+from cardan.jit.binding.ready import ReadyBinding
 from cardan.maths.quaternion import sub_quat
 from cardan.maths.rotation import exp_jacobian, log_jacobian, rotation_matrix
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference_run import inverse_differences, transition_differences
 
+F = TypeVar("F", bound=Callable[..., Any])
 Matrix = np.ndarray | None
 FLOAT64 = np.dtype(np.float64)
 Targets = tuple[tuple[str, Matrix, tuple[int, int], str], ...]
@@ -72,6 +76,11 @@ def _transition_targets(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) 
     )
 
 
+def _with_scripts(function: F) -> F:
+    """Make a function that fills Jacobians native where a model has a script ready."""
+    return ReadyBinding(function).builtin  # type: ignore[arg-type]
+
+
 def mjd_transitionFD(
     m: MjModel, d: MjData, eps: float, flg_centered: int, A: Matrix, B: Matrix, C: Matrix, D: Matrix
 ) -> None:
@@ -110,6 +119,7 @@ def mjd_transitionFD(
     _write(D, result[nx:, nx:].T)
 
 
+@_with_scripts
 def mjd_transition(
     m: MjModel,
     d: MjData,
@@ -160,6 +170,10 @@ def mjd_transition(
         if sensed:
             _write(C, result[nx:, :nx])
             _write(D, result[nx:, nx:])
+        elif distance == 0.0:
+            binding = Binding.all["mjd_transition"]
+            if isinstance(binding, ReadyBinding) and jacobian.publish(binding.place(m._programs.words)):
+                binding.activate()
 
 
 @cache

@@ -33,10 +33,12 @@ from cardan.derive.stages import (
     plant_seeds,
 )
 from cardan.jit import Program
-from cardan.jit.memory.struct import WORDS
+from cardan.jit.binding.ready import FRAME_WORDS
+from cardan.jit.memory.struct import WORDS, address_of
 from cardan.jit.transform.run import SCRIPT_SECOND, script_runner
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
+from cardan.step.hooks import hooks
 from cardan.step.run import run
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ INPUTS = tuple(f"d.work.seed_{name}" for name in ("qpos", "qvel", "act", "ctrl")
 VALUES = SCRIPT_SECOND
 """Segments of a script: a recorded step's start; values and first tangents, up to the contacts, and all after them; the
 other tangents; what is done with a result."""
+PUBLISHED_COLUMNS = 32
+"""Columns, at most, of a Jacobian that native code computes while it holds the GIL: some tens of microseconds."""
 ATTEMPTS = 8
 """How often a step is begun again because a stage asked for something, before values are computed beforehand."""
 
@@ -153,6 +157,10 @@ class StepJacobian:
         self._scripts: dict[tuple[Wanted, tuple[int, ...], bool], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
+        self._published: np.ndarray | None = None
+        self._address = 0  # of the frame that is published
+        self._version = hooks.version
+        self._mark = m._programs.setdefault(("current", self._version), object())
         self._directed = False  # whether directions other than single columns were planted last
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
@@ -186,6 +194,31 @@ class StepJacobian:
         self.course.start(d)
         self._differentiate(wanted)
         return self.matrix
+
+    def publish(self, words: np.ndarray) -> bool:
+        """Let native code find the script for all columns, if it is short, until this is used otherwise (`withdraw`).
+
+        Args:
+            words: where it looks: address of the frame, and version of the callbacks.
+
+        Returns:
+            Whether it can find it.
+        """
+        script, programs = self._ready.get(COLUMNS[True, True]), self.course.m._programs
+        if script is None or self.sensors or self.matrix.shape[1] > PUBLISHED_COLUMNS:
+            return False
+        if script.version != self.course.version[0] or programs.get(("current", self._version)) is not self._mark:
+            return False
+        words[:] = script.address, self._version
+        self._published, self._address = words, script.address
+        return True
+
+    def withdraw(self) -> None:
+        """Hide it again."""
+        if self._published is not None:
+            if self._published[0] == self._address:
+                self._published[0] = 0
+            self._published = None
 
     def sweep(
         self,
@@ -294,7 +327,7 @@ class StepJacobian:
             all_parts = [part for program in script.programs for part in program.cleared(self._seeds)]
             script.cleared = np.array([*of_structure, *all_parts], np.int64).reshape(-1, 2)
             address, first = script.cleared.ctypes.data, len(of_structure)
-            script.frame[9:] = address, first, address + first * script.cleared.strides[0], len(all_parts)
+            script.frame[9:13] = address, first, address + first * script.cleared.strides[0], len(all_parts)
             self._plant(script)
         if values:
             self._ready[wanted] = script
@@ -336,7 +369,11 @@ class StepJacobian:
                 rows.append((*programs[-1].segment[:4], 0, 0, left))
         segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
         copies = self._copies.ctypes.data
-        frame = np.array([copies, 0, 0, segments.ctypes.data, 0, 0, m.address, self.course.d.address, *[0] * 5])
+        frame = np.zeros(FRAME_WORDS, np.int64)
+        frame[:8] = copies, 0, 0, segments.ctypes.data, 0, len(segments) - 1, m.address, self.course.d.address
+        scalars = (address_of(number) for number in (self._column, self._first, self._end))
+        nx = 2 * m.nv + m.na
+        frame[13:] = hooks.version_address, nx, m.nu, len(self._copies), *scalars, self.matrix.ctypes.data
         return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
     def _program(
@@ -395,5 +432,6 @@ def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0) -> Iterator[Ste
     """
     distant = reach > 0.0
     with lent(m, ("step jacobian", sensors, distant), lambda: StepJacobian(m, sensors, distant)) as found:
+        found.withdraw()
         found.course.set_reach(reach)
         yield found

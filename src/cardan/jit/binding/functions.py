@@ -236,11 +236,17 @@ class ProgramBinding(Binding):
 
     _count: ClassVar[int] = 0
 
-    def __init__(self, function: FunctionType, settle: Callable[..., None], version: int) -> None:
-        self.index = ProgramBinding._count
-        if self.index >= MOST_PROGRAMS:
-            raise ValueError(f"{function.__name__}: there are more programs than the {MOST_PROGRAMS} that models keep")
+    @staticmethod
+    def take_number(name: str) -> int:
+        """The next number of a program in the words of models, for the function of this name."""
+        index = ProgramBinding._count
+        if index >= MOST_PROGRAMS:
+            raise ValueError(f"{name}: there are more programs than the {MOST_PROGRAMS} that models keep")
         ProgramBinding._count += 1
+        return index
+
+    def __init__(self, function: FunctionType, settle: Callable[..., None], version: int) -> None:
+        self.index = ProgramBinding.take_number(function.__name__)
         place = 8 * (FIRST_PROGRAM + PROGRAM_WORDS * self.index)
         super().__init__(function, (place, "nstep" in function.__annotations__))
         self._running = {"settle": id(settle), "version": version, "nstep": id(sys.intern("nstep"))}

@@ -23,9 +23,11 @@ class Engine:
         return self._engine.get_global_value_address(symbol)
 
 
-def assemble(assembly: str) -> bytes:
-    """Object code of a few lines of LLVM assembly, optimised."""
+def assemble(assembly: str, *more: str) -> bytes:
+    """Object code of a few lines of LLVM assembly, and of further modules that these refer to, optimised."""
     module, machine = llvm.parse_assembly(assembly), target_machine()
+    for text in more:
+        module.link_in(llvm.parse_assembly(text))
     module.verify()
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     passes.getModulePassManager().run(module, passes)

@@ -46,7 +46,7 @@ finished:
 """
 
 # words of a segment: table, its length, shadows of model and data, their distances from block to block, blocks
-_RUN_SCRIPT = (
+RUN_SCRIPT = (
     _RUN_BLOCKS
     + """
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -182,6 +182,7 @@ done:
 )
 
 
+"""LLVM assembly of the function ``run_script`` (`script_runner`)."""
 SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN = -21, -22
 """Statuses of a stage that let a script clear what its first list names, and go on with the next segment; clear what
 its second list names, and begin again with the second segment."""
@@ -212,4 +213,4 @@ def script_runner() -> Any:
     `SCRIPT_BEGINS_AGAIN`. Returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
-    return ctypes_function(load_assembly("run_script", _RUN_SCRIPT), word, word)
+    return ctypes_function(load_assembly("run_script", RUN_SCRIPT), word, word)
