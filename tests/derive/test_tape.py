@@ -7,6 +7,7 @@ from copy import copy
 import numpy as np
 import pytest
 from derive.test_transition import CHAIN, moving
+from numpy.typing import ArrayLike
 
 import cardan
 
@@ -224,15 +225,15 @@ def test_sensitivities_leave_nothing_behind() -> None:
 def test_sensitivities_along_combinations() -> None:
     m = cardan.MjModel.from_xml_string(CHAIN)
     tape = cardan.record(m, moving(m), STEPS)
-    names = ("body_mass[1]", "body_inertia[1]", "qvel", "ctrl")
-    weights = (0.5, [0.1, 0.2, 0.3], np.arange(m.nv), 2.0)
+    names: tuple[str, ...] = ("body_mass[1]", "body_inertia[1]", "qvel", "ctrl")
+    weights: tuple[ArrayLike, ...] = (0.5, [0.1, 0.2, 0.3], np.arange(m.nv), 2.0)
     together = dict(zip(names, weights, strict=True))
     single, both = tape.sensitivities(names), tape.sensitivities({"all": together, "mass": {names[0]: 1.0}})
     for k in range(2):
         wanted = np.zeros(both["all"][k].shape)
         for name, weight in together.items():
             columns = single[name][k].reshape(*wanted.shape, -1)
-            wanted += (columns * np.reshape(weight, -1)).sum(axis=-1)
+            wanted += (columns * np.asarray(weight).reshape(-1)).sum(axis=-1)
         np.testing.assert_allclose(both["all"][k], wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
         np.testing.assert_allclose(both["mass"][k], single[names[0]][k], rtol=1e-9, atol=1e-12)
     with pytest.raises(

@@ -175,7 +175,7 @@ class StepJacobian:
             (2 nv + na + nsensordata, 2 nv + na + nu), a row a result, a column an input; what was not wanted is not
             defined. The same array each time.
         """
-        wanted = COLUMNS[state, control]
+        wanted = COLUMNS[state, control or not self.course.m.nu]
         if self._directed:
             self._begin_directions(wanted, {})
         for _ in range(ATTEMPTS if self._native else 0):
@@ -209,6 +209,7 @@ class StepJacobian:
             return False
         if script.version != self.course.version[0] or programs.get(("current", self._version)) is not self._mark:
             return False
+        script.frame[5] = len(script.segments) - 1  # a sweep had one more
         words[:] = script.address, self._version
         self._published, self._address = words, script.address
         return True
