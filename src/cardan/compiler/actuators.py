@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardan.compiler.nodes import unnamed
 from cardan.enums import mjtTrn
 from cardan.plugins.registry import size_of
 from cardan.spec.schema.keywords import BIAS, DYN, GAIN
@@ -58,8 +59,7 @@ def _key(element: Element) -> _Key | None:
     given = element.attributes
     if "joint" not in given or element.tag == "plugin":
         return None
-    others = tuple([item for item in given.items() if item[0] != "name" and item[0] != "joint"])
-    return element.tag, id(element.default_class), others
+    return element.tag, id(element.default_class), unnamed(element, "joint")
 
 
 def _transmission(build: Build, element: Element, values: dict[str, Any]) -> tuple[int, int, int]:

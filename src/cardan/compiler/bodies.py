@@ -67,30 +67,32 @@ def put_bodies(build: Build) -> None:
     gravcomp = [0.0, *build.columns.pop("gravcomp", [])]
     # as in the reference, a negative compensation acts only if another body has a positive one
     build.sizes["ngravcomp"] = sum(1 for value in gravcomp if value > 0.0)
-    for body in build.bodies:
-        joints, geoms, parent = body.joints, body.geoms, body.parent
-        dofnum = sum(joint.dofnum for joint in joints)
-        row = {
-            "body_parentid": parent.id if parent else 0,
-            "body_mocapid": mocapid[body.id],
-            "body_jntnum": len(joints),
-            "body_jntadr": joints[0].id if joints else -1,
-            "body_dofnum": dofnum,
-            "body_dofadr": joints[0].dofadr if joints else -1,
-            "body_geomnum": len(geoms),
-            "body_geomadr": geoms[0].id if geoms else -1,
-            "body_sameframe": (body.ipos, body.iquat) == IDENTITY,
-            "body_pos": body.pos,
-            "body_quat": body.quat,
-            "body_ipos": body.ipos,
-            "body_iquat": body.iquat,
-            "body_mass": body.mass,
-            "body_inertia": body.inertia,
-            "body_gravcomp": gravcomp[body.id],
-            "body_plugin": body.plugin,
-            "body_contype": reduce(or_, (geom.contype for geom in geoms), 0),
-            "body_conaffinity": reduce(or_, (geom.conaffinity for geom in geoms), 0),
-            "body_margin": max((geom.margin for geom in geoms), default=0.0),
-        }
-        build.rows["body"].append(row)
-    build.put_rows("body")
+    bodies = build.bodies
+    joints, geoms = [body.joints for body in bodies], [body.geoms for body in bodies]
+    build.columns.update(
+        body_parentid=[body.parent.id if body.parent is not None else 0 for body in bodies],
+        body_mocapid=mocapid,
+        body_jntnum=[*map(len, joints)],
+        body_jntadr=[own[0].id if own else -1 for own in joints],
+        body_dofnum=[body.dofnum for body in bodies],
+        body_dofadr=[own[0].dofadr if own else -1 for own in joints],
+        body_geomnum=[*map(len, geoms)],
+        body_geomadr=[own[0].id if own else -1 for own in geoms],
+        body_sameframe=[(body.ipos, body.iquat) == IDENTITY for body in bodies],
+        body_pos=[body.pos for body in bodies],
+        body_quat=[body.quat for body in bodies],
+        body_ipos=[body.ipos for body in bodies],
+        body_iquat=[body.iquat for body in bodies],
+        body_mass=[body.mass for body in bodies],
+        body_inertia=[body.inertia for body in bodies],
+        body_gravcomp=gravcomp,
+        body_plugin=[body.plugin for body in bodies],
+        body_contype=[_union([geom.contype for geom in own]) for own in geoms],
+        body_conaffinity=[_union([geom.conaffinity for geom in own]) for own in geoms],
+        body_margin=[max([geom.margin for geom in own], default=0.0) for own in geoms],
+    )
+
+
+def _union(bits: list[int]) -> int:
+    """All bits that are set in one of the numbers."""
+    return bits[0] if len(bits) == 1 else reduce(or_, bits, 0)

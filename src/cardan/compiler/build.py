@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from math import pi
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,22 @@ class Build:
         for field in rows[0] if rows else ():
             self.columns[field] += [row[field] for row in rows]
 
+    def put_alike(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Fill columns with rows of which many are one and the same dict: a field at a time, from those that differ."""
+        if not rows:
+            return
+        distinct = {id(row): row for row in rows}
+        if 2 * len(distinct) > len(rows):
+            for field in rows[0]:
+                self.columns[field] = [row[field] for row in rows]
+            return
+        numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+        which = [numbers[id(row)] for row in rows]
+        for field in rows[0]:
+            values = [row[field] for row in distinct.values()]
+            same = all(value is values[0] for value in values)
+            self.columns[field] = values[:1] * len(rows) if same else [*map(values.__getitem__, which)]
+
     def add_block(self, field: str, rows: np.ndarray) -> int:
         """Append bulk data to a field that no column can hold well; return the address of its first row.
 
@@ -123,11 +140,12 @@ class Build:
 
     def user(self, part: str, element: Element, values: Any) -> None:
         """Append the user values of an element; ``part`` is the field's first word (``body``, ``jnt``, ...)."""
-        user = values or ()
-        allowed = self.size[f"nuser_{part}"]
-        if 0 <= allowed < len(user):
-            raise element.error(f"{len(user)} values are more than <size nuser_{part}>, which is {allowed}", "user")
-        self.columns[f"{part}_user"].append(user)
+        if values:
+            allowed = self.size[f"nuser_{part}"]
+            if 0 <= allowed < len(values):
+                reason = f"{len(values)} values are more than <size nuser_{part}>, which is {allowed}"
+                raise element.error(reason, "user")
+        self.columns[f"{part}_user"].append(values or ())
 
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True

@@ -62,10 +62,13 @@ def compile_tree(tree: ModelTree) -> MjModel:
     Raises:
         MjcfError: the model breaks a rule; the message says where and what would be right.
     """
+    tree.inherited = {}
     try:
         return _compiled(tree)
     except (OverflowError, ZeroDivisionError) as error:
         raise MjcfError(f"a number of the model is too large or too small: {error}", tree.root.source) from error
+    finally:
+        tree.inherited = None
 
 
 def _compiled(tree: ModelTree) -> MjModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.nodes import Joint
+from cardan.compiler.nodes import Joint, unnamed
 from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.maths.pose import Vec3, compose
 from cardan.maths.quaternion import rot_vec_quat
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DOFS: dict[str, int] = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
 _LARGEST_DOFS = 6
+_SCALAR = frozenset(("slide", "hinge"))
 _FREE: dict[str, Any] = {**JOINT_ROW.defaults, "type": "free", "limited": "false"}
 
 
@@ -53,16 +54,8 @@ def add_joints(build: Build) -> None:
             _add_joint(build, body, placed[0], kind)
         if body.joints:
             _check_together(body)
-    if kinds:
-        _put_kinds(build, kinds)
-
-
-def _put_kinds(build: Build, kinds: list[_Kind]) -> None:
-    """Fill the columns of what joints have from their kinds: a list at once costs less than row after row."""
-    for field in kinds[0].joint:
-        build.columns[field] = [kind.joint[field] for kind in kinds]
-    for field in kinds[0].dof:
-        build.columns[field] = [kind.dof[field] for kind in kinds for _ in range(DOFS[kind.type])]
+    build.put_alike([kind.joint for kind in kinds])
+    build.put_alike([row for kind in kinds for row in [kind.dof] * DOFS[kind.type]])
 
 
 def _kind_of(build: Build, placed: Placed) -> _Kind:
@@ -70,8 +63,7 @@ def _kind_of(build: Build, placed: Placed) -> _Kind:
     element, frames = placed
     if frames:
         return _kind(build, placed)
-    given = tuple(item for item in element.attributes.items() if item[0] != "name")
-    key = element.row, id(element.default_class), given
+    key = element.row, id(element.default_class), unnamed(element)
     kind = build.joint_kinds.get(key)
     if kind is None:
         kind = build.joint_kinds[key] = _kind(build, placed)
@@ -116,6 +108,8 @@ def _kind(build: Build, placed: Placed) -> _Kind:
 def _check_together(body: Body) -> None:
     """At most six degrees of freedom, nothing beside a free joint, no rotation after a ball."""
     types = [joint.type for joint in body.joints]
+    if len(types) <= _LARGEST_DOFS and _SCALAR.issuperset(types):
+        return
     if "free" in types:
         if body.parent is None or body.parent.id:
             raise body.element.error("a free joint may stand only in a child of the world body")
@@ -148,7 +142,7 @@ def _add_joint(build: Build, body: Body, element: Element, kind: _Kind) -> None:
 def _force_limited(build: Build, element: Element, word: str, values: dict[str, Any]) -> bool:
     """Whether the total actuator force is limited: only forces of scalar joints can be."""
     limited, bounds = values["actuatorfrclimited"], values["actuatorfrcrange"]
-    scalar = word in ("slide", "hinge")
+    scalar = word in _SCALAR
     asked = build.is_limited(element, limited, bounds, "actuatorfrcrange", "actuatorfrclimited", ordered=scalar)
     return asked and scalar
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.maths.pose import Quat, Vec3
 
@@ -11,6 +11,16 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
+
+
+def unnamed(element: Element, *others: str) -> tuple[tuple[str, Any], ...]:
+    """The explicit attributes of an element but for its name and others: what elements that are alike share."""
+    given = element.attributes
+    if "name" in given or others:
+        given = given.copy()
+        for name in ("name", *others):
+            given.pop(name, None)
+    return tuple(given.items())
 
 
 @dataclass(slots=True)
@@ -35,8 +45,7 @@ class Geom:
         return bool(self.contype or self.conaffinity)
 
 
-@dataclass(slots=True)
-class Joint:
+class Joint(NamedTuple):
     """What a joint means for its body: type word, pose in the body, address."""
 
     id: int
@@ -68,6 +77,12 @@ class Body:
     geoms: list[Geom] = field(default_factory=list)
     content: dict[str, list[Placed]] = field(default_factory=dict)
 
+    @property
+    def dofnum(self) -> int:
+        """Number of its degrees of freedom: those of its joints follow one another."""
+        joints = self.joints
+        return joints[-1].dofadr + joints[-1].dofnum - joints[0].dofadr if joints else 0
+
     def sort_content(self) -> list[Placed]:
         """Note what belongs to the body by kind; return its child bodies."""
         return self._sort(self.element, ())
@@ -81,8 +96,12 @@ class Body:
     def _sort(self, element: Element, around: tuple[Element, ...]) -> list[Placed]:
         """Note the content of an element, which stands in frames of this body; return its child bodies."""
         children: list[Placed] = []
-        for part, frames in element.content():
-            placed = (part, (*around, *frames))
+        if any(part.row.tag == "frame" for part in element.children):
+            inside = [(part, (*around, *frames)) for part, frames in element.content()]
+        else:
+            inside = [(part, around) for part in element.children]
+        for placed in inside:
+            part = placed[0]
             tag = part.row.tag
             if tag == "body":
                 children.append(placed)

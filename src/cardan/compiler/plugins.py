@@ -99,7 +99,8 @@ def plugin_id(build: Build, element: Element, capability: str) -> int:
 
 def _wanted(build: Build, element: Element) -> Instance:
     """The named instance, or a new one."""
-    name, plugin = element["instance"], element["plugin"]
+    values = element.resolved() if element.row.entry else element.attributes
+    name, plugin = values.get("instance"), values.get("plugin")
     if name:
         found = build.instances.get(name) or _enter_macro(build, name)
         if plugin and plugin != found.plugin.name:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.geoms import check_condim
+from cardan.compiler.nodes import unnamed
 from cardan.enums import mjtEq
 from cardan.spec.schema.keywords import JOINT
 
@@ -113,14 +114,12 @@ def add_equalities(build: Build) -> None:
         rows += _ROWS[tag]
         objects1.append(obj1)
         objects2.append(obj2)
-        others = tuple(item for item in given.items() if item[0] not in ("name", first, second))
-        key = element.row, id(element.default_class), others
+        key = element.row, id(element.default_class), unnamed(element, first, second)
         if key not in known:
             known[key] = _equality(element)
         kinds.append(known[key])
     build.sizes["nemax"] = rows
-    for field in kinds[0] if kinds else ():
-        build.columns[field] = [kind[field] for kind in kinds]
+    build.put_alike(kinds)
 
 
 def _equality(element: Element) -> dict[str, Any]:

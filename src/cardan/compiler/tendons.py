@@ -6,12 +6,14 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cardan.compiler.nodes import unnamed
 from cardan.enums import mjtGeom, mjtWrap
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
+_JOINT, _SITE = int(mjtWrap.mjWRAP_JOINT), int(mjtWrap.mjWRAP_SITE)
 # obstacles by the type of their geom
 _OBSTACLES: dict[int, int] = {
     int(mjtGeom.mjGEOM_SPHERE): int(mjtWrap.mjWRAP_SPHERE),
@@ -49,8 +51,7 @@ def add_tendons(build: Build) -> None:
         wraps += [_PARTS[part.row.tag](build, part) for part in element.children]
     columns = build.columns
     columns["tendon_adr"], columns["tendon_num"] = starts, [len(element.children) for element in elements]
-    for field in kinds[0].columns:
-        columns[field] = [kind.columns[field] for kind in kinds]
+    build.put_alike([kind.columns for kind in kinds])
     for number, field in enumerate(("wrap_type", "wrap_objid", "wrap_prm")):
         columns[field] = [wrap[number] for wrap in wraps]
 
@@ -61,11 +62,11 @@ Part = tuple[int, int, float]
 
 
 def _joint(build: Build, part: Element) -> Part:
-    return int(mjtWrap.mjWRAP_JOINT), build.ids["joint"][part.attributes["joint"]], part.attributes["coef"]
+    return _JOINT, build.ids["joint"][part.attributes["joint"]], part.attributes["coef"]
 
 
 def _site(build: Build, part: Element) -> Part:
-    return int(mjtWrap.mjWRAP_SITE), build.ids["site"][part.attributes["site"]], 0.0
+    return _SITE, build.ids["site"][part.attributes["site"]], 0.0
 
 
 def _geom(build: Build, part: Element) -> Part:
@@ -118,8 +119,7 @@ def _check_branches(parts: list[Element], tags: list[str]) -> None:
 
 def _kind_of(build: Build, element: Element, known: dict[Any, Kind]) -> Kind:
     """What the attributes of a tendon mean, but for its name; those with the same attributes share it."""
-    given = tuple(item for item in element.attributes.items() if item[0] != "name")
-    key = element.row, id(element.default_class), given
+    key = element.row, id(element.default_class), unnamed(element)
     kind = known.get(key)
     if kind is None:
         kind = known[key] = _kind(build, element)

@@ -25,8 +25,7 @@ def put_topology(build: Build) -> None:
         if moves and treeid[parent] < 0:
             treeid[-1] = ntree
             ntree += 1
-        dofnum = sum(joint.dofnum for joint in body.joints)
-        lastdof.append(body.joints[0].dofadr + dofnum - 1 if moves else lastdof[parent])
+        lastdof.append(body.joints[0].dofadr + body.dofnum - 1 if moves else lastdof[parent])
     simple = [_simple(body, weldid) for body in bodies]
     build.columns.update(body_rootid=rootid, body_weldid=weldid, body_treeid=treeid, body_simple=simple)
     build.sizes["ntree"] = ntree
@@ -79,7 +78,7 @@ def _simple(body: Body, weldid: list[int]) -> int:
 
 def _body_dof_count(build: Build) -> int:
     """Number of pairs of a body and a degree of freedom above or below it in the tree (mjModel.nB)."""
-    own = [sum(joint.dofnum for joint in body.joints) for body in build.bodies]
+    own = [body.dofnum for body in build.bodies]
     above, below = list(own), list(own)
     for body in build.bodies[1:]:
         above[body.id] += above[body.parent.id] if body.parent else 0

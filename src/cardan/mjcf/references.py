@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.schema.keywords import OBJECT_KIND
@@ -43,31 +44,56 @@ def check_references(tree: ModelTree) -> None:
     discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
     entries = _doubtful(tree)
     for element in elements:
-        row = element.row
-        if not row.references or (element.parent and element.parent.row.tag in _NOT_CHECKED):
+        row, given = element.row, element.attributes
+        if not row.references:
+            continue
+        plan = _plan(row)
+        inherits = row.entry in entries
+        if (not inherits and plan.mentioned.isdisjoint(given)) or _is_apart(element):
             continue
         # default classes first, since other values come from them
-        if "class" in element.attributes or "childclass" in element.attributes:
+        if "class" in given or "childclass" in given:
             _check_classes(element)
-        plan = _plan(row)
-        if row.entry in entries:
+        if inherits:
             _check_element(element, plan, _inherited(element), discarded)
-        elif not plan.names.isdisjoint(element.attributes):
+        elif not _is_fine(tree, plan, given):
             _check_element(element, plan, {}, discarded)
 
 
+def _is_apart(element: Element) -> bool:
+    """Whether an element stands in a section that isn't checked."""
+    return element.parent is not None and element.parent.row.tag in _NOT_CHECKED
+
+
 class _Plan(NamedTuple):
-    """The references of a row but those to default classes, and their names."""
+    """The references of a row.
+
+    Attributes:
+        rows: those to others than default classes.
+        kinds: name and kind of each of them.
+        mentioned: names of the attributes without which there is nothing to check.
+    """
 
     rows: tuple[Attribute, ...]
-    names: frozenset[str]
+    kinds: tuple[tuple[str, str], ...]
+    mentioned: frozenset[str]
 
 
 @cache
 def _plan(row: ElementRow) -> _Plan:
     """The plan of a row."""
     rows = tuple(reference for reference in row.references if reference.kind != "default")
-    return _Plan(rows, frozenset(reference.name for reference in rows))
+    kinds = tuple((reference.name, reference.kind or "") for reference in rows)
+    return _Plan(rows, kinds, frozenset(("class", "childclass", *(reference.name for reference in rows))))
+
+
+def _is_fine(tree: ModelTree, plan: _Plan, given: Mapping[str, Any]) -> bool:
+    """Whether all references among the attributes are surely right: the usual case, which needs no closer look."""
+    for name, kind in plan.kinds:
+        referred = given.get(name)
+        if referred is not None and referred not in tree.names(kind):
+            return False
+    return True
 
 
 def _doubtful(tree: ModelTree) -> set[str]:

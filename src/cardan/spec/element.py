@@ -125,10 +125,20 @@ class Element:
         nearest enclosing body that has one, else the global class. A body does not take the childclass of a frame
         around it.
         """
-        defaults = self.tree.defaults
+        tree = self.tree
         own = self.attributes.get("class")
         if own:
-            return defaults[own]
+            return tree.defaults[own]
+        if tree.inherited is None:
+            return self._inherited_class()
+        found = tree.inherited.get(self.parent)
+        if found is None:
+            found = tree.inherited[self.parent] = self._inherited_class()
+        return found
+
+    def _inherited_class(self) -> DefaultClass:
+        """The default class in force where the element stands."""
+        defaults = self.tree.defaults
         around, skip_frames = self.parent, False
         while around is not None:
             tag = around.row.tag

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cardan.errors import MjcfError
 from cardan.spec.asset_names import file_base
-from cardan.spec.defaults import Defaults
+from cardan.spec.defaults import DefaultClass, Defaults
 from cardan.spec.element import Element
 from cardan.spec.schema.language import SCHEMA, entry_element
 from cardan.spec.schema.rows import Attribute, ElementRow
@@ -26,6 +26,8 @@ class ModelTree:
     Attributes:
         macro_instances: names of the plugin instances that composites and flexcomps made. In the model they stand where
             their bodies do, not where the section ``extension`` has them.
+        inherited: while nobody changes the tree, the default class of elements inside an element that name none, as far
+            as it was found; None else.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class ModelTree:
         self.root = Element(SCHEMA, self)
         self.defaults = Defaults()
         self.macro_instances: set[str] = set()
+        self.inherited: dict[Element | None, DefaultClass] | None = None
         self._sections: dict[str, Element] = {}
         self._names: dict[str, dict[str, Element]] | None = None
         for tag, row in SCHEMA.children.items():
@@ -63,8 +66,11 @@ class ModelTree:
         looks at all of it several times.
         """
         del self.root.tree
-        for element in self.root.descendants():
-            del element.parent, element.tree
+        level = self.root.children
+        while level:
+            for element in level:
+                del element.parent, element.tree
+            level = [child for element in level for child in element.children]
         for cls in self.defaults:
             cls.parent = None
 
@@ -154,13 +160,14 @@ class ModelTree:
         """The named elements among these, by kind and name."""
         found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         for element in elements:
-            name = element.attributes.get("name")
+            kind = element.row.kind
+            name = element.attributes.get("name") if kind is not None else None
             if not name:
                 continue
-            kind = element.row.kind
-            if kind is None:
-                continue
-            first = found.setdefault(kind, {}).setdefault(name, element)
+            of_kind = found.get(kind)
+            if of_kind is None:
+                of_kind = found[kind] = {}
+            first = of_kind.setdefault(name, element)
             if first is not element:
                 where = f", first in line {first.line}" if first.line is not None else ""
                 taken = " (the world body has it)" if first is self.worldbody else where
