@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from cardan.errors import MjcfError, suggestion
 from cardan.spec.schema.keywords import OBJECT_KIND
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 # sections whose names are not objects of the model; a class is checked through the elements that use it
 _NOT_CHECKED = ("default",)
-# plan of objects that compiler discardvisual drops, so that nobody misses them
+# kinds of objects that compiler discardvisual drops, so that nobody misses them
 _DISCARDED = ("material",)
 
 
@@ -40,60 +39,57 @@ def referred_kind(element: Element, row: Attribute) -> str:
 
 def check_references(tree: ModelTree) -> None:
     """Check names and references of a whole tree. Raises MjcfError for a repeated name or an unknown one."""
+    if not _all_fine(tree):
+        _check_each(tree)
+
+
+def _all_fine(tree: ModelTree) -> bool:
+    """Whether names and references are surely right: the usual case, in which elements of a row are seen at once."""
+    rows = tree.by_row()
+    if not tree.take_names(rows) or _doubtful(tree):
+        return False
+    for row, elements in rows.items():
+        for reference in () if row.is_entry else row.references:
+            kind, name = reference.kind or "", reference.name
+            if kind.startswith("@"):
+                if not all(_is_there(tree, element, name, kind[1:]) for element in elements):
+                    return False
+                continue
+            referred = {element.attributes.get(name) for element in elements}
+            referred.discard(None)
+            known = tree.defaults if kind == "default" else tree.names(kind)
+            if not all(word in known for word in referred):
+                return False
+    return True
+
+
+def _is_there(tree: ModelTree, element: Element, name: str, holder: str) -> bool:
+    """Whether the object of an attribute whose kind another one holds is there, if it is given."""
+    referred = element.attributes.get(name)
+    kind = OBJECT_KIND.get(element.attributes.get(holder) or "")
+    return referred is None or (kind is not None and referred in tree.names(kind))
+
+
+def _check_each(tree: ModelTree) -> None:
+    """Check one element after the other, so that the first mistake of the text is the one that is told."""
     elements = tree.named()
     discarded = _DISCARDED if tree.section("compiler")["discardvisual"] else ()
     entries = _doubtful(tree)
     for element in elements:
-        row, given = element.row, element.attributes
-        if not row.references:
-            continue
-        plan = _plan(row)
-        inherits = row.entry in entries
-        if (not inherits and plan.mentioned.isdisjoint(given)) or _is_apart(element):
+        row = element.row
+        if not row.references or (element.parent and element.parent.row.tag in _NOT_CHECKED):
             continue
         # default classes first, since other values come from them
-        if "class" in given or "childclass" in given:
+        if "class" in element.attributes or "childclass" in element.attributes:
             _check_classes(element)
-        if inherits:
-            _check_element(element, plan, _inherited(element), discarded)
-        elif not _is_fine(tree, plan, given):
-            _check_element(element, plan, {}, discarded)
-
-
-def _is_apart(element: Element) -> bool:
-    """Whether an element stands in a section that isn't checked."""
-    return element.parent is not None and element.parent.row.tag in _NOT_CHECKED
-
-
-class _Plan(NamedTuple):
-    """The references of a row.
-
-    Attributes:
-        rows: those to others than default classes.
-        kinds: name and kind of each of them.
-        mentioned: names of the attributes without which there is nothing to check.
-    """
-
-    rows: tuple[Attribute, ...]
-    kinds: tuple[tuple[str, str], ...]
-    mentioned: frozenset[str]
+        inherited = _inherited(element) if row.entry in entries else {}
+        _check_element(element, _plan(row), inherited, discarded)
 
 
 @cache
-def _plan(row: ElementRow) -> _Plan:
-    """The plan of a row."""
-    rows = tuple(reference for reference in row.references if reference.kind != "default")
-    kinds = tuple((reference.name, reference.kind or "") for reference in rows)
-    return _Plan(rows, kinds, frozenset(("class", "childclass", *(reference.name for reference in rows))))
-
-
-def _is_fine(tree: ModelTree, plan: _Plan, given: Mapping[str, Any]) -> bool:
-    """Whether all references among the attributes are surely right: the usual case, which needs no closer look."""
-    for name, kind in plan.kinds:
-        referred = given.get(name)
-        if referred is not None and referred not in tree.names(kind):
-            return False
-    return True
+def _plan(row: ElementRow) -> tuple[Attribute, ...]:
+    """The references of a row but those to default classes."""
+    return tuple(reference for reference in row.references if reference.kind != "default")
 
 
 def _doubtful(tree: ModelTree) -> set[str]:
@@ -102,18 +98,20 @@ def _doubtful(tree: ModelTree) -> set[str]:
         entry
         for cls in tree.defaults
         for entry, values in cls.entries.items()
-        for reference in _plan(entry_element(entry)).rows
+        for reference in _plan(entry_element(entry))
         if values.get(reference.name) and tree.find(reference.kind or "", values[reference.name]) is None
     }
 
 
-def _check_element(element: Element, plan: _Plan, inherited: dict[str, str], discarded: tuple[str, ...]) -> None:
-    """Check the references of one element, but for those to plan of objects that are ``discarded``.
+def _check_element(
+    element: Element, plan: tuple[Attribute, ...], inherited: dict[str, str], discarded: tuple[str, ...]
+) -> None:
+    """Check the references of one element, but for those to kinds of objects that are ``discarded``.
 
     ``inherited`` are values of its default class.
     """
     given, row = element.attributes, element.row
-    for reference in plan.rows:
+    for reference in plan:
         name = given.get(reference.name)
         if reference.kind in discarded:
             continue

@@ -75,10 +75,10 @@ def columns(rows: list[list[int]]) -> np.ndarray:
     return as_table([column for row in rows for column in row])
 
 
-def dof_chain(m: Any, dof: int) -> list[int]:
-    """The dof and its ancestors, towards the root."""
+def dof_chain(parents: list[int], dof: int) -> list[int]:
+    """The dof and its ancestors, towards the root; ``parents`` are those of all dofs."""
     chain = []
     while dof >= 0:
         chain.append(dof)
-        dof = int(m.dof_parentid[dof])
+        dof = parents[dof]
     return chain

@@ -28,8 +28,8 @@ Chains = Callable[[int], frozenset[int]]
 @once
 def _chains(m: Any) -> Chains:
     """What tells the dofs that move a body."""
-    last = derived(m, "body_lastdof")
-    return cache(lambda body: frozenset(dof_chain(m, int(last[body]))))
+    last, parents = derived(m, "body_lastdof").tolist(), m.dof_parentid.tolist()
+    return cache(lambda body: frozenset(dof_chain(parents, last[body])))
 
 
 @once
@@ -63,11 +63,9 @@ def _tendon_rows(m: Any, shared: bool = False) -> list[list[int]]:
         if len(path) and types[path[0]] == JOINT:
             rows.append(_joint_dofs(m, path))
             continue
-        dofs: set[int] = set()
-        for a, b in pairwise(bodies[path.start : path.stop]):
-            if a != b and a >= 0 and b >= 0:
-                dofs |= chains(a) | chains(b) if shared else chains(a) ^ chains(b)
-        rows.append(sorted(dofs))
+        steps = [(a, b) for a, b in pairwise(bodies[path.start : path.stop]) if a != b and a >= 0 and b >= 0]
+        row = [chains(a) | chains(b) if shared else chains(a) ^ chains(b) for a, b in steps]
+        rows.append(sorted(row[0] if len(row) == 1 else set().union(*row)))
     return rows
 
 

@@ -22,7 +22,7 @@ GLOBAL_CLASS = "main"
 class DefaultClass:
     """One default class: ``entries[entry][attribute]`` holds what is set by it or inherited from its ``parent``."""
 
-    __slots__ = ("_bases", "children", "entries", "name", "parent")
+    __slots__ = ("_bases", "_changes", "children", "entries", "name", "parent")
 
     def __init__(self, name: str, parent: DefaultClass | None = None) -> None:
         self.name = name
@@ -30,6 +30,7 @@ class DefaultClass:
         self.children: list[DefaultClass] = []
         self.entries: dict[str, dict[str, Any]] = {k: dict(v) for k, v in parent.entries.items()} if parent else {}
         self._bases: dict[ElementRow, dict[str, Any]] = {}
+        self._changes: dict[ElementRow, list[str]] = {}
         if parent is not None:
             parent.children.append(self)
 
@@ -46,7 +47,7 @@ class DefaultClass:
                 own.update(given)
             else:
                 own |= given_over({**row.defaults, **own}, given, row.partial)
-        self._bases.clear()
+        self._forget()
 
     def _set_actuator(self, row: ElementRow, given: Mapping[str, Any]) -> None:
         """Set what an actuator of this row and with these attributes is in the general form."""
@@ -60,7 +61,12 @@ class DefaultClass:
     def remove(self, entry: str, name: str) -> None:
         """Forget what the class sets or inherits for an attribute of one entry."""
         self.entries.get(entry, {}).pop(name, None)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what was derived from the values."""
         self._bases.clear()
+        self._changes.clear()
 
     def names_inside(self) -> set[str]:
         """Names of this class and of those inside it."""
@@ -69,7 +75,7 @@ class DefaultClass:
     def copy_entries(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
         """Take over the values of another class in place of the own ones."""
         self.entries = {entry: dict(values) for entry, values in entries.items()}
-        self._bases.clear()
+        self._forget()
 
     def base(self, row: ElementRow) -> dict[str, Any]:
         """Values of every attribute of an element of this class that sets none itself. Do not change the dict."""
@@ -79,9 +85,15 @@ class DefaultClass:
         return base
 
     def changes(self, row: ElementRow) -> list[str]:
-        """Attributes of an element of this class that have other values than the language's when it sets none."""
-        own = self.entries.get(row.entry or "", {})
-        return [name for name, value in own.items() if value != row.defaults.get(name)]
+        """Attributes of an element of this class that have other values than the language's when it sets none.
+
+        Do not change the list.
+        """
+        changes = self._changes.get(row)
+        if changes is None:
+            own = self.entries.get(row.entry or "", {})
+            changes = self._changes[row] = [name for name, value in own.items() if value != row.defaults.get(name)]
+        return changes
 
 
 class Defaults:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 from cardan.errors import MjcfError
@@ -151,6 +153,31 @@ class ModelTree:
         elements = self.root.descendants()
         self._names = self._collect_names(elements)
         return elements
+
+    def by_row(self) -> dict[ElementRow, list[Element]]:
+        """All elements by their rows, in no particular order."""
+        found: defaultdict[ElementRow, list[Element]] = defaultdict(list)
+        level = self.root.children
+        while level:
+            for element in level:
+                found[element.row].append(element)
+            level = [child for element in level for child in element.children]
+        return found
+
+    def take_names(self, rows: Mapping[ElementRow, list[Element]]) -> bool:
+        """Learn the names of all elements, which are given by their rows; False if two of one kind share a name."""
+        names: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
+        for row, elements in rows.items():
+            if row.kind is None:
+                continue
+            named = [(name, element) for element in elements if (name := element.attributes.get("name"))]
+            of_kind = names.setdefault(row.kind, {})
+            count = len(of_kind) + len(named)
+            of_kind.update(named)
+            if len(of_kind) < count:
+                return False
+        self._names = names
+        return True
 
     def find(self, kind: str, name: str) -> Element | None:
         """The object of this kind and name, None when there is none."""

@@ -36,11 +36,15 @@ def _child(parent: Element, row: ElementRow, origin: Element, given: Mapping[str
 
 def _cover_class(element: Element, cls: DefaultClass) -> None:
     """Give the element the language's value of each attribute that the default class in force sets otherwise."""
-    row = element.row
+    row, given = element.row, element.attributes
     changed = cls.changes(row)
-    if changed:
-        plain = overlay(row.defaults, element.attributes, row.partial)
-        element.attributes.update({name: plain[name] for name in changed})
+    if not changed:
+        return
+    if row.partial.isdisjoint(given):
+        given.update({name: row.defaults[name] for name in changed if name not in given})
+    else:
+        plain = overlay(row.defaults, given, row.partial)
+        given.update({name: plain[name] for name in changed})
 
 
 class Builder:
@@ -100,8 +104,8 @@ class Builder:
 
     def relation(self, section: str, tag: str, origin: Element | None = None, **given: Any) -> Element:
         """An element at the end of a section: a tendon, an equality constraint, a skin, ..."""
-        around = self.macro.tree.section(section)
-        element = _child(around, around.row.children[tag], origin or self.macro, given)
+        around, origin = self.macro.tree.section(section), origin or self.macro
+        element = Element(around.row.children[tag], around.tree, around, given, origin.source, origin.line)
         around.children.append(element)
         if element.row.entry in self._set_entries:
             _cover_class(element, element.default_class)
@@ -110,6 +114,6 @@ class Builder:
     def site_tendon(self, name: str, sites: tuple[str, ...], given: Mapping[str, Any], origin: Element) -> Element:
         """A spatial tendon through sites."""
         tendon = self.relation("tendon", "spatial", origin, name=name, **given)
-        row = tendon.row.children["site"]
-        tendon.children += [_child(tendon, row, origin, {"site": site}) for site in sites]
+        row, tree, source, line = tendon.row.children["site"], tendon.tree, origin.source, origin.line
+        tendon.children = [Element(row, tree, tendon, {"site": site}, source, line) for site in sites]
         return tendon

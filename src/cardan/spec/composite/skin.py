@@ -27,6 +27,7 @@ Face = tuple[int, int, int]
 _CUBICS = ((1.0, 0.0, -3.0, 2.0), (0.0, 0.0, 3.0, -2.0), (0.0, 1.0, -2.0, 1.0), (0.0, 0.0, -1.0, 1.0))
 _MONOMIALS = tuple((i, j) for i in range(4) for j in range(4))
 _REACH = 4  # points of a line on which a cubic between two of them depends
+_BITS = 4  # of the number of a point among those around a cell, _REACH * _REACH
 # cubics along the rows and the columns for each share: values, slopes along either, and twists at the corners
 _SHARES = tuple(
     (i + u, j + v) for i, j in ((0, 0), (2, 0), (0, 2), (2, 2)) for u, v in ((0, 0), (1, 0), (0, 1), (1, 1))
@@ -175,14 +176,16 @@ def _sheet_influences(rows: int, columns: int, parts: int) -> list[Influence]:
     _, example, kind = np.unique(kinds, return_index=True, return_inverse=True)
     step = 1.0 / parts
     shares = _hermite(i[example] * step, j[example] * step)
-    weights = _cell_weights(row[example], column[example], rows, columns, shares)[kind]
-    place, bone_of = np.nonzero(weights)
+    weights = _cell_weights(row[example], column[example], rows, columns, shares)
+    places = np.flatnonzero((weights != 0.0)[kind])
+    place, bone_of = places >> _BITS, places & (_REACH * _REACH - 1)
     around = np.arange(-1, _REACH - 1)
     bone = (row * columns + column)[place] + (around[:, None] * columns + around).ravel()[bone_of]
-    order = np.argsort(bone, kind="stable")
+    # small integers are sorted in a time that grows with their number alone
+    order = np.argsort(bone.astype(np.min_scalar_type(rows * columns)), kind="stable")
     moved = np.repeat(vertex[place[order]], 2)
     moved[1::2] += ((rows - 1) * parts + 1) * fine_columns  # those of the back
-    vertices, shared = _flat("i", moved), _flat("d", np.repeat(weights[place, bone_of][order], 2))
+    vertices, shared = _flat("i", moved), _flat("d", np.repeat(weights[kind[place], bone_of][order], 2))
     ends = (2 * np.cumsum(np.bincount(bone, minlength=rows * columns))).tolist()
     return [Influence(vertices[start:end], shared[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
