@@ -155,13 +155,10 @@ class ModelTree:
         return elements
 
     def by_row(self) -> dict[ElementRow, list[Element]]:
-        """All elements by their rows, in no particular order."""
+        """All elements by their rows, those of a row depth first."""
         found: defaultdict[ElementRow, list[Element]] = defaultdict(list)
-        level = self.root.children
-        while level:
-            for element in level:
-                found[element.row].append(element)
-            level = [child for element in level for child in element.children]
+        for element in self.root.descendants():
+            found[element.row].append(element)
         return found
 
     def take_names(self, rows: Mapping[ElementRow, list[Element]]) -> bool:
