@@ -14,6 +14,7 @@ from cardan.model.naming import NAME_FIELDS, SHORT_KINDS
 from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
+    from cardan.compiler.geoms import Like
     from cardan.compiler.meshes.mesh import Mesh
     from cardan.compiler.nodes import Body
     from cardan.compiler.plugins import Instance
@@ -50,6 +51,8 @@ class Build:
         plugin_names: name of the plugin of each instance.
         plugin_elements: element that each instance comes from.
         joint_kinds: what joints with the same attributes have in common (see `joints`).
+        last_geom, last_site: the geom and the site that were read last, for others like them (see `geoms`).
+        last_inertial: the element ``inertial`` that was read last, frames around it, and what it says.
         fuses: whether bodies without joints become frames of their parents.
         discarded: elements that the model leaves out.
     """
@@ -76,6 +79,9 @@ class Build:
         self.plugin_names: list[str] = []
         self.plugin_elements: list[Element] = []
         self.joint_kinds: dict[Any, Any] = {}
+        self.last_geom: Like | None = None
+        self.last_site: Like | None = None
+        self.last_inertial: tuple[Element, tuple[Element, ...], Any] | None = None
         self.fuses = False
         self.discarded: set[Element] = set()
 
@@ -100,12 +106,13 @@ class Build:
 
     def put_rows(self, kind: str) -> None:
         """Append the rows of a kind, as `put` does one after the other: a field at a time costs less."""
-        rows = self.rows.pop(kind, [])
-        for field in rows[0] if rows else ():
-            self.columns[field] += [row[field] for row in rows]
+        self.put_alike(self.rows.pop(kind, []))
 
     def put_alike(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Fill columns with rows of which many are one and the same dict: a field at a time, from those that differ."""
+        """Fill columns with rows of which some may be one and the same dict: a field at a time, from those that differ.
+
+        The columns hold nothing else.
+        """
         if not rows:
             return
         distinct = {id(row): row for row in rows}
@@ -140,12 +147,14 @@ class Build:
 
     def user(self, part: str, element: Element, values: Any) -> None:
         """Append the user values of an element; ``part`` is the field's first word (``body``, ``jnt``, ...)."""
-        if values:
-            allowed = self.size[f"nuser_{part}"]
-            if 0 <= allowed < len(values):
-                reason = f"{len(values)} values are more than <size nuser_{part}>, which is {allowed}"
-                raise element.error(reason, "user")
-        self.columns[f"{part}_user"].append(values or ())
+        self.columns[f"{part}_user"].append(self.checked_user(part, element, values) if values else ())
+
+    def checked_user(self, part: str, element: Element, values: Any) -> Any:
+        """The user values of an element. Raises MjcfError if there are more than the model allows."""
+        allowed = self.size[f"nuser_{part}"]
+        if values and 0 <= allowed < len(values):
+            raise element.error(f"{len(values)} values are more than <size nuser_{part}>, which is {allowed}", "user")
+        return values or ()
 
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.figures import Figure, figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
-from cardan.compiler.nodes import Geom
+from cardan.compiler.nodes import Geom, unnamed
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size
 from cardan.maths.pose import IDENTITY, Pose
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 _CONDIMS = (1, 3, 4, 6)
+_SPECIAL = (GEOM["plane"], GEOM["sdf"])
 _NO_FLUID = (0.0,) * 12
 
 
@@ -28,15 +29,47 @@ def check_condim(element: Element, condim: int) -> int:
     return condim
 
 
+class Like(NamedTuple):
+    """What a geom or site has in common with those that give the same attributes.
+
+    Attributes:
+        given: what tells whether another one is the same.
+        row: values of its columns.
+        user: its user values.
+        geom: of a geom, what it means for its body.
+    """
+
+    given: tuple[Any, ...]
+    row: dict[str, Any]
+    user: Any
+    geom: Geom | None = None
+
+
 def add_geoms(build: Build, body: Body) -> None:
-    """Enter the geoms of a body."""
+    """Enter the geoms of a body. Those of cloths and particles are like the geom before: these are read once."""
     for placed in body.content.get("geom", ()):
-        if not build.dropped(placed[0]):
-            build.rows["geom"].append(_geom(build, body, placed))
+        element, frames = placed
+        if build.dropped(element):
+            continue
+        given = (body.inertial is None, bool(body.id), frames, element.default_class, unnamed(element))
+        like = build.last_geom
+        if like is None or given != like.given or element.children:
+            geom, row, user = _geom(build, body, placed)
+            # what stands for an asset notes more than its row, a plane depends on the bodies around, some are warned of
+            plain = row["geom_dataid"] < 0 and row["geom_type"] not in _SPECIAL and not element.children
+            build.last_geom = Like(given, row, user, geom) if plain and geom.mass >= 0.0 else None
+        else:
+            assert like.geom is not None
+            geom, row, user = like.geom, like.row, like.user
+        number = build.enter("geom", element.name)
+        body.geoms.append(Geom(number, *geom[1:]))
+        build.rows["geom"].append(row)
+        build.columns["geom_bodyid"].append(body.id)
+        build.columns["geom_user"].append(user)
 
 
-def _geom(build: Build, body: Body, placed: Placed) -> dict[str, Any]:
-    """Enter one geom, and note what its body needs to know; its row."""
+def _geom(build: Build, body: Body, placed: Placed) -> tuple[Geom, dict[str, Any], Any]:
+    """What a geom means for its body (but for the geom's id), values of its columns, and user values."""
     element = placed[0]
     values = element.resolved()
     word = values["type"]
@@ -50,17 +83,14 @@ def _geom(build: Build, body: Body, placed: Placed) -> dict[str, Any]:
     found = figure(build, placed, values)
     mass, inertia = mass_and_inertia(element, values, found, _counts(build, body, values["group"]))
     geom = Geom(
-        build.enter("geom", element.name), values["group"], *found.pose, mass, inertia, found.centre, found.half,
+        -1, values["group"], *found.pose, mass, inertia, found.centre, found.half,
         values["contype"], values["conaffinity"], values["margin"],
     )  # fmt: skip
-    body.geoms.append(geom)
-    build.user("geom", element, values["user"])
-    return {
+    row = {
         "geom_type": GEOM[word],
         "geom_contype": values["contype"],
         "geom_conaffinity": values["conaffinity"],
         "geom_condim": check_condim(element, values["condim"]),
-        "geom_bodyid": body.id,
         "geom_dataid": found.dataid,
         "geom_group": values["group"],
         "geom_priority": values["priority"],
@@ -80,6 +110,7 @@ def _geom(build: Build, body: Body, placed: Placed) -> dict[str, Any]:
         "geom_matid": build.ids["material"].get(values["material"] or "", -1),
         "geom_rgba": values["rgba"],
     }
+    return geom, row, build.checked_user("geom", element, values["user"])
 
 
 def _fluid(element: Element, values: dict[str, Any], found: Figure) -> tuple[float, ...]:
@@ -111,11 +142,12 @@ def _chain(body: Body) -> list[Body]:
 def put_sameframes(build: Build, body: Body) -> None:
     """Whether geoms and sites share the frame of their body (1) or its inertial frame (2)."""
     inertial = (body.ipos, body.iquat)
-    build.columns["geom_sameframe"] += [_sameframe((geom.pos, geom.quat), inertial) for geom in body.geoms]
-    for number in range(len(body.content.get("site", ()))):
-        row = build.columns["site_of_body"][body.id] + number
-        pose = (build.columns["site_pos"][row], build.columns["site_quat"][row])
-        build.put(site_sameframe=_sameframe(pose, inertial))
+    columns = build.columns
+    columns["geom_sameframe"] += [_sameframe((geom.pos, geom.quat), inertial) for geom in body.geoms]
+    start = columns["site_of_body"][body.id]
+    for row in range(start, start + len(body.content.get("site", ()))):
+        pose = (columns["site_pos"][row], columns["site_quat"][row])
+        columns["site_sameframe"].append(_sameframe(pose, inertial))
 
 
 def _sameframe(pose: Pose, inertial: Pose) -> int:
@@ -124,23 +156,32 @@ def _sameframe(pose: Pose, inertial: Pose) -> int:
 
 
 def add_sites(build: Build, body: Body) -> None:
-    """Enter the sites of a body."""
-    build.put(site_of_body=build.count("site"))
+    """Enter the sites of a body. Those of cloths and particles are like the site before: these are read once."""
+    build.columns["site_of_body"].append(build.count("site"))
     for placed in body.content.get("site", ()):
-        element = placed[0]
-        values = element.resolved()
-        pose, size = placed_shape(build, placed, values)
-        check_size(element, values["type"], size)
+        element, frames = placed
+        given = (frames, element.default_class, unnamed(element))
+        if build.last_site is None or given != build.last_site.given:
+            build.last_site = Like(given, *_site(build, placed))
         build.enter("site", element.name)
-        row = {
-            "site_type": GEOM[values["type"]],
-            "site_bodyid": body.id,
-            "site_group": values["group"],
-            "site_size": size,
-            "site_pos": pose[0],
-            "site_quat": pose[1],
-            "site_matid": build.ids["material"].get(values["material"] or "", -1),
-            "site_rgba": values["rgba"],
-        }
-        build.rows["site"].append(row)
-        build.user("site", element, values["user"])
+        build.rows["site"].append(build.last_site.row)
+        build.columns["site_bodyid"].append(body.id)
+        build.columns["site_user"].append(build.last_site.user)
+
+
+def _site(build: Build, placed: Placed) -> tuple[dict[str, Any], Any]:
+    """Values of a site's columns, and user values."""
+    element = placed[0]
+    values = element.resolved()
+    pose, size = placed_shape(build, placed, values)
+    check_size(element, values["type"], size)
+    row = {
+        "site_type": GEOM[values["type"]],
+        "site_group": values["group"],
+        "site_size": size,
+        "site_pos": pose[0],
+        "site_quat": pose[1],
+        "site_matid": build.ids["material"].get(values["material"] or "", -1),
+        "site_rgba": values["rgba"],
+    }
+    return row, build.checked_user("site", element, values["user"])

@@ -45,9 +45,20 @@ def set_inertia(build: Build, body: Body) -> None:
 
 
 def _given_inertia(build: Build, body: Body) -> None:
-    """The element ``inertial``."""
+    """The element ``inertial``; that of bodies of a cloth is like the one before, and read once."""
     assert body.inertial is not None
     element, frames = body.inertial
+    last = build.last_inertial
+    if last is not None and element.attributes == last[0].attributes and frames == last[1]:
+        body.mass, body.inertia, body.ipos, body.iquat = last[2]
+        return
+    _read_inertia(build, body, element, frames)
+    if body.mass >= 0.0 and min(body.inertia) >= 0.0:  # of others there is a warning each
+        build.last_inertial = element, frames, (body.mass, body.inertia, body.ipos, body.iquat)
+
+
+def _read_inertia(build: Build, body: Body, element: Element, frames: tuple[Element, ...]) -> None:
+    """What an element ``inertial`` says."""
     values = element.resolved()
     body.mass = values["mass"]
     body.ipos, body.iquat = element_pose(build, element, values, frames)

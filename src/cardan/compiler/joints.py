@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.nodes import Joint, unnamed
@@ -15,9 +16,11 @@ from cardan.spec.schema.keywords import JOINT
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.compiler.nodes import Body, Placed
+    from cardan.spec.defaults import DefaultClass
     from cardan.spec.element import Element
 
 DOFS: dict[str, int] = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
+_POSITIONS: dict[str, int] = {"free": 7, "ball": 4, "slide": 1, "hinge": 1}
 _LARGEST_DOFS = 6
 _SCALAR = frozenset(("slide", "hinge"))
 _FREE: dict[str, Any] = {**JOINT_ROW.defaults, "type": "free", "limited": "false"}
@@ -44,18 +47,91 @@ class _Kind(NamedTuple):
     user: Any
 
 
+class _Set(NamedTuple):
+    """What the joints of a body have in common with those of others that give the same attributes.
+
+    Attributes:
+        given: what tells whether others are the same.
+        inherited: the default class in force in the body.
+        kinds: of each joint; user: its user values.
+        dofs, positions: first degree of freedom and first position of each, from those of the body on.
+        owner: for each degree of freedom, which of the joints it belongs to.
+        initial, rest: positions of all joints at first and of springs at rest; None where the body's pose tells.
+    """
+
+    given: list[Any]
+    inherited: DefaultClass
+    kinds: list[_Kind]
+    user: list[Any]
+    dofs: list[int]
+    positions: list[int]
+    owner: list[int]
+    initial: tuple[float, ...] | None
+    rest: tuple[float, ...] | None
+
+
 def add_joints(build: Build) -> None:
-    """Enter the joints of all bodies, and check that those of each fit together."""
+    """Enter the joints of all bodies, and check that those of each fit together.
+
+    Bodies of cloths and particles have the joints of the body before: these are read once.
+    """
     kinds: list[_Kind] = []
+    last: _Set | None = None
     for body in build.bodies:
-        for placed in body.content.get("joint", ()):
-            kind = _kind_of(build, placed)
-            kinds.append(kind)
-            _add_joint(build, body, placed[0], kind)
-        if body.joints:
-            _check_together(body)
+        placed = body.content.get("joint")
+        if not placed:
+            continue
+        given = [(element.row, frames, unnamed(element)) for element, frames in placed]
+        inherited = placed[0][0].default_class
+        if last is None or inherited is not last.inherited or given != last.given:
+            last = _set_of(build, placed, given, inherited)
+        _enter(build, body, placed, last)
+        _check_together(body)
+        kinds += last.kinds
     build.put_alike([kind.joint for kind in kinds])
     build.put_alike([row for kind in kinds for row in [kind.dof] * DOFS[kind.type]])
+
+
+def _set_of(build: Build, placed: list[Placed], given: list[Any], inherited: DefaultClass) -> _Set:
+    """The joints of a body."""
+    kinds = [_kind_of(build, which) for which in placed]
+    widths = [DOFS[kind.type] for kind in kinds]
+    starts = [*accumulate(widths, initial=0)]
+    places = [*accumulate((_POSITIONS[kind.type] for kind in kinds), initial=0)]
+    initial = [kind.initial for kind in kinds if kind.initial is not None]
+    rest = [kind.rest for kind in kinds if kind.rest is not None]
+    return _Set(
+        given,
+        inherited,
+        kinds,
+        [build.checked_user("jnt", element, kind.user) for (element, _), kind in zip(placed, kinds, strict=True)],
+        starts[:-1],
+        places[:-1],
+        [number for number, width in enumerate(widths) for _ in range(width)],
+        (*chain.from_iterable(initial),) if len(initial) == len(kinds) else None,
+        (*chain.from_iterable(rest),) if len(rest) == len(kinds) else None,
+    )
+
+
+def _enter(build: Build, body: Body, placed: list[Placed], found: _Set) -> None:
+    """Enter the joints of a body: their ids and addresses, and initial positions."""
+    columns = build.columns
+    dofadr, qposadr = len(columns["dof_bodyid"]), len(columns["qpos0"])
+    ids = [build.enter("joint", element.name) for element, _ in placed]
+    first = ids[0]
+    columns["jnt_qposadr"] += [qposadr + start for start in found.positions]
+    columns["jnt_dofadr"] += [dofadr + start for start in found.dofs]
+    columns["jnt_bodyid"] += [body.id] * len(ids)
+    columns["jnt_user"] += found.user
+    columns["dof_bodyid"] += [body.id] * len(found.owner)
+    columns["dof_jntid"] += [first + number for number in found.owner]
+    place = (*body.pos, *body.quat)
+    columns["qpos0"] += place if found.initial is None else found.initial
+    columns["qpos_spring"] += place if found.rest is None else found.rest
+    body.joints = [
+        Joint(number, kind.type, kind.pos, kind.axis, dofadr + start, DOFS[kind.type])
+        for number, kind, start in zip(ids, found.kinds, found.dofs, strict=True)
+    ]
 
 
 def _kind_of(build: Build, placed: Placed) -> _Kind:
@@ -119,24 +195,6 @@ def _check_together(body: Body) -> None:
         raise body.element.error(f"more than {_LARGEST_DOFS} degrees of freedom in one body")
     if "ball" in types and {"ball", "hinge"} & set(types[types.index("ball") + 1 :]):
         raise body.element.error("a ball joint must not be followed by another rotation")
-
-
-def _add_joint(build: Build, body: Body, element: Element, kind: _Kind) -> None:
-    """One joint: its ids and addresses, and initial positions."""
-    columns = build.columns
-    dofnum = DOFS[kind.type]
-    number = build.enter("joint", element.name)
-    joint = Joint(number, kind.type, kind.pos, kind.axis, len(columns["dof_bodyid"]), dofnum)
-    body.joints.append(joint)
-    columns["jnt_qposadr"].append(len(columns["qpos0"]))
-    columns["jnt_dofadr"].append(joint.dofadr)
-    columns["jnt_bodyid"].append(body.id)
-    build.user("jnt", element, kind.user)
-    columns["dof_bodyid"] += [body.id] * dofnum
-    columns["dof_jntid"] += [number] * dofnum
-    place = (*body.pos, *body.quat)
-    columns["qpos0"].extend(place if kind.initial is None else kind.initial)
-    columns["qpos_spring"].extend(place if kind.rest is None else kind.rest)
 
 
 def _force_limited(build: Build, element: Element, word: str, values: dict[str, Any]) -> bool:

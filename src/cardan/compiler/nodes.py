@@ -23,8 +23,7 @@ def unnamed(element: Element, *others: str) -> tuple[tuple[str, Any], ...]:
     return tuple(given.items())
 
 
-@dataclass(slots=True)
-class Geom:
+class Geom(NamedTuple):
     """What a geom means for its body: shape, pose in the body, mass, bounds."""
 
     id: int

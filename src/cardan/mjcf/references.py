@@ -55,8 +55,7 @@ def _all_fine(tree: ModelTree) -> bool:
                 if not all(_is_there(tree, element, name, kind[1:]) for element in elements):
                     return False
                 continue
-            referred = {element.attributes.get(name) for element in elements}
-            referred.discard(None)
+            referred = {word for element in elements if (word := element.attributes.get(name)) is not None}
             known = tree.defaults if kind == "default" else tree.names(kind)
             if not all(word in known for word in referred):
                 return False

@@ -184,14 +184,13 @@ class ModelTree:
         """The named elements among these, by kind and name."""
         found: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
         for element in elements:
-            kind = element.row.kind
-            name = element.attributes.get("name") if kind is not None else None
+            name = element.attributes.get("name")
             if not name:
                 continue
-            of_kind = found.get(kind)
-            if of_kind is None:
-                of_kind = found[kind] = {}
-            first = of_kind.setdefault(name, element)
+            kind = element.row.kind
+            if kind is None:
+                continue
+            first = found.setdefault(kind, {}).setdefault(name, element)
             if first is not element:
                 where = f", first in line {first.line}" if first.line is not None else ""
                 taken = " (the world body has it)" if first is self.worldbody else where
