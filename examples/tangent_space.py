@@ -12,8 +12,10 @@ FREE, BALL = 0, 1
 def turns(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Rotation vectors (..., 3) from quaternions `a` to quaternions `b` (..., 4), in the frame of `a`."""
     real = (a * b).sum(axis=-1, keepdims=True)
-    vector = a[..., :1] * b[..., 1:] - b[..., :1] * a[..., 1:] - np.cross(a[..., 1:], b[..., 1:])
-    sine = np.linalg.norm(vector, axis=-1, keepdims=True)
+    w, x, y, z = np.moveaxis(a, -1, 0)
+    s, i, j, k = np.moveaxis(b, -1, 0)
+    vector = np.stack([w * i - s * x - y * k + z * j, w * j - s * y - z * i + x * k, w * k - s * z - x * j + y * i], -1)
+    sine = np.sqrt((vector * vector).sum(axis=-1, keepdims=True))
     angle = 2.0 * np.arctan2(sine, real)
     angle = np.where(angle > np.pi, angle - 2.0 * np.pi, angle)
     return vector * np.where(sine > 0.0, angle / np.where(sine > 0.0, sine, 1.0), 2.0)

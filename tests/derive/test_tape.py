@@ -222,12 +222,16 @@ def test_sensitivities_leave_nothing_behind() -> None:
     np.testing.assert_array_equal(tape.jacobians(sensors=True).A[0], A)
 
 
+def mixed(m: cardan.MjModel) -> dict[str, ArrayLike]:
+    """Numbers that change together."""
+    return {"body_mass[1]": 0.5, "body_inertia[1]": [0.1, 0.2, 0.3], "qvel": np.arange(m.nv), "ctrl": 2.0}
+
+
 def test_sensitivities_along_combinations() -> None:
     m = cardan.MjModel.from_xml_string(CHAIN)
     tape = cardan.record(m, moving(m), STEPS)
-    names: tuple[str, ...] = ("body_mass[1]", "body_inertia[1]", "qvel", "ctrl")
-    weights: tuple[ArrayLike, ...] = (0.5, [0.1, 0.2, 0.3], np.arange(m.nv), 2.0)
-    together = dict(zip(names, weights, strict=True))
+    together = mixed(m)
+    names = tuple(together)
     single, both = tape.sensitivities(names), tape.sensitivities({"all": together, "mass": {names[0]: 1.0}})
     for k in range(2):
         wanted = np.zeros(both["all"][k].shape)

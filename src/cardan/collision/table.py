@@ -104,12 +104,12 @@ def attach_colliders(m: MjModel, own: Own = MappingProxyType({})) -> None:
     Raises:
         ValueError: two geoms can collide, and there is no collision function for their types yet.
     """
-    table = m._memory.arrays["aux.collider"]
-    table[:] = empty_table(m)
+    table = empty_table(m)
     for first, second in own:
         table[first * NTYPES + second] = 0
     for types, geoms in _colliding_types(m):
-        _attach(m, types, geoms, own)
+        table[types[0] * NTYPES + types[1]] = _address(m, types, geoms, own)
+    m._memory.arrays["aux.collider"][:] = table  # at once: other threads may be stepping
 
 
 def attach_filter(m: MjModel, entry: Callable[..., Any] | int | None) -> None:
@@ -126,14 +126,16 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
         ValueError: there is no collision function for their types yet.
     """
     geom1, geom2 = (int(geom) for geom in d._memory.arrays["work.missing_geom"])
-    _attach(m, (int(m.geom_type[geom1]), int(m.geom_type[geom2])), (geom1, geom2), own)
+    types = int(m.geom_type[geom1]), int(m.geom_type[geom2])
+    m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = _address(m, types, (geom1, geom2), own)
 
 
-def _attach(m: MjModel, types: Types, geoms: tuple[int, int], own: Own) -> None:
+def _address(m: MjModel, types: Types, geoms: tuple[int, int], own: Own) -> int:
+    """Address of the collision function of two types, which the model keeps loaded."""
     found = own.get(types) or _stock(m, types, geoms)
     (address,) = [found] if isinstance(found, int) else m.references([found])
-    m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = address
     m._native_code[types] = address
+    return address
 
 
 def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:

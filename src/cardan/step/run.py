@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from cardan.enums.model import mjtEq
 from cardan.errors import FatalError
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
 from cardan.jit.front.form import HERE, Form
+from cardan.jit.memory.struct import WORDS, Shared, Struct, address_of
 from cardan.model.mjdata import ArenaHeld
 from cardan.model.tables import CAPACITIES
 from cardan.step.checks import settle_divergence
@@ -97,17 +99,26 @@ def settle(status: int, program: Program, m: Any, d: Any, repeat: int) -> None:
 @contextmanager
 def attached(d: Any, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
     """While a program runs: arrays in contiguous memory that its stages see under private names of `d`."""
-
-    def attach(values: Mapping[str, np.ndarray]) -> None:
-        for name, array in values.items():
-            d._memory.attach(name, array)
-        d.__dict__.pop("_view", None)
-
-    attach(arrays)
+    memory, names = d._memory, tuple(arrays)
+    slots, nothing = _nothing(memory.struct, names)
+    held = {name: np.ascontiguousarray(arrays[name], nothing.arrays[name].dtype) for name in names}
+    rows = [(address_of(array), len(array), array.size // max(len(array), 1)) for array in held.values()]
+    memory.share(Shared(held, slots, np.array(rows, np.int64).reshape(-1, WORDS)))
+    d.__dict__.pop("_view", None)
     try:
         yield
     finally:
-        attach({name: np.zeros(0, array.dtype) for name, array in arrays.items()})
+        memory.share(nothing)
+        d.__dict__.pop("_view", None)
+
+
+@cache
+def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared]:
+    """Numbers of the slots of some fields, and empty arrays for them."""
+    slots = np.array([struct.slot[name] for name in names], np.intp)
+    empty = {name: np.zeros(0, struct.by_name[name].numpy_dtype) for name in names}
+    rows = [(address_of(array), 0, 1) for array in empty.values()]
+    return slots, Shared(empty, slots, np.array(rows, np.int64).reshape(-1, WORDS))
 
 
 def _grow(capacity: str) -> Answer:
