@@ -15,6 +15,7 @@ from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_ELLIPTIC
 from cardan.solver.jacobian import DENSE_MAX
+from cardan.solver.panels import LEAST_PIVOT
 
 
 @kernel
@@ -82,7 +83,7 @@ def eliminate_dense(d: Data, n: int, i: int) -> int:
     """Eliminate dof `i` from the rows above it; returns the number of entries before the diagonal that aren't 0."""
     row = stack_array(DENSE_MAX)
     base = i * n
-    inverse = 1.0 / max(d.work.L[base + i], MINVAL)
+    inverse = 1.0 / max(d.work.L[base + i], LEAST_PIVOT * d.work.H[base + i], MINVAL)
     d.work.L[base + i] = inverse
     for k in range(i):
         row[k] = d.work.L[base + k]

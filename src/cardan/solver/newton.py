@@ -43,7 +43,7 @@ from cardan.solver.statistics import (
 WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 NEED_J = int(GROW_J)
 NEED_H = int(GROW_H)
-ROUNDING = 1e-15  # relative error of a cost, which is a sum of terms that aren't negative
+ROUNDING = 1.1e-15  # relative error of a cost, which is a sum of terms that aren't negative
 
 
 @stage

@@ -16,6 +16,9 @@ from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
 WIDTH = 8
+LEAST_PIVOT = 2e-15
+"""Smallest share of its diagonal element that a pivot of the Hessian can be. What elimination leaves below that is
+rounding, even below 0, and dividing by it makes a direction of any length (in single precision with stiff contacts)."""
 
 
 @kernel
@@ -61,8 +64,11 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
     """Compute rows `first` to `last` of the factor, a panel; ``panel`` is 0 before and after."""
     spread_inertia(m, d, island, first, last)
     spread_constraints(d, first, last)
+    least = stack_array(WIDTH)
+    for lane in range(last - first + 1):
+        least[lane] = LEAST_PIVOT * d.work.panel[first + lane, lane]
     reduce_panel(d, first, last)
-    eliminate_panel(d, first, last)
+    eliminate_panel(d, first, last, least)
     store_panel(d, first, last)
 
 
@@ -170,13 +176,13 @@ def load_factors(d: Data, i: int, adr: int, width: int, c: Any) -> None:
 
 
 @kernel
-def eliminate_panel(d: Data, first: int, last: int) -> None:
-    """Reduce the rows of ``panel`` by each other, from the last to the first."""
+def eliminate_panel(d: Data, first: int, last: int, least: Any) -> None:
+    """Reduce the rows of ``panel`` by each other, from the last to the first; pivots are at least `least`."""
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[last])
     before = int(d.work.L_nnz[last]) - (last - first + 1)  # columns before the panel's own
     for a in range(last - first, -1, -1):
-        inverse = 1.0 / max(d.work.panel[first + a, a], MINVAL)
+        inverse = 1.0 / max(d.work.panel[first + a, a], least[a], MINVAL)
         d.work.Ldiag_inv[first + a] = inverse
         for lane in range(WIDTH):
             c[lane] = 0.0

@@ -19,7 +19,7 @@ from cardan.jit import OK, kernel
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H
-from cardan.solver.panels import WIDTH, factor_panel, find_panels
+from cardan.solver.panels import LEAST_PIVOT, WIDTH, factor_panel, find_panels
 
 GROW = int(GROW_H)
 
@@ -183,8 +183,9 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
             factor_panel(m, d, island, first, j)
         else:
             spread_row(m, d, island, j)
+            least = LEAST_PIVOT * d.work.dense_row[j]
             reduce_row(d, j)
-            store_row(d, j)
+            store_row(d, j, least)
         j = first - 1
 
 
@@ -241,15 +242,15 @@ def reduce_row(d: Data, j: int) -> None:
 
 
 @kernel
-def store_row(d: Data, j: int) -> None:
-    """Move ``dense_row`` to row `j` of the factor, and leave it 0."""
+def store_row(d: Data, j: int, least: float) -> None:
+    """Move ``dense_row`` to row `j` of the factor, whose pivot is at least `least`, and leave it 0."""
     adr = int(d.work.L_adr[j])
     end = adr + int(d.work.L_nnz[j])
     for k in range(adr, end):
         column = d.work.L_col[k]
         d.work.L[k] = d.work.dense_row[column]
         d.work.dense_row[column] = 0.0
-    d.work.Ldiag_inv[j] = 1.0 / max(d.work.L[end - 1], MINVAL)
+    d.work.Ldiag_inv[j] = 1.0 / max(d.work.L[end - 1], least, MINVAL)
 
 
 @kernel

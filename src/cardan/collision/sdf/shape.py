@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 from cardan.collision.sdf.mesh_distance import mesh_entry
@@ -17,8 +18,10 @@ from cardan.jit import collider, exact, kernel
 from cardan.maths.vector import get3, set3
 from cardan.model.kernel_views import Data, Model
 
-STEP = 1e-8
-"""Step of the forward differences by which gradients are found, m (as the reference's shapes do)."""
+NEXT = 1.0 + 2.0**-52
+"""The number after 1 in double precision; in single precision, one a few roundings after 1 (`single_constant`)."""
+SHARE = 1e-16 * 2.0**52
+"""What part of the distance of `NEXT` from 1 the square of the step of differences is."""
 
 Box = tuple[float, float, float, float, float, float]
 
@@ -71,16 +74,27 @@ def _number(key: str, text: str, default: float) -> float:
         raise ValueError(f"attribute {key} must be a number, found {text!r}") from None
 
 
+@kernel
+def difference_step() -> float:
+    """Step of the forward differences by which gradients are found, m: the square root of the rounding of 1.
+
+    That is 1e-8 in double precision (as the reference's shapes have it), 5e-4 in single: a shorter one would leave
+    nothing but rounding of the difference, a longer one would go round corners.
+    """
+    return sqrt(SHARE * (NEXT - 1.0))
+
+
 def _differences(distance: Callable[[Any, Any], float]) -> Callable[[Any, Any], Any]:
     """The gradient of a distance by forward differences."""
 
     def gradient(p: Any, a: Any) -> Any:
         x, y, z = p
+        step = difference_step()
         here = distance(p, a)
         return (
-            (distance((x + STEP, y, z), a) - here) / STEP,
-            (distance((x, y + STEP, z), a) - here) / STEP,
-            (distance((x, y, z + STEP), a) - here) / STEP,
+            (distance((x + step, y, z), a) - here) / step,
+            (distance((x, y + step, z), a) - here) / step,
+            (distance((x, y, z + step), a) - here) / step,
         )
 
     return gradient
