@@ -78,11 +78,6 @@ def empty() -> cardan.MjModel:
     return cardan.MjModel.from_xml_string("<mujoco/>")
 
 
-def limited() -> cardan.MjModel:
-    """A model that limits its memory."""
-    return cardan.MjModel.from_xml_string("<mujoco><size memory='1M'/></mujoco>")
-
-
 Use = tuple[str, Callable[[], object], str]
 
 
@@ -97,11 +92,6 @@ def soft_derivatives() -> None:
 
 
 REFUSED: list[Use] = [
-    (
-        "on CUDA: a limit on memory",
-        lambda: cardan.Batch(limited(), 2, device="cuda"),
-        "a limit on memory (<size memory>)",
-    ),
     ("exact derivatives with flexes", soft_derivatives, "flexes"),
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()

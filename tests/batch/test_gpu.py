@@ -332,13 +332,27 @@ def test_single_precision(driver, model):
     on_gpu.close()
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_limits_on_memory_hold_for_each_world_alone(driver):
+    """Worlds with one contact and with two, with room for the rows of one, or for one contact."""
+    for memory in (4000, 1024):
+        m = cardan.MjModel.from_xml_string(XML.replace("<mujoco>", f'<mujoco><size memory="{memory}"/>'))
+        batches = Batch(m, 3, device="cuda"), Batch(m, 3, 1)
+        for batch in batches:
+            batch.qpos[1, 3:7] = 0.5**0.5, 0, 0.5**0.5, 0  # it lies on both balls
+            batch.step(2)
+        assert_same(*batches)
+        overflow = batches[1].overflow
+        assert (np.asarray(batches[0].overflow) == overflow).all()
+        assert overflow.astype(bool).tolist() == [memory == 1024, True, memory == 1024]
+        assert all(batches[0].data(i).maxuse_arena <= memory for i in range(3))
+        batches[0].close()
+
+
 def test_what_can_not_be_done_is_said(driver, model, monkeypatch):
     for device, words in (("cuda:7", "no GPU number 7"), ("cuda:x", "no device 'cuda:x'"), ("tpu", "'tpu'")):
         with pytest.raises((CudaError, ValueError), match=words):
             Batch(model, 2, device=device)
-    limited = cardan.MjModel.from_xml_string(XML.replace("<mujoco>", '<mujoco><size memory="1M"/>'))
-    with pytest.raises(ValueError, match="not supported on the GPU yet: a limit on memory"):
-        Batch(limited, 2, device="cuda")
     driver.total = 3 * 2**20
     with pytest.raises(GpuMemoryError, match=r"500 worlds were asked for, \d+ would fit"):
         Batch(model, 500, device="cuda")

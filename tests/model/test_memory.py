@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan.model.tables import bytes_of_one
 from cardan.step.report import SimulationWarning
 
 BALLS = "".join(f'<body pos="{0.3 * i} 0 .09"><freejoint/><geom size=".1"/></body>' for i in range(30))
@@ -24,6 +25,7 @@ def stepped(memory, steps=3):
 def test_without_a_limit_nothing_is_left_out():
     _, d = stepped("-1")
     assert d.ncon == 30
+    assert d.maxuse_arena == sum(getattr(d, name) * bytes_of_one(name) for name in ("ncon", "nefc", "nnzJ"))
     assert d.nefc == 1 + 30 * 4
     assert not np.any(d.warning.number)
 
@@ -38,6 +40,22 @@ def test_a_limit_holds_and_warns(memory):
     rows = d.warning.number[int(cardan.mjtWarning.mjWARN_CNSTRFULL)]
     assert full + rows > 0
     assert np.all(np.isfinite(d.qpos))
+
+
+@pytest.mark.filterwarnings("ignore:Too many contacts")
+@pytest.mark.filterwarnings("ignore:.*arena memory")
+def test_what_is_left_out_depends_on_what_is_used_alone():
+    """Memory that grew for a step before, or that another world needed, leaves no more room."""
+    m, d = stepped("10K", steps=1)
+    most = m.narena // bytes_of_one("ncon")
+    assert d.ncon == most < 30
+    assert d._memory.scalars["work.left_out"][0] == 30 - most
+    assert d.maxuse_arena <= m.narena
+    d.grow("ncon", 100)
+    cardan.mj_step(m, d)
+    assert d.ncon == most
+    cardan.mj_resetData(m, d)
+    assert d.maxuse_arena == 0
 
 
 def test_the_warning_says_what_to_raise():

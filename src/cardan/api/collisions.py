@@ -11,6 +11,7 @@ from cardan.model.fields_arena import MAX_CONDIM
 from cardan.model.mjdata import MjContact, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.pairing import NTYPES
+from cardan.model.tables import bytes_of_one
 from cardan.step.collision_hooks import put_contact
 from cardan.step.hooks import Hooks, hooks, hooks_of
 
@@ -86,8 +87,10 @@ def mj_addContact(m: MjModel, d: MjData, con: MjContact) -> int:
     if not 1 <= con.dim <= MAX_CONDIM:
         raise ValueError(f"mj_addContact: con.dim is {con.dim}; a contact has 1 (no friction), 3, 4 or 6 dimensions")
     values = {name: getattr(con, name) for name in d.contact.fields}
-    if d.ncon >= d._memory.sizes["ncon"] and not d.grow("ncon", d.ncon + 1):
+    if 0 < m.narena < (d.ncon + 1) * bytes_of_one("ncon"):
         return 1
+    if d.ncon >= d._memory.sizes["ncon"]:
+        d.grow("ncon", d.ncon + 1)
     d.ncon += 1
     for name, value in values.items():
         getattr(d.contact, name)[d.ncon - 1] = value

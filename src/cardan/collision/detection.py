@@ -19,9 +19,10 @@ from cardan.enums import mjtDisableBit, mjtWarning
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.pairing import NTYPES
-from cardan.model.tables import GROW_CANDIDATE, GROW_CON
+from cardan.model.tables import GROW_CANDIDATE, GROW_CON, bytes_of_one
 
 CONTACTFULL = int(mjtWarning.mjWARN_CONTACTFULL)
+CONTACT_BYTES = bytes_of_one("ncon")
 SINGLE = 2.0**-22
 """Twice the spacing of numbers in single precision, relative."""
 NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)
@@ -58,15 +59,20 @@ def just_touching(d: Data) -> bool:
 
 @kernel
 def take_room(m: Model, d: Data, found: int) -> int:
-    """How many of `found` contacts there is room for; fewer than 0 if there may be more room, which is asked for."""
+    """How many of `found` contacts there is room for; fewer than 0 if more memory is asked for.
+
+    Contacts that would take more than the user's limit on memory are left out, with a warning.
+    """
     first = d.ncon
-    if first + found > len(d.contact.dist):
-        if d.work.contacts_full == 0:
-            d.work.need = first + MAXCONPAIR
-            return -1
-        found = len(d.contact.dist) - first
+    if m.narena > 0 and (first + found) * CONTACT_BYTES > m.narena:
+        fitting = max(m.narena // CONTACT_BYTES - first, 0)
+        d.work.left_out = d.work.left_out + found - fitting
+        found = fitting
         d.warning.number[CONTACTFULL] += 1
         d.warning.lastinfo[CONTACTFULL] = first + found
+    if first + found > len(d.contact.dist):
+        d.work.need = first + max(found, MAXCONPAIR)
+        return -1
     return found
 
 

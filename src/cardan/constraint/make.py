@@ -15,6 +15,7 @@ from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.equality import make_equality
 from cardan.constraint.friction import make_friction, make_tendon_friction
 from cardan.constraint.limit import make_limit, make_tendon_limit
+from cardan.constraint.rows import arena_use
 from cardan.constraint.transpose import complete_sparse
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import OK, stage
@@ -38,9 +39,10 @@ def clear_constraint(m: Model, d: Data) -> int:
 
 @stage
 def record_use(m: Model, d: Data) -> int:
-    """Keep the largest numbers of contacts and rows since the last reset: maxuse_con, maxuse_efc."""
+    """Keep the most that was used since the last reset: maxuse_con, maxuse_efc, and maxuse_arena (bytes)."""
     d.maxuse_con = max(int(d.maxuse_con), int(d.ncon))
     d.maxuse_efc = max(int(d.maxuse_efc), int(d.nefc))
+    d.maxuse_arena = max(int(d.maxuse_arena), arena_use(d.ncon, d.nefc, d.nnzJ))
     return OK
 
 

@@ -11,12 +11,15 @@ from typing import Any
 
 from cardan.constraint.impedance import impedance, regularizer, stiffness_damping
 from cardan.dynamics.jacobian import is_sparse
+from cardan.enums.data import mjtWarning
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
-from cardan.model.tables import GROW_EFC, GROW_NNZJ
+from cardan.model.tables import GROW_EFC, GROW_NNZJ, bytes_of_one
 
 CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
+CNSTRFULL = int(mjtWarning.mjWARN_CNSTRFULL)
+CONTACT_BYTES, ROW_BYTES, ENTRY_BYTES = bytes_of_one("ncon"), bytes_of_one("nefc"), bytes_of_one("nnzJ")
 
 
 @kernel
@@ -35,6 +38,26 @@ def start_rows(m: Model, d: Data) -> int:
     else:
         d.nnzJ = start * m.nv
     return start
+
+
+@kernel
+def arena_use(ncon: int, nefc: int, nnz: int) -> int:
+    """Bytes of so many contacts, rows and elements of the Jacobian."""
+    return ncon * CONTACT_BYTES + nefc * ROW_BYTES + nnz * ENTRY_BYTES
+
+
+@kernel
+def do_without_rows(m: Model, d: Data) -> int:
+    """The user's limit on memory is reached: this step has no constraints, with a warning. Returns as `open_rows`.
+
+    The stage runs again, with nothing to enlarge (``work.need`` 0), and makes no rows (spec: modeling, memory).
+    """
+    d.ne, d.nf, d.nl, d.nefc, d.nnzJ = 0, 0, 0, 0, 0
+    d.work.rows_full = 1
+    d.warning.number[CNSTRFULL] += 1
+    d.warning.lastinfo[CNSTRFULL] = m.narena
+    d.work.need = 0
+    return -GROW_EFC
 
 
 @kernel
@@ -57,6 +80,8 @@ def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) ->
     row = int(d.nefc)
     start = int(d.nnzJ)
     entries = count * (nnz if sparse else int(m.nv))
+    if m.narena > 0 and arena_use(d.ncon, row + count, start + entries) > m.narena:
+        return do_without_rows(m, d)
     if row + count > len(d.efc_type):
         d.work.need = row + count
         return -GROW_EFC

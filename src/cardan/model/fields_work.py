@@ -187,7 +187,7 @@ WORK: tuple[Field, ...] = (
     Field("work.candidate", "i8", ("ncandidate", 3), "collision: pairs of geoms to check, and explicit pair or -1"),
     Field("work.arg_vec", "f8", ("nv",), "one vector of velocities or forces, for functions of the interface"),
     Field("work.statistics_used", "i8", (), "solver: entries of the statistics written since the last reset"),
-    Field("work.contacts_full", "i8", (), "whether the user's limit on memory leaves no room for more contacts"),
+    Field("work.left_out", "i8", (), "collision: contacts left out since the last reset, for the limit on memory"),
     Field("work.rows_full", "i8", (), "whether the user's limit on memory leaves no room for this step's rows"),
     Field("work.shape_type", "i8", (2,), "collision: geom types of the two shapes of a convex pair"),
     Field("work.shape_pos", "f8", (2, 3), "collision: their centres, global frame (with a prism, the field's)"),

@@ -1550,7 +1550,7 @@ class _Data_work:
     @property
     def arg_vec(self) -> _Reals1: ...
     statistics_used: int
-    contacts_full: int
+    left_out: int
     rows_full: int
     @property
     def shape_type(self) -> _Integers1: ...

@@ -14,7 +14,7 @@ from cardan.enums.data import mjtTimer
 from cardan.errors import FatalError
 from cardan.jit.binding.objects import CALL_IDENTITY, Native
 from cardan.jit.driver.program import Program
-from cardan.jit.memory.struct import StructMemory, layout_of
+from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
 from cardan.model.mjmodel import MjModel
@@ -23,7 +23,7 @@ from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import begin_instances, copy_instances
 from cardan.model.records import Record, RecordList
 from cardan.model.reset import start_data
-from cardan.model.tables import CAPACITIES, COUNTERS, DATA, SIZE_NAMES
+from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, SIZE_NAMES, bytes_of_one
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
 INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR": 0, "nsolution": 0}
@@ -34,7 +34,6 @@ SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
 mjNTIMER = int(mjtTimer.mjNTIMER)
 OTHER_BUFFERS = ("buffer_i8", "buffer_i4", "buffer_u1")
 """Of worlds side by side, integers stand apart (`cardan.jit.layout.lanes`); else all is in ``work.buffer``."""
-LIMITED = ("ncon", "nefc", "nnzJ")
 
 
 class MjContact(Record):
@@ -249,11 +248,10 @@ class MjData(Native, DataNames):
             self.__dict__["_view"] = InterpretedView(self._memory)
         return self.__dict__["_view"]
 
-    def grow(self, capacity: str, need: int) -> bool:
+    def grow(self, capacity: str, need: int) -> None:
         """Enlarge a capacity of the arena to hold `need` and a quarter more, and at least half as much again as now.
 
-        Returns:
-            Whether it was enlarged; a limit that the user set (``<size memory>``) holds for contacts and rows.
+        It isn't more than `need` if contacts or rows alone would then take what the user allows (``<size memory>``).
 
         Raises:
             ArenaHeld: a stage is using it (see `arena_held`).
@@ -261,15 +259,12 @@ class MjData(Native, DataNames):
         need, now = int(need), self._memory.sizes[capacity]
         size = max(need + need // 4, now + now // 2, 16)
         if capacity in LIMITED and self.model.narena > 0:
-            size = self._within_limit(capacity, size)
-            if size <= now:
-                return False
+            size = max(need, min(size, self.model.narena // bytes_of_one(capacity)))
         if self._arena_held:
             raise ArenaHeld(capacity, need)
         self._memory.grow(capacity, size)
         self.__dict__.pop("_view", None)
         self._show_memory()
-        return True
 
     @contextmanager
     def arena_held(self) -> Iterator[None]:
@@ -280,28 +275,11 @@ class MjData(Native, DataNames):
         finally:
             self.__dict__["_arena_held"] = before
 
-    def _within_limit(self, capacity: str, size: int) -> int:
-        """The size itself if the user's limit on memory allows it; if not, a smaller step, as far as there is room."""
-        arena, now = self._memory.arena, self._memory.sizes[capacity]
-        others = sum(arena[name].nbytes for name in LIMITED if name != capacity)
-        room = (self.model.narena - others) * now // arena[capacity].nbytes
-        size = size if size <= room else min(room, now + now // 2 + 1)
-        while size > now and others + self._nbytes(capacity, size) > self.model.narena:  # arrays are padded
-            size -= 1
-        return size
-
-    def _nbytes(self, capacity: str, size: int) -> int:
-        """Bytes of the arrays of a capacity, were it of this size."""
-        memory = self._memory
-        sizes = memory.sizes | {capacity: size}
-        return layout_of(memory.struct, memory.growable, capacity, sizes).nbytes
-
     def _show_memory(self) -> None:
-        """Write the sizes of the memory to the public fields `nbuffer`, `narena` and `maxuse_arena`, in bytes."""
+        """Write the sizes of the memory to the public fields `nbuffer` and `narena`, in bytes."""
         memory = self._memory
         memory.scalars["nbuffer"][0] = memory.buffer.nbytes
         memory.scalars["narena"][0] = self.model.narena or memory.arena_nbytes
-        memory.scalars["maxuse_arena"][0] = sum(memory.arena[name].nbytes for name in LIMITED)
 
     def _changed(self, name: str) -> None:
         """A scalar was set. A stack that is full up to the end of the arena stops the next program, as in MuJoCo."""

@@ -75,6 +75,8 @@ def _clear_scalars(d: Data) -> None:
     d.ncon = 0
     d.maxuse_con = 0
     d.maxuse_efc = 0
+    d.maxuse_arena = 0
+    d.work.left_out = 0
     d.nisland = 0
     d.solver_nisland = 0
 

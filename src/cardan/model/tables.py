@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from cardan.jit.memory.struct import Struct
+from functools import cache
+from math import prod
+
+from cardan.jit.memory.struct import Struct, fields_of
 from cardan.model import fields_arena as arena
 from cardan.model import fields_assets as assets
 from cardan.model import fields_bodies as bodies
@@ -66,4 +69,15 @@ CAPACITIES: tuple[str, ...] = ("ncon", "nefc", "nnzJ", "nefc_dual", "nisland", "
 CAPACITIES += ("nB_dual", "nAR", "nsolution")
 GROW_CON, GROW_EFC, GROW_NNZJ, GROW_DUAL, GROW_ISLAND, GROW_J, GROW_H, GROW_CANDIDATE = range(1, 9)
 GROW_HALF, GROW_AR, GROW_SOLUTION = 10, 11, 12
+LIMITED: tuple[str, ...] = ("ncon", "nefc", "nnzJ")
+"""Capacities whose use the user may limit (``<size memory>``)."""
+
+
+@cache
+def bytes_of_one(capacity: str) -> int:
+    """Bytes of one contact, of one row or of one element of the Jacobian, in the arena and in double precision."""
+    fields = fields_of(DATA, frozenset(CAPACITIES), capacity)
+    return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in fields)
+
+
 COUNTERS: dict[str, str] = {"ncon": "ncon", "nefc": "nefc", "nnzJ": "nnzJ", "nefc_dual": "nefc", "nisland": "nisland"}

@@ -33,7 +33,9 @@ NARROW = int(mjtFlexSelf.mjFLEXSELF_NARROW)
 BVH = int(mjtFlexSelf.mjFLEXSELF_BVH)
 AUTO = int(mjtFlexSelf.mjFLEXSELF_AUTO)
 DEEPEST_TREE = 60
-STACK = 512
+STACK = 256
+NODE = 2**32
+"""A pair of nodes is one number on the stack: the first one times this, and the second."""
 SLACK = 1.0 - 1e-9
 ROUND = 1.0 + 1e-9
 """Against rounding, in a quick test and of widths."""
@@ -378,9 +380,8 @@ def nodes_meet(d: Data, node1: int, node2: int) -> bool:
 @kernel
 def push(stack: Any, n: int, node1: int, node2: int) -> int:
     """Push a pair of nodes; returns the height of the stack."""
-    stack[n] = node1
-    stack[n + 1] = node2
-    return n + 2
+    stack[n] = node1 * NODE + node2
+    return n + 1
 
 
 @kernel
@@ -408,8 +409,8 @@ def collide_tree(m: Model, d: Data, flex: int) -> int:
     first = m.flex_bvhadr[flex] - m.nbvhstatic
     n = push(stack, 0, first, first)
     while n > 0:
-        n -= 2
-        node1, node2 = stack[n], stack[n + 1]
+        n -= 1
+        node1, node2 = stack[n] // NODE, stack[n] % NODE
         element1, element2 = m.bvh_nodeid[m.nbvhstatic + node1], m.bvh_nodeid[m.nbvhstatic + node2]
         if element1 >= 0 and element2 >= 0:
             if (

@@ -16,7 +16,6 @@ import numpy as np
 
 from cardan.collision.table import attach_missing_collider
 from cardan.constraint.equality import UNKNOWN_EQUALITY, has_objects, object_count
-from cardan.enums.data import mjtWarning
 from cardan.enums.model import mjtEq
 from cardan.errors import FatalError
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program
@@ -28,8 +27,6 @@ from cardan.step.checks import settle_divergence
 from cardan.step.hooks import colliders_of, running, take_error
 from cardan.step.report import report
 from cardan.step.status import DIVERGED, WARNED
-
-CNSTRFULL = int(mjtWarning.mjWARN_CNSTRFULL)
 
 Answer = Callable[[Program, Any, Any], None]
 
@@ -123,30 +120,11 @@ def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared
 
 def _grow(capacity: str) -> Answer:
     def grow(program: Program, m: Any, d: Any) -> None:
-        _enlarge(d, capacity, int(d._memory.scalars["work.need"][0]))
+        need = int(d._memory.scalars["work.need"][0])
+        if need > 0:  # else the stage goes without: the user's limit on memory
+            d.grow(capacity, need)
 
     return grow
-
-
-def _enlarge(d: Any, capacity: str, need: int) -> None:
-    if not d.grow(capacity, need):
-        _refuse(capacity, d)
-
-
-def _refuse(capacity: str, d: Any) -> None:
-    """The user's limit on memory is reached (spec: modeling, memory allocation).
-
-    Without room for contacts, those found from now on are left out; without room for rows, the step goes without
-    constraints.
-    """
-    if capacity == "ncon":
-        d._memory.scalars["work.contacts_full"][0] = 1
-        return
-    d.warning.number[CNSTRFULL] += 1
-    d.warning.lastinfo[CNSTRFULL] = d.narena
-    for count in ("ne", "nf", "nl", "nefc", "nnzJ"):
-        setattr(d, count, 0)
-    d._memory.scalars["work.rows_full"][0] = 1
 
 
 def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
@@ -154,7 +132,7 @@ def _answer_callback_error(program: Program, m: Any, d: Any) -> None:
     error = take_error()
     if not isinstance(error, ArenaHeld):
         raise error
-    _enlarge(d, error.capacity, error.need)
+    d.grow(error.capacity, error.need)
 
 
 def _attach_collider(program: Program, m: Any, d: Any) -> None:

@@ -16,10 +16,7 @@ class Missing(NamedTuple):
     asked: Callable[[MjModel], bool]
 
 
-MISSING = (
-    Missing("plugins with functions in Python (compile them with numba.njit)", calls_python),
-    Missing("a limit on memory (<size memory>)", lambda m: m.narena > 0),
-)
+MISSING = (Missing("plugins with functions in Python (compile them with numba.njit)", calls_python),)
 
 
 def refuse(m: MjModel) -> None:
@@ -30,4 +27,4 @@ def refuse(m: MjModel) -> None:
     """
     found = [missing.feature for missing in MISSING if missing.asked(m)]
     if found:
-        raise ValueError(f"not supported on the GPU yet: {', '.join(found)}; use device='cpu'")
+        raise ValueError(f"can't run on a GPU: {', '.join(found)}; use device='cpu'")

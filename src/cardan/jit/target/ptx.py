@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -67,6 +68,11 @@ _DEFINITION = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(.*?^}$', re.MULTILINE 
 _CALLEE = re.compile(r'\bcall [^@\n]*@"?([\w.$]+)"?\(')
 LARGE = 150
 """Lines of assembly of a large function."""
+HUGE = 30_000
+"""Lines of assembly of a stage that is too large to become one function."""
+SHARED, ALONE = 300, 1200
+"""Lines, with all that becomes a part of it, from which a function of such a stage stays one: called at several places,
+and at one."""
 _HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
 _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
@@ -316,6 +322,8 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
     # one copy of what is called by number, and of each of several stages: the assembler deals with them alone
     apart = {symbol for code in codes for symbol in _callees(code)} | set(symbols if len(codes) > 1 else ())
     apart |= _around_calls(linked)
+    for code in codes:
+        apart |= _parts(code.text) if code.text.count("\n") > HUGE else set()
     for symbol in apart:
         linked.get_function(symbol).add_function_attribute("noinline")
     return _emitted(linked, machine, ", ".join(symbols))
@@ -330,6 +338,23 @@ def _around_calls(module: Any) -> set[str]:
     calling = {name for name, text in texts.items() if _BY_NUMBER.search(text) and not name.startswith(CALL)}
     beside = {callee for name in calling for callee in _CALLEE.findall(texts[name])}
     return calling | {name for name in beside if texts.get(name, "").count("\n") > LARGE}
+
+
+def _parts(text: str) -> set[str]:
+    """Functions of a huge module that stay functions: else there are many copies of them, and too much is alive."""
+    texts = {match[1]: match[0] for match in _DEFINITION.finditer(text)}
+    callees = {name: [c for c in _CALLEE.findall(body) if c in texts] for name, body in texts.items()}
+    calls = Counter(callee for called in callees.values() for callee in called)
+
+    @cache
+    def size(name: str) -> int:
+        """Lines of a function, with those that become a part of it."""
+        return texts[name].count("\n") + sum(size(callee) for callee in callees[name] if not stays(callee))
+
+    def stays(name: str) -> bool:
+        return size(name) > (SHARED if calls[name] > 1 else ALONE)
+
+    return {name for name in calls if stays(name)}
 
 
 def ptx_of_text(text: str, architecture: str = OLDEST) -> str:

@@ -14,7 +14,7 @@ from cardan.jit.target.ptx import PtxError
 _REGISTERS = re.compile(r"Used (\d+) registers")
 _MEMORY = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _SPILLS = re.compile(r"Function properties for (\S+)\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads")
-_FUNCTION = re.compile(r"^\.(?:visible |weak )?(?:\.)?(?:entry|func)\b.*?^}", re.MULTILINE | re.DOTALL)
+_FUNCTION = re.compile(r"^\.(?:visible |weak )?(?:\.)?(?:entry|func)\b[^;{]*{.*?^}", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"(?:\)\s*|entry\s+|func\s+)([\w.$]+)\s*\(")
 _CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\(\w+\),\s*)?([\w.$]+)")
 _CUMULATIVE = re.compile(r"(\d+) bytes cumulative stack size")
