@@ -329,6 +329,41 @@ def test_compiled_callbacks_run_in_every_world(cart: cardan.MjModel) -> None:
     assert np.allclose(b.ctrl[:, 0], [-1, -2, -3])
 
 
+def test_callbacks_of_the_model_alone_reach_its_worlds(cart: cardan.MjModel) -> None:
+    @cardan.kernel
+    def first(m: cardan.MjModel, d: cardan.MjData) -> None:
+        d.ctrl[0] = -d.qpos[0]
+
+    @cardan.kernel
+    def second(m: cardan.MjModel, d: cardan.MjData) -> None:
+        d.ctrl[0] = 10.0 * d.qpos[0]
+
+    m = cardan.MjModel.from_xml_string(CART)
+    cardan.set_callback(m, "control", first)
+    for dtype in ("float64", "float32"):
+        b, other = Batch(m, 2, dtype=dtype), Batch(cart, 2, dtype=dtype)
+        b.qpos[:, 0] = 1, 2
+        b.forward()
+        assert b.ctrl[:, 0].tolist() == [-1, -2]
+        # set later, and where models differ between worlds
+        b.expand("body_mass")
+        cardan.set_callback(m, "control", second)
+        b.forward()
+        assert b.ctrl[:, 0].tolist() == [10, 20]
+        d = b.data(1)
+        d.qpos[0] = 3
+        cardan.mj_forward(d.model, d)
+        assert d.ctrl[0] == 30
+        other.forward()
+        assert not other.ctrl.any()
+        cardan.set_callback(m, "control", first)
+    cardan.set_callback(m, "control", lambda m, d: None)
+    with pytest.raises(ValueError, match="mjcb_control"):
+        Batch(m, 2)
+    with pytest.raises(ValueError, match="mjcb_control"):
+        b.step()
+
+
 def test_random_numbers_belong_to_worlds(cart: cardan.MjModel) -> None:
     few, many = Batch(cart, 2), Batch(cart, 500)
     numbers = many.random(7, seed=11)

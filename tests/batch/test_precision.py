@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.batch.test_batch import CART, PILE
+from tests.models import SHARED_MODELS
 from tests.precision_compared import rounded, too_far
 
 import cardan
@@ -105,6 +106,27 @@ def test_a_pile_comes_to_rest() -> None:
     assert np.isfinite(single.state).all()
     assert np.abs(single.qvel).max() < 0.05
     assert not single.diverged.any()
+
+
+@pytest.mark.parametrize(
+    ("file", "duration"),
+    [
+        ("humanoid/humanoid.xml", 10.0),
+        ("tendon_arm/arm26.xml", 10.0),
+        ("car/car.xml", 10.0),
+        ("slider_crank/slider_crank.xml", 10.0),
+        ("plugin/sdf/nutbolt.xml", 0.4),  # stiff contacts from gradients by differences
+    ],
+)
+def test_shared_models_move_without_a_bad_number(file: str, duration: float) -> None:
+    """A share of what `python -m benchmarks single_precision` does with all of them."""
+    m = cardan.MjModel.from_xml_path(str(SHARED_MODELS / "mujoco" / file))
+    single = Batch(m, 1, 1, dtype="float32")
+    steps = round(duration / m.opt.timestep)
+    single.step(steps)
+    assert np.isfinite(single.state).all()
+    assert not single.diverged.any(), single.diagnosis(0)
+    assert single.time[0] == pytest.approx(duration, rel=1e-3)  # seven digits, added up
 
 
 def test_worlds_don_t_depend_on_each_other(cart: cardan.MjModel) -> None:

@@ -145,3 +145,17 @@ try: import cardan.batch.ray
 except ImportError as e: print(e)"""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "pip install 'cardan[ray]'" in done.stdout
+
+
+def test_callbacks_do_not_travel_and_that_is_said(model, cluster):
+    @cardan.kernel
+    def control(m: cardan.MjModel, d: cardan.MjData) -> None:
+        d.ctrl[0] = 1.0
+
+    initial, inputs_ = inputs(model, 4, 3)
+    cardan.set_mjcb_control(control)
+    try:
+        with pytest.raises(ValueError, match="mjcb_control"):
+            cluster.rollout(initial, inputs_)
+    finally:
+        cardan.set_mjcb_control(None)

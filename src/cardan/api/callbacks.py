@@ -56,7 +56,7 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
     """Install a callback for one model, where it wins over that of `set_mjcb_<name>`; None removes it.
 
     Args:
-        m: the model. Copies of it don't have the callback.
+        m: the model. Copies of it don't have the callback, except those that batches make.
         name: "control", "passive", "act_dyn", "act_gain", "act_bias", "contactfilter", "sensor" or "time".
         function: takes the same arguments as that of `set_mjcb_<name>`.
 
@@ -69,6 +69,7 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
     checked = _checked(function) if name == "time" else _of_structures(f"set_callback({name!r})", function)
     hooks_of(m).set(_place("set_callback", name), checked)
     m._programs.clear()
+    hooks.version += 1  # for programs of a batch's models, which share the callback
 
 
 def get_callback(m: MjModel, name: str) -> Callback:

@@ -27,7 +27,7 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import begin_instances
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES
-from cardan.step.hooks import EXAMPLES, hooks
+from cardan.step.hooks import python_places, share_hooks
 from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, STEP, cached_program
 from cardan.step.report import pending_messages, tell
 from cardan.step.run import attached, run
@@ -76,7 +76,7 @@ class Core:
         put = self.__dict__
         put["persistent"] = bool(persistent)
         put["nthread"] = min(wanted or processors(), count)
-        put["_models"] = self._models_of(copy(model), count, form)
+        put["_models"] = self._models_of(share_hooks(copy(model), model), count, form)
         put["_data"], put["_bound"] = {}, {}
         put["_status"], put["_errors"] = np.zeros(count, np.int32), {}
         put["_first"] = 0  # number of the first world, where the batch is a part of another one
@@ -91,7 +91,7 @@ class Core:
     def _begin(self, count: int) -> None:
         """Allocate all worlds, as large as the default state of one needs, and set it."""
         m, put = self._models.base, self.__dict__
-        refuse_python(cached_program(m, "mj_step", PROGRAMS["mj_step"]))
+        refuse_python(m, cached_program(m, "mj_step", PROGRAMS["mj_step"]))
         memories = put["_memories"] = WorldMemories(m, count, self._first_capacities())
         put["state"] = np.zeros((count, state_size(m, int(mjtState.mjSTATE_INTEGRATION))), memories.dtype)
         memories.attach_rows("work.batch_row", self.state)
@@ -273,7 +273,7 @@ class Core:
             m._programs.clear()  # an option may have been written
         answers = {WARNED: self._take_news, ROLLOUT_FROZEN: _end_rollout}
         program = cached_program(m, ("batch", id(self), name), LISTS[name], answers=answers)
-        refuse_python(program)
+        refuse_python(m, program)
         return program
 
     def _take_news(self, program: Program, m: MjModel, d: MjData) -> None:
@@ -338,15 +338,10 @@ def state_programs(form: Form) -> tuple[Program, Program]:
     return Program([load_state], form), Program([save_state], form)
 
 
-def refuse_python(program: Any) -> None:
-    """Raise ValueError if a program calls Python functions."""
+def refuse_python(m: MjModel, program: Any) -> None:
+    """Raise ValueError if a model's program calls Python functions."""
     if program.needs_objects:
-        names = [f"mjcb_{place}" for place, hook in hooks.installed.items() if isinstance(_entry(hook, place), int)]
-        what = ", ".join(names) or "a collision function or a plugin"
+        what = ", ".join(f"mjcb_{place}" for place in python_places(m)) or "a collision function or a plugin"
         raise ValueError(
             f"a batch can't run functions in Python ({what}): compile them with numba.njit, and they run in every world"
         )
-
-
-def _entry(hook: Any, place: str) -> Any:
-    return hook.entry(*EXAMPLES.get(place, ()))

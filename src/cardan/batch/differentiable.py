@@ -30,7 +30,7 @@ from cardan.errors import FatalError
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step import pipeline
-from cardan.step.hooks import hooks
+from cardan.step.hooks import hooks, share_hooks
 from cardan.step.run import run
 
 STATE = ("qpos", "qvel", "act")
@@ -55,8 +55,7 @@ class Worker:
         self.source, self.m = m, m
         if names:
             self.m = copy(m)
-            if "_hooks" in m.__dict__:
-                self.m.__dict__["_hooks"] = m.__dict__["_hooks"]
+            share_hooks(self.m, m)
         self.d = MjData(self.m)
         self._fresh = MjData(self.m)
         self.parts = [part(self.m, self.d, name) for name in names]

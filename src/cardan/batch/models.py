@@ -20,6 +20,7 @@ from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.plugins.attach_sdf import attach_shapes
+from cardan.step.hooks import share_hooks
 
 ASSETS = ("mesh_", "hfield_data", "tex_", "skin_", "key_", "name_", "names", "paths", "plugin", "text_", "tuple_")
 """Beginnings of the names of fields that all worlds share."""
@@ -79,7 +80,7 @@ class WorldModels:
         if form == HERE:
             return m
         attach_shapes(m)  # distance grids are made in double precision
-        return model_in(form, m)
+        return share_hooks(model_in(form, m), m)
 
     def expand(self, name: str) -> np.ndarray:
         """Give a field per-world values; returns them, live (nworld, ...).
@@ -117,10 +118,12 @@ class WorldModels:
 
     def exported(self, i: int) -> MjModel:
         """A copy of a world's model, in double precision."""
-        return copy(self.given[i]) if self.given is not None else self._with(self.values, i)
+        if self.given is not None:
+            return share_hooks(copy(self.given[i]), self.given[i])
+        return self._with(self.values, i)
 
     def _with(self, fields: Mapping[str, np.ndarray], i: int) -> MjModel:
-        m = copy(self.shown)
+        m = share_hooks(copy(self.shown), self.shown)
         for name, values in fields.items():
             memory = m._memory.scalars if name in scalars_of(MODEL) else m._memory.arrays
             memory[name][...] = values[i]
@@ -166,7 +169,7 @@ class WorldModels:
         for name, values in self.values.items():
             if name not in scalars_of(MODEL):
                 memory.attach(name, values[i])
-        return MjModel.over(self.base, memory)
+        return share_hooks(MjModel.over(self.base, memory), self.base)
 
     def refresh(self) -> None:
         """Forget the model objects of worlds; their values stay."""

@@ -25,6 +25,7 @@ from cardan.enums.data import mjtState
 from cardan.jit.cache.progress import Progress
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.step.hooks import colliders_of, installed_hooks
 
 try:
     import ray
@@ -224,7 +225,7 @@ class Cluster:
             state (nroll, nstep, nstate) and sensordata (nroll, nstep, nsensordata).
 
         Raises:
-            ValueError: shapes that don't fit.
+            ValueError: shapes that don't fit, or callbacks are installed here, which workers would not have.
             ClusterError: workers were lost again and again on the same worlds.
         """
         given = {"initial_state": initial_state, "control": control, "initial_warmstart": initial_warmstart}
@@ -277,7 +278,7 @@ class Cluster:
             block: worlds sent to a worker at a time; None: an eighth of its share.
 
         Raises:
-            ValueError: unknown fields, or shapes that don't fit.
+            ValueError: unknown fields, shapes that don't fit, or callbacks are installed here.
             SimulationError: some worlds failed; it names them.
             ClusterError: workers were lost again and again on the same worlds.
         """
@@ -320,6 +321,10 @@ class Cluster:
         """Have all worlds done in blocks of `size`."""
         if not self._workers:
             raise ClusterError("this cluster's workers were ended by close()")
+        installed = [f"mjcb_{place}" for place in installed_hooks(self.model)]
+        if installed or colliders_of(self.model):
+            what = ", ".join(installed) or "a collision function"
+            raise ValueError(f"callbacks ({what}) don't reach the workers of a cluster: remove them, or use a Batch")
         share = max(1, count // (BLOCKS_PER_WORKER * len(self._workers)))
         size = share if size is None else integer("block", size, 1)
         blocks = [Block(begin, min(begin + size, count)) for begin in range(0, count, size)]

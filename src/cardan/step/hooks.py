@@ -147,10 +147,27 @@ hooks = Hooks()
 
 
 def hooks_of(m: Any) -> Hooks:
-    """The callbacks of one model alone, which win over those of the process. Copies of the model don't have them."""
+    """The callbacks of one model alone, which win over those of the process. Copies don't have them (`share_hooks`)."""
     if "_hooks" not in m.__dict__:
         m.__dict__["_hooks"] = Hooks()
     return m.__dict__["_hooks"]
+
+
+def share_hooks(new: Any, m: Any) -> Any:
+    """Give a model, which is returned, the callbacks of another one: those of now, and those that will be set."""
+    new.__dict__["_hooks"] = hooks_of(m)
+    return new
+
+
+def installed_hooks(m: Any) -> dict[str, Hook]:
+    """All callbacks of a model's pipeline by their places."""
+    return {**hooks.installed, **hooks_of(m).installed}
+
+
+def python_places(m: Any) -> list[str]:
+    """The places of a model's pipeline where functions in Python are installed."""
+    found = installed_hooks(m).items()
+    return [place for place, hook in found if isinstance(hook.entry(*EXAMPLES.get(place, ())), int)]
 
 
 def hook_at(m: Any, place: str) -> Hook | None:
