@@ -1,12 +1,16 @@
 """What a GPU does: steps a second, time of stages, memory a world, cold starts, masked resets, parity with threads.
 
 ``python -m benchmarks gpu`` needs an NVIDIA GPU and the extra ``cardan[cuda]``. To beat, mujoco_warp on an RTX 6000 Ada
-(`TO_BEAT`).
+(`TO_BEAT`). ``python -m benchmarks.gpu humanoid aloha float32`` measures some scenes, in one precision, and keeps the
+rows of others; ``parity`` stands for all shared models, of which the difference from threads is measured alone.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -19,8 +23,9 @@ import numpy as np
 from benchmarks import models
 from benchmarks.gpu_code import SUITE, UNSEEN
 from benchmarks.scenes import EXAMPLES, HUMANOID
-from benchmarks.timing import save
+from benchmarks.timing import RESULTS, save
 from cardan import Batch, MjModel
+from cardan.batch.gpu.memory import BLOCKS
 from cardan.enums import mjtStage
 from cardan.jit.driver.cuda import Gpu, GpuMemoryError
 from cardan.jit.front.stage import entry_of
@@ -76,8 +81,8 @@ def _renamed(element: ElementTree.Element, k: int) -> ElementTree.Element:
 
 
 def cloth() -> str:
-    """A cloth without the limit on memory that its file sets."""
-    return models.cloth(10).replace('<size memory="1G"/>', "")
+    """A cloth of 100 vertices."""
+    return models.cloth(10)
 
 
 SCENES: dict[str, Source] = {
@@ -98,13 +103,16 @@ def load(source: Source) -> MjModel:
     return MjModel.from_xml_path(str(source)) if isinstance(source, Path) else MjModel.from_xml_string(source())
 
 
-def need_gpu() -> None:
-    """Raise if there is no GPU.
+def need_gpu() -> str:
+    """What GPU there is, in words.
 
     Raises:
         CudaError: there is none that CUDA can use; the message says what is missing.
     """
-    Gpu().close()
+    gpu = Gpu()
+    words = f"{gpu.architecture}, {gpu.multiprocessors} multiprocessors, {gpu.room()[1] / 2**30:.0f} GiB"
+    gpu.close()
+    return words
 
 
 @contextmanager
@@ -192,19 +200,58 @@ def measure(
         row[f"{count}"], row["kB a world"] = found["steps"], found["bytes"] / 1000
     both = [rate(m, at, precision, steps, stages_per_launch=n)["steps"] for n in (1, 0)]
     row["a launch a stage ÷ one launch"] = both[0] / both[1]
+    for size in BLOCKS:
+        row[f"{at}, blocks of {size}"] = rate(m, at, precision, steps, threads_per_block=size)["steps"]
     row["reset of 2 % ÷ step"] = reset_share(m, at, precision, max(1, steps // 10))
     row["difference after a step"] = parity(m, precision, 1)
     row |= {f"µs {name}": t for name, t in stage_times(m, at, precision, max(1, steps // 10)).items()}
     return row
 
 
-def main() -> None:
-    """Print and save the tables."""
-    need_gpu()
-    rows = {}
-    for name, source in SCENES.items():
-        for precision in PRECISIONS:
-            row = rows[f"{name}, {precision}"] = measure(load(source), precision)
+def kept_rows(name: str) -> dict[str, Any]:
+    """The rows of a table that was saved before."""
+    file = RESULTS / f"{name}.json"
+    return json.loads(file.read_text())["rows"] if file.exists() else {}
+
+
+def all_parities(precisions: Sequence[str]) -> None:
+    """Print and save how far all shared models are from batches on threads, after a step."""
+    from tests.models import shared_model_files
+
+    rows = kept_rows("gpu_parity")
+    warnings.simplefilter("ignore")
+    for path in shared_model_files():
+        for precision in precisions:
+            name = f"{path.parent.name}/{path.name}, {precision}"
+            try:
+                rows[name] = {"difference": parity(MjModel.from_xml_path(str(path)), precision, 1)}
+            except (OSError, RuntimeError, ValueError) as error:  # no model, or one that can't run there
+                rows[name] = {"error": f"{type(error).__name__}: {error}"[:300]}
+            far = rows[name].get("difference", 0.0) > CLOSE[precision]
+            print(f"  {name}: {rows[name]}{', far' if far else ''}", flush=True)
+            save("gpu_parity", rows)
+
+
+def main(chosen: Sequence[str] = ()) -> None:
+    """Print and save the tables.
+
+    Args:
+        chosen: names of scenes and precisions, or ``parity``; none: all scenes.
+    """
+    unknown = set(chosen) - {*SCENES, *PRECISIONS, "parity"}
+    if unknown:
+        sys.exit(f"unknown {sorted(unknown)}; there are: {', '.join((*SCENES, *PRECISIONS, 'parity'))}")
+    gpu = need_gpu()
+    print(gpu, flush=True)
+    precisions = [p for p in PRECISIONS if p in chosen] or PRECISIONS
+    if "parity" in chosen:
+        all_parities(precisions)
+        return
+    rows = kept_rows("gpu")
+    for name in [name for name in SCENES if name in chosen] or SCENES:
+        for precision in precisions:
+            row = measure(load(SCENES[name]), precision)
+            rows[f"{name}, {precision}"] = row | {"GPU": gpu}
             best = row.get(f"{AT}", 0.0)
             print(f"  {name}, {precision}: {best:,.0f} steps/s at {AT} worlds", flush=True)
             if name in TO_BEAT and precision == "float32":
@@ -215,4 +262,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -23,7 +23,7 @@ from cardan.batch import Batch, SimulationError
 from cardan.batch.gpu import code, dlpack
 from cardan.batch.gpu.arrays import DeviceArray
 from cardan.batch.gpu.batch import GpuBatch
-from cardan.batch.gpu.transfers import THREADS
+from cardan.batch.gpu.memory import BLOCKS, block_size
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.jit import jit_enabled
 from cardan.jit.driver.cuda import CudaError, GpuMemoryError
@@ -119,7 +119,8 @@ def test_worlds_are_chosen_by_ids_and_masks(driver, model):
 
 
 def test_resets_clear_integers_too_and_cost_what_their_worlds_cost(driver, model):
-    on_gpu, _ = two(model, 3 * THREADS)
+    count = 3 * BLOCKS[0]
+    on_gpu, _ = two(model, count)
     on_gpu.step(2)
     before = np.asarray(on_gpu.state)
     counts = np.asarray(on_gpu._memories.view("timer.number"))
@@ -128,9 +129,9 @@ def test_resets_clear_integers_too_and_cost_what_their_worlds_cost(driver, model
     on_gpu.reset([5, 200], stage=NONE)
     moved = [a[9][0] for name, a in driver.calls[start:] if name == "cuLaunchKernel" and len(a[9][0]) > 5]
     elements = sum(int(np.prod(words[5:8])) for words in moved)
-    assert elements * 100 < 3 * THREADS * on_gpu.memory_per_world / 8
+    assert elements * 100 < count * on_gpu.memory_per_world / 8
     after = np.asarray(on_gpu.state)
-    others = np.setdiff1d(np.arange(3 * THREADS), [5, 200])
+    others = np.setdiff1d(np.arange(count), [5, 200])
     np.testing.assert_array_equal(after[others], before[others])
     assert np.asarray(on_gpu.qpos)[[5, 200]].tolist() == [model.qpos0.tolist()] * 2
     cleared = np.asarray(on_gpu._memories.view("timer.number"))
@@ -262,7 +263,7 @@ def test_arrays_are_shown_to_other_libraries(driver, model, monkeypatch):
     assert (
         shown["shape"] == (3, model.nq) and shown["typestr"] == "<f8" and shown["data"] == (batch.qpos.address, False)
     )
-    assert shown["strides"] == (8, 8 * THREADS)  # the world first, worlds side by side
+    assert shown["strides"] == (8, 8 * BLOCKS[-1])  # the world first, worlds side by side
     assert batch.xpos.__cuda_array_interface__["data"][1]  # read-only
     assert batch.qpos.__dlpack_device__() == (2, 0)
     # an array of another library, on its own stream
@@ -309,12 +310,23 @@ def test_arrays_take_values_and_views(driver, model):
     batch.close()
 
 
-def test_stages_may_be_launched_together(driver, model):
+def test_stages_may_be_launched_together_and_blocks_have_any_size(driver, model):
     one, many = (Batch(model, 2, device="cuda", stages_per_launch=n) for n in (1, 0))
     for batch in (one, many):
         batch.qvel[:, 0] = 0.1, -0.2
         batch.step(5)
     np.testing.assert_array_equal(np.asarray(one.state), np.asarray(many.state))
+    blocks = Batch(model, 100, device="cuda", threads_per_block=64), Batch(model, 100, device="cuda")
+    assert [batch._memories.worlds for batch in blocks] == [128, 128]
+    assert [batch._memories.threads for batch in blocks] == [64, 32]
+    for batch in blocks:
+        batch.qvel[:2, 0] = 0.1, -0.2
+        batch.step(5)
+        np.testing.assert_array_equal(np.asarray(batch.state)[:2], np.asarray(one.state))
+        batch.close()
+    with pytest.raises(ValueError, match="threads_per_block should be one of"):
+        Batch(model, 2, device="cuda", threads_per_block=48)
+    assert [block_size(n, 132) for n in (1, 8192, 2 * 132 * 64, 65536)] == [32, 32, 64, 128]
     assert len(many._gpu_programs) == len(one._gpu_programs)
     assert max(len(p._launches) for p in many._gpu_programs.values()) == 1
     for batch in (one, many):

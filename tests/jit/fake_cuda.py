@@ -45,8 +45,11 @@ class FakeDriver:
     CUjitInputType = SimpleNamespace(CU_JIT_INPUT_PTX=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
     CUdevice_attribute = SimpleNamespace(
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=0, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=1
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=0,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=1,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=2,
     )
+    multiprocessors = 2
 
     def __init__(self, memory=2**30, version=13000, capability=(9, 0), count=1, run=None):
         self.total, self.version, self.capability, self.count = memory, version, capability, count
@@ -120,7 +123,7 @@ class FakeDriver:
         return Result.CUDA_SUCCESS, number
 
     def cuDeviceGetAttribute(self, attribute, device):
-        return Result.CUDA_SUCCESS, self.capability[attribute]
+        return Result.CUDA_SUCCESS, (*self.capability, self.multiprocessors)[attribute]
 
     def cuDevicePrimaryCtxRetain(self, device):
         for handle, known in self.open["context"].items():
@@ -209,6 +212,8 @@ class FakeDriver:
         return Result.CUDA_SUCCESS, array.ctypes.data
 
     def cuMemFree(self, address):
+        if self.capturing is not None:
+            return (Result.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,)
         return self._drop("memory", address)
 
     def _inside(self, address, nbytes):

@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -256,3 +257,37 @@ def test_everything_is_freed_with_the_gpu(driver):
     del kept  # freeing again does nothing
     gc.collect()
     assert driver.names().count("cuMemFree") == 2
+
+
+def test_nothing_is_freed_while_a_stream_captures(gpu, driver):
+    """Memory in a cycle of references, which Python's collector frees when it likes."""
+    cycle = SimpleNamespace(memory=gpu.allocate(8))
+    cycle.itself = cycle
+    kernel = gpu.kernel("dynamics.kinematics", PTX)
+
+    def launches():
+        nonlocal cycle
+        cycle = None
+        made = [SimpleNamespace(number=k) for k in range(5000)]  # would have the collector run
+        assert made
+        gpu.launch(kernel, 1, 32)
+
+    assert gc.isenabled()
+    gpu.capture(launches).launch()
+    assert gc.isenabled()
+    assert driver.left()["memory"] == 1
+    gc.collect()
+    assert "memory" not in driver.left()
+
+
+def test_after_an_error_in_a_kernel_closing_gives_up():
+    driver = FakeDriver()
+    gpu = Gpu(interface=driver)
+    memory = gpu.allocate(8)
+    driver.failing["cuStreamSynchronize"] = Result.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(CudaError, match="ILLEGAL_ADDRESS"):
+        gpu.close()
+    assert not gpu.is_open
+    gpu.close()
+    memory.free()
+    assert driver.contexts == []

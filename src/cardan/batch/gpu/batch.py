@@ -14,7 +14,7 @@ from cardan.batch.batch import Batch
 from cardan.batch.core import LISTS, ROWS, Core
 from cardan.batch.gpu.answers import Answers
 from cardan.batch.gpu.arrays import DeviceArray, on_gpu
-from cardan.batch.gpu.memory import GpuMemories
+from cardan.batch.gpu.memory import BLOCKS, GpuMemories
 from cardan.batch.gpu.models import GpuModels
 from cardan.batch.gpu.program import GpuProgram
 from cardan.batch.gpu.record import rollout as record_rollout
@@ -58,6 +58,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         device: ``"cuda"``, or ``"cuda:1"`` for the second GPU.
         dtype: ``"float64"`` or ``"float32"``.
         stages_per_launch: how many stages of a step are one launch; 0: all. It changes no result.
+        threads_per_block: 32, 64 or 128 worlds a block of threads; 0: by their number. It changes no result.
 
     Raises:
         CudaError: there is no driver, it is too old, or there is no such GPU.
@@ -81,14 +82,17 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         device: str = "cuda",
         dtype: Any = "float64",
         stages_per_launch: int = 1,
+        threads_per_block: int = 0,
     ) -> None:
         if not isinstance(model, MjModel):
             raise TypeError(f"Batch(): model should be an MjModel, got {type(model).__name__}")
         refuse(model)
+        if threads_per_block not in (0, *BLOCKS):
+            raise ValueError(f"threads_per_block should be one of {BLOCKS}, or 0, got {threads_per_block}")
         put = self.__dict__
         put["_gpu"] = Gpu(_number(device))
         put["_transfers"] = Transfers(self._gpu)
-        put["_stages_per_launch"] = stages_per_launch
+        put["_stages_per_launch"], put["_threads_per_block"] = stages_per_launch, threads_per_block
         put["_gpu_programs"] = {}
         put["_resolved"] = {}
         put["_warned"] = False  # whether some world had a warning since this was looked at
@@ -114,7 +118,9 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         m, put = self._models.base, self.__dict__
         resolve(m, LISTS["mj_step"])  # numbers the functions in its tables
         self._models.publish()
-        memories = put["_memories"] = GpuMemories(self._transfers, m, count, self._first_capacities())
+        memories = put["_memories"] = GpuMemories(
+            self._transfers, m, count, self._first_capacities(), self.__dict__["_threads_per_block"]
+        )
         put["state"] = memories.attach("work.batch_row", (state_size(m, int(mjtState.mjSTATE_INTEGRATION)),))
         parts = self._parts()
         memories.attach("work.batch_part", parts.shape)[...] = parts

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cardan.batch.gpu.arrays import DeviceArray, c_strides
-from cardan.batch.gpu.transfers import THREADS, Transfers
+from cardan.batch.gpu.transfers import Transfers
 from cardan.constants import mjNSOLVER
 from cardan.jit.driver.cuda import GpuMemoryError, Memory
 from cardan.jit.layout.lanes import BUFFERS, LaneLayout, groups, lane_layout
@@ -18,6 +18,18 @@ from cardan.model.tables import CAPACITIES, DATA
 
 STATISTICS = {"nstatistic": int(mjNSOLVER)}
 """The solver's statistics of one slot are kept, where MjData has room for twenty: 160 kB a world."""
+
+
+BLOCKS = (128, 64, 32)
+"""Threads of a block, a world each, that may be chosen: whole warps of 32."""
+BUSY = 2
+"""Blocks for each multiprocessor, at least, before blocks become larger."""
+
+
+def block_size(count: int, multiprocessors: int) -> int:
+    """Threads of a block for so many worlds: few worlds are spread over all multiprocessors."""
+    large = [size for size in BLOCKS if count >= BUSY * multiprocessors * size]
+    return large[0] if large else BLOCKS[-1]
 
 
 PLUGIN_MEMORY = ("work.plugin_number", "work.plugin_index", "work.plugin_start")
@@ -32,16 +44,20 @@ class GpuMemories:
         m: the model: it gives the sizes and the precision.
         count: number of worlds; there is memory for a multiple of the threads of a block.
         capacities: room of each world's arena at the start. It changes no result.
+        threads: of a block; 0: by the number of worlds (`block_size`). They change no result either.
 
     Raises:
         GpuMemoryError: there is no room for so many worlds; the message says for how many there is.
     """
 
-    def __init__(self, transfers: Transfers, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
+    def __init__(
+        self, transfers: Transfers, m: MjModel, count: int, capacities: Mapping[str, int], threads: int = 0
+    ) -> None:
         self.transfers, self.gpu = transfers, transfers.gpu
         self.nworld = count
-        self.blocks = -(-count // THREADS)
-        self.worlds = self.blocks * THREADS
+        self.threads = threads or block_size(count, self.gpu.multiprocessors)
+        self.blocks = -(-count // self.threads)
+        self.worlds = self.blocks * self.threads
         self.struct = m._form.struct(DATA)
         self.dtype = self.struct.by_name["work.buffer"].numpy_dtype
         self.sizes = data_sizes(m) | STATISTICS | dict(capacities)
@@ -57,7 +73,7 @@ class GpuMemories:
                 self.attach(name, (size,))
         except GpuMemoryError as error:
             need, (free, total) = self.nbytes(), self._emptied()
-            fitting = int(0.9 * free * self.worlds / need) // THREADS * THREADS
+            fitting = int(0.9 * free * self.worlds / need) // self.threads * self.threads
             advice = f": {count} worlds were asked for, {fitting} would fit"
             raise GpuMemoryError(need, free, total, advice) from error
         layout, memory = self._places[None]

@@ -10,7 +10,6 @@ import numpy as np
 from cardan.batch.gpu import code
 from cardan.batch.gpu.memory import GpuMemories
 from cardan.batch.gpu.models import GpuModels
-from cardan.batch.gpu.transfers import THREADS
 from cardan.jit.driver.cuda import Graph
 from cardan.jit.front.form import Form
 
@@ -57,7 +56,8 @@ class GpuProgram:
         for k, (first, kernel) in enumerate(self._launches):
             last = k + 1 == len(self._launches)
             following = 0 if last else self._launches[k + 1][0]
-            self.gpu.launch(kernel, self.memories.blocks, THREADS, *words, first, following, self._rows.address)
+            blocks, threads = self.memories.blocks, self.memories.threads
+            self.gpu.launch(kernel, blocks, threads, *words, first, following, self._rows.address)
 
     def run(self, worlds: np.ndarray | None, repeat: int, answer: Answer) -> None:
         """Run all stages some times.

@@ -66,6 +66,7 @@ class SplitBatch(Batch):
         device: names of GPUs.
         dtype: as in `Batch`.
         stages_per_launch: as in `GpuBatch`.
+        threads_per_block: as in `GpuBatch`.
 
     Raises:
         CudaError, GpuMemoryError: as of `GpuBatch`.
@@ -85,6 +86,7 @@ class SplitBatch(Batch):
         device: Sequence[str] = ("cuda",),  # type: ignore[assignment]
         dtype: Any = "float64",
         stages_per_launch: int = 1,
+        threads_per_block: int = 0,
     ) -> None:
         count = integer("nsim", nsim, 1)
         if not 0 < len(device) <= count:
@@ -96,6 +98,7 @@ class SplitBatch(Batch):
         try:
             for k, name in enumerate(device):
                 options = {"device": name, "dtype": dtype, "stages_per_launch": stages_per_launch}
+                options |= {"threads_per_block": threads_per_block}
                 parts.append(cast(GpuBatch, GpuBatch(model, int(starts[k + 1] - starts[k]), **options)))
                 parts[-1].__dict__["_first"] = int(starts[k])
         except BaseException:

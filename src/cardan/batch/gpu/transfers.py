@@ -13,7 +13,7 @@ from cardan.jit.target.moving import ITEM_SIZES, move_text
 from cardan.jit.target.ptx import ptx_of_text
 
 THREADS = 128
-"""Threads of a block, in all launches."""
+"""Threads of a block of the kernel that copies."""
 NDIM = 3
 """Dimensions of what the kernel moves."""
 

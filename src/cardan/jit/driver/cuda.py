@@ -9,6 +9,7 @@ This module was assembled and tested without a GPU (see docs/status.md).
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -71,6 +72,18 @@ def driver_interface() -> Any:
         raise CudaError("CUDA needs the package cuda-bindings: pip install 'cardan[cuda]'") from None
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """While a stream captures, nothing may be freed: not by Python's garbage collection either."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 class Gpu:
     """One GPU: its primary context (which other libraries of the process share), a stream, and what is made in it.
 
@@ -81,6 +94,7 @@ class Gpu:
     Attributes:
         number: which GPU.
         architecture: ``"sm_90"``, say.
+        multiprocessors: how many it has; each runs some blocks at once.
         stream: of all work here. It waits for what other libraries start on the default stream, and they for it.
 
     Raises:
@@ -101,6 +115,7 @@ class Gpu:
             have, need = (".".join(map(str, c)) for c in (capability, OLDEST_CAPABILITY))
             raise CudaError(f"GPU {number} has the compute capability {have}; {need} or later is needed")
         self.architecture = "sm_{}{}".format(*capability)
+        self.multiprocessors = self._attribute("MULTIPROCESSOR_COUNT")
         self.memory: weakref.WeakSet[Memory] = weakref.WeakSet()
         self._modules: dict[str, tuple[Any, Any]] = {}  # module and kernel by the digest of their code
         self._graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
@@ -228,13 +243,14 @@ class Gpu:
     def capture(self, launches: Callable[[], None]) -> Graph:
         """A graph of all that a function starts on the stream; nothing of it runs yet."""
         mode = self._interface.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-        with self.current():
+        with self.current(), _without_collection():
             self._call("cuStreamBeginCapture", self.stream, mode)
             try:
                 launches()
             except BaseException:
-                (graph,) = self._call("cuStreamEndCapture", self.stream)
-                self._call("cuGraphDestroy", graph)
+                code, *graph = self._interface.cuStreamEndCapture(self.stream)
+                if int(code) == 0:
+                    self._call("cuGraphDestroy", *graph)
                 raise
             (graph,) = self._call("cuStreamEndCapture", self.stream)
             try:
@@ -270,19 +286,25 @@ class Gpu:
             self.close()
 
     def close(self) -> None:
-        """Free all that was made; a second call does nothing."""
+        """Free all that was made; a second call does nothing.
+
+        Raises:
+            CudaError: something that was started failed. What was made is given up then.
+        """
         if not self._open:
             return
-        self.wait()
-        for thing in (*self._graphs, *self.memory):
-            thing.free()
-        with self.current():
-            for module, _ in self._modules.values():
-                self._call("cuModuleUnload", module)
+        try:
+            self.wait()
+            for thing in (*self._graphs, *self.memory):
+                thing.free()
+            with self.current():
+                for module, _ in self._modules.values():
+                    self._call("cuModuleUnload", module)
+                self._call("cuStreamDestroy", self.stream)
+        finally:  # after an error in a kernel the driver refuses every call, in the whole process
             self._modules.clear()
-            self._call("cuStreamDestroy", self.stream)
-        self._open = False
-        self._call("cuDevicePrimaryCtxRelease", self._device)
+            self._open = False
+            self._interface.cuDevicePrimaryCtxRelease(self._device)
 
     @property
     def is_open(self) -> bool:

@@ -83,6 +83,16 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+define i64 @{WORLD_COUNT}() alwaysinline {{
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %count = mul nuw nsw i32 %size, %blocks
+  %wide = zext i32 %count to i64
+  ret i64 %wide
+}}
+"""
+
+_INDEX = f"""
 define i64 @{WORLD_INDEX}() alwaysinline {{
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
@@ -92,14 +102,22 @@ define i64 @{WORLD_INDEX}() alwaysinline {{
   %wide = zext i32 %world to i64
   ret i64 %wide
 }}
-define i64 @{WORLD_COUNT}() alwaysinline {{
+"""
+
+_INDEX_OF_MANY = f"""
+define i64 @{WORLD_INDEX}() alwaysinline {{
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
-  %count = mul nuw nsw i32 %size, %blocks
-  %wide = zext i32 %count to i64
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %own = zext i32 %thread to i64
+  %step = zext i32 %size to i64
+  %first = zext i32 %block to i64
+  %before = mul nuw nsw i64 %first, %step
+  %wide = add nuw nsw i64 %before, %own
   ret i64 %wide
 }}
 """
+"""For launches of a thread an element, of which there may be more than 2^31."""
 
 _BODY = """
 define internal void @cardan_body_{k}(ptr %models, i64 %d, i64 %stage, i64 %following, ptr %rows{parameters}) {{
@@ -315,7 +333,7 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
     for module in others:
         linked.link_in(module)
     symbols = [code.symbol for code in codes]
-    linked.link_in(_parsed("\n".join([_WORLD, kernel_text(symbols, extra, "ptx_kernel ")]), layout))
+    linked.link_in(_parsed("\n".join([_WORLD, _INDEX, kernel_text(symbols, extra, "ptx_kernel ")]), layout))
     library = llvm.parse_bitcode(_library(libdevice or find_libdevice()))
     library.triple, library.data_layout = TRIPLE, layout
     linked.link_in(library)
@@ -363,7 +381,7 @@ def ptx_of_text(text: str, architecture: str = OLDEST) -> str:
     It may ask for the number of its thread, and of threads, by `WORLD_INDEX` and `WORLD_COUNT`.
     """
     machine = _machine(architecture)
-    return _emitted(_parsed(f"{_WORLD}\n{text}", str(machine.target_data)), machine, KERNEL)
+    return _emitted(_parsed(f"{_WORLD}\n{_INDEX_OF_MANY}\n{text}", str(machine.target_data)), machine, KERNEL)
 
 
 def _emitted(linked: Any, machine: Any, name: str) -> str:
