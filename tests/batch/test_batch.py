@@ -364,6 +364,15 @@ def test_callbacks_of_the_model_alone_reach_its_worlds(cart: cardan.MjModel) -> 
         b.step()
 
 
+def test_it_says_what_it_is_and_what_was_meant(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 3, dtype="float32")
+    assert repr(b) == f"<Batch of 3 worlds in float32: nq {cart.nq}, nv {cart.nv}>"
+    with pytest.raises(AttributeError, match="did you mean 'nsim'"):
+        _ = b.nworld
+    with pytest.raises(ValueError, match=r"qpos is of shape \(3, 9\)"):
+        b.qpos = np.zeros(7)
+
+
 def test_random_numbers_belong_to_worlds(cart: cardan.MjModel) -> None:
     few, many = Batch(cart, 2), Batch(cart, 500)
     numbers = many.random(7, seed=11)

@@ -144,14 +144,25 @@ class Batch(BatchNames, Core):
         view.flags.writeable = False
         return view
 
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        if "state" not in self.__dict__:  # it is being made
+            return f"<{kind}>"
+        return f"<{kind} of {self.nsim} worlds in {self.state.dtype}: nq {self.model.nq}, nv {self.model.nv}>"
+
     def __getattr__(self, name: str) -> np.ndarray:
         if name not in DATA_FIELDS:
-            raise AttributeError(f"Batch has no attribute {name!r}{guess(name, DATA_FIELDS)}")
+            meant = "; did you mean 'nsim'?" if name == "nworld" else guess(name, DATA_FIELDS)
+            raise AttributeError(f"Batch has no attribute {name!r}{meant}")
         return self.bind(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ROWS:
-            self.bind(name)[...] = value
+            array = self.bind(name)
+            try:
+                array[...] = value
+            except ValueError as error:
+                raise ValueError(f"{name} is of shape {array.shape}: {error}") from None
         elif name == "state":
             self.state[...] = value
         elif name in DATA_FIELDS:
