@@ -157,6 +157,31 @@ def name_it(d: Data, g: int, label: int, id: int) -> None:
 
 
 @kernel
+def light_up(m: Model, d: Data, g: int) -> None:
+    """Let a geom glow: it shows what is selected."""
+    d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
+
+
+@kernel
+def finish_soft(m: Model, d: Data, g: int, number: int, texcoordadr: int, selected: int, label: int) -> None:
+    """What geoms of flexes and skins have in common: texture coordinates, the glow of the selected one, the label.
+
+    Args:
+        m: the model.
+        d: the data.
+        g: the geom.
+        number: of the flex or skin.
+        texcoordadr: address of its texture coordinates; -1: it has none.
+        selected: number of the selected one.
+        label: which label names it (mjtLabel).
+    """
+    d.work.scn_geom_i[g, TEXCOORD] = texcoordadr >= 0
+    if selected == number:
+        light_up(m, d, g)
+    name_it(d, g, label, number)
+
+
+@kernel
 def _is_default(rgba: Any) -> bool:
     """Whether a colour is that of objects to which none was given."""
     return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0

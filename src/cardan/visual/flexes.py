@@ -14,11 +14,9 @@ from cardan.maths.vector import add_scaled3, cross, get3, get4, normalize3, scal
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     DYNAMIC,
-    EMISSION,
     EYE,
-    TEXCOORD,
     colour,
-    name_it,
+    finish_soft,
     new_geom,
     put,
     shown_group,
@@ -211,8 +209,5 @@ def add_flexes(m: Model, d: Data) -> int:
             return OK
         put(d, g, GEOM_FLEX, (m.flex_radius[flex], 0.1, 0.1), _vertex(d, m.flex_vertadr[flex]), EYE)
         colour(m, d, g, m.flex_matid[flex], get4(m.flex_rgba, flex))
-        d.work.scn_geom_i[g, TEXCOORD] = m.flex_texcoordadr[flex] >= 0
-        if d.work.scn_state[FLEXSELECT] == flex:
-            d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
-        name_it(d, g, LABEL_FLEX, flex)
+        finish_soft(m, d, g, flex, m.flex_texcoordadr[flex], d.work.scn_state[FLEXSELECT], LABEL_FLEX)
     return OK

@@ -13,12 +13,12 @@ from cardan.visual.append import (
     DATAID,
     DECOR,
     DYNAMIC,
-    EMISSION,
     MODELRBOUND,
     POS,
     STATIC,
     TEXCOORD,
     colour,
+    light_up,
     name_it,
     new_geom,
     opacity,
@@ -99,7 +99,7 @@ def body_island(m: Model, d: Data, body: int) -> int:
 def glow(m: Model, d: Data, g: int, body: int) -> None:
     """Let a geom that shows something of the selected body glow."""
     if body > 0 and d.work.scn_state[SELECT] == body:
-        d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
+        light_up(m, d, g)
 
 
 @kernel

@@ -11,11 +11,9 @@ from cardan.maths.vector import add3, cross, get3, get4, mul_mat_vec3, normalize
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
     DYNAMIC,
-    EMISSION,
     EYE,
-    TEXCOORD,
     colour,
-    name_it,
+    finish_soft,
     new_geom,
     put,
     shown_group,
@@ -94,8 +92,5 @@ def add_skins(m: Model, d: Data) -> int:
             return OK
         put(d, g, GEOM_SKIN, (0.1, 0.1, 0.1), get3(d.xpos, m.skin_bonebodyid[m.skin_boneadr[skin]]), EYE)
         colour(m, d, g, m.skin_matid[skin], get4(m.skin_rgba, skin))
-        d.work.scn_geom_i[g, TEXCOORD] = m.skin_texcoordadr[skin] >= 0
-        if d.work.scn_state[SKINSELECT] == skin:
-            d.work.scn_geom_f[g, EMISSION] = d.work.scn_geom_f[g, EMISSION] + m.vis.global_.glow
-        name_it(d, g, LABEL_SKIN, skin)
+        finish_soft(m, d, g, skin, m.skin_texcoordadr[skin], d.work.scn_state[SKINSELECT], LABEL_SKIN)
     return OK
