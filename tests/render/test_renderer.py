@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from marks import takes_minutes_interpreted
 from PIL import Image
 
 import cardan
@@ -78,6 +79,69 @@ def test_number_of_threads_changes_nothing():
         np.testing.assert_array_equal(picture(4, 0.5, 1, kind), picture(4, 0.5, 3, kind))
 
 
+ROOM = """<mujoco><visual><global offwidth="300" offheight="200"/><quality shadowsize="512"/></visual>
+<statistic extent="2" center="0 0 .5"/><asset>
+<texture type="skybox" builtin="gradient" rgb1=".3 .5 .7" rgb2="0 0 0" width="64" height="64"/>
+<texture name="checks" type="2d" builtin="checker" rgb1=".2 .3 .4" rgb2=".1 .2 .3" width="64" height="64"/>
+<texture name="cube" type="cube" builtin="gradient" rgb1="1 .5 0" rgb2="0 .5 1" width="32" height="32"/>
+<material name="floor" texture="checks" texrepeat="5 5" reflectance=".3"/><material name="ball" texture="cube"/></asset>
+<worldbody><light pos="0 0 4"/><geom type="plane" size="0 0 .1" material="floor"/>{more}
+<geom size=".4" pos="0 0 .5" material="ball"/><geom size=".3" pos=".6 0 .4" rgba="0 1 0 .5"/></worldbody></mujoco>"""
+
+
+def room(more: str = "") -> tuple[cardan.MjModel, cardan.MjData]:
+    """A floor that reflects, a textured ball and a transparent one, under a sky."""
+    model = cardan.MjModel.from_xml_string(ROOM.format(more=more))
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    return model, data
+
+
+def look(distance: float) -> cardan.MjvCamera:
+    """A camera that looks at the middle of the room."""
+    camera = cardan.MjvCamera()
+    camera.distance, camera.elevation, camera.azimuth = distance, -20.0, 110.0
+    return camera
+
+
+@takes_minutes_interpreted
+def test_neither_threads_nor_what_was_drawn_before_change_a_picture() -> None:
+    model, data = room()
+    pictures = []
+    for threads in (1, 2, 3):
+        with cardan.Renderer(model, 150, 200, threads=threads) as renderer:
+            for distance in (3.0, 8.0, 3.0):
+                for _ in range(2):  # planes without bounds stand where the camera was in the scene before
+                    renderer.update_scene(data, look(distance))
+                pictures.append(renderer.render())
+    for picture in pictures[2::3]:
+        np.testing.assert_array_equal(picture, pictures[0])
+    assert (pictures[0] != pictures[1]).any()
+
+
+@takes_minutes_interpreted
+def test_pixels_do_not_depend_on_what_else_is_in_their_tile() -> None:
+    """Tiles that one triangle fills are drawn without looking at their samples."""
+    pictures, segments = [], []
+    for more in (
+        "",
+        '<geom size=".02" pos="1 1 .3"/><geom size=".02" pos="-1 -1 .3"/><geom size=".02" pos="-1 1 1.2"/>',
+    ):
+        model, data = room(more)
+        with cardan.Renderer(model, 150, 200, threads=1) as renderer:
+            renderer.update_scene(data, look(4.0))
+            for name in ("SHADOW", "REFLECTION"):
+                renderer.scene.flags[mjtRndFlag.__members__[f"mjRND_{name}"].value] = 0
+            pictures.append(renderer.render().astype(int))
+            renderer.enable_segmentation_rendering()
+            segments.append(renderer.render()[..., 0])
+    added = np.isin(segments[1], (1, 2, 3))
+    assert 3 <= added.sum() < 300
+    for shift in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (1, -1), (-1, 1)):  # and pixels at their edges
+        added |= np.roll(np.isin(segments[1], (1, 2, 3)), shift, (0, 1))
+    np.testing.assert_allclose(pictures[1][~added], pictures[0][~added], atol=1)
+
+
 def test_segments_as_colours():
     pixels = picture(flags=("SEGMENT", "IDCOLOR"))
     np.testing.assert_array_equal(pixels[12, 16], (2, 0, 0))
@@ -91,6 +155,12 @@ def test_out():
         out = np.zeros((24, 32, 3), np.uint8)
         assert renderer.render(out=out) is out
         np.testing.assert_array_equal(out, renderer.render())
+        wide = np.zeros((24, 64, 3), np.uint8)
+        assert renderer.render(out=wide[:, ::2]).base is wide
+        np.testing.assert_array_equal(wide[:, ::2], out)
+        assert not wide[:, 1::2].any()
+        reals = renderer.render(out=np.zeros((24, 32, 3)))
+        np.testing.assert_array_equal(reals, out)
         with pytest.raises(ValueError, match="Expected"):
             renderer.render(out=np.zeros((32, 24, 3), np.uint8))
 
