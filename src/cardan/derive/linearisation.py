@@ -33,6 +33,7 @@ from cardan.model.mjdata import MjData
 from cardan.model.tables import CAPACITIES
 from cardan.step import pipeline
 from cardan.step.finite_difference import restore_start, save_start, start_size
+from cardan.step.plugin_stages import plugin_advance
 from cardan.step.run import run
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Linearisation:
             return items
         after = self._after
         if any(integrator_tangents(stage) for stage in after):
-            items += (*(stage for stage in after if not integrator_tangents(stage)), factor_step)
+            items += (*(s for s in after if not integrator_tangents(s) and s is not plugin_advance), factor_step)
         return (*items, save_start)
 
     def differentiated(self, values: bool = False) -> list[Stage | Plain]:

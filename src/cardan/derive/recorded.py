@@ -16,6 +16,7 @@ import numpy as np
 
 from cardan.derive.forward_sweep import Inputs, first_directions, in_blocks, in_columns, native_seeds, step_by_step
 from cardan.derive.jacobian import COLUMNS, INPUTS, Directions, StepJacobian, Wanted, step_jacobian
+from cardan.derive.plugins import check_recordable
 from cardan.derive.recording import (
     KEPT,
     begin_recorded,
@@ -105,6 +106,7 @@ class Recorded:
         starts: np.ndarray | None = None,
         feedback: Feedback | None = None,
     ) -> None:
+        check_recordable(m)
         self.m, self.controls, self.reach, self.every = m, controls, reach, every
         self.worlds, self.nstep = controls.shape[:2]
         self.layout = Rows(m)

@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.derive.fields import Part, part
 from cardan.derive.linearisation import Linearisation, linearisation
+from cardan.derive.plugins import check_results
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -56,6 +57,7 @@ def sensitivities(
         course.start(d)
         results = [part(m, course.d, text) for text in of]
         inputs = [part(m, course.d, text) for text in by]
+        check_results(m, [result.field for result in results])
         fixed = [result.text for result in results if result.field.startswith("m.")]
         if fixed:
             raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")

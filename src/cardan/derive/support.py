@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cardan.derive.constrained import constraint_tangents, integrator_tangents
+from cardan.derive.plugins import plugin_tangents
 from cardan.derive.program import Plain
 from cardan.jit import jit_enabled
 
@@ -37,7 +38,6 @@ def check_derivable(m: MjModel) -> None:
         )
     refused = (
         (m.nflex > 0, "flexes"),
-        (m.nplugin > 0, "engine plugins"),
     )
     for present, feature in refused:
         if present:
@@ -68,6 +68,8 @@ def differentiable(
         instead = constraint_tangents(m, stage, codes, values)
         if instead is None:
             instead = integrator_tangents(stage, values)
+        if instead is None:
+            instead = plugin_tangents(m, stage)
         if instead is not None:
             found += instead
         elif not f"{stage.__module__}.".startswith(FROZEN):

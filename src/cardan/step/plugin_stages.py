@@ -145,18 +145,21 @@ def plugin_passive(m: Model, d: Data) -> int:
     return call_all(m, d, COMPUTE_PASSIVE, PASSIVE)
 
 
-@stage
-def plugin_actuators(m: Model, d: Data) -> int:
-    """Activation rates and forces of plugins' actuators: act_dot and actuator_force, before `fwd_actuation`.
-
-    The activation of a dyntype stands behind those of the plugin.
-    """
+@kernel
+def begin_plugin_actuators(m: Model, d: Data) -> None:
+    """Forces of 0, and the activation rates of dyntypes: their activations stand behind those of the plugin."""
     limit_controls(m, d)
     for i in range(m.nu):
         if m.actuator_plugin[i] >= 0:
             d.actuator_force[i] = 0.0
             if m.actuator_dyntype[i] != 0 and m.actuator_actnum[i] > 0:
                 set_activation_rate(m, d, i, m.actuator_actadr[i] + m.actuator_actnum[i] - 1)
+
+
+@stage
+def plugin_actuators(m: Model, d: Data) -> int:
+    """Activation rates and forces of plugins' actuators: act_dot and actuator_force, before `fwd_actuation`."""
+    begin_plugin_actuators(m, d)
     status = call_all(m, d, ACT_DOT, 0)
     if status != OK:
         return status
@@ -175,6 +178,14 @@ def plugin_reset(m: Model, d: Data) -> int:
     return call_all(m, d, RESET, 0)
 
 
+@kernel
+def bound_plugin_sensors(m: Model, d: Data, when: int) -> None:
+    """Bound the values of plugins' sensors that are due at a stage by their cutoffs."""
+    for i in range(m.nsensor):
+        if m.sensor_type[i] == PLUGIN_SENSOR and m.sensor_needstage[i] == when:
+            apply_cutoff(m, d, i)
+
+
 @cache
 def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
     """The stage that computes the plugins' sensors of an `mjtStage`, and bounds their values by their cutoffs."""
@@ -188,9 +199,7 @@ def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
                 status = call_collider(address, m, d, instance, SENSOR)
                 if status != OK:
                     return status
-        for i in range(m.nsensor):
-            if m.sensor_type[i] == PLUGIN_SENSOR and m.sensor_needstage[i] == when:
-                apply_cutoff(m, d, i)
+        bound_plugin_sensors(m, d, when)
         return OK
 
     plugin_sensor.__qualname__ = f"plugin_sensor_{mjtStage(when).name[8:].lower()}"

@@ -1,0 +1,170 @@
+"""Engine plugins in programs of tangents (spec: programming, engine plugins).
+
+The pipeline calls functions of plugins by their addresses, which a transformation can't see through. Here each of them
+is called by its name, in a stage of its own: for the instances that have it, so that its tangents are those of its code.
+
+What plugins do at the end of a step (`advance`) changes their state for the steps that follow, and nothing else: it is
+left out. Plugins that remember numbers from one evaluation to the next, like elastic solids with damping, are refused:
+what they compute depends on more than the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.enums import mjtStage
+from cardan.jit import OK, stage
+from cardan.jit.transform.stages import written
+from cardan.model.kernel_views import Data, Model
+from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, Plugin, config_of, plugin_of
+from cardan.step.plugin_stages import (
+    ACT_DOT,
+    COMPUTE_ACTUATOR,
+    COMPUTE_PASSIVE,
+    COMPUTE_SENSOR,
+    begin_plugin_actuators,
+    bound_plugin_sensors,
+    entries_of,
+    plugin_actuators,
+    plugin_advance,
+    plugin_passive,
+    plugin_sensors,
+)
+
+if TYPE_CHECKING:
+    from cardan.model.mjmodel import MjModel
+
+Stage = Callable[..., Any]
+
+STOCK = "cardan.plugins."
+MEMORY = {"d.work.plugin_number", "d.plugin_state"}
+WHENS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
+
+
+@stage
+def actuators_begin(m: Model, d: Data) -> int:
+    """Rates of the dyntypes of plugins' actuators, and forces of 0."""
+    begin_plugin_actuators(m, d)
+    return OK
+
+
+@cache
+def sensors_bounded(when: int) -> Stage:
+    """The stage that bounds the values of plugins' sensors by their cutoffs."""
+
+    def bounded(m: Model, d: Data) -> int:
+        bound_plugin_sensors(m, d, when)
+        return OK
+
+    bounded.__qualname__ = bounded.__name__ = f"plugin_sensors_bounded_{when}"
+    return stage(bounded)
+
+
+@cache
+def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
+    """The stage that calls a function of a plugin for some instances.
+
+    Args:
+        function: compiled function of (m, d, instance, argument).
+        first: the first instance.
+        end: the one after the last.
+        argument: what it is called for.
+    """
+
+    def called(m: Model, d: Data) -> int:
+        for instance in range(first, end):
+            function(m, d, instance, argument)
+        return OK
+
+    called.__qualname__ = called.__name__ = f"{function.__qualname__}_of_{first}_{end}"
+    return stage(called)
+
+
+def runs_of(instances: list[int]) -> Iterator[tuple[int, int]]:
+    """First and end of each run of consecutive numbers."""
+    for run in np.split(instances, np.flatnonzero(np.diff(instances) != 1) + 1) if instances else ():
+        yield int(run[0]), int(run[-1]) + 1
+
+
+def calls_of(m: MjModel, slot: int, argument: int, when: int | None = None) -> list[Stage]:
+    """The stages that call a kind of function of all plugins of a model.
+
+    Args:
+        m: model.
+        slot: the kind.
+        argument: what it is called for.
+        when: an `mjtStage`, of sensors that are due after it alone.
+
+    Raises:
+        NotImplementedError: a function is Python's, or remembers something.
+    """
+    found: list[Stage] = []
+    of_plugin: dict[str, list[int]] = {}
+    for instance in range(m.nplugin):
+        of_plugin.setdefault(plugin_of(m, instance).name, []).append(instance)
+    for name, instances in of_plugin.items():
+        plugin = plugin_of(m, instances[0])
+        entry = entries_of(plugin).get(slot)
+        if entry is None or (when is not None and plugin.needstage != when):
+            continue
+        if isinstance(entry, int):
+            raise NotImplementedError(
+                f"derivatives through the plugin {name} are not supported: its functions are Python's; only compiled "
+                "ones have derivatives (functions marked with cardan.kernel, or Numba functions)"
+            )
+        _check_memory(m, plugin, entry, instances)
+        found += [calls(entry, first, end, argument) for first, end in runs_of(instances)]
+    return found
+
+
+def _check_memory(m: MjModel, plugin: Plugin, entry: Stage, instances: list[int]) -> None:
+    """Refuse functions whose results depend on what an evaluation before has left."""
+    if plugin.compute is not None and f"{plugin.compute.__module__}.".startswith(STOCK):
+        remembers = any(float(config_of(m, k).get("damping", "0") or 0.0) != 0.0 for k in instances)
+        what = "with damping"
+    else:
+        remembers = bool(MEMORY & written(calls(entry, 0, 1, 0)))
+        what = "which changes its numbers or its state while forces and sensors are computed,"
+    if remembers:
+        raise NotImplementedError(
+            f"derivatives through the plugin {plugin.name} {what} are not supported: what it computes depends on the "
+            "evaluations before"
+        )
+
+
+def check_results(m: MjModel, fields: list[str]) -> None:
+    """Refuse the state of plugins as a result.
+
+    Raises:
+        NotImplementedError: it is among the fields.
+    """
+    if "d.plugin_state" in fields and m.npluginstate:
+        raise NotImplementedError("derivatives of plugin_state are not supported: only those by it are")
+
+
+def check_recordable(m: MjModel) -> None:
+    """Refuse trajectories of models whose plugins have a state.
+
+    Raises:
+        NotImplementedError: they have one.
+    """
+    if m.npluginstate:
+        raise NotImplementedError("trajectories of models whose plugins have a state can't be recorded yet")
+
+
+def plugin_tangents(m: MjModel, stage: Stage) -> list[Stage] | None:
+    """What stands for a stage of plugins; None if it is none of them."""
+    if stage is plugin_advance:
+        return []
+    if stage is plugin_passive:
+        return calls_of(m, COMPUTE_PASSIVE, PASSIVE)
+    if stage is plugin_actuators:
+        return [actuators_begin, *calls_of(m, ACT_DOT, 0), *calls_of(m, COMPUTE_ACTUATOR, ACTUATOR)]
+    for when in WHENS if m.nplugin else ():
+        if stage is plugin_sensors(int(when)):
+            return [*calls_of(m, COMPUTE_SENSOR, SENSOR, int(when)), sensors_bounded(int(when))]
+    return None
