@@ -86,13 +86,14 @@ ROPE = """<mujoco><worldbody><flexcomp name="rope" type="grid" dim="1" count="3 
 
 
 def soft_derivatives() -> None:
-    """Exact derivatives with a flex."""
+    """Exact derivatives with contacts from a distance with a flex."""
     m = cardan.MjModel.from_xml_string(ROPE)
-    cardan.mjd_transition(m, cardan.MjData(m), np.empty((2 * m.nv, 2 * m.nv)), None, None, None)
+    A = np.empty((2 * m.nv, 2 * m.nv))
+    cardan.mjd_transition(m, cardan.MjData(m), A, None, None, None, contacts="smooth", reach=0.1)
 
 
 REFUSED: list[Use] = [
-    ("exact derivatives with flexes", soft_derivatives, "flexes"),
+    ("exact derivatives through plugins that remember", soft_derivatives, "flexes"),
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 

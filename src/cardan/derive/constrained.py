@@ -28,6 +28,7 @@ from cardan.derive.program import Plain
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
 from cardan.derive.stages import compare_contacts
 from cardan.enums import mjtIntegrator
+from cardan.soft.detection import soft_collision
 from cardan.solver.choice import solver_stages
 from cardan.solver.noslip import solve_noslip
 from cardan.step.euler import euler, implicitfast
@@ -55,7 +56,7 @@ def constraint_tangents(
             integrator RK4, which makes several forward passes.
     """
     several = values or m.opt.integrator == mjtIntegrator.mjINT_RK4
-    if stage is collision or stage is collision_with_distance:
+    if stage in (collision, collision_with_distance, soft_collision):
         found = [*([Plain(stage)] if several else []), *([Plain(compare_contacts)] if values else [])]
         return [*found, Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:

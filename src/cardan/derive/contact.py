@@ -27,6 +27,7 @@ from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
 from cardan.collision.table import COLLIDERS, EXACT
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.derive.distant import distant_margin, is_distant
+from cardan.derive.soft_contact import FIRST, soft_code, soft_codes, soft_codes_at, soft_contacts_again
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.vector import (
     add3,
@@ -114,9 +115,14 @@ def explicit_pair(m: Model, d: Data, con: int) -> int:
 
 @kernel
 def pair_code(m: Model, d: Data, con: int) -> int:
-    """Number of the geom types of a contact, as the table of collision functions numbers them; -1 if it has a flex."""
+    """Number of the geom types of a contact, as the table of collision functions numbers them; with flexes, its kind's.
+
+    (`derive.soft_contact`)
+    """
     geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
-    return m.geom_type[geom1] * NTYPES + m.geom_type[geom2] if geom1 >= 0 and geom2 >= 0 else -1
+    if geom1 >= 0 and geom2 >= 0:
+        return m.geom_type[geom1] * NTYPES + m.geom_type[geom2]
+    return soft_code(m, d, con)
 
 
 @stage
@@ -234,18 +240,22 @@ def collider_of(m: MjModel, code: int) -> Collider | None:
 def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
     """Numbers of the pairs of types among the contacts of a data, in increasing order."""
     geoms = d.contact.geom[: d.ncon]
-    types = m.geom_type[geoms[(geoms >= 0).all(axis=1)]].astype(int)
-    return tuple(sorted({int(type1 * NTYPES + type2) for type1, type2 in types}))
+    hard = (geoms >= 0).all(axis=1)
+    codes = {int(type1 * NTYPES + type2) for type1, type2 in m.geom_type[geoms[hard]].astype(int)}
+    codes |= soft_codes_at(m, d, np.flatnonzero(~hard).tolist())
+    return tuple(sorted(codes))
 
 
 def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
     """The stages whose tangents are those of the contacts of some pairs of types; `freeze_points` goes before them."""
-    functions = [collider_of(m, code) for code in codes]
+    hard = [code for code in codes if code < FIRST]
+    functions = [collider_of(m, code) for code in hard]
     found = [repeated_contacts(function) for function in dict.fromkeys(functions) if function is not None]
-    others = tuple(code for code, function in zip(codes, functions, strict=True) if function is None)
+    found += [soft_contacts_again(code) for code in codes if code >= FIRST]
+    others = tuple(code for code, function in zip(hard, functions, strict=True) if function is None)
     return [*found, pointwise_contacts(others)] if others else found
 
 
 def all_codes(m: MjModel) -> tuple[int, ...]:
-    """Numbers of all pairs of types whose collision functions a model has ready."""
-    return tuple(np.flatnonzero(m._memory.arrays["aux.collider"] > 0).tolist())
+    """Numbers of all pairs of types whose collision functions a model has ready, and of its flexes' contacts."""
+    return (*np.flatnonzero(m._memory.arrays["aux.collider"] > 0).tolist(), *sorted(soft_codes(m)))

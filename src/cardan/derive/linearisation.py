@@ -22,6 +22,7 @@ from cardan.derive.lending import BUILDING, lent
 from cardan.derive.noslip import with_factor
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
+from cardan.derive.soft_contact import side_keys
 from cardan.derive.stages import actuation_is_made, compare_rows, keep_next_position
 from cardan.derive.support import check_derivable, differentiable
 from cardan.derive.tangent_space import TangentSpace
@@ -100,7 +101,7 @@ class Linearisation:
     """
 
     def __init__(self, m: MjModel, course: str, distant: bool = False) -> None:
-        check_derivable(m)
+        check_derivable(m, distant)
         self.m, self.d = m, MjData(m)
         self.space = TangentSpace(m)
         self.next_qpos = np.zeros(m.nq)
@@ -176,7 +177,7 @@ class Linearisation:
         own, memory = self.d, self.d._memory
         kept = memory.arrays
         counts = np.array((own.ncon, own.nefc, own.ne, own.nf, own.nl, 0))
-        geoms = own.contact.geom[: own.ncon]
+        geoms = side_keys(self.m, own) if self.m.nflex else own.contact.geom[: own.ncon]
         rows = np.stack((own.efc_type[: own.nefc], own.efc_id[: own.nefc]), axis=1)
         sizes = tuple(memory.sizes[c] for c in CAPACITIES)
         same = sizes == self._sizes and np.array_equal(kept["work.kept_count"][:-1], counts[:-1])

@@ -1,7 +1,7 @@
 """Engine plugins in programs of tangents (spec: programming, engine plugins).
 
-The pipeline calls functions of plugins by their addresses, which a transformation can't see through. Here each of them
-is called by its name, in a stage of its own: for the instances that have it, so that its tangents are those of its code.
+The pipeline calls functions of plugins by their addresses, which a transformation can't see through. Here each of
+them is called by its name, in a stage of its own: for the instances that have it, so that its tangents are its code's.
 
 What plugins do at the end of a step (`advance`) changes their state for the steps that follow, and nothing else: it is
 left out. Plugins that remember numbers from one evaluation to the next, like elastic solids with damping, are refused:
@@ -76,7 +76,7 @@ def calls(function: Stage, first: int, end: int, argument: int) -> Stage:
     """
 
     def called(m: Model, d: Data) -> int:
-        for instance in range(first, end):
+        for instance in range(first, min(end, m.nplugin)):
             function(m, d, instance, argument)
         return OK
 

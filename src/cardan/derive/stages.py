@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cardan.derive.contact import pair_code
 from cardan.derive.shadows import LANES
+from cardan.derive.soft_contact import side_key
 from cardan.dynamics.actuation import MUSCLES_MADE, USERS_MADE
 from cardan.dynamics.kinematics import get_quat
 from cardan.enums import mjtJoint
@@ -89,13 +90,13 @@ def end_block(m: Model, d: Data) -> int:
 
 
 @kernel
-def _contacts_are_kept(d: Data) -> bool:
-    """Whether contacts belong to the same geoms as those that were kept."""
+def _contacts_are_kept(m: Model, d: Data) -> bool:
+    """Whether contacts belong to the same geoms, elements and vertices as those that were kept."""
     if d.work.kept_count[0] != d.ncon:
         return False
     for con in range(d.ncon):
         for side in range(2):
-            if d.work.kept_geom[con, side] != d.contact.geom[con, side]:
+            if d.work.kept_geom[con, side] != side_key(m, d, con, side):
                 return False
     return True
 
@@ -119,14 +120,14 @@ def compare_contacts(m: Model, d: Data) -> int:
     """Look whether contacts are of other geoms than before: then tangents of contacts and rows are to be cleared."""
     kept = d.work.kept_count
     kept[CHANGED] = 0
-    if _contacts_are_kept(d):
+    if _contacts_are_kept(m, d):
         return OK
     if not _contacts_are_known(m, d):
         return RESTRUCTURED
     kept[0], kept[CHANGED] = d.ncon, 1
     for con in range(d.ncon):
         for side in range(2):
-            d.work.kept_geom[con, side] = d.contact.geom[con, side]
+            d.work.kept_geom[con, side] = side_key(m, d, con, side)
     d.work.kept_version += 1
     return CLEARS
 

@@ -24,8 +24,12 @@ COUNTERS = ("cardan.step.report.", "cardan.step.timers.")
 """Those of them on which nothing depends."""
 
 
-def check_derivable(m: MjModel) -> None:
-    """Refuse models with features that have no derivatives yet.
+def check_derivable(m: MjModel, distant: bool = False) -> None:
+    """Refuse what has no derivatives yet.
+
+    Args:
+        m: model.
+        distant: whether contacts at a distance are to take part.
 
     Raises:
         RuntimeError: native code is switched off.
@@ -36,12 +40,10 @@ def check_derivable(m: MjModel) -> None:
             "derivatives need native code, which CARDAN_JIT=0 (or NUMBA_DISABLE_JIT=1) switches off; mjd_transitionFD "
             "and mjd_inverseFD work without it"
         )
-    refused = (
-        (m.nflex > 0, "flexes"),
-    )
-    for present, feature in refused:
-        if present:
-            raise NotImplementedError(f"derivatives of models with {feature} are not supported yet")
+    if distant and m.nflex:
+        raise NotImplementedError(
+            'derivatives with contacts from a distance (contacts="smooth") of models with flexes are not supported yet'
+        )
 
 
 def differentiable(

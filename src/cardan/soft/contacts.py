@@ -8,6 +8,8 @@ Spec: modelling, deformable objects; XML reference, flex/contact.
 
 from __future__ import annotations
 
+from typing import Any
+
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import complete_contact, take_room
 from cardan.collision.filters import bits_match
@@ -72,16 +74,25 @@ def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -
 
 
 @kernel
+def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: Any) -> int:
+    """Contacts of a plane, whose normal is given, and a vertex of a flex."""
+    radius = m.flex_radius[flex]
+    point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
+    dist = plane_height(d, plane, point) - radius
+    if dist > d.work.near_margin:
+        return 0
+    put_contact(d, 0, dist, add_scaled3(point, normal, -radius - 0.5 * dist), normal)
+    return 1
+
+
+@kernel
 def collide_plane(m: Model, d: Data, plane: int, flex: int) -> int:
     """The vertices of a flex within the margin of a plane; returns a status."""
     normal = axis_z(d.geom_xmat, plane)
-    radius = m.flex_radius[flex]
     for vertex in range(m.flex_vertnum[flex]):
-        point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
-        dist = plane_height(d, plane, point) - radius
-        if dist <= d.work.near_margin:
-            put_contact(d, 0, dist, add_scaled3(point, normal, -radius - 0.5 * dist), normal)
-            status = append_contacts(m, d, 1, plane, -1, -1, flex_side(flex), -1, vertex)
+        found = plane_vertex(m, d, plane, flex, vertex, normal)
+        if found > 0:
+            status = append_contacts(m, d, found, plane, -1, -1, flex_side(flex), -1, vertex)
             if status != OK:
                 return status
     return OK

@@ -61,8 +61,8 @@ def append_inside(
 
 
 @kernel
-def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """A face of a tetrahedron and the vertex opposite to it; returns a status."""
+def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
+    """Contacts of a face of a tetrahedron and the vertex opposite to it."""
     a = element_point(m, d, flex, element, FACES[face][0])
     b = element_point(m, d, flex, element, FACES[face][1])
     c = element_point(m, d, flex, element, FACES[face][2])
@@ -71,11 +71,20 @@ def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
     height = dot3(sub3(point, a), inward)
     dist = height - 2.0 * m.flex_radius[flex]
     if dist > d.work.near_margin:
-        return OK
+        return 0
     put_contact(d, 0, dist, add_scaled3(point, inward, -0.5 * height), inward)
+    return 1
+
+
+@kernel
+def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
+    """The same, as a contact of the flex with itself; returns a status."""
+    found = vertex_face(m, d, flex, element, face)
+    if found == 0:
+        return OK
     vertex = element_vertex(m, flex, element, OPPOSITE[face]) - m.flex_vertadr[flex]
     first = d.ncon
-    status = append_inside(m, d, 1, flex, element, -1, -1, vertex)
+    status = append_inside(m, d, found, flex, element, -1, -1, vertex)
     if d.ncon > first:
         d.contact.dim[first] = 1
     return status

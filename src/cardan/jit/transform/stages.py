@@ -7,6 +7,7 @@ for some active fields; and the object code of its tangents for some active fiel
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -76,9 +77,14 @@ def _make_scalar(entry: Entry) -> bytes:
         return zlib.compress(scalar_text(entry.symbol, link_entry(entry)).encode())
 
 
+_INITIALIZES = re.compile(r"initializes\(\([^%]*?\)\) ")
+"""What LLVM knows of the result of a stage without branches, whose comma would divide its parameters."""
+
+
 @lru_cache(maxsize=256)
 def _read(entry: Entry) -> tuple[Scalar, Analysis]:
     text = zlib.decompress(_kept(entry, "scalar", "", lambda: _make_scalar(entry))).decode()
+    text = _INITIALIZES.sub("", text)
     try:
         scalar = read_scalar(text)
         return scalar, Analysis(scalar.body, _structs(entry))

@@ -1,0 +1,136 @@
+"""Exact derivatives of steps with engine plugins: compiled ones, and clear errors for others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from derive.test_constrained import check, in_contact, solve_to_the_end, some
+from models import PLUGINS
+
+import cardan
+from cardan.plugins import PLUGINS as REGISTERED
+
+FULL = pytest.mark.skipif(os.environ.get("CARDAN_FULL_TESTS") != "1", reason="compiles for long: CARDAN_FULL_TESTS=1")
+OWN = """<mujoco><extension><plugin plugin="test.spring"><instance name="s"/></plugin></extension>
+<worldbody><body><joint name="j" axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/></body>
+</worldbody><actuator><plugin joint="j" instance="s"/></actuator><sensor><plugin instance="s"/></sensor></mujoco>"""
+ACTUATOR = int(cardan.mjtPluginCapabilityBit.mjPLUGIN_ACTUATOR)
+
+
+def loaded(name: str, steps: int = 60) -> cardan.MjData:
+    """A state of a shared model."""
+    m = cardan.MjModel.from_xml_path(str(PLUGINS / name))
+    solve_to_the_end(m)
+    return in_contact(m, steps)
+
+
+@pytest.mark.parametrize("name", ["actuator/pid.xml", "elasticity/belt.xml"])
+def test_shared_models(name: str) -> None:
+    d = loaded(name)
+    check(d, some(d.model, 12))
+
+
+@FULL
+@pytest.mark.parametrize("name", ["elasticity/cable.xml", "elasticity/coil.xml", "elasticity/plate.xml"])
+def test_large_shared_models(name: str) -> None:
+    d = loaded(name)
+    check(d, some(d.model, 12))
+
+
+@FULL
+def test_touch_grid() -> None:
+    d = loaded("sensor/touch_grid.xml", 400)
+    assert d.sensordata.any()
+    check(d, some(d.model, 12), share=0.5)
+
+
+@cardan.kernel
+def spring(m: Any, d: Any, instance: int, capability: int) -> None:
+    """A spring that hardens, and a sensor of its force."""
+    x = d.actuator_length[0]
+    if capability == ACTUATOR:
+        d.actuator_force[0] = d.ctrl[0] - 3.0 * x - 5.0 * x * x * x - d.plugin_state[0] * d.actuator_velocity[0]
+    else:
+        d.sensordata[0] = 3.0 * x + 5.0 * x * x * x
+
+
+@cardan.kernel
+def wear(m: Any, d: Any, instance: int) -> None:
+    """The state grows from step to step."""
+    d.plugin_state[0] += 0.25
+
+
+def slow_spring(m: Any, d: Any, instance: int, capability: int) -> None:
+    """The same in Python."""
+    spring(m, d, instance, capability)
+
+
+@cardan.kernel
+def forgetful(m: Any, d: Any, instance: int, capability: int) -> None:
+    """A force that depends on the evaluation before."""
+    d.actuator_force[0] = d.plugin_state[0]
+    d.plugin_state[0] = d.actuator_length[0]
+
+
+@pytest.fixture
+def own() -> Iterator[Any]:
+    """Registers a plugin for the duration of a test."""
+
+    def register(compute: Any, **more: Any) -> cardan.MjData:
+        cardan.register_plugin(
+            "test.spring", capabilities=("actuator", "sensor"), compute=compute, nstate=1, nsensordata=1, **more
+        )
+        d = cardan.MjData(cardan.MjModel.from_xml_string(OWN))
+        d.qpos[0], d.qvel[0], d.ctrl[0], d.plugin_state[0] = 0.4, -0.7, 0.3, 0.5
+        return d
+
+    yield register
+    REGISTERED.pop("test.spring", None)
+
+
+def test_own_plugin_and_its_state(own: Any) -> None:
+    """What it does at the end of a step is left out, so that the state is that of the step."""
+    d = own(spring, advance=wear)
+    m = d.model
+    inertia = 0.0
+    for _ in range(2):
+        found = cardan.derivatives(m, d, ("qacc", "sensordata"), ("qpos", "qvel", "ctrl", "plugin_state"), "forward")
+        cardan.mj_forward(m, d)
+        inertia = float(d.qM[0])
+        x, v = d.qpos[0], d.qvel[0]
+        assert found["qacc", "ctrl"].item() == pytest.approx(1.0 / inertia, rel=1e-10)
+        assert found["qacc", "qvel"].item() == pytest.approx(-0.5 / inertia, rel=1e-10)
+        assert found["qacc", "plugin_state"].item() == pytest.approx(-v / inertia, rel=1e-10)
+        assert found["sensordata", "qpos"].item() == pytest.approx(3.0 + 15.0 * x * x, rel=1e-10)
+        assert d.plugin_state[0] == 0.5
+    A = np.zeros((2, 2))
+    cardan.mjd_transition(m, d, A, None, None, None)
+    assert A[1, 1] == pytest.approx(1.0 - m.opt.timestep * 0.5 / inertia, rel=1e-10)
+
+
+def test_results_and_trajectories_of_a_state_are_refused(own: Any) -> None:
+    d = own(spring, advance=wear)
+    with pytest.raises(NotImplementedError, match="plugin_state"):
+        cardan.derivatives(d.model, d, ("plugin_state",), ("qpos",))
+    with pytest.raises(NotImplementedError, match="plugins have a state"):
+        cardan.record(d.model, d, 3, np.zeros((3, 1)))
+
+
+def test_python_and_memory_are_refused(own: Any) -> None:
+    d = own(slow_spring)
+    with pytest.raises(NotImplementedError, match=r"test\.spring.*Python"):
+        cardan.derivatives(d.model, d, ("qacc",), ("qpos",), "forward")
+    REGISTERED.pop("test.spring")
+    d = own(forgetful)
+    with pytest.raises(NotImplementedError, match=r"test\.spring.*evaluations before"):
+        cardan.derivatives(d.model, d, ("qacc",), ("qpos",), "forward")
+
+
+def test_damped_solids_are_refused() -> None:
+    d = loaded("elasticity/jelly.xml", 1)
+    with pytest.raises(NotImplementedError, match=r"mujoco\.elasticity\.solid with damping"):
+        cardan.derivatives(d.model, d, ("qacc",), ("qpos",), "forward")
