@@ -366,7 +366,8 @@ class StepJacobian:
                 programs.append(self._program(inputs, *ends, blocks=left))
                 rows.append(programs[-1].segment)
             elif left:  # all blocks have the same shadows
-                programs.append(self._program(inputs, *ends, blocks=1))
+                shared = programs[0].data.arrays if left < blocks else {}
+                programs.append(self._program(inputs, *ends, common={name: a[0] for name, a in shared.items()}))
                 rows.append((*programs[-1].segment[:4], 0, 0, left))
         segments = np.array([*rows, _plain_segment(self._restore)], np.int64)
         copies = self._copies.ctypes.data
@@ -378,9 +379,24 @@ class StepJacobian:
         return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
     def _program(
-        self, inputs: Sequence[str], begin: Stage, end: Stage, blocks: int = 1, values: bool = False
+        self,
+        inputs: Sequence[str],
+        begin: Stage,
+        end: Stage,
+        blocks: int = 1,
+        values: bool = False,
+        common: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> TangentProgram:
-        """The tangents of a step along directions of some inputs; one program for as long as the same types touch."""
+        """The tangents of a step along directions of some inputs; one program for as long as the same types touch.
+
+        Args:
+            inputs: fields that vary.
+            begin: the stage that sets the directions of a block.
+            end: the one that takes its results.
+            blocks: number of blocks that have shadows of their own.
+            values: whether it computes the values as well.
+            common: shadows of fields of the data that it has from another program with the same inputs.
+        """
         course = self.course
         gather = [gather_outcome, *([gather_sensors] if self.sensors else [])]
         stages: list[Stage | Plain] = [Plain(begin), plant_seeds, *course.differentiated(values)]
@@ -388,7 +404,7 @@ class StepJacobian:
         whole = values or course.several or any(name in MAKE_ROWS for name in inputs)
         return TangentProgram(
             *(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole, restore_start),
-            common=self._common,
+            common={**common, **self._common},
         )
 
 
