@@ -84,12 +84,29 @@ def test_video_names_the_package(model: Path, tmp_path: Path, monkeypatch: pytes
         cardan("render", model, "--out", tmp_path / "a.mp4")
 
 
+@pytest.mark.skipif(find_spec("av") is None, reason="videos need the package av")
+def test_video_that_is_too_small(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="2x2 pixels at least"):
+        cardan("render", model, "--out", tmp_path / "a.mp4", "--size", "1x1")
+    assert not (tmp_path / "a.mp4").exists()
+
+
+def test_a_video_of_a_simulation_moves(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"ends in \.gif, \.mp4, \.mkv, \.mov"):
+        cardan("simulate", model, "--video", tmp_path / "a.png")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--out", "a.png", "--camera", "back"), "no camera 'back'; its cameras: front"),
         (("--out", "a.png", "--size", "0x5"), "the size must be like 640x480"),
         (("--out", "a.txt"), "can't write files that end in .txt"),
+        (("--out", "."), "it is a folder"),
+        (("--out", "falling.xml/a.png"), "falling.xml is no folder"),
+        (("--out", "a.png", "--size", "640"), "the size must be like 640x480"),
+        (("--out", "a.png", "--size", "99999x10"), "at most 16384 either way"),
+        (("--out", "a.png", "--camera", "-2"), "no camera '-2'"),
         (("--out", "a.png", "--depth", "--segmentation"), "exclude each other"),
     ],
 )

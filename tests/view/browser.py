@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cardan
@@ -55,7 +56,7 @@ def opened(chromium: Any, viewer: Any, size: dict[str, int] | None = None) -> An
     """A page of the viewer that is connected and shows its controls."""
     before = len(viewer.server.viser.get_clients())
     page = chromium.new_page(viewport=size or SIZE)
-    page.set_default_timeout(180_000)
+    page.set_default_timeout(60_000)
     page.goto(viewer.address)
     wait_for(lambda: len(viewer.server.viser.get_clients()) > before, "connection")
     page.get_by_text("Simulation").wait_for()
@@ -67,6 +68,12 @@ def button(page: Any, label: str) -> Any:
     return page.get_by_role("button", name=label, exact=True)
 
 
+def field(page: Any, label: str) -> Any:
+    """The field for numbers beside a slider of the page."""
+    row = page.locator(f'xpath=//*[text()="{label}"]/ancestor::*[.//input[not(@type="hidden")]][1]')
+    return row.locator("input:visible").last
+
+
 def wait_for(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
     """Wait until a condition holds, and return it; fails after a time."""
     end = time.monotonic() + patience
@@ -76,3 +83,31 @@ def wait_for(condition: Callable[[], Any], what: str, patience: float = PATIENCE
             return found
         time.sleep(0.05)
     pytest.fail(f"{what} did not happen within {patience:g} s")
+
+
+def pause(page: Any, viewer: Any) -> None:
+    """Let it stand still."""
+    if not viewer.session.paused:
+        button(page, "Pause").click()
+        wait_for(lambda: viewer.session.paused, "pause")
+
+
+def sent(page: Any, which: str, files: Any) -> None:
+    """Choose files, or a folder, as a user does who presses a button of the frame for uploads."""
+    page.frame_locator("iframe[title=Upload]").locator(f"#{which}").set_input_files(files)
+
+
+def place_of(viewer: Any, point: np.ndarray) -> tuple[float, float]:
+    """Where a point of the model is in the page, pixels."""
+    from cardan.view.camera import view_of
+
+    camera = next(iter(viewer.server.viser.get_clients().values())).camera
+    view = view_of(camera, viewer.publisher.cameras.origin)
+    toward = point - view.pos
+    depth = float(toward @ view.forward)
+    right = np.cross(view.forward, view.up)
+    scale = 0.5 * camera.image_height / np.tan(0.5 * view.fovy) / depth
+    return (
+        0.5 * camera.image_width + scale * float(toward @ right),
+        0.5 * camera.image_height - scale * float(toward @ view.up),
+    )

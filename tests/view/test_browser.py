@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from view.browser import browser, button, needs_browser, opened, wait_for, without_shadows
+from view.browser import browser, button, needs_browser, opened, pause, place_of, sent, wait_for, without_shadows
 
 import cardan
 from cardan.view.panels.rendering import RenderingPanel
@@ -39,13 +39,6 @@ def page(viewer: Any) -> Iterator[Any]:
     with browser() as chromium:
         page = opened(chromium, viewer)
         yield page
-
-
-def pause(page: Any, viewer: Any) -> None:
-    """Let it stand still."""
-    if not viewer.session.paused:
-        button(page, "Pause").click()
-        wait_for(lambda: viewer.session.paused, "pause")
 
 
 def test_address_needs_its_token(page: Any, viewer: Any) -> None:
@@ -151,11 +144,6 @@ CUBE = CUBE.replace('<geom size=".4" rgba', '<geom type="mesh" mesh="cube" rgba'
 OBJ = "v 0 0 0\nv .4 0 0\nv 0 .4 0\nv 0 0 .4\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 
 
-def sent(page: Any, which: str, files: Any) -> None:
-    """Choose files, or a folder, as a user does who presses a button of the frame for uploads."""
-    page.frame_locator("iframe[title=Upload]").locator(f"#{which}").set_input_files(files)
-
-
 def test_upload_of_files_and_reload(page: Any, viewer: Any, tmp_path: Path) -> None:
     (tmp_path / "cube.xml").write_text(CUBE)
     (tmp_path / "cube.obj").write_text(OBJ)
@@ -185,19 +173,3 @@ def test_upload_of_a_folder(page: Any, viewer: Any, tmp_path: Path) -> None:
     wait_for(lambda: viewer.session.model.body(1).name == "cube", "new model")
     assert viewer.source.path == viewer.uploads.path / "robot/scene.xml"
     assert not (viewer.uploads.path / "robot/.git").exists()
-
-
-def place_of(viewer: Any, point: np.ndarray) -> tuple[float, float]:
-    """Where a point of the model is in the page, pixels."""
-    from cardan.view.camera import view_of
-
-    camera = next(iter(viewer.server.viser.get_clients().values())).camera
-    view = view_of(camera, viewer.publisher.cameras.origin)
-    toward = point - view.pos
-    depth = float(toward @ view.forward)
-    right = np.cross(view.forward, view.up)
-    scale = 0.5 * camera.image_height / np.tan(0.5 * view.fovy) / depth
-    return (
-        0.5 * camera.image_width + scale * float(toward @ right),
-        0.5 * camera.image_height - scale * float(toward @ view.up),
-    )

@@ -125,9 +125,9 @@ def test_history_goes_back(physics: Physics, clock: Clock) -> None:
     last = d.time
     count = len(history)
     assert count == pytest.approx(60, abs=2)
-    assert history.restore(m, d, 30)
+    assert history.restore(m, [d], 30)
     assert d.time == pytest.approx(last - 0.5, abs=0.05)
-    assert not history.restore(m, d, count)
+    assert not history.restore(m, [d], count)
     physics.age = 30
     physics.resume()
     assert len(history) == count - 30 and physics.age == 0
@@ -141,10 +141,10 @@ def test_history_is_bounded() -> None:
         d.qpos[0] = k
         history.add(m, d)
     assert len(history) == history.capacity == 10
-    assert history.restore(m, d, 9)
+    assert history.restore(m, [d], 9)
     assert d.qpos[0] == 15.0
     history.clear()
-    assert not history.restore(m, d, 0)
+    assert not history.restore(m, [d], 0)
 
 
 def test_pace_begins_anew_after_a_jump() -> None:

@@ -22,5 +22,7 @@ def check_writable(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
             pass
+    except FileExistsError as error:
+        raise OSError(f"can't write {path}: {error.filename} is no folder") from None
     except OSError as error:
         raise OSError(f"can't write {path}: {error.strerror or error}") from None

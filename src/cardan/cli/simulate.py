@@ -162,10 +162,10 @@ def _check_plot(path: Path) -> None:
 def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.MjData], None], Callable[[], None]]:
     """What `simulate` calls for each step to film it, and what writes the video."""
     from cardan.cli.photos import RATE, Photographer, is_due
-    from cardan.view.video import Recorder, is_moving
+    from cardan.view.video import MOVING, VIDEOS, Recorder, is_moving
 
     if not is_moving(video):
-        raise ValueError(f"{video}: a video ends in .gif or .mp4")
+        raise ValueError(f"{video}: a video ends in {', '.join(MOVING + VIDEOS)}")
     photo = Photographer(m, VIDEO_SIZE, None, "color")
     recorder = Recorder(video, RATE)
 

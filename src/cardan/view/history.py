@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,11 +22,13 @@ class History:
     Args:
         model: the model.
         length: states that are kept; fewer if they would take too much memory.
+        worlds: number of worlds whose states are kept together.
     """
 
-    def __init__(self, model: MjModel, length: int = LENGTH) -> None:
-        self._size = mj_stateSize(model, SPEC)
-        self._states: deque[np.ndarray] = deque(maxlen=max(2, min(length, MOST_BYTES // (8 * max(self._size, 1)))))
+    def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
+        self._shape = (worlds, mj_stateSize(model, SPEC))
+        most = MOST_BYTES // (8 * worlds * max(self._shape[1], 1))
+        self._states: deque[np.ndarray] = deque(maxlen=max(2, min(length, most)))
 
     def __len__(self) -> int:
         return len(self._states)
@@ -35,21 +38,23 @@ class History:
         """States that are kept at most."""
         return self._states.maxlen or 0
 
-    def add(self, model: MjModel, data: MjData) -> None:
-        """Keep the present state."""
-        state = np.empty(self._size)
-        mj_getState(model, data, state, SPEC)
-        self._states.append(state)
+    def add(self, model: MjModel, *worlds: MjData) -> None:
+        """Keep the present state of each world."""
+        states = np.empty(self._shape)
+        for state, data in zip(states, worlds, strict=True):
+            mj_getState(model, data, state, SPEC)
+        self._states.append(states)
 
-    def restore(self, model: MjModel, data: MjData, age: int) -> bool:
-        """Put the state that was kept `age` records before the last one back into the data.
+    def restore(self, model: MjModel, worlds: Sequence[MjData], age: int) -> bool:
+        """Put the states that were kept `age` records before the last ones back into the data of the worlds.
 
         Returns:
             Whether there is such a state.
         """
         if not 0 <= age < len(self._states):
             return False
-        mj_setState(model, data, self._states[-1 - age], SPEC)
+        for state, data in zip(self._states[-1 - age], worlds, strict=True):
+            mj_setState(model, data, state, SPEC)
         return True
 
     def cut(self, age: int) -> None:

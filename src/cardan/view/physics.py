@@ -49,10 +49,11 @@ class Physics:
         """Begin with the model that the session has now."""
         session = self.session
         self._generation = session.generation
-        self.history = History(session.model)
+        self.history = History(session.model, worlds=len(session.worlds))
         self.age = 0
-        for d in (session.data, *session.others):
+        for d in session.worlds:
             mj_forward(session.model, d)
+        self.history.add(session.model, *session.worlds)
         self.pace.restart()
 
     def start(self) -> None:
@@ -103,7 +104,7 @@ class Physics:
             for _ in range(self.steps):
                 self._step()
             self.steps = 0
-            self.history.add(m, d)
+            self.history.add(m, *session.worlds)
         elif self._pusher.apply(m, d, session.perturb, True) or changed:
             mj_forward(m, d)
 
@@ -121,7 +122,7 @@ class Physics:
                 self.pace.restart()
                 break
         self.pace.measure(self._clock(), d.time)
-        self.history.add(m, d)
+        self.history.add(m, *session.worlds)
 
     def _step(self) -> None:
         session = self.session

@@ -8,12 +8,14 @@ stand small pages of our own, which viser's page shows in frames.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hmac
 import io
 import secrets
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from http import HTTPStatus
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +30,15 @@ PORT = 8012
 """Where the server listens; a higher port if this one is taken."""
 TOKEN_BYTES = 16
 NEEDED = "the viewer needs the package viser: pip install 'cardan[view]'"
+
+SCRIPT = b"""<script>
+  // Keys by which viser's page moves its camera mean something else here. Its listener is one of the document, added
+  // after this one; those of commands sit further down and have heard the key already.
+  const taken = /^(Key[WASDQE]|Arrow(Up|Down|Left|Right))$/;
+  document.addEventListener("keydown", event => { if (taken.test(event.code)) event.stopImmediatePropagation(); });
+</script>
+"""
+"""What is added to the head of viser's page."""
 
 Answer = Callable[[Any, "Request"], "Response | None"]
 Talk = Callable[["ServerConnection"], Awaitable[None]]
@@ -75,9 +86,27 @@ def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
         if rest in frames:
             is_page = request.headers.get("Upgrade", "").lower() != "websocket"
             return _response(HTTPStatus.OK, frames[rest].content, "text/html") if is_page else None
-        return answer(connection, replace(request, path=rest)) if answer is not None else None
+        response = answer(connection, replace(request, path=rest)) if answer is not None else None
+        return with_script(response) if response is not None and rest == "/" else response
 
     return check
+
+
+def with_script(response: Response) -> Response:
+    """viser's page with `SCRIPT` in its head."""
+    packed = response.headers.get("Content-Encoding") == "gzip"
+    body = _with_script(bytes(response.body or b""), packed)
+    headers = response.headers.copy()
+    del headers["Content-Length"]
+    headers["Content-Length"] = str(len(body))
+    return replace(response, body=body, headers=headers)
+
+
+@lru_cache(maxsize=4)
+def _with_script(body: bytes, packed: bool) -> bytes:
+    page = gzip.decompress(body) if packed else body
+    page = page.replace(b"<head>", b"<head>\n" + SCRIPT, 1)
+    return gzip.compress(page) if packed else page
 
 
 def routed(talk: Talk, frames: Frames) -> Talk:

@@ -59,6 +59,11 @@ class Session:
         self.perturb = MjvPerturb()
         mjv_defaultFreeCamera(model, self.camera)
 
+    @property
+    def worlds(self) -> list[MjData]:
+        """Data of all worlds, the first one first."""
+        return [self.data, *self.others]
+
     def load(self, model: MjModel, data: MjData) -> None:
         """Show another model."""
         with self.lock:

@@ -22,9 +22,11 @@ def is_moving(path: Path) -> bool:
     """Whether a file of this name holds a moving picture.
 
     Raises:
-        ValueError: the ending is unknown, or videos need a package that is not installed.
+        ValueError: it is a folder, the ending is unknown, or videos need a package that is not installed.
     """
     suffix = path.suffix.lower()
+    if path.is_dir():
+        raise ValueError(f"can't write {path}: it is a folder")
     if suffix in VIDEOS:
         try:
             import av  # noqa: F401  # pyright: ignore[reportMissingImports]
@@ -54,13 +56,19 @@ class Recorder:
         self.stream: Any = None
 
     def add(self, picture: np.ndarray) -> None:
-        """Append a picture, (height, width, 3) uint8, the highest row first."""
+        """Append a picture, (height, width, 3) uint8, the highest row first.
+
+        Raises:
+            ValueError: it is too small for a video.
+        """
         if self.path.suffix.lower() not in VIDEOS:
             self.pictures.append(Image.fromarray(picture))
             return
         import av  # pyright: ignore[reportMissingImports]
 
         # the usual colour format halves the resolution of colours: both sizes must be even
+        if min(picture.shape[:2]) < 2:
+            raise ValueError(f"{self.path}: a video needs 2x2 pixels at least, not {picture.shape[1]}x{picture.shape[0]}")
         picture = np.ascontiguousarray(picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2])
         if self.container is None:
             kind = {".mkv": "matroska"}.get(self.path.suffix.lower(), self.path.suffix.lower()[1:])

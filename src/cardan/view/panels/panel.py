@@ -63,8 +63,8 @@ class Panel:
     ) -> Any:
         """A slider; it has a thousand steps unless something else is said."""
         step = step or (high - low) / 1000.0
-        handle = self.gui.add_slider(label, low, high, step, min(max(value, low), high))
-        return self._changed(handle, act)
+        handle = self.gui.add_slider(label, low, high, step, within(value, low, high))
+        return self._changed(handle, lambda value: act(within(value, low, high)))  # its field takes any number
 
     def _changed(self, handle: Any, act: Callable[[Any], None]) -> Any:
         # an ordinary function, which costs nothing when a value is put in by `refresh`; calls may overtake each other,
@@ -75,6 +75,11 @@ class Panel:
                 act(event.target.value)
 
         return handle
+
+
+def within(value: float, low: float, high: float) -> float:
+    """The nearest value that a slider can show; its lowest for what is no number."""
+    return min(max(low, value), high)  # in this order: max(low, nan) is low
 
 
 def put(handle: Any, value: Any) -> None:

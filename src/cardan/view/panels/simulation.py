@@ -79,7 +79,7 @@ class SimulationPanel(Panel):
         """The default state."""
 
         def command(m: MjModel, d: MjData) -> None:
-            for data in (d, *self.session.others):
+            for data in self.session.worlds:
                 mj_resetData(m, data)
                 mj_forward(m, data)
 
@@ -97,7 +97,7 @@ class SimulationPanel(Panel):
             self.session.speed = SPEEDS[min(max(now + steps, 0), len(SPEEDS) - 1)] / 100.0
 
     def go_back(self, age: float) -> None:
-        """Show a state of the past, and pause."""
+        """Show a state of the past, the oldest if there is none that old, and pause."""
         self.session.post(lambda m, d: self._restore(m, d, int(-age)))
 
     def go_back_by(self, steps: int) -> None:
@@ -110,17 +110,21 @@ class SimulationPanel(Panel):
         self.session.post(command)
 
     def _restore(self, m: MjModel, d: MjData, age: int) -> None:
-        physics = self.viewer.physics
-        if physics is not None and physics.history.restore(m, d, age):
+        physics, worlds = self.viewer.physics, self.session.worlds
+        if physics is None:
+            return
+        age = min(max(age, 0), len(physics.history) - 1)
+        if physics.history.restore(m, worlds, age):
             physics.age, self.session.paused = age, True
-            mj_forward(m, d)
+            for data in worlds:
+                mj_forward(m, data)
 
     def load_key(self) -> None:
         """The state of the chosen keyframe."""
         number = keyframe_names(self.session.model).index(self.key.value)
 
         def command(m: MjModel, d: MjData) -> None:
-            for data in (d, *self.session.others):
+            for data in self.session.worlds:
                 mj_resetDataKeyframe(m, data, number)
                 mj_forward(m, data)
 
@@ -147,6 +151,9 @@ class SimulationPanel(Panel):
             d, paused, speed = session.data, session.paused, session.speed
             lines: list[tuple[str, Any]] = [("time", f"{d.time:.3f} s"), ("contacts", d.ncon), ("rows", d.nefc)]
             age = physics.age if physics is not None else 0
+            body = int(session.perturb.select)
+            if 0 < body < session.model.nbody:
+                lines.append(("selected", f"`{session.model.body(body).name or f'body {body}'}`"))
         if physics is not None:
             self.run.label = "Run" if paused else "Pause"
             put(self.speed, percent(speed))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from math import pi
+from typing import Any
 
 from cardan.enums import mjtJoint
 from cardan.model import MjData, MjModel
-from cardan.view.panels.panel import Panel, put
+from cardan.view.panels.panel import Panel, put, within
 
 SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
 MOST = 200
@@ -55,7 +56,7 @@ class ActuatorPanel(Panel):
         with self.session.lock:
             values = self.session.data.ctrl.tolist()
         for handle, value in zip(self.handles, values, strict=False):
-            put(handle, min(max(value, handle.min), handle.max))
+            put(handle, within(value, handle.min, handle.max))
 
 
 class JointPanel(Panel):
@@ -64,7 +65,7 @@ class JointPanel(Panel):
     def build(self) -> None:
         """Make the controls."""
         m = self.session.model
-        self.joints: list[tuple[int, object]] = []
+        self.joints: list[tuple[int, Any]] = []
         for j in range(m.njnt):
             kind = int(m.jnt_type[j])
             if kind not in (SLIDE, HINGE) or len(self.joints) == MOST:
@@ -91,4 +92,4 @@ class JointPanel(Panel):
         with self.session.lock:
             values = self.session.data.qpos.tolist()
         for adr, handle in self.joints:
-            put(handle, min(max(values[adr], handle.min), handle.max))  # type: ignore[attr-defined]
+            put(handle, within(values[adr], handle.min, handle.max))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from cardan.enums import mjtWarning
 from cardan.step.report import listeners
 from cardan.view.panels.panel import Panel
 
 MOST = 20
+"""Texts that are kept."""
 
 
 class WarningPanel(Panel):
@@ -16,7 +15,7 @@ class WarningPanel(Panel):
 
     def build(self) -> None:
         """Make the controls."""
-        self.texts: deque[str] = deque(maxlen=MOST)
+        self.texts: dict[str, int] = {}  # how often each was heard, the last one at the end
         self._shown = ""
         with self.gui.add_folder("Warnings"):
             self.text = self.gui.add_markdown("none")
@@ -24,7 +23,9 @@ class WarningPanel(Panel):
         listeners.append(self._hear)
 
     def _hear(self, text: str) -> None:
-        self.texts.append(text)
+        self.texts[text] = self.texts.pop(text, 0) + 1
+        if len(self.texts) > MOST:
+            del self.texts[next(iter(self.texts))]
 
     def clear(self) -> None:
         """Forget the texts."""
@@ -42,6 +43,8 @@ class WarningPanel(Panel):
             counts = [int(warnings[k].number) for k in range(mjtWarning.mjNWARNING.value)]
         names = [name.removeprefix("mjWARN_").lower() for name in list(mjtWarning.__members__)[: len(counts)]]
         lines = [f"**{name}** {count}" for name, count in zip(names, counts, strict=True) if count]
-        content = "  \n".join([*lines, *(f"`{text}`" for text in reversed(self.texts))]) or "none"
+        texts = reversed(list(self.texts.items()))
+        lines += [f"`{text}`" + (f" {count} times" if count > 1 else "") for text, count in texts]
+        content = "  \n".join(lines) or "none"
         if content != self._shown:
             self._shown = self.text.content = content
