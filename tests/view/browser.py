@@ -27,7 +27,7 @@ MISSING = ", ".join(
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 SIZE = {"width": 800, "height": 600}
 SHADOW = cardan.mjtRndFlag.mjRND_SHADOW.value
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 needs_browser = pytest.mark.skipif(bool(MISSING), reason=f"the viewer is not tried in a browser: no {MISSING}")
 
@@ -56,7 +56,7 @@ def opened(chromium: Any, viewer: Any, size: dict[str, int] | None = None) -> An
     """A page of the viewer that is connected and shows its controls."""
     before = len(viewer.server.viser.get_clients())
     page = chromium.new_page(viewport=size or SIZE)
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(180_000)
     page.goto(viewer.address)
     wait_for(lambda: len(viewer.server.viser.get_clients()) > before, "connection")
     page.get_by_text("Simulation").wait_for()

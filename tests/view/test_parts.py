@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import zipfile
@@ -64,6 +65,41 @@ def test_requests_without_the_token_are_refused() -> None:
         assert refused is not None and refused.status_code == 403
     assert answer(None, Request("/secret/a.js", headers)) is None  # type: ignore[arg-type]
     assert seen == ["/a.js"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_page_keeps_its_keys(packed: bool) -> None:
+    pytest.importorskip("viser")
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
+    from cardan.view.server import SCRIPT, with_script
+
+    page = b"<html><head></head></html>"
+    body, coding = (gzip.compress(page), "gzip") if packed else (page, "identity")
+    headers = Headers({"Content-Length": str(len(body)), "Content-Encoding": coding})
+    answer = with_script(Response(200, "OK", headers, body))
+    assert answer.headers["Content-Length"] == str(len(answer.body)) and answer.headers["Content-Encoding"] == coding
+    assert SCRIPT in (gzip.decompress(answer.body) if packed else answer.body)
+    assert headers["Content-Length"] == str(len(body))  # the answer of viser stays as it is
+
+
+def test_warnings_are_said_once() -> None:
+    from cardan.view.panels.warnings import MOST, WarningPanel
+
+    panel = object.__new__(WarningPanel)
+    panel.texts = {}
+    for k in range(2 * MOST):
+        panel._hear(f"text {k}")
+        panel._hear("always")
+    assert len(panel.texts) == MOST and panel.texts["always"] == 2 * MOST
+
+
+def test_sliders_show_what_is_no_number() -> None:
+    from cardan.view.panels.panel import within
+
+    values = (float("nan"), -5.0, 0.5, 5.0, float("inf"))
+    assert [within(value, -1.0, 1.0) for value in values] == [-1.0, -1.0, 0.5, 1.0, 1.0]
 
 
 def test_a_source_notices_changes(tmp_path: Path) -> None:

@@ -144,6 +144,10 @@ def test_wrong_arguments(model: tuple) -> None:
         cardan.viewer.launch_passive(m, d, key_callback=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError):
         cardan.viewer.launch_passive(other, d)
+    with pytest.raises(TypeError, match="launch: model must be an MjModel, not str"):
+        cardan.viewer.launch("a.xml")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="launch: data must be an MjData, not str"):
+        cardan.viewer.launch(m, "data")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not both"):
         cardan.viewer.launch(m, loader=lambda: (m, d))
     with pytest.raises(ValueError, match="data need the model"):

@@ -166,3 +166,16 @@ def test_worlds_go_their_own_ways(clock: Clock) -> None:
     assert len(set(times)) == 1 and times[0] > 0.0
     assert [d.qpos[0] for d in physics.session.others] == [0.0, 1.0]
     assert np.shares_memory(physics.session.data.qpos, physics.session.others[0].qpos) is False
+
+
+def test_history_keeps_all_worlds(clock: Clock) -> None:
+    m = cardan.MjModel.from_xml_string(SLIDER)
+    physics = Physics(Session(m, cardan.MjData(m), worlds=2), clock)
+    session = physics.session
+    session.others[0].qpos[2] = 5.0
+    run(physics, clock, 0.5)
+    late = [d.qpos[2] for d in session.worlds]
+    assert physics.history.restore(m, session.worlds, 15)
+    assert session.data.time == session.others[0].time < 0.4
+    assert session.data.qpos[2] > late[0] and session.others[0].qpos[2] > late[1] > 3.0
+    assert History(m, 10**9, worlds=1).capacity == 2 * History(m, 10**9, worlds=2).capacity

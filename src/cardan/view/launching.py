@@ -26,6 +26,16 @@ def announce(viewer: Viewer) -> None:
         webbrowser.open(viewer.address)
 
 
+def check_kind(function: str, name: str, value: object, kind: type[MjModel] | type[MjData]) -> None:
+    """Refuse what is no model, or no data.
+
+    Raises:
+        TypeError: which argument it is, and what it should be.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{function}: {name} must be an {kind.__name__}, not {type(value).__name__}")
+
+
 def serve(viewer: Viewer) -> None:
     """Say where a viewer is, and wait until it is closed: in a page, or by an interrupt."""
     announce(viewer)
@@ -58,6 +68,7 @@ def launch(
         show_right_ui: taken for compatibility: there is one panel.
 
     Raises:
+        TypeError: something else than a model or data, also from the loader.
         ValueError: data without a model, or a loader beside a model.
         ImportError: the package viser isn't installed.
     """
@@ -71,7 +82,10 @@ def launch(
     elif model is None:
         source = Source(HUMANOID)
         model, data = source.load()
-    serve(Viewer(model, data or MjData(model), source=source, show_ui=show_left_ui or show_right_ui, leave=LEFT_AFTER))
+    check_kind("launch", "model", model, MjModel)
+    data = MjData(model) if data is None else data
+    check_kind("launch", "data", data, MjData)
+    serve(Viewer(model, data, source=source, show_ui=show_left_ui or show_right_ui, leave=LEFT_AFTER))
 
 
 def launch_from_path(path: str) -> None:

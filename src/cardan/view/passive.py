@@ -15,7 +15,7 @@ from cardan.api.state import mj_copyData, mj_getState, mj_setState, mj_stateSize
 from cardan.enums import mjtState
 from cardan.model import MjData, MjModel
 from cardan.view.app import Viewer
-from cardan.view.launching import LEFT_AFTER, announce
+from cardan.view.launching import LEFT_AFTER, announce, check_kind
 from cardan.view.perturbing import Pusher
 from cardan.view.session import USER_GEOMS
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene
@@ -180,10 +180,8 @@ def launch_passive(
         ValueError: the data were made for another model.
         ImportError: the package viser isn't installed.
     """
-    if not isinstance(model, MjModel):
-        raise TypeError(f"launch_passive: model must be an MjModel, not {type(model).__name__}")
-    if not isinstance(data, MjData):
-        raise TypeError(f"launch_passive: data must be an MjData, not {type(data).__name__}")
+    check_kind("launch_passive", "model", model, MjModel)
+    check_kind("launch_passive", "data", data, MjData)
     if key_callback is not None and not callable(key_callback):
         raise TypeError(f"launch_passive: key_callback must be callable, not {type(key_callback).__name__}")
     shown = MjData(model)

@@ -93,7 +93,7 @@ def guarded(answer: Answer | None, token: str, frames: Frames) -> Answer:
 
 
 def with_script(response: Response) -> Response:
-    """viser's page with `SCRIPT` in its head."""
+    """The page of viser with `SCRIPT` in its head."""
     packed = response.headers.get("Content-Encoding") == "gzip"
     body = _with_script(bytes(response.body or b""), packed)
     headers = response.headers.copy()

@@ -68,7 +68,9 @@ class Recorder:
 
         # the usual colour format halves the resolution of colours: both sizes must be even
         if min(picture.shape[:2]) < 2:
-            raise ValueError(f"{self.path}: a video needs 2x2 pixels at least, not {picture.shape[1]}x{picture.shape[0]}")
+            raise ValueError(
+                f"{self.path}: a video needs 2x2 pixels at least, not {picture.shape[1]}x{picture.shape[0]}"
+            )
         picture = np.ascontiguousarray(picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2])
         if self.container is None:
             kind = {".mkv": "matroska"}.get(self.path.suffix.lower(), self.path.suffix.lower()[1:])
