@@ -119,7 +119,6 @@ def test_growth_keeps_contents(pair):
         d.grow(capacity, 5000)
         assert d._memory.sizes[capacity] >= 5000
     after = numbers(d, DATA)
-    assert after["narena"] > before["narena"]
     for name, value in before.items():
         if name in ("nbuffer", "narena"):
             continue

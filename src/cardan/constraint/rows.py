@@ -15,7 +15,7 @@ from cardan.enums.data import mjtWarning
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
-from cardan.model.tables import GROW_EFC, GROW_NNZJ, bytes_of_one
+from cardan.model.tables import COUNT_BYTES, GROW_EFC, GROW_NNZJ, bytes_of_one
 
 CONSTRAINT_OFF = int(mjtDisableBit.mjDSBL_CONSTRAINT)
 CNSTRFULL = int(mjtWarning.mjWARN_CNSTRFULL)
@@ -42,8 +42,8 @@ def start_rows(m: Model, d: Data) -> int:
 
 @kernel
 def arena_use(ncon: int, nefc: int, nnz: int) -> int:
-    """Bytes of so many contacts, rows and elements of the Jacobian."""
-    return ncon * CONTACT_BYTES + nefc * ROW_BYTES + nnz * ENTRY_BYTES
+    """Bytes of so many contacts, rows and elements of the Jacobian, and of the counts of them."""
+    return COUNT_BYTES + ncon * CONTACT_BYTES + nefc * ROW_BYTES + nnz * ENTRY_BYTES
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
+from cardan.model.tables import COUNT_BYTES
 
 
 @kernel
@@ -59,6 +60,7 @@ def _set_defaults(m: Model, d: Data) -> None:
 @stage
 def start_data(m: Model, d: Data) -> int:
     """Set the default state of new memory, which is zero: parts of it that are never used take no room."""
+    d.maxuse_arena = COUNT_BYTES
     _set_defaults(m, d)
     return OK
 
@@ -75,7 +77,7 @@ def _clear_scalars(d: Data) -> None:
     d.ncon = 0
     d.maxuse_con = 0
     d.maxuse_efc = 0
-    d.maxuse_arena = 0
+    d.maxuse_arena = COUNT_BYTES
     d.work.left_out = 0
     d.nisland = 0
     d.solver_nisland = 0

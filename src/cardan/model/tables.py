@@ -72,6 +72,9 @@ GROW_HALF, GROW_AR, GROW_SOLUTION = 10, 11, 12
 LIMITED: tuple[str, ...] = ("ncon", "nefc", "nnzJ")
 """Capacities whose use the user may limit (``<size memory>``)."""
 
+COUNT_BYTES = 8 * len(LIMITED)
+"""Bytes of the counts of these, which are always there."""
+
 
 @cache
 def bytes_of_one(capacity: str) -> int:
