@@ -56,9 +56,13 @@ SHARES = 4
 PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
 
 
+RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjtRndFlag.__members__.items()}
+"""Number of each rendering flag by its name."""
+
+
 def flag_of(scene: MjvScene, name: str) -> bool:
     """Whether a rendering flag of a scene is set."""
-    return bool(scene.flags[mjtRndFlag.__members__[f"mjRND_{name}"].value])
+    return bool(scene.flags[RENDERING_FLAGS[name]])
 
 
 class Frame:
