@@ -2,23 +2,28 @@
 
 A kernel is small, and most of the time to compile it is Numba's Python: it walks over all statements ten times to see
 which variables are read, looks for the type of ``a * b`` among all that `*` may mean wherever it stands, compares all
-options of the compiler before and after each pass, and reports each call of LLVM to listeners that aren't there. While
+options of the compiler before and after each pass, computes four times where variables live when it needs it once, and
+reports each call of LLVM to listeners that aren't there. While
 kernels are compiled (`shortcuts`) quicker ways stand in the places of these functions. All of them are Numba's own for
 the rest of the process.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from types import CodeType
 from typing import Any, cast
 
-from numba.core import event, ir, types
+from numba.core import base, event, interpreter, ir, ssa, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.cpu import CPUContext
+from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.runtime.context import NRTContext
 from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
@@ -84,6 +89,42 @@ def _variables_of_expression(self: Any) -> list[Any]:
     return _variables(self._kws.values())
 
 
+# lifetimes and definitions of variables ------------------------------------------------------------------------------
+
+
+def _without_lifetimes(original: Callable[..., None]) -> Callable[..., None]:
+    """Where variables live is computed for the statements that end their lives, and by passes that ask for it."""
+
+    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        function = self.func_ir
+        if emit_dels or function.is_generator:
+            original(self, emit_dels, extend_lifetimes)
+            return
+        function.blocks = canonicalize_cfg(function.blocks)
+        function.variable_lifetime = VariableLifetime(function.blocks)
+        function.generator_info = None
+
+    return run
+
+
+def _statements_of_block(states: dict[str, Any], block: Any, handler: Any) -> Iterator[Any]:
+    """What a step towards single assignment makes of the statements of a block, without a log."""
+    for statement in block.body:
+        visit = handler.on_assign if isinstance(statement, ir.Assign) else handler.on_other
+        yield visit(states, statement)
+
+
+def _where_there_is_with(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Only functions with such a statement have variables for its end."""
+
+    def delete_exits(function: Any) -> Any:
+        scopes = {id(block.scope): block.scope for block in function.blocks.values()}
+        names = (name for scope in scopes.values() for name in scope.localvars._con)
+        return original(function) if any(name.startswith("$setup_with_exitfn") for name in names) else function
+
+    return delete_exits
+
+
 # types of calls ------------------------------------------------------------------------------------------------------
 
 
@@ -137,7 +178,22 @@ def _quiet(original: Callable[..., None]) -> Callable[..., None]:
     return report
 
 
-# counts of references -------------------------------------------------------------------------------------------------
+# what is known of the compiler itself --------------------------------------------------------------------------------
+
+
+def _once(original: Callable[[Any], None]) -> Callable[[Any], None]:
+    """What contexts import and install doesn't change while an entry is compiled."""
+    done: set[int] = set()
+
+    def load(self: Any) -> None:
+        if id(self) not in done:
+            original(self)
+            done.add(id(self))
+
+    return load
+
+
+# counts of references ------------------------------------------------------------------------------------------------
 
 
 def _for_counted(original: Callable[..., None]) -> Callable[..., None]:
@@ -153,7 +209,10 @@ def _for_counted(original: Callable[..., None]) -> Callable[..., None]:
     return change
 
 
-# all of it ------------------------------------------------------------------------------------------------------------
+_has_loc = lru_cache(4096)(base._has_loc)  # whether an implementation asks for the place in the source
+
+
+# all of it -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -170,16 +229,35 @@ def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
 
 
 @contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect garbage seldom: nearly all objects of the front end are freed without, or stay."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], 100_000) if before[0] else 0, max(before[1], 20), max(before[2], 50))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
 def shortcuts() -> Iterator[None]:
     """While kernels are compiled; the caller holds Numba's lock, so that nothing else is."""
-    with replaced(
-        (ir.Stmt, "list_vars", _variables_of_statement),
-        (ir.Expr, "list_vars", _variables_of_expression),
-        (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
-        (TargetConfig, "values", _option_values),
-        (event, "start_event", _quiet(event.start_event)),
-        (event, "end_event", _quiet(event.end_event)),
-        (NRTContext, "incref", _for_counted(NRTContext.incref)),
-        (NRTContext, "decref", _for_counted(NRTContext.decref)),
+    with (
+        _rare_collections(),
+        replaced(
+            (ir.Stmt, "list_vars", _variables_of_statement),
+            (ir.Expr, "list_vars", _variables_of_expression),
+            (PostProcessor, "run", _without_lifetimes(PostProcessor.run)),
+            (ssa, "_run_ssa_block_pass", _statements_of_block),
+            (interpreter, "peep_hole_delete_with_exit", _where_there_is_with(interpreter.peep_hole_delete_with_exit)),
+            (base, "_has_loc", _has_loc),
+            (CPUContext, "load_additional_registries", _once(CPUContext.load_additional_registries)),
+            (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
+            (TargetConfig, "values", _option_values),
+            (event, "start_event", _quiet(event.start_event)),
+            (event, "end_event", _quiet(event.end_event)),
+            (NRTContext, "incref", _for_counted(NRTContext.incref)),
+            (NRTContext, "decref", _for_counted(NRTContext.decref)),
+        ),
     ):
         yield

@@ -2,7 +2,7 @@
 
 Both are least fixed points over all instructions, whatever their order. A *place* is a field of a structure, an array
 on the stack, or a constant of the module. A place is *active* if some of its numbers may have a tangent; so is a number
-that is computed from an active one.
+that is computed from an active one. A parameter of a part of a stage is whatever the arguments of any of its calls are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from cardan.jit.memory.fields import Field
 from cardan.jit.memory.struct import WORDS, Struct
-from cardan.jit.transform.scalar import NAME, Function, Instruction, TransformError
+from cardan.jit.transform.scalar import NAME, Instruction, Scalar, TransformError
 
 SLOT_BYTES = 8 * WORDS
 ARRAY, STACK, CONSTANT, SLOT = "array", "stack", "constant", "slot"
@@ -32,7 +32,8 @@ _SELECT = re.compile(rf"(?:\w+ )*?i1 ({OPERAND}), (\w+) ({OPERAND}), \2 ({OPERAN
 _PHI = re.compile(r"(?:(?:fast|reassoc|nsz|contract|nnan|ninf|arcp|afn) )*(double|float|ptr|i\d+) (\[.*)$")
 _INCOMING = re.compile(rf"\[ ({OPERAND}|@\S+), ({NAME}) \]")
 _BINARY = re.compile(rf"(?:[a-z]+ )*(double|float) ({OPERAND})(?:, ({OPERAND}))?$")
-_CALL = re.compile(r"(?:[a-z]+ )*(double|float|void|i\d+|ptr) (@[\w.$-]+|%[\w.$-]+)\((.*)\)[^()]*$")
+_CALL = re.compile(r"(?:[a-z]+ |range\(.*?\) )*(double|float|void|i\d+|ptr) (@[\w.$-]+|%[\w.$-]+)\((.*)\)[^()]*$")
+_CALL_OF_PART = re.compile(r"(?:[a-z]+ |range\(.*?\) )*i32 (@[\w.$-]+|@\"[^\"]*\")\((.*)\)[^()]*$")
 _CAST = re.compile(rf"(?:[a-z]+ )*(\w+) ({OPERAND}) to (\w+)$")
 _ALLOCA = re.compile(r"(?:\[(\d+) x )?(\w+)\]?(?:, (?:i64|i32) (\d+))?")
 _COMPARE = re.compile(rf"(?:(?:fast|reassoc|nsz|contract|nnan|ninf|arcp|afn) )*(\w+) double ({OPERAND}), ({OPERAND})$")
@@ -123,25 +124,38 @@ class Analysis:
     """The fixed points for one stage.
 
     Args:
-        function: the stage in scalar form.
+        scalar: the stage in scalar form.
         structs: the structures that the first two parameters after the place of the result point to.
 
     Raises:
         TransformError: there is no rule for an instruction.
     """
 
-    def __init__(self, function: Function, structs: tuple[Struct, Struct]) -> None:
-        self.function = function
+    def __init__(self, scalar: Scalar, structs: tuple[Struct, Struct]) -> None:
+        self.scalar = scalar
         self.structs = dict(zip("md", structs, strict=True))
         self.places: dict[str, frozenset[Place]] = {}
-        self.definitions = {i.result: i for i in function.instructions() if i.result}
-        names = [name for kind, name in function.parameters if kind == "i64"][:2]
+        self.definitions = {i.result: i for i in scalar.instructions() if i.result}
+        parameters = scalar.body.parameters
+        names = [name for kind, name in parameters if kind == "i64"][:2]
         for letter, name in zip("md", names, strict=True):
             self.places[name] = frozenset(((SLOT, letter, 0),))
-        result = function.parameters[0][1]
+        result = parameters[0][1]
         self.places[result] = frozenset(((STACK, result, 0),))
         while self._sweep_places():
             pass
+
+    def passed(self, instruction: Instruction) -> list[tuple[str, str, str]]:
+        """For a call of a part: type and name of each of its parameters, and the argument."""
+        if instruction.operation != "call" or not self.scalar.parts:
+            return []
+        match = _CALL_OF_PART.match(instruction.rest)
+        part = self.scalar.parts.get(match.group(1)) if match else None
+        if match is None or part is None:
+            return []
+        arguments = [words.split()[-1] for words in match.group(2).split(", ")]
+        del arguments[1]  # the place of an exception
+        return [(kind, name, value) for (kind, name), value in zip(part.parameters, arguments, strict=True)]
 
     # places ------------------------------------------------------------------
 
@@ -159,14 +173,20 @@ class Analysis:
 
     def _sweep_places(self) -> bool:
         changed = False
-        for instruction in self.function.instructions():
-            if not instruction.result:
-                continue
-            found = self._places_of(instruction)
-            if found and found != self.places.get(instruction.result):
-                self.places[instruction.result] = found | self.places.get(instruction.result, frozenset())
-                changed = True
+        for instruction in self.scalar.instructions():
+            for _, parameter, argument in self.passed(instruction):
+                changed |= self._add_places(parameter, self._union((argument,)))
+            if instruction.result:
+                changed |= self._add_places(instruction.result, self._places_of(instruction))
         return changed
+
+    def _add_places(self, value: str, found: frozenset[Place]) -> bool:
+        """Note that a value may point to some places; whether that is new."""
+        known = self.places.get(value, frozenset())
+        if found <= known:
+            return False
+        self.places[value] = found | known
+        return True
 
     def _union(self, values: Iterable[str]) -> frozenset[Place]:
         return frozenset().union(*(self.places.get(value, frozenset()) for value in values))
@@ -242,7 +262,7 @@ class Analysis:
     def stored(self) -> set[str]:
         """Names of all fields with floating-point numbers that the stage may write."""
         names: set[str] = set()
-        for instruction in self.function.instructions():
+        for instruction in self.scalar.instructions():
             if instruction.operation == "store":
                 names |= self.names_of(store(instruction)[2])
             elif instruction.operation == "call" and not instruction.result:
@@ -260,7 +280,7 @@ class Analysis:
         found = Activity(self.places, set(), set(active) & self.touched(), set(), set())
         while self._sweep_activity(found):
             pass
-        for instruction in self.function.instructions():
+        for instruction in self.scalar.instructions():
             self._note_access(found, instruction)
         return found
 
@@ -272,11 +292,11 @@ class Analysis:
         """Active fields whose tangents the stage reads to compute those of the fields `keep`, these included."""
         fields = set(keep) & found.active
         values: set[str] = set()
+        instructions = list(self.scalar.instructions())[::-1]
         while True:
             before = len(fields), len(values)
-            for instruction in reversed(self.function.items):
-                if isinstance(instruction, Instruction):
-                    self._sweep_needs(found, fields, values, instruction)
+            for instruction in instructions:
+                self._sweep_needs(found, fields, values, instruction)
             if before == (len(fields), len(values)):
                 return {name for name in fields if not name.startswith("%")}
 
@@ -285,7 +305,9 @@ class Analysis:
         known = set(found.values)
         while True:
             before = len(known)
-            for instruction in self.function.instructions():
+            for instruction in self.scalar.instructions():
+                passed = self.passed(instruction)
+                known -= {name for _, name, value in passed if value in found.values and value not in known}
                 if instruction.result not in known:
                     continue
                 if instruction.operation == "load":
@@ -309,6 +331,8 @@ class Analysis:
                 fields |= self.names_of(load(instruction)[1])
             else:
                 values |= {value for value in re.findall(NAME, instruction.rest) if value in found.values}
+        elif passed := self.passed(instruction):
+            values |= {value for _, name, value in passed if name in values and value in found.values}
         elif instruction.operation == "call" and not instruction.result:
             _, name, arguments = call(instruction)
             if name in ("memcpy", "memmove") and self.names_of(arguments[0]) & fields:
@@ -316,11 +340,13 @@ class Analysis:
 
     def _sweep_activity(self, found: Activity) -> bool:
         before = len(found.values), len(found.active)
-        for instruction in self.function.instructions():
+        for instruction in self.scalar.instructions():
             if instruction.operation == "store":
                 kind, value, pointer = store(instruction)
                 if kind == "double" and (value in found.values or self.names_of(pointer) & found.active):
                     found.active |= self.names_of(pointer)
+            elif passed := self.passed(instruction):
+                found.values |= {name for kind, name, value in passed if kind == "double" and value in found.values}
             elif instruction.operation == "call" and not instruction.result:
                 self._sweep_copy(found, instruction)
             elif instruction.result and self._is_active(found, instruction):

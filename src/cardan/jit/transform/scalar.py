@@ -1,7 +1,8 @@
 """The scalar form of a stage, and reading it: what the transformations start from.
 
-All that a stage calls is inlined, everything is promoted to registers, nothing is vectorised. About thirty kinds of
-instructions of LLVM's are left, a line each, in named blocks.
+What a stage calls is inlined, but for *parts*: large functions that it calls at many places (`subroutines`). All is
+promoted to registers, nothing is vectorised. About thirty kinds of instructions of LLVM's are left, a line each, in
+named blocks.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from cardan.jit.driver.loader import target_machine
+from cardan.jit.transform.subroutines import shared_functions
 
 NAME = r'(?:%[\w.$-]+|%"[^"]*")'
 _DEFINE = re.compile(r"^define (?:[\w.]+ )*?(void|i64) @([\w.$-]+|\"[^\"]*\")\((.*?)\)[^()]*\{$")
 _ASSIGN = re.compile(rf"({NAME}) = (.*)$")
+_DEFINE_PART = re.compile(r"^define .*?\bi32 @([\w.$-]+|\"[^\"]*\")\((.*)\)[^()]*\{$")
+_EXCEPTION = "%excinfo"  # where Numba's functions put exceptions, which kernels don't raise: left out
+_LABEL = re.compile(r'^("?)([^":]*)("?:)')
 _PARAMETER = re.compile(rf"(i64|i32|double|ptr)\b[^,]*?({NAME})(?=,|$)")
 
 
@@ -37,15 +42,17 @@ class Instruction:
 
 @dataclass(slots=True)
 class Function:
-    """The body of a stage in scalar form.
+    """The body of a stage, or of a part, in scalar form.
 
     Attributes:
         parameters: types and names, the place of the result first.
         items: labels (as they stand, with the colon) and instructions, in order.
+        symbol: with its sign, for a part.
     """
 
     parameters: list[tuple[str, str]]
     items: list[str | Instruction] = field(default_factory=list)
+    symbol: str = ""
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions."""
@@ -54,16 +61,37 @@ class Function:
 
 @dataclass(slots=True)
 class Scalar:
-    """A stage in scalar form: its body, and the declarations, constants and metadata around it."""
+    """A stage in scalar form: its body, and the declarations, constants and metadata around it.
+
+    Attributes:
+        body: of the stage.
+        around: other lines.
+        parts: functions that it calls, by symbol; their names are unlike those of any other function.
+    """
 
     body: Function
     around: list[str]
+    parts: dict[str, Function] = field(default_factory=dict)
+
+    def functions(self) -> Iterator[Function]:
+        """The body and the parts."""
+        yield self.body
+        yield from self.parts.values()
+
+    def instructions(self) -> Iterator[Instruction]:
+        """All instructions."""
+        for function in self.functions():
+            yield from function.instructions()
 
 
 def scalar_text(symbol: str, module: Any) -> str:
     """Inline a linked module that isn't optimised yet and promote it to registers, without vectors; as text."""
+    parts = shared_functions(module, symbol)
     for function in module.functions:
-        if not function.is_declaration and function.name != symbol:
+        if function.name in parts:  # seen from outside, they keep their parameters
+            function.linkage = "external"
+            function.add_function_attribute("noinline")
+        elif not function.is_declaration and function.name != symbol:
             function.add_function_attribute("alwaysinline")
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
@@ -104,13 +132,14 @@ def _joined(lines: list[str]) -> Iterator[str]:
 
 
 def read_scalar(text: str) -> Scalar:
-    """Read a module in scalar form: the one function that is called by the entry.
+    """Read a module in scalar form: the one function that is called by the entry, and its parts.
 
     Raises:
         TransformError: there are other functions: something was not inlined.
     """
     lines = text.splitlines()
     bodies: list[Function] = []
+    parts: dict[str, Function] = {}
     around: list[str] = []
     at = 0
     while at < len(lines):
@@ -120,22 +149,44 @@ def read_scalar(text: str) -> Scalar:
             at += 1
             continue
         end = next(k for k in range(at, len(lines)) if lines[k] == "}")
-        match = _DEFINE.match(line)
-        if match is None:
+        match, part = _DEFINE.match(line), _DEFINE_PART.match(line)
+        if match is not None and match.group(1) == "void":
+            bodies.append(_function(_PARAMETER.findall(match.group(3)), lines[at + 1 : end]))
+        elif match is None and part is not None:
+            symbol = "@" + part.group(1)
+            parts[symbol] = _part(symbol, _parameters(part.group(2)), lines[at + 1 : end], f"part{len(parts)}.")
+        elif match is None:
             raise TransformError(f"no rule for the function {line}")
-        if match.group(1) == "void":
-            bodies.append(_function(match.group(3), lines[at + 1 : end]))
         at = end + 1
     if len(bodies) != 1:
         raise TransformError(f"{len(bodies)} functions are left where one was expected")
-    return Scalar(bodies[0], around)
+    return Scalar(bodies[0], around, parts)
 
 
-def _function(parameters: str, lines: list[str]) -> Function:
-    function = Function([(kind, name) for kind, name in _PARAMETER.findall(parameters)])
+def _function(parameters: list[tuple[str, str]], lines: list[str]) -> Function:
+    function = Function([parameter for parameter in parameters if parameter[1] != _EXCEPTION])
     for line in _joined(lines):
         if line.startswith(" "):
             function.items.append(_instruction(line))
         else:
             function.items.append(line.partition(";")[0].rstrip())
     return function
+
+
+def _parameters(text: str) -> list[tuple[str, str]]:
+    """Types and names of parameters, whose attributes may have commas in brackets."""
+    while "(" in text:
+        text = re.sub(r"\([^()]*\)", "", text)
+    return [(words[0], words[-1]) for words in map(str.split, text.split(","))]
+
+
+def _part(symbol: str, parameters: list[tuple[str, str]], lines: list[str], prefix: str) -> Function:
+    """A part, with a prefix before all its names and labels."""
+
+    def own(text: str) -> str:
+        return re.sub(r'%("?)(?=[\w.$-])', rf"%\1{prefix}", text)
+
+    own_lines = [own(line) if line.startswith(" ") else _LABEL.sub(rf"\1{prefix}\2\3", line) for line in lines]
+    part = _function([(kind, own(name)) for kind, name in parameters if name != _EXCEPTION], own_lines)
+    part.symbol = symbol
+    return part

@@ -38,7 +38,7 @@ class Access:
     writes: frozenset[str]
 
 
-_SCALAR = ("transform/scalar.py",)
+_SCALAR = ("transform/scalar.py", "transform/subroutines.py")
 _ANALYSIS = (*_SCALAR, "transform/activity.py")
 _TANGENT = (*_ANALYSIS, "transform/rules.py", "transform/tangent.py")
 SOURCES = {
@@ -87,7 +87,7 @@ def _read(entry: Entry) -> tuple[Scalar, Analysis]:
     text = _INITIALIZES.sub("", text)
     try:
         scalar = read_scalar(text)
-        return scalar, Analysis(scalar.body, _structs(entry))
+        return scalar, Analysis(scalar, _structs(entry))
     except TransformError as error:
         raise TransformError(f"{entry.name}: {error}") from None
 

@@ -10,7 +10,7 @@ Wengert 1964; Griewank and Walther, Evaluating derivatives, 2008, chapter 3.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cardan.jit.transform.activity import (
     ARITHMETIC,
@@ -135,28 +135,60 @@ class Tangent:
         body = self.scalar.body
         result = body.parameters[0][1]
         signature = [*(f"{kind} {name}" for kind, name in body.parameters[1:]), f"i64 {TAN_M}", f"i64 {TAN_D}"]
-        first = True
-        for item in body.items:
+        self.out.append(f'define i64 @"{symbol}"({", ".join(signature)}) nounwind {{')
+        at = next(k for k, item in enumerate(body.items) if not isinstance(item, str))
+        self._visit_all(body.items[:at], result)
+        self.emit(f"{result} = alloca i64, align 8")
+        self.emit(f"store i64 0, ptr {result}, align 8")
+        self._visit_all(body.items[at:], result)
+        self.out.append("}")
+        for part in self.scalar.parts.values():
+            own = [f"{kind} {name}" for kind, name in part.parameters]
+            moved = [f"{kind} {shadow(name)}" for kind, name in self._moving(part.parameters)]
+            self.out.append(f"define internal i32 {part.symbol}({', '.join(own + moved)}) nounwind noinline {{")
+            self._visit_all(part.items, "")
+            self.out.append("}")
+        around = [line for line in self.scalar.around if not line.startswith("source_filename")]
+        known = "\n".join(around)
+        new = [line for name, line in self.declared.items() if f"{name}(" not in known]
+        return "\n".join([*around, *new, *self.out, METADATA])
+
+    def _visit_all(self, items: Sequence[str | Instruction], result: str) -> None:
+        """Add some labels and instructions; `result`: where the status stands, if a function returns that."""
+        for item in items:
             if isinstance(item, str):
                 self.splats.clear()
                 self.out.append(item)
             else:
-                if first:
-                    self.emit(f"{result} = alloca i64, align 8")
-                    self.emit(f"store i64 0, ptr {result}, align 8")
-                first = False
                 self._visit(item, result)
-        head = f'define i64 @"{symbol}"({", ".join(signature)}) nounwind {{'
-        around = [line for line in self.scalar.around if not line.startswith("source_filename")]
-        known = "\n".join(around)
-        new = [line for name, line in self.declared.items() if f"{name}(" not in known]
-        return "\n".join([*around, *new, head, *self.out, "}", METADATA])
+
+    def _moving(self, parameters: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """The parameters of a part that have a tangent or a shadow, and the types of these."""
+        for kind, name in parameters:
+            if kind == "ptr":
+                yield kind, name
+            elif name in self.activity.values:
+                yield self.vector, name
+
+    def _call_part(self, instruction: Instruction, passed: list[tuple[str, str, str]]) -> None:
+        symbol = re.search(r'@[\w.$-]+|@"[^"]*"', instruction.rest)
+        values = {name: value for _, name, value in passed}
+        arguments = [(kind, value) for kind, _, value in passed]
+        for kind, name in self._moving((kind, name) for kind, name, _ in passed):
+            moved = self._shadow_of(values[name]) if kind == "ptr" else self._tangent(values[name])
+            arguments.append((kind, moved))
+        result = f"{instruction.result} = " if instruction.result else ""
+        text = ", ".join(f"{kind} {value}" for kind, value in arguments)
+        self.emit(f"{result}call i32 {symbol.group() if symbol else ''}({text})")
 
     def _visit(self, instruction: Instruction, result: str) -> None:
-        if instruction.operation == "ret":
+        if instruction.operation == "ret" and result:
             status = self.fresh()
             self.emit(f"{status} = load i64, ptr {result}, align 8")
             self.emit(f"ret i64 {status}")
+            return
+        if passed := self.analysis.passed(instruction):
+            self._call_part(instruction, passed)
             return
         moves = instruction.result in self.activity.values
         self.out.append(self._with_tangents(instruction) if instruction.operation == "fcmp" else instruction.line)
