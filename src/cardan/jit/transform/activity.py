@@ -34,6 +34,7 @@ _INCOMING = re.compile(rf"\[ ({OPERAND}|@\S+), ({NAME}) \]")
 _BINARY = re.compile(rf"(?:[a-z]+ )*(double|float) ({OPERAND})(?:, ({OPERAND}))?$")
 _CALL = re.compile(r"(?:[a-z]+ |range\(.*?\) )*(double|float|void|i\d+|ptr) (@[\w.$-]+|%[\w.$-]+)\((.*)\)[^()]*$")
 _CALL_OF_PART = re.compile(r"(?:[a-z]+ |range\(.*?\) )*i32 (@[\w.$-]+|@\"[^\"]*\")\((.*)\)[^()]*$")
+_ATTRIBUTE = re.compile(r" [a-z_]+\((?:[^()]|\([^()]*\))*\)")  # of an argument, with brackets
 _CAST = re.compile(rf"(?:[a-z]+ )*(\w+) ({OPERAND}) to (\w+)$")
 _ALLOCA = re.compile(r"(?:\[(\d+) x )?(\w+)\]?(?:, (?:i64|i32) (\d+))?")
 _COMPARE = re.compile(rf"(?:(?:fast|reassoc|nsz|contract|nnan|ninf|arcp|afn) )*(\w+) double ({OPERAND}), ({OPERAND})$")
@@ -153,8 +154,10 @@ class Analysis:
         part = self.scalar.parts.get(match.group(1)) if match else None
         if match is None or part is None:
             return []
-        arguments = [words.split()[-1] for words in match.group(2).split(", ")]
+        arguments = [words.split()[-1] for words in _ATTRIBUTE.sub("", match.group(2)).split(", ")]
         del arguments[1]  # the place of an exception
+        if len(arguments) != len(part.parameters):
+            raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
         return [(kind, name, value) for (kind, name), value in zip(part.parameters, arguments, strict=True)]
 
     # places ------------------------------------------------------------------

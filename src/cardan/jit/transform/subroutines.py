@@ -11,18 +11,31 @@ from typing import Any
 
 WORTH_IT = 20_000
 """Instructions of copies that a function must save to stay a function: a call costs time when it runs."""
+ADDRESSES = frozenset(("retptr", "excinfo", "arg.m", "arg.d"))
+"""Names of the pointers that such a function may have: places of the result and of an exception, model and data."""
 
 
 class Calls:
-    """Sizes of the functions of a linked module, and who calls whom how often."""
+    """Sizes of the functions of a linked module, and who calls whom how often.
+
+    Attributes:
+        sizes: instructions, by name.
+        calls: how often each function calls others.
+        plain: names of the functions that get no addresses but of the two structures: what a pointer to a field points
+            to must be known exactly, and would be the fields of all calls together.
+    """
 
     def __init__(self, module: Any) -> None:
         self.sizes: dict[str, int] = {}
         self.calls: dict[str, Counter[str]] = {}
+        self.plain: set[str] = set()
         defined = {function.name for function in module.functions if not function.is_declaration}
         for function in module.functions:
             if function.name in defined:
                 self._count(function, defined)
+                pointers = {argument.name for argument in function.arguments if str(argument.type) == "ptr"}
+                if pointers <= ADDRESSES:
+                    self.plain.add(function.name)
 
     def _count(self, function: Any, defined: set[str]) -> None:
         size, calls = 0, Counter[str]()
@@ -75,11 +88,11 @@ def shared_functions(module: Any, root: str) -> set[str]:
     kept: set[str] = set()
     while True:
         sizes, copies = calls.inlined_sizes(kept), calls.copies(root, kept)
-        saved = {name: (n - 1) * sizes[name] for name, n in copies.items() if name not in kept}
+        saved = {name: (n - 1) * sizes[name] for name, n in copies.items() if name in calls.plain - kept}
         best = max(saved, key=lambda name: saved[name], default=None)
         if best is None or saved[best] < WORTH_IT:
             return kept
         kept.add(best)
 
 
-__all__ = ["WORTH_IT", "Calls", "shared_functions"]
+__all__ = ["ADDRESSES", "WORTH_IT", "Calls", "shared_functions"]
