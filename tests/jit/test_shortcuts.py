@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -64,19 +65,58 @@ def test_options_are_those_that_numba_finds():
 
 
 def test_numba_is_left_as_it_was_and_functions_inside_are_compiled():
-    from numba.core import event, ir
+    from numba.core import errors, event, ir, lowering
     from numba.core.codegen import JITCodeLibrary
+    from numba.core.postproc import PostProcessor
     from numba.core.targetconfig import TargetConfig
     from numba.core.types.functions import BaseFunction
 
     from cardan.jit.front.compile import compile_entry
 
-    places = [(ir.Stmt, "list_vars"), (BaseFunction, "get_call_type"), (TargetConfig, "values")]
+    thresholds = gc.get_threshold()
+    places = [(PostProcessor, "run"), (errors, "new_error_context"), (lowering, "new_error_context")]
+    places += [(ir.Stmt, "list_vars"), (BaseFunction, "get_call_type"), (TargetConfig, "values")]
     places += [(event, "start_event"), (JITCodeLibrary, "_optimize_functions"), (JITCodeLibrary, "add_ir_module")]
     before = [getattr(place, name) for place, name in places]
     symbol, code = compile_entry(entry_of(measure))
     assert symbol.encode() in code
     assert [getattr(place, name) for place, name in places] == before
+    assert gc.get_threshold() == thresholds
+
+
+def test_lifetimes_of_variables_are_those_that_numba_finds():
+    from numba.core import compiler
+    from numba.core.postproc import PostProcessor
+
+    from cardan.jit.front.shortcuts import _without_lifetimes
+
+    def lifetimes(run):
+        found = []
+        for function in _functions():
+            code = compiler.run_frontend(function)
+            run(PostProcessor(code))
+            found.append((list(code.blocks), code.variable_lifetime.livemap))
+            PostProcessor(code).run(emit_dels=True)
+            found.append([str(statement) for block in code.blocks.values() for statement in block.body])
+        return found
+
+    assert len(_functions()) > 5
+    assert lifetimes(_without_lifetimes(PostProcessor.run)) == lifetimes(PostProcessor.run)
+
+
+def test_errors_say_what_was_being_done_as_those_of_numba():
+    from numba.core import errors
+
+    from cardan.jit.front.shortcuts import _ErrorContext
+
+    def contexts(manager):
+        with pytest.raises(errors.TypingError) as caught, manager("typing of {what}", what="a sum"):
+            raise errors.TypingError("no")
+        return caught.value.contexts
+
+    assert contexts(_ErrorContext) == contexts(errors.new_error_context) != []
+    with pytest.raises(ValueError, match="^no$"), _ErrorContext("typing"):
+        raise ValueError("no")
 
 
 def test_functions_of_the_interface_are_compiled():

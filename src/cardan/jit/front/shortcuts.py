@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, lru_cache
 from types import CodeType
 from typing import Any, cast
 
-from numba.core import base, event, interpreter, ir, ssa, types
+from numba.core import base, errors, event, interpreter, ir, lowering, ssa, typeinfer, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import CPUContext
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.runtime.context import NRTContext
@@ -193,6 +194,47 @@ def _once(original: Callable[[Any], None]) -> Callable[[Any], None]:
     return load
 
 
+class _ErrorContext:
+    """Tells an error of Numba's what was being done. Numba's own is a generator, made for each statement."""
+
+    __slots__ = ("_args", "_kws", "_text")
+
+    def __init__(self, text: str, *args: Any, **kws: Any) -> None:
+        self._text, self._args, self._kws = text, args, kws
+        place = kws.get("loc")
+        if place is not None and not place.filename.startswith(errors._numba_path):
+            errors.loc_info.update(kws)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, errors.NumbaError):
+            error.add_context(errors._format_msg(self._text, self._args, self._kws))
+
+
+def _if_heard(original: Callable[..., AbstractContextManager[None]]) -> Callable[..., AbstractContextManager[None]]:
+    nothing = nullcontext()
+
+    def trigger(kind: str, data: Any = None) -> AbstractContextManager[None]:
+        return original(kind, data) if event._registered.get(kind) else nothing
+
+    return trigger
+
+
+_requirements: dict[tuple[Any, ...], Any] = {}  # of lists of passes: what each pass needs
+
+
+def _for_new_lists(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def dependency_analysis(self: Any) -> Any:
+        passes = tuple(self.passes)
+        if passes not in _requirements:
+            _requirements[passes] = original(self)
+        return _requirements[passes]
+
+    return dependency_analysis
+
+
 # counts of references ------------------------------------------------------------------------------------------------
 
 
@@ -254,6 +296,11 @@ def shortcuts() -> Iterator[None]:
             (CPUContext, "load_additional_registries", _once(CPUContext.load_additional_registries)),
             (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
             (TargetConfig, "values", _option_values),
+            (PassManager, "dependency_analysis", _for_new_lists(PassManager.dependency_analysis)),
+            (errors, "new_error_context", _ErrorContext),
+            (lowering, "new_error_context", _ErrorContext),
+            (typeinfer, "new_error_context", _ErrorContext),
+            (event, "trigger_event", _if_heard(event.trigger_event)),
             (event, "start_event", _quiet(event.start_event)),
             (event, "end_event", _quiet(event.end_event)),
             (NRTContext, "incref", _for_counted(NRTContext.incref)),
