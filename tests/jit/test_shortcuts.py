@@ -115,7 +115,7 @@ def test_errors_say_what_was_being_done_as_those_of_numba():
         return caught.value.contexts
 
     assert contexts(_ErrorContext) == contexts(errors.new_error_context) != []
-    with pytest.raises(ValueError, match="^no$"), _ErrorContext("typing"):
+    with pytest.raises(ValueError, match="no"), _ErrorContext("typing"):
         raise ValueError("no")
 
 
