@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.figures import Figure, figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
-from cardan.compiler.nodes import Geom, unnamed
+from cardan.compiler.nodes import Geom, alike
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size
 from cardan.maths.pose import IDENTITY, Pose
@@ -33,13 +33,15 @@ class Like(NamedTuple):
     """What a geom or site has in common with those that give the same attributes.
 
     Attributes:
-        given: what tells whether another one is the same.
+        element: the one that was read.
+        around: what else its meaning depends on.
         row: values of its columns.
         user: its user values.
         geom: of a geom, what it means for its body.
     """
 
-    given: tuple[Any, ...]
+    element: Element
+    around: tuple[Any, ...]
     row: dict[str, Any]
     user: Any
     geom: Geom | None = None
@@ -51,13 +53,13 @@ def add_geoms(build: Build, body: Body) -> None:
         element, frames = placed
         if build.dropped(element):
             continue
-        given = (body.inertial is None, bool(body.id), frames, element.default_class, unnamed(element))
+        around = (body.inertial is None, bool(body.id), frames, element.default_class)
         like = build.last_geom
-        if like is None or given != like.given or element.children:
+        if like is None or around != like.around or element.children or not alike(element, like.element):
             geom, row, user = _geom(build, body, placed)
             # what stands for an asset notes more than its row, a plane depends on the bodies around, some are warned of
             plain = row["geom_dataid"] < 0 and row["geom_type"] not in _SPECIAL and not element.children
-            build.last_geom = Like(given, row, user, geom) if plain and geom.mass >= 0.0 else None
+            build.last_geom = Like(element, around, row, user, geom) if plain and geom.mass >= 0.0 else None
         else:
             assert like.geom is not None
             geom, row, user = like.geom, like.row, like.user
@@ -160,13 +162,14 @@ def add_sites(build: Build, body: Body) -> None:
     build.columns["site_of_body"].append(build.count("site"))
     for placed in body.content.get("site", ()):
         element, frames = placed
-        given = (frames, element.default_class, unnamed(element))
-        if build.last_site is None or given != build.last_site.given:
-            build.last_site = Like(given, *_site(build, placed))
+        around = (frames, element.default_class)
+        like = build.last_site
+        if like is None or around != like.around or not alike(element, like.element):
+            like = build.last_site = Like(element, around, *_site(build, placed))
         build.enter("site", element.name)
-        build.rows["site"].append(build.last_site.row)
+        build.rows["site"].append(like.row)
         build.columns["site_bodyid"].append(body.id)
-        build.columns["site_user"].append(build.last_site.user)
+        build.columns["site_user"].append(like.user)
 
 
 def _site(build: Build, placed: Placed) -> tuple[dict[str, Any], Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.nodes import Joint, unnamed
+from cardan.compiler.nodes import Joint, alike, unnamed
 from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.maths.pose import Vec3, compose
 from cardan.maths.quaternion import rot_vec_quat
@@ -51,7 +51,7 @@ class _Set(NamedTuple):
     """What the joints of a body have in common with those of others that give the same attributes.
 
     Attributes:
-        given: what tells whether others are the same.
+        placed: the joints that were read.
         inherited: the default class in force in the body.
         kinds: of each joint; user: its user values.
         dofs, positions: first degree of freedom and first position of each, from those of the body on.
@@ -59,7 +59,7 @@ class _Set(NamedTuple):
         initial, rest: positions of all joints at first and of springs at rest; None where the body's pose tells.
     """
 
-    given: list[Any]
+    placed: list[Placed]
     inherited: DefaultClass
     kinds: list[_Kind]
     user: list[Any]
@@ -81,10 +81,9 @@ def add_joints(build: Build) -> None:
         placed = body.content.get("joint")
         if not placed:
             continue
-        given = [(element.row, frames, unnamed(element)) for element, frames in placed]
         inherited = placed[0][0].default_class
-        if last is None or inherited is not last.inherited or given != last.given:
-            last = _set_of(build, placed, given, inherited)
+        if last is None or inherited is not last.inherited or not _are_alike(placed, last.placed):
+            last = _set_of(build, placed, inherited)
         _enter(build, body, placed, last)
         _check_together(body)
         kinds += last.kinds
@@ -92,7 +91,17 @@ def add_joints(build: Build) -> None:
     build.put_alike([row for kind in kinds for row in [kind.dof] * DOFS[kind.type]])
 
 
-def _set_of(build: Build, placed: list[Placed], given: list[Any], inherited: DefaultClass) -> _Set:
+def _are_alike(placed: list[Placed], others: list[Placed]) -> bool:
+    """Whether the joints of two bodies give the same attributes, in the same frames."""
+    if len(placed) != len(others):
+        return False
+    for (element, frames), (other, around) in zip(placed, others, strict=True):
+        if frames != around or not alike(element, other):
+            return False
+    return True
+
+
+def _set_of(build: Build, placed: list[Placed], inherited: DefaultClass) -> _Set:
     """The joints of a body."""
     kinds = [_kind_of(build, which) for which in placed]
     widths = [DOFS[kind.type] for kind in kinds]
@@ -101,7 +110,7 @@ def _set_of(build: Build, placed: list[Placed], given: list[Any], inherited: Def
     initial = [kind.initial for kind in kinds if kind.initial is not None]
     rest = [kind.rest for kind in kinds if kind.rest is not None]
     return _Set(
-        given,
+        placed,
         inherited,
         kinds,
         [build.checked_user("jnt", element, kind.user) for (element, _), kind in zip(placed, kinds, strict=True)],

@@ -55,6 +55,18 @@ class Joint(NamedTuple):
     dofnum: int
 
 
+def alike(element: Element, other: Element) -> bool:
+    """Whether two elements give the same attributes but for their names; for most that differ, the first tells."""
+    given, others = element.attributes, other.attributes
+    if len(given) != len(others) or ("name" in given) != ("name" in others) or element.row is not other.row:
+        return False
+    for name, value in given.items():
+        # no value is equal to a dict: it stands for none
+        if name != "name" and others.get(name, others) != value:
+            return False
+    return True
+
+
 @dataclass(slots=True)
 class Body:
     """One body: place in the tree, inertia, what is attached to it, and the bodies that were fused with it."""

@@ -38,7 +38,7 @@ _NAMES = (Type.REFERENCE, Type.STRING)
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # what a later assetdir replaces
 _DEEPEST = 5000
 _MOST_FILES = 10_000
-_MACROS = ("composite", "replicate", "flexcomp")
+_MACROS = {"composite": expand_composites, "replicate": expand_replicates, "flexcomp": expand_flexcomps}
 _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
 _OPTIONAL = {"reftype": "refname"}  # words that may be unknown: they are ignored with the attribute that needs them
 
@@ -92,10 +92,9 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
         text = mended(text, source, error)
         tree = ModelTree(tree.source, tree.folder, tree.assets)
         tags = _read_document(tree, text, source, path)
-    if not tags.isdisjoint(_MACROS):
-        expand_composites(tree)
-        expand_replicates(tree)
-        expand_flexcomps(tree)
+    for tag, expand in _MACROS.items():
+        if tag in tags:
+            expand(tree)
     name_assets(tree)
     check_references(tree)
     return tree
