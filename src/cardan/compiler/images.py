@@ -20,9 +20,18 @@ _DEEP = ("I;16", "I;16B", "I;16L", "I")  # modes of images with 16 bits of grey
 _BROKEN = (OSError, ValueError, SyntaxError, EOFError, KeyError, IndexError, TypeError, struct.error, zlib.error)
 
 
-def png_colours(content: bytes) -> np.ndarray:
-    """Colours of a PNG image: (height, width, 3) uint8; opacity is dropped. Raises ValueError for a broken file."""
+Box = tuple[int, int, int, int]
+"""A part of an image: left, top, right, bottom; the last two are the first column and row behind it."""
+
+
+def png_colours(content: bytes, box: Box | None = None) -> np.ndarray:
+    """Colours of a PNG image: (height, width, 3) uint8; opacity is dropped. Raises ValueError for a broken file.
+
+    ``box``: the part that is wanted, which lies in the image; all of it if none is given.
+    """
     image = _decoded(content)
+    if box is not None:
+        image = image.crop(box)
     if image.mode in _DEEP:
         return np.repeat(_high_bytes(image)[..., None], 3, axis=2)
     return _bytes(image if image.mode == "RGB" else image.convert("RGB"))
@@ -56,16 +65,22 @@ def check_image_size(width: int, height: int) -> None:
         raise ValueError(f"{width} x {height} pixels; at most {LARGEST_IMAGE} are read")
 
 
-def _decoded(content: bytes) -> Image:
-    """The image, decoded. Its size is checked first."""
-    from PIL.PngImagePlugin import PngImageFile  # `Image.open` would import the readers of other formats, too
-
+def png_size(content: bytes) -> tuple[int, int]:
+    """Width and height of a PNG image, as its header has them. Raises ValueError for a broken one."""
     if len(content) < _HEADER.size or not content.startswith(_SIGNATURE):
         raise ValueError("this is no PNG image")
     _, _, name, width, height = _HEADER.unpack_from(content)
     if name != b"IHDR":
         raise ValueError("broken PNG image: the header is missing")
     check_image_size(width, height)
+    return width, height
+
+
+def _decoded(content: bytes) -> Image:
+    """The image, decoded. Its size is checked first."""
+    from PIL.PngImagePlugin import PngImageFile  # `Image.open` would import the readers of other formats, too
+
+    png_size(content)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.compiler.files import media_type, read_asset
-from cardan.compiler.images import check_image_size, png_colours
+from cardan.compiler.images import Box, check_image_size, png_colours, png_size
+from cardan.errors import MjcfError
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -47,24 +49,56 @@ def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -
         if flat:
             raise element.error("needs a file, or a builtin pattern", "file")
         return _separate_faces(build, element, values)
+    if not flat and values["gridsize"] != (1, 1):
+        return _grid_faces(build, element, values)
     image = _load(build, element, "file", values)
-    if flat:
-        return image
-    _check_grid(element, image, values["gridsize"])
-    return image if values["gridsize"] == (1, 1) else _grid_faces(element, image, values)
+    if not flat:
+        _check_grid(element, image.shape[1], image.shape[0], values["gridsize"])
+    return image
 
 
-def _load(build: Build, element: Element, attribute: str, values: dict[str, Any]) -> Image:
-    """The image of one file, flipped as the user wants it."""
+def _load(
+    build: Build,
+    element: Element,
+    attribute: str,
+    values: dict[str, Any],
+    part: Callable[[int, int], Box] | None = None,
+) -> Image:
+    """The image of one file, flipped as the user wants it, or a part of it.
+
+    ``part`` tells which, from the image's width and height: where it lies after the image is flipped.
+    """
     name = values[attribute]
     kind = media_type(element, name, _TYPES)
     content = read_asset(build, element, attribute)
+    box = None
     try:
-        image = png_colours(content) if kind == _PNG else _read_binary(content)
+        if kind != _PNG:
+            image = _read_binary(content)
+            if part is not None:
+                left, top, right, bottom = _unflipped(part(image.shape[1], image.shape[0]), image.shape, values)
+                image = image[top:bottom, left:right]
+        else:
+            width, height = png_size(content)
+            if part is not None:
+                box = _unflipped(part(width, height), (height, width), values)
+            image = png_colours(content, box)
+    except MjcfError:  # of the part
+        raise
     except ValueError as error:
         raise element.error(f"'{name}': {error}", attribute) from None
     image = image[:, ::-1] if values["hflip"] else image
     return image[::-1] if values["vflip"] else image
+
+
+def _unflipped(box: Box, shape: tuple[int, ...], values: dict[str, Any]) -> Box:
+    """Where a part of an image lies before the image, of so many rows and columns, is flipped."""
+    left, top, right, bottom = box
+    if values["hflip"]:
+        left, right = shape[1] - right, shape[1] - left
+    if values["vflip"]:
+        top, bottom = shape[0] - bottom, shape[0] - top
+    return left, top, right, bottom
 
 
 def _read_binary(content: bytes) -> Image:
@@ -82,30 +116,42 @@ def _read_binary(content: bytes) -> Image:
     return np.frombuffer(content, np.uint8, offset=_HEADER.size).reshape(height, width, 3)
 
 
-def _check_grid(element: Element, image: Image, gridsize: tuple[int, int]) -> None:
+def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, int]) -> None:
     """The image is a grid of at most twelve squares."""
     rows, columns = gridsize
     if rows < 1 or columns < 1 or rows * columns > _LARGEST_GRID:
         raise element.error(f"must be positive, at most {_LARGEST_GRID} cells, found {rows} x {columns}", "gridsize")
-    height, width = image.shape[:2]
     if height % rows or width % columns or height // rows != width // columns:
         raise element.error(
             f"{width} x {height} pixels are no {rows} rows and {columns} columns of squares", "gridsize"
         )
 
 
-def _grid_faces(element: Element, image: Image, values: dict[str, Any]) -> Image:
-    """Faces cut from the cells of an image; those which the layout leaves out have the first colour."""
-    layout, columns = values["gridlayout"], values["gridsize"][1]
-    side = image.shape[1] // columns
+def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
+    """Faces cut from the cells of an image; those which the layout leaves out have the first colour.
+
+    Only the part of the image in which such cells lie becomes an array.
+    """
+    layout, (rows, columns) = values["gridlayout"], values["gridsize"]
+    cells = [(divmod(cell, columns), word) for cell, word in enumerate(layout[: columns * rows]) if word != _UNUSED]
+    side = 0
+
+    def part(width: int, height: int) -> Box:
+        nonlocal side
+        _check_grid(element, width, height, values["gridsize"])
+        for _, letter in cells:
+            if letter not in _FACES:
+                raise element.error(f"'{letter}' is none of {_UNUSED}{_FACES}", "gridlayout")
+        side = width // columns
+        lines, files = [place[0] for place, _ in cells] or [0], [place[1] for place, _ in cells] or [0]
+        return min(files) * side, min(lines) * side, (max(files) + 1) * side, (max(lines) + 1) * side
+
+    image = _load(build, element, "file", values, part)
     faces = _plain_faces(side, values)
-    for cell, letter in enumerate(layout[: columns * values["gridsize"][0]]):
-        if letter == _UNUSED:
-            continue
-        if letter not in _FACES:
-            raise element.error(f"'{letter}' is none of {_UNUSED}{_FACES}", "gridlayout")
-        row, column = divmod(cell, columns)
-        faces[_FACES.index(letter)] = image[row * side : (row + 1) * side, column * side : (column + 1) * side]
+    top, left = (min((place[axis] for place, _ in cells), default=0) for axis in range(2))
+    for (row, column), letter in cells:
+        y, x = (row - top) * side, (column - left) * side
+        faces[_FACES.index(letter)] = image[y : y + side, x : x + side]
     return faces.reshape(-1, side, 3)
 
 
