@@ -6,6 +6,7 @@ import struct
 import zlib
 
 import asset_files as made
+import mujoco
 import numpy as np
 import pytest
 
@@ -45,6 +46,17 @@ BROKEN = [
 def test_broken_image(attributes: str, content: bytes, word: str) -> None:
     with pytest.raises(MjcfError, match=word):
         load_string(f'<mujoco><asset><texture file="t.png" {attributes}/></asset></mujoco>', {"t.png": content})
+
+
+@pytest.mark.parametrize("layout", [".U..LFRB.D..", ".....F......", ".....RDF....", "............"])
+@pytest.mark.parametrize("flips", ["", 'hflip="true"', 'vflip="true"', 'hflip="true" vflip="true"'])
+def test_cells_of_a_grid_equal_the_reference(layout: str, flips: str) -> None:
+    """Only the part of the image with the cells that the layout uses is looked at, also in flipped images."""
+    image = made.png(np.arange(15 * 20 * 3, dtype=np.int64).reshape(15, 20, 3).astype(np.uint8))
+    attributes = f'type="cube" gridsize="3 4" gridlayout="{layout}" rgb1=".2 .3 .4" {flips}'
+    xml = f'<mujoco><asset><texture name="t" file="t.png" {attributes}/></asset></mujoco>'
+    expected = mujoco.MjModel.from_xml_string(xml, {"t.png": image})
+    assert np.array_equal(load_string(xml, {"t.png": image}).tex_rgb, expected.tex_rgb)
 
 
 def test_huge_builtin_texture() -> None:
