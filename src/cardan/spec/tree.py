@@ -124,7 +124,8 @@ class ModelTree:
     def find_file(self, name: str, *folders: Path | None) -> str | Path:
         """Where a file is that the model mentions: its name in ``assets``, or its path in the first folder that has it.
 
-        Raises FileNotFoundError that names every place tried.
+        Raises:
+            FileNotFoundError: it is nowhere; the message names every place tried.
         """
         key = self.asset_key(name)
         if key is not None:
