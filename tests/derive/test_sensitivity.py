@@ -116,6 +116,7 @@ def test_after_forward_dynamics() -> None:
         ("qvel", 3, TypeError, "named by strings"),
         ("body_mass", "qvel", ValueError, "which no step changes"),
         ("qvel", "work.ctrl", ValueError, "neither"),
+        ("qvel", "xpos", ValueError, "does not read xpos"),
     ],
 )
 def test_bad_names(of: str, by: Any, error: type[Exception], words: str) -> None:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.derive.fields import Part, part
-from cardan.derive.linearisation import Linearisation, linearisation
+from cardan.derive.linearisation import COPIED, Linearisation, linearisation
 from cardan.derive.plugins import check_results
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
+READ = (*COPIED, "time")
+"""Fields of the data that a step starts from."""
 AFTER = {"step": "step", "forward": "forward"}
 
 
@@ -61,6 +63,9 @@ def sensitivities(
         fixed = [result.text for result in results if result.field.startswith("m.")]
         if fixed:
             raise ValueError(f"derivatives: {fixed[0]} belongs to the model, which no step changes")
+        unread = [given.text for given in inputs if given.field.startswith("d.") and given.field[2:] not in READ]
+        if unread:
+            raise ValueError(f"derivatives: a step does not read {unread[0]}, it computes it or leaves it alone")
         outputs = tuple(dict.fromkeys(result.field for result in results))
         found: dict[tuple[str, str], np.ndarray] = {}
         for group in _groups(inputs):

@@ -231,14 +231,16 @@ class Tangent:
         return f"  {instruction.result} = {'and' if equal else 'or'} i1 {value}, {any_lane}"
 
     def _is_parameter(self, value: str) -> bool:
-        """Whether a number is one of the model's, as it stands there: those that may be compared with 0 are never less.
+        """Whether a number is one of the model's, as it stands there, that switches something off at 0.
 
-        At 0 it switches something off; its tangents are those of a number above.
+        Those that may be compared with 0 are never less, and at 0 have the tangents of a number above; but for
+        `solref`, whose sign says what it means.
         """
         definition = self.analysis.definitions.get(value)
         if definition is None or definition.operation != "load":
             return False
-        return all(name.startswith("m.") for name in self.analysis.names_of(load(definition)[1]))
+        names = self.analysis.names_of(load(definition)[1])
+        return all(name.startswith("m.") and "solref" not in name for name in names)
 
     # arithmetic ---------------------------------------------------------------
 
