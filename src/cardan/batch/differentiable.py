@@ -39,7 +39,7 @@ BAD = tuple(int(w) for w in (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVE
 
 @cache
 def worker_thread(k: int) -> ThreadPoolExecutor:
-    """The thread that worker `k` of every model runs on: derivatives are kept for each thread."""
+    """The thread that worker `k` of every model runs on."""
     return ThreadPoolExecutor(1, f"cardan-step-{k}")
 
 
