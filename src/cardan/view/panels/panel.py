@@ -21,6 +21,7 @@ class Panel:
 
     def __init__(self, viewer: Viewer) -> None:
         self.due = 0.0
+        self._shown: dict[int, Any] = {}  # what `put` showed last, by the control; see there
         self.viewer, self.session = viewer, viewer.session
         self.gui = viewer.server.viser.gui
         self.build()
@@ -66,6 +67,17 @@ class Panel:
         handle = self.gui.add_slider(label, low, high, step, within(value, low, high))
         return self._changed(handle, lambda value: act(within(value, low, high)))  # its field takes any number
 
+    def put(self, handle: Any, value: Any) -> None:
+        """Show a value, unless it is shown.
+
+        The same value again changes nothing: what the user did with the control may not have been acted on yet.
+        """
+        if id(handle) in self._shown and self._shown[id(handle)] == value:
+            return
+        self._shown[id(handle)] = value
+        if handle.value != value:
+            handle.value = value
+
     def _changed(self, handle: Any, act: Callable[[Any], None]) -> Any:
         # an ordinary function, which costs nothing when a value is put in by `refresh`; calls may overtake each other,
         # so each looks at the latest value
@@ -73,6 +85,7 @@ class Panel:
         def _updated(event: Any) -> None:
             if event.client is not None:
                 act(event.target.value)
+                self._shown.pop(id(handle), None)
 
         return handle
 
@@ -80,9 +93,3 @@ class Panel:
 def within(value: float, low: float, high: float) -> float:
     """The nearest value that a slider can show; its lowest for what is no number."""
     return min(max(low, value), high)  # in this order: max(low, nan) is low
-
-
-def put(handle: Any, value: Any) -> None:
-    """Show a value, unless it is shown."""
-    if handle.value != value:
-        handle.value = value

@@ -11,7 +11,7 @@ from cardan.constants import mjDISABLESTRING, mjENABLESTRING
 from cardan.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtSolver
 from cardan.enums.base import MjEnum
 from cardan.model import MjData, MjModel
-from cardan.view.panels.panel import Panel, put
+from cardan.view.panels.panel import Panel
 
 CHOICES: dict[str, type[MjEnum]] = {
     "integrator": mjtIntegrator,
@@ -101,6 +101,6 @@ class PhysicsPanel(Panel):
         for name, kinds in CHOICES.items():
             values[name] = _words(kinds)[int(values[name])]
         for name, handle in self.handles.items():
-            put(handle, values[name])
+            self.put(handle, values[name])
         for member, bit, handle in self.flags:
-            put(handle, bool(bits[member] >> bit & 1))
+            self.put(handle, bool(bits[member] >> bit & 1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan.constants import mjFRAMESTRING, mjLABELSTRING, mjRNDSTRING, mjVISSTRING
 from cardan.view.camera import FIXED, FREE, TRACKING
-from cardan.view.panels.panel import Panel, put
+from cardan.view.panels.panel import Panel
 from cardan.visual import mjv_defaultFreeCamera
 
 GROUPS = ("geom", "site", "joint", "tendon", "actuator", "flex", "skin")
@@ -127,15 +127,15 @@ class RenderingPanel(Panel):
         with self.session.lock:
             option = self.session.option.__copy__()
             effects, camera = self.session.flags.copy(), self._camera_name()
-        put(self.camera, camera)
-        put(self.label, mjLABELSTRING[option.label])
-        put(self.frame, mjFRAMESTRING[option.frame])
-        put(self.depth, int(option.bvh_depth))
-        put(self.layer, int(option.flex_layer))
+        self.put(self.camera, camera)
+        self.put(self.label, mjLABELSTRING[option.label])
+        self.put(self.frame, mjFRAMESTRING[option.frame])
+        self.put(self.depth, int(option.bvh_depth))
+        self.put(self.layer, int(option.flex_layer))
         for handle, value in zip(self.flags, option.flags, strict=True):
-            put(handle, bool(value))
+            self.put(handle, bool(value))
         for handle, value in zip(self.effects, effects, strict=True):
-            put(handle, bool(value))
+            self.put(handle, bool(value))
         for kind, handles in self.groups.items():
             for handle, value in zip(handles, getattr(option, f"{kind}group"), strict=True):
-                put(handle, bool(value))
+                self.put(handle, bool(value))

@@ -8,7 +8,7 @@ from typing import Any
 from cardan.api.pipeline import mj_forward, mj_resetData, mj_resetDataKeyframe
 from cardan.model import MjData, MjModel
 from cardan.view.keyframes import keyframe_names, keyframe_xml, store_keyframe
-from cardan.view.panels.panel import Panel, put
+from cardan.view.panels.panel import Panel
 
 SPEEDS = (1000, 500, 200, 100, 80, 66, 50, 40, 33, 25, 20, 16, 13, 10, 8, 6.6, 5, 4, 3.3, 2.5, 2, 1.6, 1.3, 1, 0.5, 0.1)
 """Speeds, percent of real time."""
@@ -156,8 +156,8 @@ class SimulationPanel(Panel):
                 lines.append(("selected", f"`{session.model.body(body).name or f'body {body}'}`"))
         if physics is not None:
             self.run.label = "Run" if paused else "Pause"
-            put(self.speed, percent(speed))
-            put(self.age, -age)
+            self.put(self.speed, percent(speed))
+            self.put(self.age, -age)
             lines.append(("speed", "paused" if paused else percent(round(physics.pace.achieved, 2))))
         lines.append(("updates", f"{self.viewer.publisher.rate:.0f} a second"))
         self.status.content = "  \n".join(f"**{name}** {value}" for name, value in lines)

@@ -8,7 +8,7 @@ from typing import Any
 
 from cardan.enums import mjtJoint
 from cardan.model import MjData, MjModel
-from cardan.view.panels.panel import Panel, put, within
+from cardan.view.panels.panel import Panel, within
 
 SLIDE, HINGE = mjtJoint.mjJNT_SLIDE.value, mjtJoint.mjJNT_HINGE.value
 MOST = 200
@@ -56,7 +56,7 @@ class ActuatorPanel(Panel):
         with self.session.lock:
             values = self.session.data.ctrl.tolist()
         for handle, value in zip(self.handles, values, strict=False):
-            put(handle, within(value, handle.min, handle.max))
+            self.put(handle, within(value, handle.min, handle.max))
 
 
 class JointPanel(Panel):
@@ -92,4 +92,4 @@ class JointPanel(Panel):
         with self.session.lock:
             values = self.session.data.qpos.tolist()
         for adr, handle in self.joints:
-            put(handle, within(values[adr], handle.min, handle.max))
+            self.put(handle, within(values[adr], handle.min, handle.max))
