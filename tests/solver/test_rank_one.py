@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cardan.solver.dense import factor_dense
+from cardan.solver.jacobian import LONE
 from cardan.solver.rank_one import change_dense_factor, change_sparse_factor
 
 SIZE = 9
@@ -21,6 +22,7 @@ def factored(h: np.ndarray) -> SimpleNamespace:
     work = SimpleNamespace(
         H=h.flatten(), L=np.zeros(n * n), J=np.zeros(n), has_cone=0, factor_nnz=0, island_ndof=np.array([n])
     )
+    work.row_adr, work.row_nnz = np.zeros(1, int), np.array([n])
     d = SimpleNamespace(work=work)
     factor_dense(d, 0)
     return d
@@ -88,6 +90,18 @@ def test_leaving_brings_back_the_factor():
     assert change_dense_factor(d, 0, SIZE, 5.0)
     assert change_dense_factor(d, 0, SIZE, -5.0)
     np.testing.assert_allclose(d.work.L, before, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("column", [0, 4, SIZE - 1])
+def test_a_row_of_one_entry_is_a_row_of_zeros_else(column: int):
+    h, _ = random_problem(4)
+    full, lone = factored(h), factored(h)
+    full.work.J[column] = 0.7
+    lone.work.J, lone.work.J_col = np.array([0.7]), np.array([column])
+    lone.work.row_nnz[0] = LONE
+    assert change_dense_factor(full, 0, SIZE, 5.0)
+    assert change_dense_factor(lone, 0, SIZE, 5.0)
+    np.testing.assert_array_equal(lone.work.L, full.work.L)
 
 
 def test_a_lost_pivot_is_reported():

@@ -97,22 +97,19 @@ def update_equality(d: Data, jar: Any, start: int, stop: int) -> float:
 @kernel
 def update_friction(d: Data, jar: Any, start: int, stop: int) -> float:
     """Friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`; returns their cost."""
+    weight, loss, softness, force, state = d.efc_D, d.efc_frictionloss, d.efc_R, d.efc_force, d.efc_state
     cost = 0.0
     for i in range(start, stop):
-        bound = d.efc_frictionloss[i]
-        edge = d.efc_R[i] * bound
-        if jar[i] <= -edge:
-            d.efc_force[i] = bound
-            d.efc_state[i] = LINEARNEG
-            cost += bound * (-0.5 * edge - jar[i])
-        elif jar[i] >= edge:
-            d.efc_force[i] = -bound
-            d.efc_state[i] = LINEARPOS
-            cost += bound * (-0.5 * edge + jar[i])
-        else:
-            d.efc_force[i] = -d.efc_D[i] * jar[i]
-            d.efc_state[i] = QUADRATIC
-            cost += 0.5 * d.efc_D[i] * jar[i] * jar[i]
+        # without branches, which are as good as random where joints come to rest
+        x = jar[i]
+        bound = loss[i]
+        edge = softness[i] * bound
+        quadratic = -weight[i] * x
+        inside = -edge < x < edge
+        f = quadratic if inside else (bound if x < 0.0 else -bound)
+        cost -= 0.5 * f * x if inside else f * x + 0.5 * bound * edge
+        force[i] = f
+        state[i] = QUADRATIC if inside else (LINEARNEG if x < 0.0 else LINEARPOS)
     return cost
 
 

@@ -14,7 +14,7 @@ from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_ELLIPTIC
-from cardan.solver.jacobian import DENSE_MAX
+from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.panels import LEAST_PIVOT
 
 
@@ -48,7 +48,12 @@ def change_dense_hessian(d: Data, island: int) -> None:
             now = 1 if d.efc_state[r] == QUADRATIC else 0
             before = 1 if d.work.row_state[r] == QUADRATIC else 0
             if now != before:
-                add_dense_row(d, int(d.work.row_adr[r]), n, (now - before) * d.efc_D[r])
+                adr = int(d.work.row_adr[r])
+                weight = (now - before) * d.efc_D[r]
+                if d.work.row_nnz[r] == LONE:
+                    d.work.H[d.work.J_col[adr] * (n + 1)] += weight * d.work.J[adr] * d.work.J[adr]
+                else:
+                    add_dense_row(d, adr, n, weight)
 
 
 @kernel

@@ -3,20 +3,27 @@
 `gather_jacobian` copies the island's part of ``efc_J`` (dense or compressed rows) into ``work.J``: full rows of the
 island's width for a dense island, compressed rows with columns relative to the island for a sparse one. The rows of
 an island stand one after the other in the order of its runs; ``row_adr`` holds their addresses, ``row_nnz`` their
-lengths.
+lengths. In a dense island, rows that are about one dof (friction loss, limits of hinges and slides) are one entry and
+its column; their ``row_nnz`` is `LONE`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from cardan.constraint.friction import FRICTION_DOF
+from cardan.constraint.limit import LIMIT_JOINT
 from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import ELLIPTIC
+from cardan.enums import mjtJoint
 from cardan.jit import kernel, stack_array
 from cardan.model.kernel_views import Data, Model
 
 # largest island that is solved with dense matrices; length of the arrays on the stack below
 DENSE_MAX = 128
+LONE = -1
+"""In ``row_nnz``: the row of a dense island is one entry."""
+HINGE, SLIDE = int(mjtJoint.mjJNT_HINGE), int(mjtJoint.mjJNT_SLIDE)
 
 
 @kernel
@@ -29,7 +36,9 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
         k = d.work.run_order[run]
         for r in range(int(d.work.run_start[k]), int(d.work.run_stop[k])):
             adr = int(d.work.row_adr[r])
-            if dense_island and dense_rows:
+            if d.work.row_nnz[r] == LONE:
+                copy_lone(m, d, island, r, adr)
+            elif dense_island and dense_rows:
                 dense_from_dense(m, d, island, r, adr)
             elif dense_island:
                 dense_from_sparse(d, island, r, adr)
@@ -44,7 +53,8 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
 @kernel
 def place_rows(m: Model, d: Data, island: int) -> int:
     """Give each row of the island its address and its length; returns the length of all."""
-    full_rows = d.work.dense_island != 0 or not is_sparse(m)
+    dense_island = d.work.dense_island != 0
+    full_rows = dense_island or not is_sparse(m)
     n = int(d.work.island_ndof[island])
     total = 0
     begin = int(d.work.island_run[island])
@@ -52,9 +62,34 @@ def place_rows(m: Model, d: Data, island: int) -> int:
         k = d.work.run_order[run]
         for r in range(d.work.run_start[k], d.work.run_stop[k]):
             d.work.row_adr[r] = total
-            d.work.row_nnz[r] = n if full_rows else int(d.efc_J_rownnz[r])
-            total += d.work.row_nnz[r]
+            if dense_island and lone_dof(m, d, r) >= 0:
+                d.work.row_nnz[r] = LONE
+                total += 1
+            else:
+                d.work.row_nnz[r] = n if full_rows else int(d.efc_J_rownnz[r])
+                total += d.work.row_nnz[r]
     return total
+
+
+@kernel
+def lone_dof(m: Model, d: Data, r: int) -> int:
+    """The dof that row `r` is about, if it is of a kind that touches no other; else -1."""
+    if d.efc_type[r] == FRICTION_DOF:
+        return int(d.efc_id[r])
+    if d.efc_type[r] == LIMIT_JOINT:
+        joint = d.efc_id[r]
+        if m.jnt_type[joint] == HINGE or m.jnt_type[joint] == SLIDE:
+            return int(m.jnt_dofadr[joint])
+    return -1
+
+
+@kernel
+def copy_lone(m: Model, d: Data, island: int, r: int, adr: int) -> None:
+    """Copy the only entry of row `r` to `adr`."""
+    dof = lone_dof(m, d, r)
+    source = int(d.efc_J_rowadr[r]) if is_sparse(m) else r * int(m.nv) + dof
+    d.work.J[adr] = d.efc_J[source]
+    d.work.J_col[adr] = d.work.dof_position[dof] - d.work.island_dof[island]
 
 
 @kernel
@@ -113,13 +148,42 @@ def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
 
 @kernel
 def sparse_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
-    """Copy compressed row `r` to `adr`, with columns relative to the island."""
+    """Copy compressed row `r` to `adr`, with columns relative to the island, which increase."""
     first = int(d.work.island_dof[island])
     source = int(d.efc_J_rowadr[r])
     nnz = int(d.efc_J_rownnz[r])
     for k in range(nnz):
         d.work.J[adr + k] = d.efc_J[source + k]
         d.work.J_col[adr + k] = d.work.dof_position[d.efc_J_colind[source + k]] - first
+    for k in range(1, nnz):
+        if d.work.J_col[adr + k] < d.work.J_col[adr + k - 1]:
+            sort_blocks(d, adr, nnz, source, k)
+            return
+
+
+@kernel
+def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
+    """Sort the columns of the row at `adr`, copied from `source`, of which the first `split` increase.
+
+    Trees may stand in another order in the island than by their numbers. A contact touches two: they change places.
+    """
+    rest = nnz - split
+    for k in range(nnz):
+        d.work.mark[k] = d.work.J_col[adr + k]
+    for k in range(nnz):
+        other = k + split if k < rest else k - rest
+        d.work.J[adr + k] = d.efc_J[source + other]
+        d.work.J_col[adr + k] = d.work.mark[other]
+    # rows that touch more trees
+    for k in range(1, nnz):
+        column, value = int(d.work.J_col[adr + k]), d.work.J[adr + k]
+        j = k - 1
+        while j >= 0 and d.work.J_col[adr + j] > column:
+            d.work.J_col[adr + j + 1] = d.work.J_col[adr + j]
+            d.work.J[adr + j + 1] = d.work.J[adr + j]
+            j -= 1
+        d.work.J_col[adr + j + 1] = column
+        d.work.J[adr + j + 1] = value
 
 
 @kernel
@@ -155,10 +219,13 @@ def multiply_dense(d: Data, island: int, vector: Any, result: Any) -> None:
         i = d.work.run_order[run]
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
             adr = int(d.work.row_adr[r])
-            total = 0.0
-            for k in range(n):
-                total += d.work.J[adr + k] * vector[first + k]
-            result[r] = total
+            if d.work.row_nnz[r] == LONE:
+                result[r] = d.work.J[adr] * vector[first + d.work.J_col[adr]]
+            else:
+                total = 0.0
+                for k in range(n):
+                    total += d.work.J[adr + k] * vector[first + k]
+                result[r] = total
 
 
 @kernel
@@ -224,8 +291,10 @@ def multiply_dense_transposed(d: Data, island: int, vector: Any, result: Any) ->
         i = d.work.run_order[run]
         for r in range(d.work.run_start[i], d.work.run_stop[i]):
             f = vector[r]
-            if f != 0.0:
-                adr = int(d.work.row_adr[r])
+            adr = int(d.work.row_adr[r])
+            if d.work.row_nnz[r] == LONE:
+                total[d.work.J_col[adr]] += f * d.work.J[adr]
+            elif f != 0.0:
                 for k in range(n):
                     total[k] += f * d.work.J[adr + k]
     for k in range(n):
@@ -257,7 +326,7 @@ def multiply_by_columns(d: Data, island: int, vector: Any, result: Any) -> None:
     while p < stop:
         dof = int(d.work.dof_at[p])
         nnz = int(d.efc_JT_rownnz[dof])
-        if nnz > 0 and d.efc_JT_rowsuper[dof] >= 2:
+        if nnz > 0 and d.efc_JT_rowsuper[dof] >= 2 and p + 2 < stop and d.work.dof_at[p + 2] == dof + 2:
             result[p], result[p + 1], result[p + 2] = three_columns(d, dof, nnz, vector)
             p += 3
         else:

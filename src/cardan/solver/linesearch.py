@@ -188,20 +188,19 @@ def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Any:
 @kernel
 def friction_ray(d: Data, start: int, stop: int, step: float) -> Any:
     """Derivatives along the ray of friction loss rows `start` to `stop`: Huber."""
+    weight, loss, softness, jar, jv = d.efc_D, d.efc_frictionloss, d.efc_R, d.work.jar, d.work.jv
     first = 0.0
     second = 0.0
     for r in range(start, stop):
-        v = d.work.jv[r]
-        x = d.work.jar[r] + step * v
-        bound = d.efc_frictionloss[r]
-        edge = d.efc_R[r] * bound
-        if x <= -edge:
-            first -= bound * v
-        elif x >= edge:
-            first += bound * v
-        else:
-            first += d.efc_D[r] * x * v
-            second += d.efc_D[r] * v * v
+        # without branches: outside of the quadratic zone, the force is at its bound
+        x = jar[r] + step * jv[r]
+        edge = softness[r] * loss[r]
+        weighted = weight[r] * jv[r]
+        inside = -edge < x < edge
+        bound = loss[r] * jv[r]
+        bound = bound if x > 0.0 else -bound
+        first += weighted * x if inside else bound
+        second += weighted * jv[r] if inside else 0.0
     return first, second
 
 

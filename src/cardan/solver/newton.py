@@ -19,6 +19,7 @@ from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense,
 from cardan.solver.islands import RUN_ELLIPTIC, partition
 from cardan.solver.jacobian import DENSE_MAX, gather_jacobian, multiply_jacobian, place_rows
 from cardan.solver.linesearch import line_search
+from cardan.solver.ordering import order_trees
 from cardan.solver.primal import (
     choose_start,
     inertia_cost,
@@ -82,7 +83,12 @@ def solve_islands(m: Model, d: Data, large: Any) -> int:
         reset_statistics(d)
         count = partition(m, d, False)
         for island in range(count):
-            status = solve_island(m, d, island, large)
+            status = OK
+            if large is not None:
+                if d.work.island_ndof[island] > DENSE_MAX:
+                    status = order_trees(m, d, island)
+            if status == OK:
+                status = solve_island(m, d, island, large)
             if status != OK:
                 return status
             scatter(d, island)

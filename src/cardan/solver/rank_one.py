@@ -14,7 +14,7 @@ from typing import Any
 from cardan.constraint.update import QUADRATIC
 from cardan.jit import kernel, stack_array
 from cardan.model.kernel_views import Data
-from cardan.solver.jacobian import DENSE_MAX
+from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.primal import run_range
 
 LOST = 0.01  # a pivot that shrinks to less than this share has lost two digits
@@ -68,7 +68,7 @@ def change_factor(d: Data, island: int, large: Any) -> bool:
                     if d.work.dense_island == 0:
                         kept = change_sparse_factor(d, r, sign * d.efc_D[r])
                 if d.work.dense_island != 0:
-                    kept = change_dense_factor(d, int(d.work.row_adr[r]), n, sign * d.efc_D[r])
+                    kept = change_dense_factor(d, r, n, sign * d.efc_D[r])
                 if not kept:
                     return False
     return True
@@ -117,12 +117,20 @@ def change_pivot(inverse: float, p: float, weight: float) -> Any:
 
 
 @kernel
-def change_dense_factor(d: Data, adr: int, n: int, weight: float) -> bool:
-    """The factor of H + `weight` j j' with the row j of ``work.J`` at `adr`; False if a pivot is lost."""
+def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
+    """The factor of H + `weight` j j' with row `r` of the Jacobian of a dense island; False if a pivot is lost."""
     row = stack_array(DENSE_MAX)
-    for k in range(n):
-        row[k] = d.work.J[adr + k]
-    for i in range(n - 1, -1, -1):
+    adr = int(d.work.row_adr[r])
+    last = n - 1
+    if d.work.row_nnz[r] == LONE:
+        last = int(d.work.J_col[adr])
+        for k in range(last):
+            row[k] = 0.0
+        row[last] = d.work.J[adr]
+    else:
+        for k in range(n):
+            row[k] = d.work.J[adr + k]
+    for i in range(last, -1, -1):
         p = row[i]
         if p != 0.0:
             base = i * n
