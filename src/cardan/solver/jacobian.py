@@ -31,6 +31,7 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
     """Copy the island's part of efc_J to the places that `place_rows` gave the rows."""
     dense_rows = not is_sparse(m)
     dense_island = d.work.dense_island != 0
+    by_number = dense_island or is_by_number(d, island)
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
         k = d.work.run_order[run]
@@ -45,7 +46,7 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
             elif dense_rows:
                 sparse_from_dense(m, d, island, r, adr)
             else:
-                sparse_from_sparse(d, island, r, adr)
+                sparse_from_sparse(d, island, r, adr, by_number)
             if not dense_island:
                 d.work.row_blocks[r] = count_blocks(d, adr, int(d.work.row_nnz[r]))
 
@@ -147,14 +148,29 @@ def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
 
 
 @kernel
-def sparse_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
-    """Copy compressed row `r` to `adr`, with columns relative to the island, which increase."""
+def is_by_number(d: Data, island: int) -> bool:
+    """Whether the dofs of an island stand in the order of their numbers."""
+    first = int(d.work.island_dof[island])
+    for p in range(first + 1, first + d.work.island_ndof[island]):
+        if d.work.dof_at[p] < d.work.dof_at[p - 1]:
+            return False
+    return True
+
+
+@kernel
+def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) -> None:
+    """Copy compressed row `r` to `adr`, with columns relative to the island, which increase.
+
+    Only where dofs don't stand in the order of their numbers, `by_number`, do columns have to be sorted.
+    """
     first = int(d.work.island_dof[island])
     source = int(d.efc_J_rowadr[r])
     nnz = int(d.efc_J_rownnz[r])
     for k in range(nnz):
         d.work.J[adr + k] = d.efc_J[source + k]
         d.work.J_col[adr + k] = d.work.dof_position[d.efc_J_colind[source + k]] - first
+    if by_number:
+        return
     for k in range(1, nnz):
         if d.work.J_col[adr + k] < d.work.J_col[adr + k - 1]:
             sort_blocks(d, adr, nnz, source, k)

@@ -26,8 +26,6 @@ WORD = 32
 LOW, HALVES, QUARTERS, BYTES, ONES = 0xFFFFFFFF, 0x55555555, 0x33333333, 0x0F0F0F0F, 0x01010101
 DONE = 1 << 60
 """Key of trees that are eliminated."""
-FULLER = 4
-"""One over the share of new links from which on another order is looked for."""
 
 
 @kernel
@@ -44,8 +42,8 @@ def order_trees(m: Model, d: Data, island: int) -> int:
         d.work.need = 2 * count * words
         return NEED_H
     links = find_links(m, d, island, count, words)
-    fill = natural_links(d, count, words) - links
-    if fill * FULLER > links:
+    # rings and rows of bodies have little fill as they are
+    if natural_links(d, count, words) > 2 * links:
         eliminate_trees(d, count, words)
         place_trees(m, d, island, count)
     return OK
