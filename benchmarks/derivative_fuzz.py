@@ -28,7 +28,7 @@ import cardan
 from benchmarks.derivative_accuracy import MODELS, PATHS, SETTINGS, exact_jacobian
 from benchmarks.models import muscle_arm
 from benchmarks.timing import RESULTS, save
-from cardan.constants import mjENBL_NATIVECCD
+from cardan.constants import mjENBL_NATIVECCD, mjMAXVAL
 from cardan.enums import mjtEnableBit, mjtJoint
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
@@ -168,7 +168,7 @@ def draw_options(m: cardan.MjModel, rng: np.random.Generator) -> None:
 
 
 def is_finite_step(m: cardan.MjModel, d: cardan.MjData, e: cardan.MjData) -> bool:
-    """Whether a step from the state gives finite numbers, without a warning of bad ones."""
+    """Whether a step from the state gives finite numbers, none that the next step would take as bad (mjMAXVAL)."""
     for name in ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "mocap_pos", "mocap_quat"):
         getattr(e, name)[...] = getattr(d, name)
     e.time = d.time = 0.0
@@ -176,7 +176,8 @@ def is_finite_step(m: cardan.MjModel, d: cardan.MjData, e: cardan.MjData) -> boo
     e.warning.number[:] = 0  # a step that finds bad numbers sets it to 1
     cardan.mj_step(m, e)
     bad = e.warning.number[4:7].any()  # BADQPOS, BADQVEL, BADQACC
-    return not bad and all(np.isfinite(x).all() for x in (e.qpos, e.qvel, e.act, e.sensordata))
+    good = all((np.abs(x) <= mjMAXVAL).all() for x in (e.qpos, e.qvel, e.act))
+    return not bad and good and bool(np.isfinite(e.sensordata).all())
 
 
 @dataclass(frozen=True)

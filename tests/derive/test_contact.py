@@ -41,3 +41,17 @@ def test_points_stay_where_they_are():
         run(Program([freeze_points, pointwise_contacts(contact_codes(m, d))]), m, d)
         np.testing.assert_allclose(d.contact.dist, before["dist"], rtol=0.0, atol=1e-14)
         np.testing.assert_allclose(d.contact.pos, before["pos"], rtol=0.0, atol=1e-14)
+
+
+def test_a_capsule_across_an_edge_of_a_box():
+    """Its axis lies exactly at right angles to an edge: along that there is no way to the sides of the box."""
+    xml = """<mujoco><worldbody><body name="capsule"><freejoint/><geom type="capsule" size=".00918 .013"/></body>
+    <body pos=".00578797549 0 .01847219955" euler="0 23.2 0"><freejoint/><geom type="box" size=".001 .001 .001"/>
+    </body></worldbody></mujoco>"""
+    m = cardan.MjModel.from_xml_string(xml)
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    assert d.ncon == 2
+    assert d.geom_xmat[0, 7] == 0.0
+    for values in cardan.derivatives(m, d, of=("contact.pos", "contact.frame"), by=("qpos",)).values():
+        assert np.isfinite(values).all()

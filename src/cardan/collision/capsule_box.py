@@ -129,9 +129,9 @@ def nearest_place(center: Any, half: Any, size: Any) -> Any:
 @kernel
 def way_to_side(x: float, step: float, size: float) -> float:
     """How often `step` fits until the coordinate `x` leaves [-size, size]."""
-    if step == 0.0:
-        return inf
-    return ((size if step > 0.0 else -size) - x) / step
+    if step > 0.0:
+        return (size - x) / step
+    return (-size - x) / step if step < 0.0 else inf
 
 
 @kernel

@@ -29,6 +29,7 @@ from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 
+_errors: Any = errors  # with what it declares to nobody
 _SIGNATURES = "_cardan_signatures"  # of a function type: what its calls were found to be, by types of arguments
 _UNHEARD = frozenset(("numba:llvm_lock", "numba:compiler_lock"))  # events that only measure times
 _ON_STACK = (types.Number, types.Boolean, types.NoneType, types.Omitted)
@@ -202,15 +203,15 @@ class _ErrorContext:
     def __init__(self, text: str, *args: Any, **kws: Any) -> None:
         self._text, self._args, self._kws = text, args, kws
         place = kws.get("loc")
-        if place is not None and not place.filename.startswith(errors._numba_path):
-            errors.loc_info.update(kws)
+        if place is not None and not place.filename.startswith(_errors._numba_path):
+            _errors.loc_info.update(kws)
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, errors.NumbaError):
-            error.add_context(errors._format_msg(self._text, self._args, self._kws))
+            error.add_context(_errors._format_msg(self._text, self._args, self._kws))
 
 
 def _if_heard(original: Callable[..., AbstractContextManager[None]]) -> Callable[..., AbstractContextManager[None]]:

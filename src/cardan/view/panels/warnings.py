@@ -16,7 +16,7 @@ class WarningPanel(Panel):
     def build(self) -> None:
         """Make the controls."""
         self.texts: dict[str, int] = {}  # how often each was heard, the last one at the end
-        self._shown = ""
+        self._content = ""
         with self.gui.add_folder("Warnings"):
             self.text = self.gui.add_markdown("none")
             self.button("Clear warnings", self.clear)
@@ -46,5 +46,5 @@ class WarningPanel(Panel):
         texts = reversed(list(self.texts.items()))
         lines += [f"`{text}`" + (f" {count} times" if count > 1 else "") for text, count in texts]
         content = "  \n".join(lines) or "none"
-        if content != self._shown:
-            self._shown = self.text.content = content
+        if content != self._content:
+            self._content = self.text.content = content
