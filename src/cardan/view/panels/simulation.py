@@ -79,7 +79,7 @@ class SimulationPanel(Panel):
         """The default state."""
 
         def command(m: MjModel, d: MjData) -> None:
-            for data in self.session.worlds:
+            for data in (d, *self.session.others):  # a script's own data in place of those shown
                 mj_resetData(m, data)
                 mj_forward(m, data)
 
@@ -124,7 +124,7 @@ class SimulationPanel(Panel):
         number = keyframe_names(self.session.model).index(self.key.value)
 
         def command(m: MjModel, d: MjData) -> None:
-            for data in self.session.worlds:
+            for data in (d, *self.session.others):
                 mj_resetDataKeyframe(m, data, number)
                 mj_forward(m, data)
 
