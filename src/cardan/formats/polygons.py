@@ -86,11 +86,16 @@ def _cut_ears(flat: np.ndarray) -> np.ndarray:
 
 
 @kernel
+def _corner(p: Any, k: int) -> Any:
+    """A corner, in single precision also where numbers of arrays are read as double ones."""
+    return float32(p.corner[k, 0]), float32(p.corner[k, 1])
+
+
+@kernel
 def _turn(p: Any, a: int, b: int, c: int) -> Any:
-    """How far the way from corner a to corner c turns at corner b; in single precision, as all here."""
-    first, second = p.corner[b, 0] - p.corner[a, 0], p.corner[c, 1] - p.corner[b, 1]
-    third, fourth = p.corner[b, 1] - p.corner[a, 1], p.corner[c, 0] - p.corner[b, 0]
-    return first * second - third * fourth
+    """How far the way from corner a to corner c turns at corner b."""
+    (ax, ay), (bx, by), (cx, cy) = _corner(p, a), _corner(p, b), _corner(p, c)
+    return (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
 
 
 @kernel
@@ -98,19 +103,18 @@ def _area(p: Any, start: int, size: int) -> Any:
     """Twice the area of a polygon, with the sign of its sense of rotation."""
     total = float32(0.0)
     for k in range(size):
-        a, b = start + k, start + (k + 1) % size
-        total += p.corner[a, 0] * p.corner[b, 1] - p.corner[a, 1] * p.corner[b, 0]
+        (ax, ay), (bx, by) = _corner(p, start + k), _corner(p, start + (k + 1) % size)
+        total += ax * by - ay * bx
     return total
 
 
 @kernel
 def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
     """Whether a ray from a point in the direction of x crosses the side between two corners."""
-    x, y = p.corner[point, 0], p.corner[point, 1]
-    if (p.corner[a, 1] > y) == (p.corner[b, 1] > y):
+    (ax, ay), (bx, by), (x, y) = _corner(p, a), _corner(p, b), _corner(p, point)
+    if (ay > y) == (by > y):
         return False
-    along = (p.corner[b, 0] - p.corner[a, 0]) * (y - p.corner[a, 1])
-    return x < along / (p.corner[b, 1] - p.corner[a, 1]) + p.corner[a, 0]
+    return x < (bx - ax) * (y - ay) / (by - ay) + ax
 
 
 @kernel
