@@ -93,7 +93,7 @@ def soft_derivatives() -> None:
 
 
 REFUSED: list[Use] = [
-    ("exact derivatives through plugins that remember", soft_derivatives, "flexes"),
+    ("tapes with states of plugins", soft_derivatives, "flexes"),
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 

@@ -44,8 +44,10 @@ def moved(d: cardan.MjData, direction: int, step: float) -> cardan.MjData:
     """A data whose state is that of `d`, moved along a direction: dofs as positions, then as velocities."""
     m = d.model
     e = cardan.MjData(m)
-    for name in ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat"):
+    forces = ("qfrc_applied", "xfrc_applied")
+    for name in ("qpos", "qvel", "act", "ctrl", *forces, "mocap_pos", "mocap_quat", "plugin_state"):
         getattr(e, name)[...] = getattr(d, name)
+    e._memory.arrays["work.plugin_number"][...] = d._memory.arrays["work.plugin_number"]
     e.time = d.time
     e.qacc_warmstart[:] = d.qacc
     along = np.zeros(m.nv)

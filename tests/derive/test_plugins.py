@@ -12,6 +12,7 @@ from derive.test_constrained import check, in_contact, solve_to_the_end, some
 from models import PLUGINS
 
 import cardan
+from cardan.batch.differentiable import differentiable_step
 from cardan.plugins import PLUGINS as REGISTERED
 
 FULL = pytest.mark.skipif(os.environ.get("CARDAN_FULL_TESTS") != "1", reason="compiles for long: CARDAN_FULL_TESTS=1")
@@ -120,17 +121,87 @@ def test_results_and_trajectories_of_a_state_are_refused(own: Any) -> None:
         cardan.record(d.model, d, 3, np.zeros((3, 1)))
 
 
-def test_python_and_memory_are_refused(own: Any) -> None:
+def test_python_is_refused(own: Any) -> None:
     d = own(slow_spring)
     with pytest.raises(NotImplementedError, match=r"test\.spring.*Python"):
         cardan.derivatives(d.model, d, ("qacc",), ("qpos",), "forward")
-    REGISTERED.pop("test.spring")
+
+
+def test_a_state_that_evaluations_change(own: Any) -> None:
+    """Derivatives are those at the state that the data has, however often programs evaluate the step."""
     d = own(forgetful)
-    with pytest.raises(NotImplementedError, match=r"test\.spring.*evaluations before"):
-        cardan.derivatives(d.model, d, ("qacc",), ("qpos",), "forward")
+    m, e = d.model, cardan.MjData(d.model)
+    e.qpos[:] = d.qpos
+    for _ in range(2):
+        by_state = cardan.derivatives(m, d, ("qacc",), ("plugin_state",), "forward")["qacc", "plugin_state"]
+        cardan.mj_forward(m, e)
+        assert by_state.item() == pytest.approx(1.0 / e.qM[0], rel=1e-10)
+    A = np.zeros((2, 2))
+    for state in (0.5, 0.25):
+        d.plugin_state[0] = state
+        cardan.mjd_transition(m, d, A, None, None, None)
+        check(d, [0, 1])
+        assert d.plugin_state[0] == state
 
 
-def test_damped_solids_are_refused() -> None:
-    d = loaded("elasticity/jelly.xml", 1)
-    with pytest.raises(NotImplementedError, match=r"mujoco\.elasticity\.solid with damping"):
-        cardan.derivatives(d.model, d, ("qacc",), ("qpos",), "forward")
+ELASTIC = """<mujoco><option integrator="{integrator}" solver="Newton" tolerance="1e-12"/>
+<extension><plugin plugin="mujoco.elasticity.{plugin}"/></extension>
+<worldbody><geom type="plane" size="2 2 .1"/>
+<flexcomp name="soft" type="grid" dim="{dim}" count="{count}" spacing=".1 .1 .1" radius=".01" mass=".3" pos="0 0 {z}">
+<contact selfcollide="none" internal="false"/><edge equality="false"/>
+<plugin plugin="mujoco.elasticity.{plugin}"><config key="young" value="2e4"/><config key="poisson" value=".3"/>
+<config key="damping" value="{damping}"/>{more}</plugin></flexcomp></worldbody></mujoco>"""
+SOLID = {"plugin": "solid", "dim": "3", "count": "2 2 2", "z": ".055", "more": ""}
+MEMBRANE = {"plugin": "membrane", "dim": "2", "count": "3 3 1", "z": ".008"}
+MEMBRANE["more"] = '<config key="thickness" value=".01"/>'
+
+
+def elastic(kind: dict[str, str], integrator: str = "Euler", damping: float = 0.01, steps: int = 12) -> cardan.MjData:
+    """A damped body that touches the floor, whose strain changes: what it remembers is from the step before."""
+    text = ELASTIC.format(integrator=integrator, damping=damping, **kind)
+    d = cardan.MjData(cardan.MjModel.from_xml_string(text))
+    solve_to_the_end(d.model)
+    d.qvel[:] = 0.3 * np.random.default_rng(2).normal(size=d.model.nv)
+    cardan.mj_step(d.model, d, steps)
+    return d
+
+
+@pytest.mark.parametrize("kind", [SOLID, MEMBRANE], ids=["solid", "membrane"])
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
+def test_damped_elasticity(kind: dict[str, str], integrator: str) -> None:
+    d = elastic(kind, integrator)
+    assert d.ncon > 0
+    check(d, some(d.model, 12))
+
+
+def test_damping_counts_from_the_evaluation_before() -> None:
+    """What is remembered stays as it is: twice the same derivatives, and others than without or after a forward."""
+    d = elastic(SOLID)
+    m = d.model
+    before = d._memory.arrays["work.plugin_number"].copy()
+    A, B, C = (np.zeros((2 * m.nv, 2 * m.nv)) for _ in range(3))
+    for matrix in (A, B):
+        cardan.mjd_transition(m, d, matrix, None, None, None)
+    np.testing.assert_array_equal(A, B)
+    np.testing.assert_array_equal(d._memory.arrays["work.plugin_number"], before)
+    found = cardan.derivatives(m, d, ("qvel",), ("qpos", "qvel"))
+    np.testing.assert_allclose(found["qvel", "qpos"], A[m.nv :, : m.nv], rtol=0.0, atol=1e-12 * np.abs(A).max())
+    cardan.mj_forward(m, d)  # its forces are those of no rate of strain now
+    cardan.mjd_transition(m, d, C, None, None, None)
+    assert np.abs(C - A).max() > 1e-6 * np.abs(A).max()
+    with pytest.raises(NotImplementedError, match=r"remember evaluations \(mujoco\.elasticity\.solid\)"):
+        cardan.record(m, d, 3, None)
+
+
+@FULL
+def test_damped_shared_models() -> None:
+    d = loaded("elasticity/press_flex.xml", 20)
+    check(d, some(d.model, 8), share=0.5)
+
+
+def test_steps_as_functions_are_refused(own: Any) -> None:
+    """Their state does not hold what plugins keep."""
+    d = own(spring, advance=wear)
+    for m, word in ((d.model, "have a state"), (elastic(SOLID, steps=0).model, "remember evaluations")):
+        with pytest.raises(NotImplementedError, match=f"step: .* of models whose plugins {word}"):
+            differentiable_step(m, (), 1).forward(np.zeros((1, m.nq + m.nv + m.na)), np.zeros((1, m.nu)), ())

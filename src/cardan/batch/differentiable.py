@@ -22,6 +22,7 @@ from cardan.batch.threads import processors
 from cardan.constants import mjMINVAL
 from cardan.derive.fields import Part, part
 from cardan.derive.linearisation import COPIED
+from cardan.derive.plugin_memory import check_no_memory
 from cardan.derive.sensitivity import sensitivities
 from cardan.derive.tangent_space import TangentSpace
 from cardan.derive.transition import transition_derivatives
@@ -57,6 +58,7 @@ class Worker:
             self.m = copy(m)
             share_hooks(self.m, m)
         self.d = MjData(self.m)
+        check_no_memory(self.m, self.d, "step: differentiable steps")
         self._fresh = MjData(self.m)
         self.parts = [part(self.m, self.d, name) for name in names]
         self.space = TangentSpace(self.m)

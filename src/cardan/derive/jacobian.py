@@ -19,6 +19,7 @@ import numpy as np
 
 from cardan.derive.lending import BUILDING, lent
 from cardan.derive.linearisation import COPIED, MAKE_ROWS, Linearisation
+from cardan.derive.plugin_memory import made_by_the_user, put_back
 from cardan.derive.program import Plain, Stage, TangentProgram
 from cardan.derive.recording import begin_directions, end_directions, restore_recorded
 from cardan.derive.shadows import LANES
@@ -56,9 +57,15 @@ ATTEMPTS = 8
 """How often a step is begun again because a stage asked for something, before values are computed beforehand."""
 
 
-def _copies() -> np.ndarray:
-    """For each field that is taken over: distance of its slot from the first one, bytes of a number (0: a scalar)."""
-    rows = [(DATA.slot["time"], 0), *((DATA.slot[name], DATA.by_name[name].numpy_dtype.itemsize) for name in COPIED)]
+def _copies(remembers: bool) -> np.ndarray:
+    """For each field that is taken over: distance of its slot from the first one, bytes of a number (0: a scalar).
+
+    With what plugins remember comes the mark that it is new: nobody but programs of tangents ever sets it.
+    """
+    arrays = (*COPIED, "work.plugin_number") if remembers else COPIED
+    scalars = ("time", "work.plugin_is_kept") if remembers else ("time",)
+    rows = [(DATA.slot[name], 0) for name in scalars]
+    rows += [(DATA.slot[name], DATA.by_name[name].numpy_dtype.itemsize) for name in arrays]
     return np.array([(8 * WORDS * slot, size) for slot, size in rows], np.int64)
 
 
@@ -148,12 +155,13 @@ class StepJacobian:
             f"work.seed_{name}": seeds[at : at + n] for name, (at, n) in starts.items()
         }
         self._restore = Program([restore_recorded])
-        self._copies = _copies()
+        self._copies = _copies(self.course.remembers)
         self._column, self._first, self._end = (
             memory.scalars[f"work.{name}"] for name in ("column", "first_column", "end_column")
         )
         self._runner = script_runner()
-        self._native = not (self.course.several or self.course.values.needs_objects)
+        others = self.course.remembers and made_by_the_user(m)
+        self._native = not (self.course.several or self.course.values.needs_objects or others)
         self._scripts: dict[tuple[Wanted, tuple[int, ...], bool], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
@@ -403,7 +411,8 @@ class StepJacobian:
         stages += [Plain(keep_next_position), *gather, Plain(end)]
         whole = values or course.several or any(name in MAKE_ROWS for name in inputs)
         return TangentProgram(
-            *(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole, restore_start),
+            *(course.m, course.d, stages, inputs, ("d.work.outcome",), blocks, whole),
+            resets=(restore_start, put_back) if course.remembers else (restore_start,),
             common={**common, **self._common},
         )
 

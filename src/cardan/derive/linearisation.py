@@ -20,6 +20,7 @@ from cardan.derive.distant import program_with_distance, with_distance
 from cardan.derive.integration import factor_step
 from cardan.derive.lending import BUILDING, lent
 from cardan.derive.noslip import with_factor
+from cardan.derive.plugin_memory import begin_memory, evaluations_matter, put_back, recall, take_memory
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.soft_contact import side_keys
@@ -91,6 +92,7 @@ class Linearisation:
     Attributes:
         d: data of its own, with the values.
         several: whether a step makes several forward passes.
+        remembers: whether evaluations depend on what plugins remember (`derive.plugin_memory`).
         values: the program that computes the values.
         codes: numbers of the pairs of types that have touched (`derive.contact.contact_codes`).
         version: how often it has changed what touches what, and what the constraint rows belong to (one number).
@@ -105,6 +107,9 @@ class Linearisation:
         self.m, self.d = m, MjData(m)
         self.space = TangentSpace(m)
         self.next_qpos = np.zeros(m.nq)
+        self.remembers = evaluations_matter(m, self.d)
+        if self.remembers:
+            begin_memory(m, self.d)
         kind = COURSES[course]
         self._steps, self._solves = bool(kind.after), kind.solves
         memory = self.d._memory
@@ -127,6 +132,8 @@ class Linearisation:
     def _value_items(self, kind: Course) -> tuple[Any, ...]:
         """Items that compute the values, and what the implicit function theorem needs."""
         items = tuple(with_factor(pipeline.resolve(self.m, kind.values))) if kind.solves else kind.values
+        if self.remembers:
+            items = (recall, *items)
         if not self._steps:
             return items
         after = self._after
@@ -141,7 +148,7 @@ class Linearisation:
             values: whether the values are not there yet. Then they are computed in the same pass, and what touches what
                 is compared with before (`derive.stages.compare_contacts`, `compare_rows`).
         """
-        found: list[Stage | Plain] = []
+        found: list[Stage | Plain] = [Plain(recall)] if self.remembers else []
         for stage in differentiable(self.m, self._stages, self.codes, values):
             if stage is fwd_actuation:
                 found.append(Plain(actuation_is_made))
@@ -161,10 +168,13 @@ class Linearisation:
                 getattr(own, name)[...] = getattr(d, name)
         else:
             own._copy_values(d)  # slopes of muscles are those of the last forward dynamics
+        if self.remembers:
+            take_memory(own, d)
         self.evaluate()
 
     def evaluate(self) -> None:
         """Compute the values for the state and the inputs that the data has, and factorise what is solved with."""
+        self.d._memory.scalars["work.plugin_is_kept"][0] = 0
         run(self.values, self.m, self.d)
         self.note_structure()
         if self.several:
@@ -233,7 +243,8 @@ class Linearisation:
             stages = [*self.differentiated(), *after]
             whole = self.several or any(name in MAKE_ROWS for name in inputs)
             with BUILDING:
-                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, whole)
+                resets = (put_back,) if self.remembers else ()
+                program = TangentProgram(self.m, self.d, stages, inputs, outputs, blocks, whole, resets)
             self._programs[key] = program
         status = -1
         while status:

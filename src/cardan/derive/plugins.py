@@ -4,8 +4,8 @@ The pipeline calls functions of plugins by their addresses, which a transformati
 them is called by its name, in a stage of its own: for the instances that have it, so that its tangents are its code's.
 
 What plugins do at the end of a step (`advance`) changes their state for the steps that follow, and nothing else: it is
-left out. Plugins that remember numbers from one evaluation to the next, like elastic solids with damping, are refused:
-what they compute depends on more than the state.
+left out. What they remember from one evaluation to the next belongs to what a step starts from
+(`derive.plugin_memory`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ import numpy as np
 
 from cardan.enums import mjtStage
 from cardan.jit import OK, stage
-from cardan.jit.transform.stages import written
 from cardan.model.kernel_views import Data, Model
-from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, Plugin, config_of, plugin_of
+from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, plugin_of
 from cardan.step.plugin_stages import (
     ACT_DOT,
     COMPUTE_ACTUATOR,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 
 Stage = Callable[..., Any]
 
-STOCK = "cardan.plugins."
-MEMORY = {"d.work.plugin_number", "d.plugin_state"}
 WHENS = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
 
 
@@ -100,7 +97,7 @@ def calls_of(m: MjModel, slot: int, argument: int, when: int | None = None) -> l
         when: an `mjtStage`, of sensors that are due after it alone.
 
     Raises:
-        NotImplementedError: a function is Python's, or remembers something.
+        NotImplementedError: a function is Python's.
     """
     found: list[Stage] = []
     of_plugin: dict[str, list[int]] = {}
@@ -116,24 +113,8 @@ def calls_of(m: MjModel, slot: int, argument: int, when: int | None = None) -> l
                 f"derivatives through the plugin {name} are not supported: its functions are Python's; only compiled "
                 "ones have derivatives (functions marked with cardan.kernel, or Numba functions)"
             )
-        _check_memory(m, plugin, entry, instances)
         found += [calls(entry, first, end, argument) for first, end in runs_of(instances)]
     return found
-
-
-def _check_memory(m: MjModel, plugin: Plugin, entry: Stage, instances: list[int]) -> None:
-    """Refuse functions whose results depend on what an evaluation before has left."""
-    if plugin.compute is not None and f"{plugin.compute.__module__}.".startswith(STOCK):
-        remembers = any(float(config_of(m, k).get("damping", "0") or 0.0) != 0.0 for k in instances)
-        what = "with damping"
-    else:
-        remembers = bool(MEMORY & written(calls(entry, 0, 1, 0)))
-        what = "which changes its numbers or its state while forces and sensors are computed,"
-    if remembers:
-        raise NotImplementedError(
-            f"derivatives through the plugin {plugin.name} {what} are not supported: what it computes depends on the "
-            "evaluations before"
-        )
 
 
 def check_results(m: MjModel, fields: list[str]) -> None:
@@ -144,16 +125,6 @@ def check_results(m: MjModel, fields: list[str]) -> None:
     """
     if "d.plugin_state" in fields and m.npluginstate:
         raise NotImplementedError("derivatives of plugin_state are not supported: only those by it are")
-
-
-def check_recordable(m: MjModel) -> None:
-    """Refuse trajectories of models whose plugins have a state.
-
-    Raises:
-        NotImplementedError: they have one.
-    """
-    if m.npluginstate:
-        raise NotImplementedError("trajectories of models whose plugins have a state can't be recorded yet")
 
 
 def plugin_tangents(m: MjModel, stage: Stage) -> list[Stage] | None:

@@ -67,7 +67,7 @@ class TangentProgram:
         outputs: fields whose tangents are wanted.
         blocks: number of blocks of `LANES` directions.
         several: whether no stage may be left out: they make several forward passes, or others rows than the values.
-        reset: a stage that puts the state back at the end of a block, and its tangents to 0.
+        resets: stages that put the state back at the end of a block, and its tangents to 0.
         common: shadows of fields of the data that several programs share, (numbers, LANES), by name.
 
     Attributes:
@@ -83,7 +83,7 @@ class TangentProgram:
         outputs: Collection[str],
         blocks: int,
         several: bool = False,
-        reset: Stage | None = None,
+        resets: Sequence[Stage] = (),
         common: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         self.m, self.d = m, d
@@ -92,8 +92,7 @@ class TangentProgram:
         steps = _backwards(steps, frozenset(outputs), several)
         own = {*inputs, *outputs}
         used = own.union(*(_shadowed(step) for step in steps))
-        if reset is not None:
-            steps.append((reset, frozenset(used), frozenset(), written(reset) & used))
+        steps += [(stage, frozenset(used), frozenset(), written(stage) & used) for stage in resets]
         self._table, self._code = _table(steps)
         self._stages = [step[0].stage if isinstance(step[0], Plain) else step[0] for step in steps]
         self.model, self.data = (

@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan.derive.forward_sweep import Inputs, first_directions, in_blocks, in_columns, native_seeds, step_by_step
 from cardan.derive.jacobian import COLUMNS, INPUTS, Directions, StepJacobian, Wanted, step_jacobian
-from cardan.derive.plugins import check_recordable
+from cardan.derive.plugin_memory import check_no_memory
 from cardan.derive.recording import (
     KEPT,
     begin_recorded,
@@ -106,7 +106,7 @@ class Recorded:
         starts: np.ndarray | None = None,
         feedback: Feedback | None = None,
     ) -> None:
-        check_recordable(m)
+        check_no_memory(m, d, "record: trajectories")
         self.m, self.controls, self.reach, self.every = m, controls, reach, every
         self.worlds, self.nstep = controls.shape[:2]
         self.layout = Rows(m)

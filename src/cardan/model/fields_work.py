@@ -422,4 +422,7 @@ WORK: tuple[Field, ...] = (
     Field("work.sensitivity", "f8", ("any",), "recording: tangents of the state before each step, block by block"),
     Field("work.sensitivity_sensors", "f8", ("any",), "recording: those of the sensor data of each step"),
     Field("work.sensitivity_control", "f8", ("any",), "recording: those of the controls, of all steps"),
+    Field("work.plugin_remembered", "i8", ("any",), "plugins: places in plugin_number of what outlasts evaluations"),
+    Field("work.plugin_kept", "f8", ("any",), "derivatives: states of plugins and what they remember, before a step"),
+    Field("work.plugin_is_kept", "i8", (), "derivatives: whether plugin_kept belongs to the step"),
 )

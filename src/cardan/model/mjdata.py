@@ -32,6 +32,7 @@ INITIAL_CAPACITY |= {"nstatistic": mjNISLAND * mjNSOLVER}
 # where the user limits memory: a start of a few hundred bytes, so that the limit decides
 SMALLEST_CAPACITY = INITIAL_CAPACITY | {"ncon": 1, "nefc": 1, "nnzJ": 16}
 mjNTIMER = int(mjtTimer.mjNTIMER)
+PLUGIN_BUFFERS = ("plugin_number", "plugin_index", "plugin_start", "plugin_handle", "plugin_remembered")
 OTHER_BUFFERS = ("buffer_i8", "buffer_i4", "buffer_u1")
 """Of worlds side by side, integers stand apart (`cardan.jit.layout.lanes`); else all is in ``work.buffer``."""
 
@@ -163,7 +164,7 @@ def attach_private(memory: StructMemory, arrays: Mapping[str, np.ndarray]) -> No
     memory.attach("work.buffer", memory.buffer.view(memory.struct.by_name["work.buffer"].numpy_dtype))
     for name, array in arrays.items():
         memory.attach(name, array)
-    for name in (*("plugin_number", "plugin_index", "plugin_start", "plugin_handle"), *OTHER_BUFFERS):
+    for name in (*PLUGIN_BUFFERS, *OTHER_BUFFERS):
         memory.attach("work." + name, np.zeros(0))
 
 

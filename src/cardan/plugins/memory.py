@@ -22,10 +22,12 @@ class PluginMemory:
     Attributes:
         numbers: real numbers.
         indices: integers.
+        remembered: places of those numbers that an evaluation leaves for later ones, if functions write numbers at all.
     """
 
     numbers: np.ndarray = field(default_factory=lambda: np.zeros(0))
     indices: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    remembered: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @kernel
@@ -54,12 +56,14 @@ def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
 
 def attach_memory(d: Any, memories: list[PluginMemory]) -> None:
     """Give data the numbers of all instances, one after the other."""
-    numbers, indices, start = [np.zeros(0)], [np.zeros(0, np.int64)], []
+    numbers, indices, start, remembered = [np.zeros(0)], [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)]
     for memory in memories:
         start += [sum(map(len, numbers)), sum(map(len, indices))]
+        remembered.append(start[-2] + memory.remembered)
         numbers.append(memory.numbers)
         indices.append(memory.indices)
     d._memory.attach("work.plugin_number", np.concatenate(numbers))
     d._memory.attach("work.plugin_index", np.concatenate(indices))
     d._memory.attach("work.plugin_start", np.array(start, np.int64))
+    d._memory.attach("work.plugin_remembered", np.concatenate(remembered))
     d.__dict__.pop("_view", None)

@@ -131,7 +131,8 @@ def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
         per_edge = np.stack([squared, squared, np.zeros_like(squared)], axis=1)
         indices = [header(vertices, len(elements), len(edges)), edges.ravel(), of_element.ravel()]
         numbers = [room(vertices), [damping], per_edge.ravel(), matrix.ravel()]
-        return PluginMemory(np.concatenate(numbers), np.concatenate(indices))
+        lasts = VERTEX * len(vertices.body) + DAMPING + LAST + EDGE * np.arange(len(edges) if damping else 0)
+        return PluginMemory(np.concatenate(numbers), np.concatenate(indices), lasts)
 
     return init
 

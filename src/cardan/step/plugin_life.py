@@ -29,7 +29,8 @@ def _memory_of(data: Any) -> PluginMemory:
     if isinstance(data, PluginMemory):
         return data
     if isinstance(data, np.ndarray):
-        return PluginMemory(np.ascontiguousarray(data, np.float64).ravel())
+        numbers = np.ascontiguousarray(data, np.float64).ravel()
+        return PluginMemory(numbers, remembered=np.arange(len(numbers)))
     return PluginMemory()
 
 
