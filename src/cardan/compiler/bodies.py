@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from cardan.compiler.nodes import Body
 from cardan.compiler.orientation import element_pose
 from cardan.maths.pose import IDENTITY
+from cardan.spec.repeated import OWN
 from cardan.spec.tree import WORLD
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+    from cardan.spec.repeated import Pattern, Repeated
 
 
 def add_bodies(build: Build) -> None:
@@ -21,8 +23,9 @@ def add_bodies(build: Build) -> None:
 
     With ``build.fuses``, a static body is not entered: its parent absorbs it.
     """
-    world = Body(build.tree.worldbody, build.enter("body", WORLD), None)
+    body = world = Body(build.tree.worldbody, build.enter("body", WORLD), None)
     build.user("body", world.element, ())
+    own: dict[Pattern, dict[str, Any]] = {}
     build.bodies.append(world)
     stack = [(placed, world) for placed in reversed(world.sort_content())]
     while stack:
@@ -31,11 +34,12 @@ def add_bodies(build: Build) -> None:
             stack.extend((placed, parent) for placed in reversed(parent.absorb((element, frames))))
             build.sizes["nuser_body"] = max(build.sizes.get("nuser_body", 0), len(element["user"] or ()))
             continue
-        body = Body(element, build.enter("body", element.name), parent)
-        _place(build, body, frames)
+        before, body = body, Body(element, build.enter("body", element.name), parent)
+        values = element.resolved() if element.pattern is None else _repeated_values(element, element.pattern, own)
+        _place(build, body, values, frames)
         parent.children.append(body)
         build.bodies.append(body)
-        stack.extend((placed, body) for placed in reversed(body.sort_content()))
+        stack.extend((placed, body) for placed in reversed(body.sort_content(before)))
 
 
 def _is_static(element: Element) -> bool:
@@ -44,9 +48,19 @@ def _is_static(element: Element) -> bool:
     return not joints and not element["mocap"]
 
 
-def _place(build: Build, body: Body, frames: tuple[Element, ...]) -> None:
-    """Pose and own attributes of a body."""
-    values = body.element.resolved()
+def _repeated_values(element: Element, pattern: Pattern, known: dict[Pattern, dict[str, Any]]) -> dict[str, Any]:
+    """Resolved values of a repeated element; ``known`` has those of models, and is filled."""
+    values = known.get(pattern)
+    if values is None:
+        values = known[pattern] = pattern.model.resolved()
+    for (number, name), value in zip(pattern.blanks, cast("Repeated", element).values, strict=True):
+        if number == OWN:
+            values[name] = value
+    return values
+
+
+def _place(build: Build, body: Body, values: dict[str, Any], frames: tuple[Element, ...]) -> None:
+    """Pose and own attributes of a body, of the given values."""
     body.pos, body.quat = element_pose(build, body.element, values, frames)
     mocapid = -1
     if values["mocap"]:

@@ -49,7 +49,8 @@ class Like(NamedTuple):
 
 def add_geoms(build: Build, body: Body) -> None:
     """Enter the geoms of a body. Those of cloths and particles are like the geom before: these are read once."""
-    for placed in body.content.get("geom", ()):
+    geoms = body.content.get("geom", [])
+    for placed, name in zip(geoms, body.names(geoms), strict=True):
         element, frames = placed
         if build.dropped(element):
             continue
@@ -63,7 +64,7 @@ def add_geoms(build: Build, body: Body) -> None:
         else:
             assert like.geom is not None
             geom, row, user = like.geom, like.row, like.user
-        number = build.enter("geom", element.name)
+        number = build.enter("geom", name)
         body.geoms.append(Geom(number, *geom[1:]))
         build.rows["geom"].append(row)
         build.columns["geom_bodyid"].append(body.id)
@@ -160,13 +161,14 @@ def _sameframe(pose: Pose, inertial: Pose) -> int:
 def add_sites(build: Build, body: Body) -> None:
     """Enter the sites of a body. Those of cloths and particles are like the site before: these are read once."""
     build.columns["site_of_body"].append(build.count("site"))
-    for placed in body.content.get("site", ()):
+    sites = body.content.get("site", [])
+    for placed, name in zip(sites, body.names(sites), strict=True):
         element, frames = placed
         around = (frames, element.default_class)
         like = build.last_site
         if like is None or around != like.around or not alike(element, like.element):
             like = build.last_site = Like(element, around, *_site(build, placed))
-        build.enter("site", element.name)
+        build.enter("site", name)
         build.rows["site"].append(like.row)
         build.columns["site_bodyid"].append(body.id)
         build.columns["site_user"].append(like.user)

@@ -49,7 +49,7 @@ def _given_inertia(build: Build, body: Body) -> None:
     assert body.inertial is not None
     element, frames = body.inertial
     last = build.last_inertial
-    if last is not None and frames == last[1] and element.attributes == last[0].attributes:
+    if last is not None and frames == last[1] and (element is last[0] or element.attributes == last[0].attributes):
         body.mass, body.inertia, body.ipos, body.iquat = last[2]
         return
     _read_inertia(build, body, element, frames)

@@ -93,6 +93,8 @@ def add_joints(build: Build) -> None:
 
 def _are_alike(placed: list[Placed], others: list[Placed]) -> bool:
     """Whether the joints of two bodies give the same attributes, in the same frames."""
+    if placed is others:
+        return True
     if len(placed) != len(others):
         return False
     for (element, frames), (other, around) in zip(placed, others, strict=True):
@@ -126,7 +128,7 @@ def _enter(build: Build, body: Body, placed: list[Placed], found: _Set) -> None:
     """Enter the joints of a body: their ids and addresses, and initial positions."""
     columns = build.columns
     dofadr, qposadr = len(columns["dof_bodyid"]), len(columns["qpos0"])
-    ids = [build.enter("joint", element.name) for element, _ in placed]
+    ids = [build.enter("joint", name) for name in body.names(placed)]
     first = ids[0]
     columns["jnt_qposadr"] += [qposadr + start for start in found.positions]
     columns["jnt_dofadr"] += [dofadr + start for start in found.dofs]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cardan.maths.pose import Quat, Vec3
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
+    from cardan.spec.repeated import Repeated
 
 Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
 
@@ -57,6 +58,8 @@ class Joint(NamedTuple):
 
 def alike(element: Element, other: Element) -> bool:
     """Whether two elements give the same attributes but for their names; for most that differ, the first tells."""
+    if element is other:
+        return True
     given, others = element.attributes, other.attributes
     if len(given) != len(others) or ("name" in given) != ("name" in others) or element.row is not other.row:
         return False
@@ -94,9 +97,29 @@ class Body:
         joints = self.joints
         return joints[-1].dofadr + joints[-1].dofnum - joints[0].dofadr if joints else 0
 
-    def sort_content(self) -> list[Placed]:
-        """Note what belongs to the body by kind; return its child bodies."""
-        return self._sort(self.element, ())
+    def sort_content(self, before: Body | None = None) -> list[Placed]:
+        """Note what belongs to the body by kind; return its child bodies.
+
+        What belongs to a repeated one are the parts of its pattern's model, or of one of its own where more than names
+        differ. ``before``: another body, which may be like this one.
+        """
+        pattern = self.element.pattern
+        if pattern is None:
+            return self._sort(self.element, ())
+        if pattern.varied:
+            return self._sort(cast("Repeated", self.element).varied_model(), ())
+        if before is None or before.element.pattern is not pattern:
+            return self._sort(pattern.model, ())
+        self.content, self.inertial = before.content, before.inertial
+        return []
+
+    def names(self, placed: list[Placed]) -> list[str | None]:
+        """Names of what belongs to the body."""
+        pattern = self.element.pattern
+        if pattern is None or not pattern.names:
+            return [part.name for part, _ in placed]
+        values, places = cast("Repeated", self.element).values, pattern.names
+        return [values[places[part]] if part in places else part.name for part, _ in placed]
 
     def absorb(self, placed: Placed) -> list[Placed]:
         """Take over what belongs to a body that is fused with this one: it counts as a frame. Return its children."""
@@ -118,6 +141,6 @@ class Body:
                 children.append(placed)
             elif tag != "inertial":
                 self.content.setdefault(part.row.kind or tag, []).append(placed)
-            elif element is self.element:
+            elif not self.fused:
                 self.inertial = placed
         return children

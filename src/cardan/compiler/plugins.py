@@ -57,7 +57,7 @@ def add_own_instances(build: Build) -> None:
     for section in ("actuator", "sensor"):
         for element in build.tree.section(section).all("plugin"):
             build.own_instances[element] = own_instance(build, element, section)
-    for element in [part for part in build.tree.worldbody.descendants() if part.row.tag == "plugin"]:
+    for element in [part for part in build.tree.outlines() if part.row.tag == "plugin"]:
         around = element.parent
         if around is not None and around.tag in _BEARERS:
             if around.child("plugin") is element and not build.dropped(around):
@@ -75,7 +75,8 @@ def instance_of(build: Build, element: Element, capability: str) -> Instance | N
     Raises:
         MjcfError: there is no such instance or plugin, or it has another capability.
     """
-    plugin = element.child("plugin") if element.children else None
+    known = element if element.pattern is None else element.pattern.model
+    plugin = known.child("plugin") if known.children else None
     if plugin is None:
         return None
     return build.own_instances.get(plugin) or own_instance(build, plugin, capability)

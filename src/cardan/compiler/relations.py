@@ -98,11 +98,11 @@ def add_equalities(build: Build) -> None:
     objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
     rows = 0
     for element in build.tree.section("equality").children:
-        tag, given = element.row.tag, element.attributes
+        tag, pattern = element.row.tag, element.pattern
         kind, first, second, missing = _OBJECTS[tag]
-        ids = build.ids[kind]
-        obj1 = ids[given[first]]
-        obj2 = ids[given[second]] if given.get(second) else missing
+        ids, other = build.ids[kind], element.given(second)
+        obj1 = ids[element.given(first)]
+        obj2 = ids[other] if other else missing
         if obj1 == obj2:
             raise element.error(f"the two objects must not be the same {kind}", second)
         if kind == "joint":
@@ -114,9 +114,9 @@ def add_equalities(build: Build) -> None:
         rows += _ROWS[tag]
         objects1.append(obj1)
         objects2.append(obj2)
-        key = element.row, id(element.default_class), unnamed(element, first, second)
+        key = pattern or (element.row, id(element.default_class), unnamed(element, first, second))
         if key not in known:
-            known[key] = _equality(element)
+            known[key] = _equality(element if pattern is None else pattern.model)
         kinds.append(known[key])
     build.sizes["nemax"] = rows
     build.put_alike(kinds)

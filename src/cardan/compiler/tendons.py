@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cardan.compiler.nodes import unnamed
 from cardan.enums import mjtGeom, mjtWrap
+from cardan.spec.repeated import TIE
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+    from cardan.spec.repeated import Pattern, Repeated
 
 _JOINT, _SITE = int(mjtWrap.mjWRAP_JOINT), int(mjtWrap.mjWRAP_SITE)
 # obstacles by the type of their geom
@@ -40,20 +42,35 @@ def add_tendons(build: Build) -> None:
     kinds: list[Kind] = []
     starts: list[int] = []
     wraps: list[Part] = []
+    sites = build.ids["site"]
     for element in elements:
-        if element.row.tag == "spatial":
-            _check_path(element)
-        kind = _kind_of(build, element, known)
+        starts.append(len(wraps))
+        pattern = element.pattern
+        if pattern is not None and _is_tie(cast("Repeated", element), pattern):
+            kind = known.get(pattern)
+            if kind is None:
+                kind = known[pattern] = _kind_of(build, pattern.model, known)
+            _, first, second = cast("Repeated", element).values
+            wraps += ((_SITE, sites[first], 0.0), (_SITE, sites[second], 0.0))
+        else:
+            if element.row.tag == "spatial":
+                _check_path(element)
+            kind = _kind_of(build, element, known)
+            wraps += [_PARTS[part.row.tag](build, part) for part in element.children]
         build.enter("tendon", element.name)
         build.user("tendon", element, kind.user)
         kinds.append(kind)
-        starts.append(len(wraps))
-        wraps += [_PARTS[part.row.tag](build, part) for part in element.children]
     columns = build.columns
-    columns["tendon_adr"], columns["tendon_num"] = starts, [len(element.children) for element in elements]
+    columns["tendon_adr"] = starts
+    columns["tendon_num"] = [after - start for start, after in pairwise([*starts, len(wraps)])]
     build.put_alike([kind.columns for kind in kinds])
     for number, field in enumerate(("wrap_type", "wrap_objid", "wrap_prm")):
         columns[field] = [wrap[number] for wrap in wraps]
+
+
+def _is_tie(element: Repeated, pattern: Pattern) -> bool:
+    """Whether a tendon is a repeated one between two different sites."""
+    return pattern.blanks == TIE and len(pattern.model.children) == 2 and element.values[1] != element.values[2]
 
 
 # what each part of a path is: type (mjtWrap), id of the object, parameter ------------------------------------------

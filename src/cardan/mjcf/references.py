@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from cardan.spec.schema.rows import Attribute, ElementRow
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
+    from cardan.spec.repeated import Pattern, Repeated
     from cardan.spec.tree import ModelTree
 
 # sections whose names are not objects of the model; a class is checked through the elements that use it
@@ -45,28 +47,46 @@ def check_references(tree: ModelTree) -> None:
 
 def _all_fine(tree: ModelTree) -> bool:
     """Whether names and references are surely right: the usual case, in which elements of a row are seen at once."""
-    rows = tree.by_row()
-    if not tree.take_names(rows) or _doubtful(tree):
+    rows, repeats = tree.by_row()
+    names = tree.take_names(rows, repeats)
+    if names is None or _doubtful(tree):
         return False
     for row, elements in rows.items():
         for reference in () if row.is_entry else row.references:
             kind, name = reference.kind or "", reference.name
             if kind.startswith("@"):
-                if not all(_is_there(tree, element, name, kind[1:]) for element in elements):
+                if not all(_is_there(names, element, name, kind[1:]) for element in elements):
                     return False
                 continue
             referred = {word for element in elements if (word := element.attributes.get(name)) is not None}
-            known = tree.defaults if kind == "default" else tree.names(kind)
+            known = tree.defaults if kind == "default" else names.get(kind, ())
+            if not all(word in known for word in referred):
+                return False
+    return all(_are_there(tree, names, *repeat) for repeat in repeats.items())
+
+
+def _are_there(
+    tree: ModelTree, names: Mapping[str, Collection[str]], pattern: Pattern, elements: list[Repeated]
+) -> bool:
+    """Whether the objects and default classes that repeated elements refer to are there."""
+    for number, part in pattern.parts():
+        for reference in part.row.references:
+            name = part.attributes.get(reference.name)
+            if name is None:
+                continue
+            kind, place = referred_kind(part, reference), pattern.place(number, reference.name)
+            known = tree.defaults if kind == "default" else names.get(kind, ())
+            referred = {name} if place is None else {one.values[place] for one in elements}
             if not all(word in known for word in referred):
                 return False
     return True
 
 
-def _is_there(tree: ModelTree, element: Element, name: str, holder: str) -> bool:
+def _is_there(names: Mapping[str, Collection[str]], element: Element, name: str, holder: str) -> bool:
     """Whether the object of an attribute whose kind another one holds is there, if it is given."""
     referred = element.attributes.get(name)
     kind = OBJECT_KIND.get(element.attributes.get(holder) or "")
-    return referred is None or (kind is not None and referred in tree.names(kind))
+    return referred is None or (kind is not None and referred in names.get(kind, ()))
 
 
 def _check_each(tree: ModelTree) -> None:

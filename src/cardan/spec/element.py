@@ -12,6 +12,7 @@ from cardan.spec.overlay import overlay
 
 if TYPE_CHECKING:
     from cardan.spec.defaults import DefaultClass
+    from cardan.spec.repeated import Pattern
     from cardan.spec.schema.rows import ElementRow
     from cardan.spec.tree import ModelTree
 
@@ -26,9 +27,11 @@ class Element:
         parent: element around, None for the root.
         tree: the model tree.
         source, line: file and line where the element was written (None when built by a program).
+        pattern: of an element that a macro repeats, what it has in common with others, until somebody asks for its
+            attributes or children (see `cardan.spec.repeated`); None else.
     """
 
-    __slots__ = ("attributes", "children", "line", "parent", "row", "source", "tree")
+    __slots__ = ("attributes", "children", "line", "parent", "pattern", "row", "source", "tree")
 
     def __init__(
         self,
@@ -46,6 +49,7 @@ class Element:
         self.children: list[Element] = []
         self.source = source
         self.line = line
+        self.pattern: Pattern | None = None
 
     def __repr__(self) -> str:
         return f"<{self.tag} {self.attributes}>"
@@ -173,6 +177,10 @@ class Element:
         else:
             self.attributes[name] = value
         self.tree.changed()
+
+    def given(self, name: str) -> Any:
+        """Explicit value of one attribute, None when the element gives none."""
+        return self.attributes.get(name)
 
     def is_explicit(self, name: str) -> bool:
         """Whether the element itself gives the attribute."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from cardan.errors import MjcfError
 from cardan.spec.asset_names import file_base
@@ -12,6 +13,9 @@ from cardan.spec.defaults import DefaultClass, Defaults
 from cardan.spec.element import Element
 from cardan.spec.schema.language import SCHEMA, entry_element
 from cardan.spec.schema.rows import Attribute, ElementRow
+
+if TYPE_CHECKING:
+    from cardan.spec.repeated import Pattern, Repeated
 
 WORLD = "world"  # name of the world body
 LARGEST_FILE = 2**28  # bytes of a file that a model may mention
@@ -46,6 +50,7 @@ class ModelTree:
         self.inherited: dict[Element | None, DefaultClass] | None = None
         self._sections: dict[str, Element] = {}
         self._names: dict[str, dict[str, Element]] | None = None
+        self._inside: set[str] = set()  # kinds with names that repeated elements stand for, which have them inside
         for tag, row in SCHEMA.children.items():
             if row.merged:
                 self._add_section(tag, row)
@@ -68,11 +73,12 @@ class ModelTree:
         looks at all of it several times.
         """
         del self.root.tree
+        patterns: set[Pattern] = set()
         level = self.root.children
         while level:
             for element in level:
                 del element.parent, element.tree
-            level = [child for element in level for child in element.children]
+            level = [child for element in level for child in _resting(element, patterns)]
         for cls in self.defaults:
             cls.parent = None
 
@@ -84,7 +90,12 @@ class ModelTree:
             element = stack.pop()
             for child in element.children:
                 child.parent, child.tree = element, self
-            stack.extend(element.children)
+                if child.pattern is None:
+                    stack.append(child)
+                else:
+                    model = child.pattern.model
+                    model.parent, model.tree = element, self
+                    stack.append(model)
         for cls in self.defaults:
             for inside in cls.children:
                 inside.parent = cls
@@ -142,29 +153,64 @@ class ModelTree:
     def changed(self) -> None:
         """Forget what was derived from the tree, after a change to it."""
         self._names = None
+        self._inside.clear()
 
     def names(self, kind: str) -> dict[str, Element]:
         """The elements of an object kind by name. Raises MjcfError when two elements of one kind share a name."""
-        if self._names is None:
+        if self._names is None or kind in self._inside:
             self._names = self._collect_names(self.root.descendants())
+            self._inside.clear()
         return self._names.get(kind, {})
 
     def named(self) -> list[Element]:
         """All elements, depth first, when their names are known to be distinct; raises MjcfError as `names`."""
         elements = self.root.descendants()
         self._names = self._collect_names(elements)
+        self._inside.clear()
         return elements
 
-    def by_row(self) -> dict[ElementRow, list[Element]]:
-        """All elements by their rows, those of a row depth first."""
+    def by_row(self) -> tuple[dict[ElementRow, list[Element]], dict[Pattern, list[Repeated]]]:
+        """All elements by their rows, those of a row depth first; and repeated elements by their patterns."""
         found: defaultdict[ElementRow, list[Element]] = defaultdict(list)
-        for element in self.root.descendants():
+        repeats: defaultdict[Pattern, list[Repeated]] = defaultdict(list)
+        stack = self.root.children[::-1]
+        while stack:
+            element = stack.pop()
+            pattern = element.pattern
+            if pattern is not None:
+                repeats[pattern].append(cast("Repeated", element))
+                continue
             found[element.row].append(element)
+            if element.children:
+                stack.extend(element.children[::-1])
+        return found, repeats
+
+    def outlines(self) -> list[Element]:
+        """All elements inside the world body, depth first; of repeated ones their model, where the first stands."""
+        found: list[Element] = []
+        patterns: set[Pattern] = set()
+        stack = self.worldbody.children[::-1]
+        while stack:
+            element = stack.pop()
+            pattern = element.pattern
+            if pattern is None:
+                found.append(element)
+                stack.extend(element.children[::-1])
+            elif pattern not in patterns:
+                patterns.add(pattern)
+                stack.append(pattern.model)
         return found
 
-    def take_names(self, rows: Mapping[ElementRow, list[Element]]) -> bool:
-        """Learn the names of all elements, which are given by their rows; False if two of one kind share a name."""
+    def take_names(
+        self, rows: Mapping[ElementRow, list[Element]], repeats: Mapping[Pattern, list[Repeated]]
+    ) -> Mapping[str, Mapping[str, Element]] | None:
+        """Learn the names of all elements, which are given as by `by_row`.
+
+        Returns the names by kind, each with its element or the repeated one around it; None if two of one kind share a
+        name.
+        """
         names: dict[str, dict[str, Element]] = {"body": {WORLD: self.worldbody}}
+        inside: set[str] = set()
         for row, elements in rows.items():
             if row.kind is None:
                 continue
@@ -173,9 +219,23 @@ class ModelTree:
             count = len(of_kind) + len(named)
             of_kind.update(named)
             if len(of_kind) < count:
-                return False
-        self._names = names
-        return True
+                return None
+        for pattern, elements in repeats.items():
+            for number, part in pattern.parts():
+                place, kind = pattern.place(number, "name"), part.row.kind
+                if kind is None or not part.name:
+                    continue
+                if place is None and len(elements) > 1:
+                    return None
+                of_kind = names.setdefault(kind, {})
+                count = len(of_kind) + len(elements)
+                of_kind.update({part.name if place is None else one.values[place]: one for one in elements})
+                if len(of_kind) < count:
+                    return None
+                if part is not pattern.model:
+                    inside.add(kind)
+        self._names, self._inside = names, inside
+        return names
 
     def find(self, kind: str, name: str) -> Element | None:
         """The object of this kind and name, None when there is none."""
@@ -213,6 +273,17 @@ def _check_assets(assets: dict[str, bytes], source: str | None) -> None:
         first = names.setdefault(file_base(key).lower(), key)
         if first != key:
             raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
+
+
+def _resting(element: Element, patterns: set[Pattern]) -> list[Element]:
+    """What is inside an element that is laid down: of repeated ones the model, once."""
+    pattern = element.pattern
+    if pattern is None:
+        return element.children
+    if pattern in patterns:
+        return []
+    patterns.add(pattern)
+    return [pattern.model]
 
 
 def is_file(path: Path) -> bool:

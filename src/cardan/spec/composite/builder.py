@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.spec.element import Element
 from cardan.spec.overlay import overlay
+from cardan.spec.repeated import OWN, TIE, repeated
 from cardan.spec.schema.body import BODY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from cardan.spec.composite.request import Part
     from cardan.spec.defaults import DefaultClass
     from cardan.spec.schema.rows import ElementRow
 
@@ -69,10 +71,14 @@ class Builder:
         """A body inside another one, or in the composite's place."""
         if parent is not None:
             return add_plain(parent, "body", self.macro, {"name": name, **given})
-        assert self.macro.parent is not None
-        body = _child(self.macro.parent, BODY, self.macro, {"name": name, **given})
+        body = self.model_body(name, **given)
         self.members.append(body)
         return body
+
+    def model_body(self, name: str, **given: Any) -> Element:
+        """A body of which there will be repeated ones in the composite's place, but not itself."""
+        assert self.macro.parent is not None
+        return _child(self.macro.parent, BODY, self.macro, {"name": name, **given})
 
     @cached_property
     def _set_entries(self) -> set[str | None]:
@@ -117,3 +123,20 @@ class Builder:
         row, tree, source, line = tendon.row.children["site"], tendon.tree, origin.source, origin.line
         tendon.children = [Element(row, tree, tendon, {"site": site}, source, line) for site in sites]
         return tendon
+
+    def held_tendons(self, ties: Sequence[tuple[str, str, str]], tendon: Part, given: Mapping[str, Any]) -> None:
+        """Spatial tendons between two sites each, and constraints that hold their lengths.
+
+        Args:
+            ties: names of each tendon and of its sites.
+            tendon: where they come from, and what their constraints give.
+            given: values of the tendons.
+        """
+        if not ties:
+            return
+        name, *sites = ties[0]
+        tree, origin = self.macro.tree, tendon.origin
+        model = self.site_tendon(name, (*sites,), given, origin)
+        tree.section("tendon").children[-1:] = repeated(model, TIE, ties)
+        model = self.relation("equality", "tendon", origin, tendon1=name, **tendon.fix)
+        tree.section("equality").children[-1:] = repeated(model, ((OWN, "tendon1"),), ((tie[0],) for tie in ties))

@@ -9,7 +9,7 @@ from cardan.spec.composite.skin import skin_grid
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardan.spec.composite.request import Composite, Part
+    from cardan.spec.composite.request import Composite
     from cardan.spec.element import Element
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -30,13 +30,16 @@ def build_grid(composite: Composite) -> None:
         raise shear.origin.error("shear needs a grid of two dimensions", "kind")
     for cell in _cells(composite.counts[0], composite.counts[1]):
         _add_body(composite, cell)
+    main = composite.main_tendon()
     for axis in range(2):
         step = (1 - axis, axis)
-        for i, j in _cells(composite.counts[0] - step[0], composite.counts[1] - step[1]):
-            _tie(composite, build.name("T", axis, i, j), (i, j), (i + step[0], j + step[1]), composite.main_tendon())
+        cells = _cells(composite.counts[0] - step[0], composite.counts[1] - step[1])
+        ties = [(build.name("T", axis, i, j), *_ends(composite, (i, j), step)) for i, j in cells]
+        build.held_tendons(ties, main, main.values)
     if shear is not None:
-        for i, j in _cells(composite.counts[0] - 1, composite.counts[1] - 1):
-            _tie(composite, build.name("TS", i, j), (i, j), (i + 1, j + 1), shear)
+        cells = _cells(composite.counts[0] - 1, composite.counts[1] - 1)
+        ties = [(build.name("TS", i, j), *_ends(composite, (i, j), (1, 1))) for i, j in cells]
+        build.held_tendons(ties, shear, shear.values)
     if composite.skin is not None:
         rows, columns = composite.counts[:2]
         skin_grid(composite, composite.skin, [[build.name("B", i, j) for j in range(columns)] for i in range(rows)])
@@ -69,9 +72,7 @@ def add_sliders(composite: Composite, body: Element, names: list[str] | None = N
         composite.build.part(body, "joint", joint.origin, {**name, **joint.values, "type": "slide", "axis": axis})
 
 
-def _tie(composite: Composite, name: str, first: Cell, second: Cell, tendon: Part) -> None:
-    """A tendon of constant length between two bodies."""
+def _ends(composite: Composite, cell: Cell, step: Cell) -> tuple[str, str]:
+    """Names of the sites of a cell and of the one a step further."""
     build = composite.build
-    sites = (build.name("S", *first), build.name("S", *second))
-    build.site_tendon(name, sites, tendon.values, tendon.origin)
-    build.relation("equality", "tendon", tendon.origin, tendon1=name, **tendon.fix)
+    return build.name("S", *cell), build.name("S", cell[0] + step[0], cell[1] + step[1])

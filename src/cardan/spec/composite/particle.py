@@ -5,7 +5,7 @@ Particles of a sheet are tied together along the edges of its triangles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardan.maths.vector import add3
 from cardan.spec.composite.grid import AT_HOME, add_sliders
@@ -13,6 +13,7 @@ from cardan.spec.composite.plugin import add_plugin, plugin_of, sheet_densities,
 from cardan.spec.composite.request import cells_of, single
 from cardan.spec.composite.shell_skin import skin_box
 from cardan.spec.composite.skin import BoneAt, Influence, add_skin, front_faces, skin_grid
+from cardan.spec.repeated import OWN, repeated
 
 if TYPE_CHECKING:
     from cardan.spec.composite.request import Composite, Part, Vec3
@@ -29,35 +30,46 @@ def build_particle(composite: Composite) -> None:
     build = composite.build
     names, places = _places(composite)
     triangles = _triangles(composite, len(names))
-    bodies = [_add_body(composite, *which) for which in zip(names, range(len(names)), places, strict=True)]
-    tendon = composite.main_tendon()
     sites = [build.name("S", number) for number in range(len(names))]
-    ties = {**tendon.values, "group": _TIES}
-    for a, b in _edges(triangles):
-        tie = build.name("T", a, b)
-        build.site_tendon(tie, (sites[a], sites[b]), ties, tendon.origin)
-        build.relation("equality", "tendon", tendon.origin, tendon1=tie, **tendon.fix)
+    model = _body(composite, names[0], sites[0], places[0])
+    tendon = composite.main_tendon()
+    ties = [(build.name("T", a, b), sites[a], sites[b]) for a, b in _edges(triangles)]
+    build.held_tendons(ties, tendon, {**tendon.values, "group": _TIES})
     if composite.skin is not None:
         _add_skin(composite, composite.skin, names, triangles)
     plugin = plugin_of(composite)
-    if plugin is not None:
-        _make_elastic(composite, plugin, bodies, places, triangles)
+    densities = _make_elastic(composite, plugin, model, places, triangles) if plugin is not None else []
+    origin = composite.offset
+    blanks = [(OWN, "name"), (OWN, "pos"), (_number_of(model, "site"), "name")]
+    values: list[list[Any]] = [names, [add3(origin, place) for place in places], sites]
+    if densities:
+        blanks.append((_number_of(model, "geom"), "density"))
+        values.append(densities)
+    build.members += repeated(model, blanks, zip(*values, strict=True))
 
 
 def _make_elastic(
-    composite: Composite, plugin: Element, bodies: list[Element], places: list[Vec3], triangles: list[Face]
-) -> None:
-    """Give the bodies the plugin: with the triangles of a sheet and their mass, or the tetrahedra of a solid."""
+    composite: Composite, plugin: Element, body: Element, places: list[Vec3], triangles: list[Face]
+) -> list[float]:
+    """Give the model of all bodies the plugin: with the triangles of a sheet, or the tetrahedra of a solid.
+
+    Returns the densities of the bodies' geoms where the plugin sets them, which it does for a sheet.
+    """
     if triangles:
-        add_plugin(composite, plugin, bodies, [corner for triangle in triangles for corner in triangle])
+        add_plugin(composite, plugin, [body], [corner for triangle in triangles for corner in triangle])
         densities = sheet_densities(composite, plugin, places, triangles)
-        for body, density in zip(bodies, densities, strict=True):
-            for geom in body.all("geom"):
-                geom.attributes["density"] = density
-    elif composite.points is None and composite.dimensions == 3:
-        add_plugin(composite, plugin, bodies, solid_elements(composite.counts))
+        body.children[_number_of(body, "geom")].attributes["density"] = densities[0]
+        return densities
+    if composite.points is None and composite.dimensions == 3:
+        add_plugin(composite, plugin, [body], solid_elements(composite.counts))
     else:
-        add_plugin(composite, plugin, bodies)
+        add_plugin(composite, plugin, [body])
+    return []
+
+
+def _number_of(body: Element, tag: str) -> int:
+    """Number among the parts of a body of the only one with this tag."""
+    return [part.row.tag for part in body.children].index(tag)
 
 
 def _edges(triangles: list[Face]) -> list[tuple[int, int]]:
@@ -97,10 +109,10 @@ def _triangles(composite: Composite, bodies: int) -> list[Face]:
     return [(a, b, c) for a, b, c in front_faces(rows, columns).tolist()]
 
 
-def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> Element:
-    """One body with its joints, geom and site."""
+def _body(composite: Composite, name: str, site_name: str, place: Vec3) -> Element:
+    """One body with its joints, geom and site, the model of all."""
     build = composite.build
-    body = build.body(None, name, pos=add3(composite.offset, place))
+    body = build.model_body(name, pos=add3(composite.offset, place))
     joints = composite.joints.get("particle")
     if joints is None:
         add_sliders(composite, body)
@@ -108,7 +120,7 @@ def _add_body(composite: Composite, name: str, number: int, place: Vec3) -> Elem
         composite.build.part(body, "joint", joint.origin, joint.values)
     composite.build.part(body, "geom", composite.geom.origin, composite.geom.values)
     site = composite.site
-    composite.build.part(body, "site", site.origin, {"name": build.name("S", number), **site.values, "pos": AT_HOME})
+    composite.build.part(body, "site", site.origin, {"name": site_name, **site.values, "pos": AT_HOME})
     return body
 
 

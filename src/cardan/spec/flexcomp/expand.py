@@ -24,6 +24,7 @@ from cardan.spec.flexcomp.pins import pinned_points
 from cardan.spec.flexcomp.plugin import add_plugin
 from cardan.spec.flexcomp.simplices import oriented
 from cardan.spec.orientation import orientation
+from cardan.spec.repeated import OWN, repeated
 from cardan.spec.tree import WORLD
 
 _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
@@ -78,14 +79,15 @@ class Expansion:
         siblings = self.macro.parent
         assert siblings is not None
         at = siblings.children.index(self.macro)
-        bodies = self._bodies(siblings)
-        siblings.children[at : at + 1] = bodies
+        model = self._model(siblings)
         self._add_flex()
-        if bodies:
+        bearers = [model] if self.free else []
+        if self.free:
             self._add_equality()
             if self.pinned[self.used].any():
-                bodies.append(self.parent)
-        add_plugin(self.macro, bodies, self.elem)
+                bearers.append(self.parent)
+        add_plugin(self.macro, bearers, self.elem)
+        siblings.children[at : at + 1] = self._bodies(model) if self.free else []
 
     def _check(self) -> None:
         """Raise for values that no type can use."""
@@ -115,22 +117,30 @@ class Expansion:
     def _body_name(self, number: int) -> str:
         return f"{self.macro.name or ''}_{number}"
 
-    def _bodies(self, parent: Element) -> list[Element]:
-        """The bodies of the points that are not pinned: masses that slide, with the inertia of a small box."""
+    def _model(self, parent: Element) -> Element:
+        """What the bodies are like: masses that slide, with the inertia of a small box."""
         values, macro = self.values, self.macro
         mass = values["mass"] / len(self.point)
         moment = mass * (2.0 * values["inertiabox"] * values["inertiabox"]) / 3.0
         inertial = {"pos": (0.0, 0.0, 0.0), "mass": mass, "diaginertia": (moment, moment, moment)}
-        row, made, points = parent.row.children["body"], [], self.point[self.free].tolist()
-        for number, (x, y, z) in zip(self.free, points, strict=True):
-            point = x, y, z
-            attributes = {"name": self._body_name(number), "pos": point}
-            body = Element(row, macro.tree, parent, attributes, macro.source, macro.line)
-            self._element(body, "inertial", inertial.copy())
-            for axis in (point,) if self.lattice.closed else _SLIDES:
-                self._element(body, "joint", {"type": "slide", "pos": (0.0, 0.0, 0.0), "axis": axis})
-            made.append(body)
-        return made
+        row, home = parent.row.children["body"], (0.0, 0.0, 0.0)
+        body = Element(row, macro.tree, parent, {"name": "", "pos": home}, macro.source, macro.line)
+        self._element(body, "inertial", inertial)
+        for axis in (home,) if self.lattice.closed else _SLIDES:
+            self._element(body, "joint", {"type": "slide", "pos": home, "axis": axis})
+        return body
+
+    def _bodies(self, model: Element) -> list[Element]:
+        """The bodies of the points that are not pinned."""
+        names = [self._body_name(number) for number in self.free]
+        points = [(x, y, z) for x, y, z in self.point[self.free].tolist()]
+        model.attributes.update(name=names[0], pos=points[0])
+        if not self.lattice.closed:
+            return repeated(model, ((OWN, "name"), (OWN, "pos")), zip(names, points, strict=True))
+        slider = next(part for part in model.children if part.row.kind == "joint")
+        slider.attributes["axis"] = points[0]
+        blanks = (OWN, "name"), (OWN, "pos"), (model.children.index(slider), "axis")
+        return repeated(model, blanks, zip(names, points, points, strict=True))
 
     # --- what belongs to the whole -----------------------------------------------------------------------------------
 

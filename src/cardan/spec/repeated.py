@@ -1,0 +1,132 @@
+"""Elements that a macro makes many times: one model of them with blanks, and what stands in the blanks of each.
+
+A sheet of some hundred particles is some thousand elements, which differ in names and places alone. As long as nobody
+looks into such an element, it is a pattern and a few values: the compiler fills its columns from these, and reads the
+model once. Whoever asks for its attributes or children finds them, like those of any other element: they are made then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cardan.spec.element import Element
+
+OWN = -1
+"""Number of the element itself among the parts of a pattern."""
+TIE = (OWN, "name"), (0, "site"), (1, "site")
+"""Blanks of tendons between two sites."""
+
+
+class Pattern:
+    """What repeated elements have in common.
+
+    Attributes:
+        model: an element as they are, with its content; it stands beside them, but is no child of its parent. What is
+            inside has no content of its own.
+        blanks: which attributes differ: number of a part (`OWN`: the element itself) and name of the attribute.
+        names: where among the values of an element the names of parts stand, for parts whose names differ.
+        varied: numbers of parts that differ in more than names.
+    """
+
+    __slots__ = ("_places", "blanks", "model", "names", "varied")
+
+    def __init__(self, model: Element, blanks: Sequence[tuple[int, str]]) -> None:
+        self.model = model
+        self.blanks = tuple(blanks)
+        self._places = {blank: place for place, blank in enumerate(self.blanks)}
+        inside = [(self.part(number), place) for (number, name), place in self._places.items() if name == "name"]
+        self.names = {part: place for part, place in inside if part is not model}
+        self.varied = {number for number, name in self.blanks if number != OWN and name != "name"}
+
+    def place(self, part: int, name: str) -> int | None:
+        """Where among the values of an element an attribute of a part stands; None where all have the model's."""
+        return self._places.get((part, name))
+
+    def part(self, number: int) -> Element:
+        """A part of the model, or the model itself."""
+        return self.model if number == OWN else self.model.children[number]
+
+    def parts(self) -> list[tuple[int, Element]]:
+        """The model and its content, with their numbers."""
+        return [(OWN, self.model), *enumerate(self.model.children)]
+
+
+class Repeated(Element):
+    """An element that repeats a pattern.
+
+    Attributes:
+        pattern: the pattern, until somebody asks for the attributes or children: None from then on.
+        values: what stands in the blanks of the pattern.
+    """
+
+    __slots__ = ("values",)
+
+    def __init__(self, pattern: Pattern, values: tuple[Any, ...]) -> None:
+        model = pattern.model
+        self.row, self.tree, self.parent = model.row, model.tree, model.parent
+        self.source, self.line = model.source, model.line
+        self.pattern, self.values = pattern, values
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the attributes and children when they are asked for first."""
+        if name not in ("attributes", "children") or self.pattern is None:
+            raise AttributeError(f"'{type(self).__name__}' has no '{name}' here")
+        self._write_out()
+        return getattr(self, name)
+
+    def _write_out(self) -> None:
+        """Become an element like any other."""
+        pattern, tree = self.pattern, self.tree
+        assert pattern is not None
+        model = pattern.model
+        self.attributes = dict(model.attributes)
+        self.children = [
+            Element(part.row, tree, self, dict(part.attributes), part.source, part.line) for part in model.children
+        ]
+        self.pattern = None
+        for (number, name), value in zip(pattern.blanks, self.values, strict=True):
+            part = self if number == OWN else self.children[number]
+            part.attributes[name] = value
+
+    def varied_model(self) -> Element:
+        """The model of the pattern, but with parts of its own where this element differs from it in more than names."""
+        pattern = self.pattern
+        assert pattern is not None
+        model, varied = pattern.model, pattern.varied
+        own = Element(model.row, model.tree, model.parent, model.attributes, model.source, model.line)
+        own.children = [
+            Element(part.row, part.tree, model, dict(part.attributes), part.source, part.line)
+            if number in varied
+            else part
+            for number, part in enumerate(model.children)
+        ]
+        for (number, name), value in zip(pattern.blanks, self.values, strict=True):
+            if number in varied:
+                own.children[number].attributes[name] = value
+        return own
+
+    def given(self, name: str) -> Any:
+        """Explicit value of one attribute, None when the element gives none."""
+        pattern = self.pattern
+        if pattern is None:
+            return self.attributes.get(name)
+        place = pattern.place(OWN, name)
+        return pattern.model.attributes.get(name) if place is None else self.values[place]
+
+    @property
+    def name(self) -> str | None:
+        """Name of the object, None when it has none."""
+        return self.given("name") or None
+
+
+def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
+    """Elements like a model, one for each row of values that stand in its blanks.
+
+    Args:
+        model: see `Pattern`; its attributes that are blanks have any value.
+        blanks: see `Pattern`.
+        rows: a value for each blank, of each element.
+    """
+    pattern = Pattern(model, blanks)
+    return [Repeated(pattern, row) for row in rows]
