@@ -45,7 +45,12 @@ ASSETS = Struct(
         Field("tex_width", "i4", (ANY,), "width, of cubes that of a side, pixels"),
         Field("tex_height", "i4", (ANY,), "height, of cubes that of a side, pixels"),
         Field("tex_nlevel", "i4", (ANY,), "number of levels of detail"),
-        Field("tex_leveladr", "i8", (ANY, NLEVEL), "first colour of each level; sides of cubes stand in sequence"),
+        Field(
+            "tex_leveladr",
+            "i8",
+            (ANY, NLEVEL),
+            "first colour of each level, which has a border of one pixel; sides of cubes stand in sequence",
+        ),
     ],
     readonly=True,
 )
@@ -230,9 +235,6 @@ TILES = [
     Field("run_size", "f4", (ANY,), "size of a pixel in the texture"),
     Field("next_level", "i4", (), "entries from the texels of one level of detail to those of the next one"),
     Field("run_corner", "i4", (ANY,), "texel to the lower left"),
-    Field("run_corner_right", "i4", (ANY,), "texel to the lower right"),
-    Field("run_corner_up", "i4", (ANY,), "texel to the upper left"),
-    Field("run_corner_far", "i4", (ANY,), "texel to the upper right"),
     Field("run_u", "f4", (ANY,), "place between texels, from 0 to 1"),
     Field("run_v", "f4", (ANY,), "the other coordinate"),
     Field("run_side", "i4", (ANY,), "side of a cube texture"),

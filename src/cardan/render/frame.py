@@ -41,7 +41,7 @@ INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ()), ("part", ()), ("parts", ())),
 )
-LEVEL_COLUMNS = ("corner", "corner_right", "corner_up", "corner_far", "u", "v")
+LEVEL_COLUMNS = ("corner", "u", "v")
 RUN_COLUMNS = (
     *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
     *("side", "share", "cell", "place"),

@@ -15,8 +15,6 @@ SHARE = single(1.0 / 255.0)
 LOG_BEND = single(0.3437)
 NO_SIZE = single(1e30)
 """Larger than any pixel, in texels."""
-FIRST = int32(0)
-"""The first column or row of texels."""
 FLAT_SIDE = -1
 """What stands for the side of a texture that is no cube."""
 TINY = single(1e-30)
@@ -47,51 +45,45 @@ def part(x: float) -> float:
 
 
 @kernel
-def put_corners(f: Frame, k: int, low: int, top: int, left: int, right: int) -> None:
-    """Store the four texels about a pixel, from the first texels of their rows and their columns."""
-    f.run_corner[k] = int32(low + left)
-    f.run_corner_right[k] = int32(low + right)
-    f.run_corner_up[k] = int32(top + left)
-    f.run_corner_far[k] = int32(top + right)
+def put_corner(f: Frame, k: int, x: float, y: float, row: int, adr: int) -> None:
+    """Store the lower left one of the four texels about a place at one level, and how far it is between them.
+
+    The rims of levels of detail are there twice (see `bordered`), so that the others stand beside and above it. `row`
+    is the number of texels from a row to the next.
+    """
+    i, j = int32(x), int32(y)
+    f.run_u[k], f.run_v[k] = x - single(i), y - single(j)
+    f.run_corner[k] = int32(int32(int32(j * row) + i) + adr)
 
 
 @kernel
 def find_texels(f: Frame, width: int, height: int, adr: int, run: int, count: int, shift: int) -> None:
-    """The four texels about each pixel of a run at one level of a flat texture, and how far it is between them.
+    """The four texels about each pixel of a run at one level of a flat texture.
 
     Coordinates stand in `run_s` and `run_t`; they repeat with period 1. What is found stands `shift` entries further.
     """
-    wide, high, first = int32(width), int32(height), int32(adr)
+    row, first = int32(width + 2), int32(adr)
     across, along = single(width), single(height)
     for k in range(run, run + count):
         x, y = part(f.run_s[k]) * across + HALF, part(f.run_t[k]) * along + HALF
-        i, j = int32(x), int32(y)
-        f.run_u[k + shift], f.run_v[k + shift] = x - single(i), y - single(j)
-        left, right = int32((i if i > 0 else wide) - 1), i if i < wide else FIRST
-        low, top = int32((j if j > 0 else high) - 1), j if j < high else FIRST
-        put_corners(f, k + shift, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
+        put_corner(f, k + shift, x, y, row, first)
 
 
 @kernel
 def find_side_texels(f: Frame, width: int, adr: int, run: int, count: int, shift: int) -> None:
-    """The same on a side of a cube texture, with coordinates from 0 to 1: the texels at its rim go on beyond it."""
-    wide, first, last = int32(width), int32(adr), int32(width - 1)
+    """The same on a side of a cube texture, with coordinates from 0 to 1."""
+    row, first = int32(width + 2), int32(adr)
     across = single(width)
     for k in range(run, run + count):
-        x, y = f.run_s[k] * across + HALF, f.run_t[k] * across + HALF
-        i, j = int32(x), int32(y)
-        f.run_u[k + shift], f.run_v[k + shift] = x - single(i), y - single(j)
-        left, right = int32(i - 1) if i > 0 else FIRST, i if i < wide else last
-        low, top = int32(j - 1) if j > 0 else FIRST, j if j < wide else last
-        put_corners(f, k + shift, int32(int32(low * wide) + first), int32(int32(top * wide) + first), left, right)
+        put_corner(f, k + shift, f.run_s[k] * across + HALF, f.run_t[k] * across + HALF, row, first)
 
 
 @kernel
-def blend_texels(a: Assets, f: Frame, k: int) -> Color:
-    """Colour between the four texels about a pixel."""
-    low = mixed(texel(a, f.run_corner[k]), texel(a, f.run_corner_right[k]), f.run_u[k])
-    high = mixed(texel(a, f.run_corner_up[k]), texel(a, f.run_corner_far[k]), f.run_u[k])
-    return mixed(low, high, f.run_v[k])
+def blend_texels(a: Assets, f: Frame, k: int, row: int) -> Color:
+    """Colour between the four texels about a pixel; `row` is the number of texels from a row to the next."""
+    low, u = f.run_corner[k], f.run_u[k]
+    high = low + row
+    return mixed(mixed(texel(a, low), texel(a, low + 1), u), mixed(texel(a, high), texel(a, high + 1), u), f.run_v[k])
 
 
 @kernel
@@ -100,7 +92,7 @@ def find_at(f: Frame, side: int, width: int, height: int, adr: int, run: int, co
     if side == FLAT_SIDE:
         find_texels(f, width, height, adr, run, count, shift)
     else:
-        find_side_texels(f, width, adr + side * width * width, run, count, shift)
+        find_side_texels(f, width, adr + side * (width + 2) * (width + 2), run, count, shift)
 
 
 @kernel
@@ -123,10 +115,10 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
     """
     low, high, width, height, next_width, next_height, adr, next_adr = level
     find_at(f, side, width, height, adr, run, count, 0)
-    k, end = run, run + count
+    k, end, row, next_row = run, run + count, width + 2, next_width + 2
     if high <= ONE or high >= NO_SIZE:
         while k < end and low <= f.run_size[k] < high:
-            multiply_by(f, k, blend_texels(a, f, k))
+            multiply_by(f, k, blend_texels(a, f, k, row))
             k += 1
         return k - run
     shift = f.next_level
@@ -134,7 +126,8 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
     for i in range(run, end):
         f.run_share[i] = share_of_next(f.run_size[i], low)
     while k < end and low <= f.run_size[k] < high:
-        multiply_by(f, k, mixed(blend_texels(a, f, k), blend_texels(a, f, k + shift), f.run_share[k]))
+        color = mixed(blend_texels(a, f, k, row), blend_texels(a, f, k + shift, next_row), f.run_share[k])
+        multiply_by(f, k, color)
         k += 1
     return k - run
 

@@ -37,6 +37,15 @@ def levels_of(image: np.ndarray) -> list[np.ndarray]:
     return levels
 
 
+def bordered(image: np.ndarray, repeats: bool) -> np.ndarray:
+    """An image, (..., height, width, 3), with one more row or column of pixels on each side.
+
+    They are what is beyond: what stands on the other side if the image repeats, else the pixels of the rim again.
+    """
+    around = [(0, 0)] * (image.ndim - 3) + [(1, 1), (1, 1), (0, 0)]
+    return np.pad(image, around, "wrap" if repeats else "edge")
+
+
 def packed(image: np.ndarray) -> np.ndarray:
     """Colours as texels, (n, 4), in the order of the image."""
     channels = np.rint(image).astype(np.uint8).reshape(-1, 3)
@@ -66,16 +75,20 @@ class Textures:
             self.columns["tex_nlevel"][tex] = len(levels)
             for k, level in enumerate(levels):
                 self.columns["tex_leveladr"][tex, k] = length
-                parts.append(packed(level))
+                parts.append(packed(bordered(level, self.repeats(tex))))
                 length += len(parts[-1])
         self.texel = np.concatenate(parts)
+
+    def repeats(self, tex: int) -> bool:
+        """Whether a texture goes on beyond its rim from the other side: sides of cubes don't."""
+        return bool(self.model.tex_type[tex] == mjtTexture.mjTEXTURE_2D)
 
     def image(self, tex: int) -> np.ndarray:
         """Colours of a texture: (height, width, 3), or (6, width, width, 3) of cubes and sky boxes."""
         model = self.model
         height, width, adr = int(model.tex_height[tex]), int(model.tex_width[tex]), int(model.tex_adr[tex])
         image = np.array(model.tex_rgb[adr : adr + 3 * height * width]).reshape(height, width, 3)
-        if model.tex_type[tex] == mjtTexture.mjTEXTURE_2D:
+        if self.repeats(tex):
             return image
         sides = image.reshape(-1, width, width, 3)
         return np.broadcast_to(sides, (SIDES, width, width, 3)) if len(sides) == 1 else sides
@@ -83,6 +96,6 @@ class Textures:
     def upload(self, tex: int) -> None:
         """Take over a texture anew; its size must be as before."""
         for k, level in enumerate(levels_of(self.image(tex))):
-            values = packed(level)
+            values = packed(bordered(level, self.repeats(tex)))
             adr = self.columns["tex_leveladr"][tex, k]
             self.texel[adr : adr + len(values)] = values
