@@ -373,16 +373,34 @@ def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
 
 
 @kernel
+def split_colors(f: Frame, source: int, run: int, columns: int) -> None:
+    """Put colours of a row of a tile into one array for each part; of whole colours, vectors are read at once."""
+    for x in range(columns):
+        r, g, b, o = color_at(f, source + x)
+        f.run_s[run + x] = r
+        f.run_t[run + x] = g
+        f.run_r[run + x] = b
+        f.run_size[run + x] = o
+
+
+@kernel
+def color_at(f: Frame, k: int) -> tuple[float, float, float, float]:
+    """A colour of a pixel of a tile."""
+    return (f.tile_color[k, 0], f.tile_color[k, 1], f.tile_color[k, 2], f.tile_color[k, 3])
+
+
+@kernel
 def store_colors(f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
     """Put the colours of a tile into the picture."""
-    columns = min(TILE_WIDTH, f.view_width[view] - left)
+    columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
-        source = pixels_of(f, view, worker) + row * TILE_WIDTH
+        split_colors(f, pixels_of(f, view, worker) + row * TILE_WIDTH, run, columns)
         y = f.height - 1 - bottom - row if f.highest_first else bottom + row
         target = y * f.width + left
         for x in range(columns):
-            for c in range(3):
-                f.color[target + x, c] = int32(WHITE * f.tile_color[source + x, c] + HALF)
+            f.color[target + x, 0] = int32(WHITE * f.run_s[run + x] + HALF)
+            f.color[target + x, 1] = int32(WHITE * f.run_t[run + x] + HALF)
+            f.color[target + x, 2] = int32(WHITE * f.run_r[run + x] + HALF)
 
 
 @kernel

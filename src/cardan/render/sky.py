@@ -8,9 +8,15 @@ from cardan.jit import kernel
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.sampling import multiply_cube
 from cardan.render.single import ONE, ZERO, single
+from cardan.render.tiles import TILE_WIDTH
 
 NONE = -1
 TINY = single(1e-20)
+NEAR_ENOUGH = 0.999
+"""Share of the distance at which haze begins that is without any for sure."""
+HazeLine = tuple[float, float, float, float, float, float]
+"""Distance at which the sky meets the plane, in heights of the camera; how far down a ray goes for a depth of 1 m, at
+the first pixel, and its step; the square of its length as a polynomial of the pixel."""
 
 
 @kernel
@@ -24,14 +30,8 @@ def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, flo
 
 
 @kernel
-def set_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
-    """How much haze there is in the pixels of a batch, into `run_haze`.
-
-    It begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings about the
-    camera. With the distance at which the sky meets the plane as unit of length and the height of the camera as unit of
-    height, its edges are at distances 1 - h², 1 and 1 + h, and 1 + h, 1 and 0 below the camera, where h is the share
-    that the user sets.
-    """
+def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
+    """What gives the haze in a row of pixels from `left` on."""
     geom = f.haze_geom
     height, drop, fall, square, double, step = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     first = ray_of(f, view, left + 0.5, y + 0.5)
@@ -43,8 +43,39 @@ def set_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> No
         square += first[k] * first[k]
         double += 2.0 * first[k] * right
         step += right * right
-    radius = single(f.sky_radius / height) if height > 0.0 else ZERO
-    start, slope, a, b, c = single(drop), single(fall), single(square), single(double), single(step)
+    radius = f.sky_radius / height if height > 0.0 else 0.0
+    return (radius, drop, fall, square, double, step)
+
+
+@kernel
+def is_hazy(f: Frame, line: HazeLine) -> bool:
+    """Whether there may be haze in the row of a tile: not if both ends are above the horizon, or near enough.
+
+    The way down to the plane is linear along the row, the way along the plane convex.
+    """
+    radius, drop, fall, a, b, c = line
+    reach = (1.0 - f.haze) * radius * NEAR_ENOUGH
+    above, near = True, True
+    for end in range(2):
+        x = end * (TILE_WIDTH - 1.0)
+        down = drop + fall * x
+        level = a + b * x + c * x * x - down * down
+        above = above and down < 0.0
+        near = near and down > 0.0 and reach > 0.0 and reach * reach * down * down > level
+    return not (above or near)
+
+
+@kernel
+def set_haze(f: Frame, line: HazeLine, run: int, count: int) -> None:
+    """How much haze there is in the pixels of a batch, into `run_haze`.
+
+    It begins on the plane, is thickest where the sky meets it, and ends at the horizon: a band of two rings about the
+    camera. With the distance at which the sky meets the plane as unit of length and the height of the camera as unit of
+    height, its edges are at distances 1 - h², 1 and 1 + h, and 1 + h, 1 and 0 below the camera, where h is the share
+    that the user sets.
+    """
+    radius, start, slope = single(line[0]), single(line[1]), single(line[2])
+    a, b, c = single(line[3]), single(line[4]), single(line[5])
     h = single(f.haze)
     for i in range(count):
         x = single(f.run_place[run + i])
@@ -59,7 +90,10 @@ def set_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> No
 @kernel
 def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
     """Blend haze over the colours of a batch."""
-    set_haze(f, view, y, left, run, count)
+    line = haze_line(f, view, y, left)
+    if not is_hazy(f, line):
+        return
+    set_haze(f, line, run, count)
     for k in range(run, run + count):
         share = f.run_haze[k]
         for c in range(4):
