@@ -26,17 +26,19 @@ def node_place(f: Frame, inst: int, axis: int, number: int) -> float:
 
 
 @kernel
-def node_color(f: Frame, view: int, inst: int, worker: int, number: int) -> int:
-    """Entry of `vert_color` with the colours of a node of a plane; nodes are numbered row by row."""
-    lit_views = 1 + f.nmirror
-    node = (worker * lit_views + view) * f.nnode + f.inst_gridadr[inst] + number
-    v = f.nodeadr + node
-    if f.node_epoch[node] != f.epoch:
-        width = 2 * f.inst_cells[inst, 0] + 1
-        j = number // width
-        light_place(f, view, inst, v, node_place(f, inst, 0, number - j * width), node_place(f, inst, 1, j))
-        f.node_epoch[node] = f.epoch
-    return v
+def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
+    """The first node of a plane, as a worker sees it in a view."""
+    return (worker * (1 + f.nmirror) + view) * f.nnode + f.inst_gridadr[inst]
+
+
+@kernel
+def color_node(f: Frame, view: int, inst: int, first: int, number: int) -> None:
+    """Find the colours of a node of a plane; nodes are numbered row by row."""
+    width = 2 * f.inst_cells[inst, 0] + 1
+    j = number // width
+    x, y = node_place(f, inst, 0, number - j * width), node_place(f, inst, 1, j)
+    light_place(f, view, inst, f.nodeadr + first + number, x, y)
+    f.node_epoch[first + number] = f.epoch
 
 
 @kernel
@@ -122,20 +124,23 @@ def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
     """Colours by light of a run of pixels of a plane, whose coordinates, m, stand in `run_s` and `run_t`."""
     run = worker * TILE_WIDTH
     find_cells(f, inst, run, count)
-    width = 2 * f.inst_cells[inst, 0] + 1
+    width, node, epoch = 2 * f.inst_cells[inst, 0] + 1, first_node(f, view, inst, worker), f.epoch
+    adr = f.nodeadr + node
     first = 0
     while first < count:
         cell = f.run_cell[run + first]
         end = first + 1
         while end < count and f.run_cell[run + end] == cell:
             end += 1
-        node = cell // 2
-        corner = node if cell % 2 == 0 else node + width + 1
-        nodes = (
-            node_color(f, view, inst, worker, corner),
-            node_color(f, view, inst, worker, node + 1),
-            node_color(f, view, inst, worker, node + width),
-        )
+        right, up = cell // 2 + 1, cell // 2 + width
+        corner = right - 1 if cell % 2 == 0 else up + 1
+        if f.node_epoch[node + corner] != epoch:
+            color_node(f, view, inst, node, corner)
+        if f.node_epoch[node + right] != epoch:
+            color_node(f, view, inst, node, right)
+        if f.node_epoch[node + up] != epoch:
+            color_node(f, view, inst, node, up)
+        nodes = (adr + corner, adr + right, adr + up)
         blend_cell(f, f.run_color, run + first, run + first, end - first, 0, nodes)
         for layer in range(1, 1 + f.nlayer):
             target = run * f.nlayer + (layer - 1) * TILE_WIDTH + first
