@@ -114,8 +114,9 @@ def test_editing_a_repeated_body() -> None:
     """A program that edits one body of a sheet changes that body alone, and what it doesn't touch compiles the same."""
     spec = cardan.MjSpec.from_string(SHEET.format(more=""))
     before = spec.compile()
-    spec.find_body("pB1_1_0").pos = (1.0, 2.0, 3.0)
-    spec.find_body("pB1_1_0").geoms[0].size = (0.05, 0.0, 0.0)
+    body = next(body for body in spec.bodies if body.name == "pB1_1_0")
+    body.pos = (1.0, 2.0, 3.0)
+    body.geoms[0].size = (0.05, 0.0, 0.0)
     after = spec.compile()
     moved = cardan.mj_name2id(after, cardan.mjtObj.mjOBJ_BODY, "pB1_1_0")
     changed = (after.geom_size != before.geom_size).any(axis=1)
