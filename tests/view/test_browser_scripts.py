@@ -17,7 +17,6 @@ from view.browser import browser, button, needs_browser, opened, wait_for, witho
 import cardan
 import cardan.viewer
 from cardan.view import capture
-from cardan.view.panels.capture import CapturePanel
 from cardan.view.panels.plots import SensorPanel
 
 pytestmark = needs_browser
@@ -101,8 +100,7 @@ def test_video(page: Any, script: Script, suffix: str, monkeypatch: pytest.Monke
     elif find_spec("av") is None:
         pytest.skip("MP4 needs the package av")
     button(page, "Record video").click()
-    panel = script.panel(CapturePanel)
-    wait_for(lambda: panel.film is not None and panel.film.pictures >= 5, "five pictures")
+    wait_for(lambda: script.viewer.film is not None and script.viewer.film.pictures >= 5, "five pictures")
     with page.expect_download() as download:
         page.get_by_role("button", name="Stop recording").click()
     assert download.value.suggested_filename == f"cardan{suffix}"

@@ -95,23 +95,6 @@ def test_warnings_are_said_once() -> None:
     assert len(panel.texts) == MOST and panel.texts["always"] == 2 * MOST
 
 
-def test_a_control_keeps_what_a_user_did_until_it_is_acted_on() -> None:
-    from cardan.view.panels.panel import Panel
-
-    class Box:
-        value = False
-
-    box, panel = Box(), object.__new__(Panel)
-    panel._shown = {}
-    panel.put(box, False)
-    box.value = True  # by a user, a moment ago
-    panel.put(box, False)
-    assert box.value
-    panel.put(box, True)
-    panel.put(box, False)  # changed by somebody else
-    assert not box.value
-
-
 def test_sliders_show_what_is_no_number() -> None:
     from cardan.view.panels.panel import within
 

@@ -28,7 +28,13 @@ def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.
         segment: geom of each pixel, or -1.
         by_number: whether the colour is the geom's `segid` plus 1, red the lowest byte; else segments differ in colour.
     """
-    segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1).astype(np.int64)
+    segid = np.append(scene.geom_values["segid"][: scene.ngeom], -1)
+    return colors_of_numbers(segid, by_number)[segment]
+
+
+def colors_of_numbers(segid: np.ndarray, by_number: bool) -> np.ndarray:
+    """Colours of segments, (n, 3) uint8, by their numbers, (n,); black for -1. See `segment_colors`."""
+    segid = segid.astype(np.int64)
     if by_number:
         number = segid + 1
         colors = np.stack([number & 255, number >> 8 & 255, number >> 16 & 255], 1)
@@ -37,7 +43,7 @@ def segment_colors(scene: MjvScene, segment: np.ndarray, by_number: bool) -> np.
         shade = 0.4 + 0.6 * ((segid // len(palette)) % 5) / 4
         colors = np.rint(255 * palette[segid % len(palette)] * shade[:, None])
         colors[segid < 0] = 0
-    return colors.astype(np.uint8)[segment]
+    return colors.astype(np.uint8)
 
 
 def draw_view(

@@ -5,7 +5,7 @@
   forces in the physics.
 - ``shapes``: surfaces in the browser; ``instances``: from the geoms of a scene to instances of shapes; ``nodes``: from
   instances to viser's scene.
-- ``mouse``, ``camera``, ``keys``: what a page does to them.
+- ``mouse``, ``camera``, ``keys``, ``inputs``: what a page does to them.
 - ``panels``: the controls, a file a topic.
 - ``app``: all of it together; ``launching``: `launch` and `launch_from_path`; ``passive``: `launch_passive`.
 

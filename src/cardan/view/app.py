@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +10,9 @@ from pathlib import Path
 
 from cardan.api.pipeline import mj_resetDataKeyframe
 from cardan.model import MjData, MjModel
+from cardan.view.capture import Film
 from cardan.view.controls import Controls
+from cardan.view.inputs import Inputs
 from cardan.view.physics import Physics
 from cardan.view.publisher import Publisher
 from cardan.view.receiving import PATH, receiver
@@ -44,9 +47,11 @@ class Viewer:
         address: what to open in a browser.
         physics: the thread that steps; None if a script does.
         publisher: what brings the scene to the pages.
+        inputs: what users do with the controls.
         controls: those of the pages.
         uploads: files that pages sent.
         waiting: models among them that could not be loaded yet.
+        film: the video that is being taken, if any; `filming` is held while one begins or ends.
 
     Raises:
         ValueError: no such keyframe, or not 1 to 64 worlds.
@@ -75,12 +80,15 @@ class Viewer:
         self.source, self.key_callback = source or Source(), key_callback
         self.uploads = Uploads()
         self.waiting: list[Path] = []
+        self.film: Film | None = None
+        self.filming = threading.Lock()
         self._leave, self._left = leave, 0.0
         frames = {f"/{PATH}": receiver(self.uploads, self.show_first)}
         self.server = PageServer("Cardan", port, frames)
         self.address = self.server.address
         self.physics = None if passive else Physics(self.session)
         self.publisher = Publisher(self.session, self.server.viser)
+        self.inputs = Inputs(self.server.viser, self.session)
         self.controls = Controls(self)
         if not show_ui:
             self.server.viser.gui.main_panel.minimize()
@@ -138,6 +146,9 @@ class Viewer:
         if self.physics is not None:
             self.physics.join(PATIENCE)
         self.publisher.join(PATIENCE)
+        self.inputs.close(PATIENCE)
         self.controls.discard()
+        if self.film is not None:
+            self.film.drop()
         self.uploads.close()
         self.server.close()

@@ -32,18 +32,21 @@ class Camera:
     """
 
     def __init__(self, session: Session) -> None:
-        self.session = session
-        buffer = session.model.vis.global_
+        self.session, self._model = session, session.model
+        buffer = self._model.vis.global_
         self.width, self.height = int(buffer.offwidth), int(buffer.offheight)
-        self._renderer = Renderer(session.model, self.height, self.width, threads=THREADS)
+        self._renderer = Renderer(self._model, self.height, self.width, threads=THREADS)
 
-    def take(self) -> np.ndarray:
-        """A picture, (height, width, 3) uint8; its size is that of the model's offscreen buffer."""
-        session, scene = self.session, self._renderer.scene
+    def take(self) -> np.ndarray | None:
+        """A picture, (height, width, 3) uint8; its size is that of the model's offscreen buffer.
+
+        None when the session shows another model by now.
+        """
+        session, scene, m = self.session, self._renderer.scene, self._model
         with session.lock:
-            mjv_updateScene(
-                session.model, session.data, session.option, session.perturb, session.camera.__copy__(), ALL, scene
-            )
+            if session.model is not m:
+                return None
+            mjv_updateScene(m, session.data, session.option, session.perturb, session.camera.__copy__(), ALL, scene)
             more = session.user_geoms[: scene.maxgeom - scene.ngeom]
             scene.geom_values[scene.ngeom : scene.ngeom + len(more)] = more
             scene.ngeom += len(more)
@@ -57,20 +60,30 @@ class Camera:
 
 def screenshot(session: Session) -> bytes:
     """A picture as a PNG file."""
-    camera = Camera(session)
-    try:
-        file = io.BytesIO()
-        Image.fromarray(camera.take()).save(file, "PNG")
-        return file.getvalue()
-    finally:
-        camera.close()
+    picture = None
+    while picture is None:
+        camera = Camera(session)
+        try:
+            picture = camera.take()
+        finally:
+            camera.close()
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG")
+    return file.getvalue()
 
 
 class Film:
     """A video that is being taken, by a thread of its own; pictures come at the rate that drawing allows.
 
+    It ends when the session shows another model.
+
     Args:
         session: what is filmed.
+
+    Attributes:
+        suffix, rate: ending of the file, and its pictures a second.
+        pictures: how many there are.
+        trouble: why taking them ended too early, if it did.
     """
 
     def __init__(self, session: Session) -> None:
@@ -81,14 +94,22 @@ class Film:
         self._recorder = Recorder(self._path, self.rate)
         self._camera = Camera(session)
         self._stop = threading.Event()
-        self.pictures = 0
+        self.pictures, self.trouble = 0, ""
         self._thread = threading.Thread(target=self._run, name="cardan film", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
+        try:
+            self._take()
+        except Exception as error:  # of the encoder, say
+            self.trouble = f"{type(error).__name__}: {error}"
+
+    def _take(self) -> None:
         due = time.perf_counter()
         while not self._stop.is_set() and not self._camera.session.closed.is_set():
             picture = self._camera.take()
+            if picture is None:
+                return
             # what came late is shown as long as it was on the screen
             now = time.perf_counter()
             while due <= now:
@@ -98,11 +119,26 @@ class Film:
             self._stop.wait(max(0.0, due - time.perf_counter()))
 
     def finish(self) -> bytes:
-        """Stop, and give the file's contents."""
+        """Stop, and give the file's contents.
+
+        Raises:
+            ValueError: taking pictures failed, or there is none yet.
+            OSError: the file can't be written.
+        """
         self._stop.set()
         self._thread.join()
         self._camera.close()
-        self._recorder.save()
-        content = self._path.read_bytes()
+        try:
+            if self.trouble:
+                raise ValueError(self.trouble)
+            self._recorder.save()
+            return self._path.read_bytes()
+        finally:
+            self._folder.cleanup()
+
+    def drop(self) -> None:
+        """Stop without a file."""
+        self._stop.set()
+        self._thread.join()
+        self._camera.close()
         self._folder.cleanup()
-        return content

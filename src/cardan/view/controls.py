@@ -50,6 +50,7 @@ class Controls:
     def _build(self) -> None:
         gui = self._viewer.server.viser.gui
         self.discard()
+        self._viewer.inputs.forget()
         gui.reset()
         gui.main_panel.dock_right()
         self.panels = {}
@@ -71,6 +72,7 @@ class Controls:
         if session.generation != self._generation:
             self._generation = session.generation
             self._build()
+        self._viewer.inputs.settle()
         now = time.perf_counter()
         due = [panel for panel in self.panels.values() if now >= panel.due]
         if due:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import pi
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,17 +11,21 @@ from cardan.enums import mjtRndFlag, mjtTexture
 from cardan.model import MjModel
 from cardan.view.instances import GEOM
 from cardan.view.lights import Lights
-from cardan.view.nodes import linear
+from cardan.view.nodes import ROOT, linear
 from cardan.view.shapes import ModelSurfaces
 
 if TYPE_CHECKING:
     from viser import SceneApi
 
-SHADOW, FOG, HAZE, SKYBOX = (getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("SHADOW", "FOG", "HAZE", "SKYBOX"))
+SHADOW, FOG, HAZE, SKYBOX, SEGMENT = (
+    getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("SHADOW", "FOG", "HAZE", "SKYBOX", "SEGMENT")
+)
 SIDE = 0
 """The side of a sky's cube whose colours from top to bottom are the background."""
 LIGHT = 0.4
 """Strength of the light from all around, where the model has no lights of its own."""
+EVEN = pi
+"""Intensity of light from everywhere in which surfaces have the colours that were told: they scatter 1 / pi of it."""
 
 
 def has_horizon(geoms: np.ndarray) -> bool:
@@ -54,6 +59,7 @@ class Effects:
         self._fog_color = tuple(float(c) for c in np.array(model.vis.rgba.fog[:3]))
         skies = np.flatnonzero(np.array(model.tex_type) == mjtTexture.mjTEXTURE_SKYBOX.value)
         self._sky = int(skies[0]) if len(skies) else -1
+        self._even: Any = None
         self._shown: tuple[object, ...] | None = None
 
     def show(self, flags: np.ndarray, lights: np.ndarray, horizon: bool) -> None:
@@ -64,6 +70,9 @@ class Effects:
             lights: (n,) array of the structure of `MjvLight`.
             horizon: whether there is a plane without bounds.
         """
+        self._show_segments(bool(flags[SEGMENT]))
+        if flags[SEGMENT]:
+            return
         shadow, sky = bool(flags[SHADOW]), bool(flags[SKYBOX]) and self._sky >= 0
         self.lights.show(lights, shadow)
         haze = bool(flags[HAZE]) and sky and horizon and self._haze[0] < self._haze[1]
@@ -78,8 +87,23 @@ class Effects:
         self._scene.configure_fog(*fog, color=color, enabled=bool(flags[FOG]) or haze)  # type: ignore[arg-type]
         self._scene.set_background_image(self.background() if sky else None)
 
+    def _show_segments(self, on: bool) -> None:
+        """Segments have even colours on black: the same light everywhere, and nothing else."""
+        if on and self._even is None:
+            self.lights.clear()
+            self._shown = None
+            self._scene.configure_default_lights(False)
+            self._scene.configure_environment_map("studio", environment_intensity=0.0)
+            self._scene.configure_fog(1.0, 2.0, enabled=False)
+            self._scene.set_background_image(np.zeros((2, 2, 3), np.uint8))
+            self._even = self._scene.add_light_ambient(f"{ROOT}/light", intensity=EVEN)
+        elif not on and self._even is not None:
+            self._even.remove()
+            self._even = None
+
     def clear(self) -> None:
         """Remove the lights."""
+        self._show_segments(False)
         self.lights.clear()
 
     def background(self) -> np.ndarray:

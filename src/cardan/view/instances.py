@@ -44,12 +44,10 @@ class Lines(NamedTuple):
 
     Attributes:
         points: (n, 2, 3), world frame, m.
-        rgb: (n, 3), 0 to 1.
         geom: (n,) index of the scene's geom.
     """
 
     points: np.ndarray
-    rgb: np.ndarray
     geom: np.ndarray
 
 
@@ -184,7 +182,7 @@ def lines_of(geoms: np.ndarray) -> Lines:
     edges = np.einsum("nij,nekj->neki", geoms["mat"][box].astype(float), ends) + geoms["pos"][box][:, None, None, :]
     geom = np.concatenate([line, np.repeat(box, len(BOX_EDGES))])
     points = np.concatenate([np.stack([start, end], 1), edges.reshape(-1, 2, 3)])
-    return Lines(points, geoms["rgba"][geom, :3].astype(float), geom)
+    return Lines(points, geom)
 
 
 def quaternions(mat: np.ndarray) -> np.ndarray:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardan.constants import mjRNDSTRING, mjVISSTRING
+from cardan.view.inputs import Act, Inputs
 from cardan.view.panels.rendering import RenderingPanel
 from cardan.view.panels.simulation import SimulationPanel
 
@@ -22,7 +23,7 @@ CODES = {
 }  # fmt: skip
 """Codes that GLFW gives to the keys that pages know."""
 
-Act = Callable[[], None]
+Pressed = Callable[[Any], Coroutine[Any, Any, None]]
 
 
 def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
@@ -56,16 +57,16 @@ def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
     for key, shifted in sorted({*acts, *heard}):
         words, act = acts.get((key, shifted), (f"Key {key}", None))
         command = gui.add_command(words, hotkey=key, modifier="shift" if shifted else None)  # type: ignore[arg-type]
-        command.on_trigger(_trigger(act, key_callback, CODES[key]))
+        command.on_trigger(_trigger(viewer.inputs, act, key_callback, CODES[key]))
 
 
-def _trigger(act: Act | None, key_callback: Callable[[int], None] | None, code: int) -> Callable[[Any], None]:
-    """What is called when a key is pressed."""
+def _trigger(inputs: Inputs, act: Act | None, key_callback: Callable[[int], None] | None, code: int) -> Pressed:
+    """What is called when a key is pressed: keys are acted on in their order."""
 
-    def pressed(event: Any) -> None:
+    async def pressed(event: Any) -> None:
         if act is not None:
-            act()
+            inputs.do(act)
         if key_callback is not None:
-            key_callback(code)
+            inputs.do(partial(key_callback, code))
 
     return pressed

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.enums import mjtRndFlag
+from cardan.render.scene import colors_of_numbers
 from cardan.view.instances import is_transparent
 from cardan.view.nodes import Looks
 from cardan.view.shapes import ModelSurfaces
-from cardan.visual.structs import NAMED_COLOURS
 
 WIREFRAME, SHADOW, SEGMENT, IDCOLOR = (
     getattr(mjtRndFlag, f"mjRND_{name}").value for name in ("WIREFRAME", "SHADOW", "SEGMENT", "IDCOLOR")
@@ -43,21 +43,14 @@ class Painter:
             geoms: (n,) array of the structure of `MjvGeom`.
             flags: rendering flags (mjtRndFlag).
         """
-        rgba = geoms["rgba"].astype(float)
+        rgba, wireframe = geoms["rgba"].astype(float), bool(flags[WIREFRAME])
+        if flags[SEGMENT]:
+            opaque = np.zeros(len(geoms), bool)
+            colors = colors_of_numbers(geoms["segid"], bool(flags[IDCOLOR]))
+            return Looks(colors, np.ones(len(geoms)), opaque, wireframe, shadows=False, plain=True)
         rgb = rgba[:, :3] * (1.0 + np.minimum(geoms["emission"], 1.0))[:, None]
         tex = geoms["texid"]
         for k in np.unique(tex[tex >= 0]):
             rgb[tex == k] *= self._mean(int(k))
-        transparent = is_transparent(geoms)
-        if flags[SEGMENT]:
-            rgb, transparent = _segments(geoms["segid"], bool(flags[IDCOLOR])), np.zeros(len(geoms), bool)
         colors = np.rint(255 * np.clip(rgb, 0.0, 1.0)).astype(np.uint8)
-        return Looks(colors, rgba[:, 3], transparent, bool(flags[WIREFRAME]), bool(flags[SHADOW]))
-
-
-def _segments(segid: np.ndarray, by_number: bool) -> np.ndarray:
-    """Colours by the numbers of segments: the number plus 1 as a colour, or colours that differ."""
-    if by_number:
-        number = segid.astype(np.int64) + 1
-        return np.stack([number & 255, number >> 8 & 255, number >> 16 & 255], 1) / 255.0
-    return np.array(NAMED_COLOURS)[np.maximum(segid, 0) % len(NAMED_COLOURS)]
+        return Looks(colors, rgba[:, 3], is_transparent(geoms), wireframe, bool(flags[SHADOW]))

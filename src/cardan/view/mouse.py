@@ -78,6 +78,8 @@ class Mouse:
             keep: keep the selection where nothing is that could move.
         """
         scene, session = self._publisher.picture.scene, self.session
+        if self._publisher.generation != session.generation:
+            return  # the scene is that of the model before
         set_cameras(scene, view, m)
         point = np.zeros(3)
         ids = [np.full(1, -1, np.int32) for _ in range(3)]

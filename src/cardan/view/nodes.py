@@ -29,6 +29,7 @@ class Looks(NamedTuple):
         transparent: (n,) bool.
         wireframe: whether only edges are drawn.
         shadows: whether they cast shadows.
+        plain: whether they are shown without textures and highlights, as segments are.
     """
 
     rgb: np.ndarray
@@ -36,6 +37,7 @@ class Looks(NamedTuple):
     transparent: np.ndarray
     wireframe: bool = False
     shadows: bool = True
+    plain: bool = False
 
 
 def linear(color: np.ndarray) -> np.ndarray:
@@ -94,11 +96,11 @@ class Nodes:
         self._scene, self._surfaces, self._made = scene, surfaces, made
         self._units = unit_surfaces()
         self._nodes: dict[tuple[Kind, bool, bool], Node] = {}
-        self._style: tuple[bool, bool] = (False, True)
+        self._style = (False, True, False)
 
     def show(self, batches: dict[Kind, Batch], looks: Looks) -> None:
         """Show these instances and no others."""
-        style = (looks.wireframe, looks.shadows)
+        style = (looks.wireframe, looks.shadows, looks.plain)
         if style != self._style:
             self.clear()
             self._style = style
@@ -139,8 +141,8 @@ class Nodes:
         surface = self.surface(kind)
         name = f"{ROOT}/{'_'.join(map(str, kind))}_{'clear' if transparent else 'opaque'}"
         pose = (np.tile((1.0, 0.0, 0.0, 0.0), (room, 1)), np.zeros((room, 3)))
-        scale, shadows = np.zeros((room, 3)), self._style[1]
-        if kind[2] >= 0 and surface.texcoord is not None and not wireframe:
+        scale, (_, shadows, plain) = np.zeros((room, 3)), self._style
+        if kind[2] >= 0 and surface.texcoord is not None and not (wireframe or plain):
             mesh = textured(surface, self._surfaces.texture(kind[2]))
             handle: Any = self._scene.add_batched_meshes_trimesh(
                 name, mesh, *pose, batched_scales=scale, cast_shadow=shadows, receive_shadow=shadows, lod="off"

@@ -45,7 +45,7 @@ class Planes:
         """The node of a plane, made anew if it looks different."""
         names = ("size", "texid", "texrepeat", "texuniform")
         look = b"".join(np.asarray(geom[name]).tobytes() for name in names) + looks.rgb[k].tobytes()
-        look += bytes((looks.wireframe, looks.shadows, int(255 * looks.alpha[k])))
+        look += bytes((looks.wireframe, looks.shadows, looks.plain, int(255 * looks.alpha[k])))
         old = self._handles.get(k)
         if old is not None and old[0] == look:
             return old[1]
@@ -63,7 +63,7 @@ class Planes:
         vert = np.concatenate([corner * size, np.zeros((4, 1))], 1).astype(np.float32)
         face = np.array([(0, 1, 2), (0, 2, 3)], np.uint32)
         name, tex = f"{ROOT}/plane_{k}", int(geom["texid"])
-        if tex < 0 or looks.wireframe:
+        if tex < 0 or looks.wireframe or looks.plain:
             return self._scene.add_mesh_simple(
                 name, vert, face, color=looks.rgb[k], wireframe=looks.wireframe, side="double",
                 opacity=float(looks.alpha[k]) if looks.transparent[k] else None, cast_shadow=False,

@@ -15,7 +15,7 @@ from cardan.enums import mjtCatBit
 from cardan.step.report import tell
 from cardan.view.camera import Cameras, Pose
 from cardan.view.effects import Effects, has_horizon
-from cardan.view.instances import Batch, Kind, instances_of, joined
+from cardan.view.instances import Batch, Kind, Lines, instances_of, joined, lines_of
 from cardan.view.looks import Painter
 from cardan.view.mouse import Mouse
 from cardan.view.nodes import ROOT, Nodes
@@ -101,6 +101,7 @@ class Publisher:
         sent, rate: number of updates so far, and a second.
         cameras: where the pages see it from.
         picture: the scene that was sent last.
+        generation: number of the model (`Session.generation`) that it was made of.
         nodes, planes: what the pages show.
         also: functions that are called at each update, without the lock: controls that follow the state.
     """
@@ -110,7 +111,7 @@ class Publisher:
         self.also: list[Callable[[], None]] = []
         self.sent, self.rate, self._counted = 0, 0.0, (time.perf_counter(), 0)
         self._thread: threading.Thread | None = None
-        self._generation, self._trouble = -1, ""
+        self.generation, self._trouble = -1, ""
         self._renewed: list[tuple[str, int]] = []
         self.cameras = Cameras(session, server, server.scene.add_frame(ROOT, show_axes=False))
         self.mouse = Mouse(self)
@@ -121,10 +122,10 @@ class Publisher:
         """Begin with the model that the session has now."""
         session, scene = self.session, self._server.scene
         m = session.model
-        if self._generation >= 0:
+        if self.generation >= 0:
             for part in (self.nodes, self.planes, self.soft, self.labels, self.lines, self.effects):
                 part.clear()
-        self._generation = session.generation
+        self.generation = session.generation
         self.picture = Picture(session)
         self.surfaces = ModelSurfaces(m)
         self.painter = Painter(self.surfaces)
@@ -168,7 +169,7 @@ class Publisher:
     def update(self) -> None:
         """Make the scene, and send it."""
         with self.session.lock:
-            if self.session.generation != self._generation:
+            if self.session.generation != self.generation:
                 self._prepare()
             self._renew()
             self.picture.take(self.session)
@@ -208,14 +209,14 @@ class Publisher:
         points = self.soft.points(soft)
         if points is not None:
             self._add(batches, ("unit", Unit.SPHERE.value, -1), points)
-        edges, owner = self.soft.edges(soft)
+        lines = Lines(*map(np.concatenate, zip(lines_of(geoms), self.soft.edges(soft), strict=True)))
         with self._server.atomic():
             self.effects.show(flags, picture.lights, has_horizon(geoms))
             self.nodes.show(batches, looks)
             self.planes.show(geoms, looks)
             self.soft.show(soft, looks)
             self.labels.show(geoms)
-            self.lines.show(geoms, edges, looks.rgb[owner] / 255.0)
+            self.lines.show(lines, looks.rgb)
             self.cameras.tell(pose)
         self._server.flush()  # now, not at the next of viser's own ticks
 

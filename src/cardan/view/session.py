@@ -22,7 +22,7 @@ USER_GEOMS = 10000
 class Session:
     """A model, its data, and how they are shown.
 
-    Everything but `post` and `closed` is read and written while `lock` is held.
+    Everything but `post`, `posted`, `obeyed` and `closed` is read and written while `lock` is held.
 
     Args:
         model: the model.
@@ -38,6 +38,7 @@ class Session:
         user_geoms: geoms that a script adds, (n,) array of the structure of `MjvGeom`.
         paused, speed: whether physics stands still, and its simulated seconds a second.
         generation: counts the models that were loaded.
+        posted, obeyed: count the changes that were asked for, and those that were made.
         closed: set when the viewer is closed.
     """
 
@@ -49,6 +50,8 @@ class Session:
         self.paused, self.speed = False, 1.0
         self.generation = 0
         self._commands: SimpleQueue[Command] = SimpleQueue()
+        self._posting = threading.Lock()
+        self.posted = self.obeyed = 0
         self._worlds = worlds
         self._take(model, data)
 
@@ -72,7 +75,9 @@ class Session:
 
     def post(self, command: Command) -> None:
         """Ask for a change of the model or the data; returns at once."""
-        self._commands.put(command)
+        with self._posting:
+            self._commands.put(command)
+            self.posted += 1
 
     def obey(self, model: MjModel, data: MjData) -> bool:
         """Make the changes that were asked for; returns whether there were any."""
@@ -82,5 +87,8 @@ class Session:
                 command = self._commands.get_nowait()
             except Empty:
                 return some
-            command(model, data)
+            try:
+                command(model, data)
+            finally:
+                self.obeyed += 1
             some = True

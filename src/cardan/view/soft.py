@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.model import MjModel
-from cardan.view.instances import GEOM, Batch
+from cardan.view.instances import GEOM, Batch, Lines
 from cardan.view.nodes import ROOT, Looks
 from cardan.visual import MjvScene
 
@@ -144,15 +144,15 @@ class Soft:
         scale = np.repeat(soft.geoms["size"][geom, :1].astype(float), 3, axis=1)
         return Batch(geom, np.concatenate(parts), np.broadcast_to(np.eye(3), (len(geom), 3, 3)), scale)
 
-    def edges(self, soft: SoftGeoms) -> tuple[np.ndarray, np.ndarray]:
-        """The edges of flexes as lines, (n, 2, 3), and the geom of each, (n,), if they are shown."""
+    def edges(self, soft: SoftGeoms) -> Lines:
+        """The edges of flexes, if they are shown."""
         m, parts, owner = self._model, [np.zeros((0, 2, 3))], [np.zeros(0, int)]
         for k, flex, scene in soft.which("FLEX"):
             if scene.edges:
                 adr, count = int(m.flex_edgeadr[flex]), int(m.flex_edgenum[flex])
                 parts.append(self._vertices(scene, flex)[np.array(m.flex_edge[adr : adr + count])])
                 owner.append(np.full(count, k))
-        return np.concatenate(parts), np.concatenate(owner)
+        return Lines(np.concatenate(parts), np.concatenate(owner))
 
     def _vertices(self, soft: SoftScene, flex: int) -> np.ndarray:
         m = self._model

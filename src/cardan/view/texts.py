@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.view.instances import lines_of
+from cardan.view.instances import Lines
 from cardan.view.nodes import ROOT
 
 if TYPE_CHECKING:
@@ -54,13 +54,9 @@ class LineNode:
         self._scene = scene
         self._handle: Any = None
 
-    def show(self, geoms: np.ndarray, more: np.ndarray | None = None, rgb: np.ndarray | None = None) -> None:
-        """Show the lines among these geoms, and more, (n, 2, 3), in colours (n, 3) from 0 to 1."""
-        lines = lines_of(geoms)
-        points, colors = lines.points, lines.rgb
-        if more is not None and rgb is not None:
-            points, colors = np.concatenate([points, more]), np.concatenate([colors, rgb])
-        both_ends = np.repeat(np.rint(255 * np.clip(colors, 0.0, 1.0)).astype(np.uint8)[:, None], 2, axis=1)
+    def show(self, lines: Lines, rgb: np.ndarray) -> None:
+        """Show lines in the colours of their geoms, (n, 3) uint8."""
+        points, both_ends = lines.points, np.repeat(rgb[lines.geom][:, None], 2, axis=1)
         if not len(points):
             self.clear()
         elif self._handle is None or len(self._handle.points) != len(points):

@@ -13,7 +13,6 @@ class CapturePanel(Panel):
 
     def build(self) -> None:
         """Make the controls."""
-        self.film: Film | None = None
         with self.gui.add_folder("Screenshot and video"):
             picture = self.gui.add_button("Screenshot")
             self.video = self.gui.add_button("Record video")
@@ -24,16 +23,25 @@ class CapturePanel(Panel):
 
         @self.video.on_click
         def _video(event: Any) -> None:
-            film, self.film = self.film, None
-            if film is None:
-                self.film = Film(self.session)
-            else:
-                content = film.finish()
-                event.client.send_file_download(f"cardan{film.suffix}", content, save_immediately=True)
+            with self.viewer.filming:
+                film, self.viewer.film = self.viewer.film, None
+                if film is None:
+                    self.viewer.film = Film(self.session)
+            if film is not None:
+                self._send(film, event.client)
+
+    def _send(self, film: Film, client: Any) -> None:
+        """The file to the page that stopped the recording; or why there is none."""
+        try:
+            content = film.finish()
+        except (ValueError, OSError) as error:
+            client.add_notification("There is no video", str(error), color="red")
+        else:
+            client.send_file_download(f"cardan{film.suffix}", content, save_immediately=True)
 
     def refresh(self) -> None:
         """Show whether it records."""
-        film = self.film
+        film = self.viewer.film
         label = "Record video" if film is None else f"Stop recording ({film.pictures / film.rate:.0f} s)"
         if self.video.label != label:
             self.video.label = label

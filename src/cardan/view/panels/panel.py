@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from cardan.model import MjData, MjModel
+from cardan.view.session import Command
+
 if TYPE_CHECKING:
     from cardan.view.app import Viewer
 
@@ -21,9 +24,9 @@ class Panel:
 
     def __init__(self, viewer: Viewer) -> None:
         self.due = 0.0
-        self._shown: dict[int, Any] = {}  # what `put` showed last, by the control; see there
         self.viewer, self.session = viewer, viewer.session
-        self.gui = viewer.server.viser.gui
+        self.gui, self.inputs = viewer.server.viser.gui, viewer.inputs
+        self._generation = self.session.generation
         self.build()
 
     def build(self) -> None:
@@ -42,7 +45,7 @@ class Panel:
 
         @handle.on_click
         async def _clicked(event: Any) -> None:
-            act()
+            self.inputs.do(act)
 
         return handle
 
@@ -68,25 +71,20 @@ class Panel:
         return self._changed(handle, lambda value: act(within(value, low, high)))  # its field takes any number
 
     def put(self, handle: Any, value: Any) -> None:
-        """Show a value, unless it is shown.
+        """Show a value, unless a user changed it and the session does not show that yet."""
+        self.inputs.show(handle, value)
 
-        The same value again changes nothing: what the user did with the control may not have been acted on yet.
-        """
-        if id(handle) in self._shown and self._shown[id(handle)] == value:
-            return
-        self._shown[id(handle)] = value
-        if handle.value != value:
-            handle.value = value
+    def ask(self, command: Command) -> None:
+        """Ask for a change of the model or the data that this panel was made for."""
+
+        def made(m: MjModel, d: MjData) -> None:
+            if self.session.generation == self._generation:
+                command(m, d)
+
+        self.session.post(made)
 
     def _changed(self, handle: Any, act: Callable[[Any], None]) -> Any:
-        # an ordinary function, which costs nothing when a value is put in by `refresh`; calls may overtake each other,
-        # so each looks at the latest value
-        @handle.on_update
-        def _updated(event: Any) -> None:
-            if event.client is not None:
-                act(event.target.value)
-                self._shown.pop(id(handle), None)
-
+        self.inputs.listen(handle, act)
         return handle
 
 

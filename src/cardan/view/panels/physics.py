@@ -72,7 +72,7 @@ class PhysicsPanel(Panel):
             if name != "timestep" or value > 0.0:
                 setattr(m.opt, name, type(getattr(m.opt, name))(value))
 
-        self.session.post(command)
+        self.ask(command)
 
     def set_vector(self, name: str, value: tuple[float, float, float]) -> None:
         """Set a vector."""
@@ -80,7 +80,7 @@ class PhysicsPanel(Panel):
         def command(m: MjModel, d: MjData) -> None:
             getattr(m.opt, name)[:] = value
 
-        self.session.post(command)
+        self.ask(command)
 
     def set_bit(self, member: str, bit: int, on: bool) -> None:
         """Set or clear a flag."""
@@ -89,7 +89,7 @@ class PhysicsPanel(Panel):
             old = int(getattr(m.opt, member))
             setattr(m.opt, member, old | 1 << bit if on else old & ~(1 << bit))
 
-        self.session.post(command)
+        self.ask(command)
 
     def refresh(self) -> None:
         """Show the options as they are: a script may change them."""

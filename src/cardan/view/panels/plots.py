@@ -98,7 +98,7 @@ class EnergyPanel(PlotPanel):
             def command(m: MjModel, d: MjData) -> None:
                 m.opt.enableflags |= ENERGY
 
-            self.session.post(command)
+            self.ask(command)
 
     def refresh(self) -> None:
         """Append the present values."""
@@ -129,7 +129,7 @@ class ProfilerPanel(PlotPanel):
         """Profile, or don't."""
         for chart in self.charts:
             chart.visible = on
-        self.session.post(lambda m, d: self.profile.watch(m, on))
+        self.ask(lambda m, d: self.profile.watch(m, on))
 
     def discard(self) -> None:
         """Measure no more."""

@@ -47,7 +47,7 @@ class SimulationPanel(Panel):
 
     def toggle(self) -> None:
         """Run or pause."""
-        self.session.post(lambda m, d: self._set_paused(not self.session.paused))
+        self.ask(lambda m, d: self._set_paused(not self.session.paused))
 
     def _set_paused(self, paused: bool) -> None:
         self.session.paused = paused
@@ -65,7 +65,7 @@ class SimulationPanel(Panel):
                     self.viewer.physics.steps += 1
                 self.session.paused = True
 
-        self.session.post(command)
+        self.ask(command)
 
     def step_forward(self) -> None:
         """Forward in history; a single step at its end."""
@@ -83,7 +83,7 @@ class SimulationPanel(Panel):
                 mj_resetData(m, data)
                 mj_forward(m, data)
 
-        self.session.post(command)
+        self.ask(command)
 
     def set_speed(self, text: str) -> None:
         """A speed as percent of real time."""
@@ -98,7 +98,7 @@ class SimulationPanel(Panel):
 
     def go_back(self, age: float) -> None:
         """Show a state of the past, the oldest if there is none that old, and pause."""
-        self.session.post(lambda m, d: self._restore(m, d, int(-age)))
+        self.ask(lambda m, d: self._restore(m, d, int(-age)))
 
     def go_back_by(self, steps: int) -> None:
         """Go back, or forth, from where history stands."""
@@ -107,7 +107,7 @@ class SimulationPanel(Panel):
             if self.viewer.physics is not None:
                 self._restore(m, d, self.viewer.physics.age + steps)
 
-        self.session.post(command)
+        self.ask(command)
 
     def _restore(self, m: MjModel, d: MjData, age: int) -> None:
         physics, worlds = self.viewer.physics, self.session.worlds
@@ -128,12 +128,12 @@ class SimulationPanel(Panel):
                 mj_resetDataKeyframe(m, data, number)
                 mj_forward(m, data)
 
-        self.session.post(command)
+        self.ask(command)
 
     def save_key(self) -> None:
         """The state into the chosen keyframe of the model in memory."""
         number = keyframe_names(self.session.model).index(self.key.value)
-        self.session.post(partial(store_keyframe, number=number))
+        self.ask(partial(store_keyframe, number=number))
 
     def copy_key(self) -> None:
         """MJCF of a keyframe with the state, in a field to copy from."""
@@ -142,7 +142,7 @@ class SimulationPanel(Panel):
             self.text.value = keyframe_xml(m, d)
             self.text.visible = True
 
-        self.session.post(command)
+        self.ask(command)
 
     def refresh(self) -> None:
         """Bring the controls up to date."""

@@ -41,7 +41,7 @@ class ActuatorPanel(Panel):
         def command(m: MjModel, d: MjData) -> None:
             d.ctrl[actuator] = value
 
-        self.session.post(command)
+        self.ask(command)
 
     def clear(self) -> None:
         """Set all controls to 0."""
@@ -49,7 +49,7 @@ class ActuatorPanel(Panel):
         def command(m: MjModel, d: MjData) -> None:
             d.ctrl[:] = 0.0
 
-        self.session.post(command)
+        self.ask(command)
 
     def refresh(self) -> None:
         """Show the controls as they are."""
@@ -85,7 +85,7 @@ class JointPanel(Panel):
         def command(m: MjModel, d: MjData) -> None:
             d.qpos[adr] = value
 
-        self.session.post(command)
+        self.ask(command)
 
     def refresh(self) -> None:
         """Show the positions as they are."""
