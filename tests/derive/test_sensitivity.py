@@ -129,3 +129,18 @@ def test_bad_course() -> None:
     m = cardan.MjModel.from_xml_string(CHAIN)
     with pytest.raises(ValueError, match='"step" or "forward"'):
         cardan.derivatives(m, cardan.MjData(m), after="lunch")
+
+
+def test_one_result_of_a_stage_that_has_several() -> None:
+    """Of an equality's rows only the weights: other tangents of the rows are not there, and are not touched."""
+    m = cardan.MjModel.from_xml_string(
+        """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/><geom size=".1"/></body><body name="b" pos="0 0 2">
+        <joint axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body></worldbody><equality><connect body1="a" body2="b"
+        anchor="0 0 .5" solimp=".5 .9 .5 .5 2"/></equality></mujoco>"""
+    )
+    d = cardan.MjData(m)
+    d.qpos[:2] = 0.1, 0.2
+    alone = cardan.derivatives(m, d, ("efc_D",), ("qpos",), after="forward")["efc_D", "qpos"]
+    together = cardan.derivatives(m, d, ("efc_D", "efc_J"), ("qpos",), after="forward")["efc_D", "qpos"]
+    assert np.abs(alone).max() > 1e-3
+    np.testing.assert_array_equal(alone, together)

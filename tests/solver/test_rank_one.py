@@ -16,15 +16,17 @@ from cardan.solver.rank_one import change_dense_factor, change_sparse_factor
 SIZE = 9
 
 
-def factored(h: np.ndarray) -> SimpleNamespace:
-    """Data with the factor of a matrix in ``work.L``."""
+def factored(h: np.ndarray, inertia_pivots: np.ndarray | None = None) -> SimpleNamespace:
+    """Data with the factor of a matrix in ``work.L``; the inertia matrix alone has some pivots."""
     n = len(h)
     work = SimpleNamespace(
         H=h.flatten(), L=np.zeros(n * n), J=np.zeros(n), has_cone=0, factor_nnz=0, island_ndof=np.array([n])
     )
     work.row_adr, work.row_nnz = np.zeros(1, int), np.array([n])
-    d = SimpleNamespace(work=work)
-    factor_dense(d, 0)
+    work.island_dof, work.dof_at = np.zeros(1, int), np.arange(n)
+    m = SimpleNamespace(aux=SimpleNamespace(M_rowadr=np.arange(n)))
+    d = SimpleNamespace(work=work, qLD=np.zeros(n) if inertia_pivots is None else inertia_pivots)
+    factor_dense(m, d, 0)
     return d
 
 

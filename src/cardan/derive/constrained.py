@@ -23,7 +23,7 @@ from cardan.derive.integration import (
     implicitfast_imbalance,
     take_step,
 )
-from cardan.derive.noslip import dual_bias
+from cardan.derive.noslip import dual_bias, keep_forces, recall_forces
 from cardan.derive.program import Plain
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
 from cardan.derive.stages import compare_contacts
@@ -68,9 +68,10 @@ def constraint_tangents(
     if stage in projection_stages(m):
         return [stage] if m.opt.noslip_iterations > 0 else [Plain(stage)] if several else []
     if stage is solve_noslip:
-        return [dual_bias, stage]
+        return [Plain(recall_forces), dual_bias, stage]
     if stage in solver_stages(m):
-        return [*([Plain(stage), Plain(factor_solution)] if several else []), *SOLUTION]
+        kept = [Plain(keep_forces)] if m.opt.noslip_iterations > 0 else []
+        return [*([Plain(stage), *kept, Plain(factor_solution)] if several else []), *SOLUTION]
     return None
 
 

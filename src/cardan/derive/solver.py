@@ -85,7 +85,7 @@ def factor_solution(m: Model, d: Data) -> int:
         if d.work.dense_island != 0:
             start_dense_hessian(m, d, island)
             change_dense_hessian(d, island)
-            factor_dense(d, island)
+            factor_dense(m, d, island)
             used = keep_dense(d, island, used)
         else:
             factor_sparse(m, d, island)

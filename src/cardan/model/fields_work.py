@@ -425,4 +425,5 @@ WORK: tuple[Field, ...] = (
     Field("work.plugin_remembered", "i8", ("any",), "plugins: places in plugin_number of what outlasts evaluations"),
     Field("work.plugin_kept", "f8", ("any",), "derivatives: states of plugins and what they remember, before a step"),
     Field("work.plugin_is_kept", "i8", (), "derivatives: whether plugin_kept belongs to the step"),
+    Field("work.solved_force", "f8", ("nefc",), "derivatives: efc_force of the main solver, before the no-slip solver"),
 )

@@ -1920,6 +1920,8 @@ class _Data_work:
     @property
     def plugin_kept(self) -> _Reals1: ...
     plugin_is_kept: int
+    @property
+    def solved_force(self) -> _Reals1: ...
 
 class Data:
     @property

@@ -15,7 +15,10 @@ from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_ELLIPTIC
 from cardan.solver.jacobian import DENSE_MAX, LONE
-from cardan.solver.panels import LEAST_PIVOT
+from cardan.solver.panels import least_pivot
+
+FEW_DIGITS = 1e-12
+"""Share of its diagonal element below which a pivot has so few digits left that others may turn negative by it."""
 
 
 @kernel
@@ -71,7 +74,7 @@ def add_dense_row(d: Data, adr: int, n: int, weight: float) -> None:
 
 
 @kernel
-def factor_dense(d: Data, island: int) -> None:
+def factor_dense(m: Model, d: Data, island: int) -> None:
     """Factorise the Hessian, cone terms included, into ``work.L``; counts its entries in ``work.factor_nnz``."""
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
@@ -80,15 +83,34 @@ def factor_dense(d: Data, island: int) -> None:
         add_dense_cones(d, island, n)
     d.work.factor_nnz = n
     for i in range(n - 1, -1, -1):
-        d.work.factor_nnz = d.work.factor_nnz + 2 * eliminate_dense(d, n, i)
+        dof = int(d.work.dof_at[d.work.island_dof[island] + i])
+        least = least_pivot(m, d, dof, d.work.H[i * n + i])
+        d.work.factor_nnz = d.work.factor_nnz + 2 * eliminate_dense(d, n, i, least)
 
 
 @kernel
-def eliminate_dense(d: Data, n: int, i: int) -> int:
-    """Eliminate dof `i` from the rows above it; returns the number of entries before the diagonal that aren't 0."""
+def least_for_row(d: Data, n: int, i: int) -> float:
+    """What the pivot of dof `i` is at least, for the determinants of two rows and columns not to be negative."""
+    found = 0.0
+    for k in range(i):
+        entry = d.work.L[i * n + k]
+        found = max(found, entry * entry / max(d.work.L[k * n + k], MINVAL))
+    return found
+
+
+@kernel
+def eliminate_dense(d: Data, n: int, i: int, least: float) -> int:
+    """Eliminate dof `i`, whose pivot is at least `least`, from the rows above it.
+
+    Returns:
+        The number of entries before the diagonal that aren't 0.
+    """
     row = stack_array(DENSE_MAX)
     base = i * n
-    inverse = 1.0 / max(d.work.L[base + i], LEAST_PIVOT * d.work.H[base + i], MINVAL)
+    pivot = max(d.work.L[base + i], least, MINVAL)
+    if d.work.L[base + i] < FEW_DIGITS * d.work.H[base + i]:
+        pivot = max(pivot, least_for_row(d, n, i))
+    inverse = 1.0 / pivot
     d.work.L[base + i] = inverse
     for k in range(i):
         row[k] = d.work.L[base + k]

@@ -176,7 +176,7 @@ def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
             start_dense_hessian(m, d, island)
         change_dense_hessian(d, island)
         if not fresh:
-            factor_dense(d, island)
+            factor_dense(m, d, island)
     if k == 0:
         # reported as the reference does: all of a dense Hessian, the entries of a sparse one
         n = int(d.work.island_ndof[island])

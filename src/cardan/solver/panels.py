@@ -19,6 +19,16 @@ WIDTH = 8
 LEAST_PIVOT = 2e-15
 """Smallest share of its diagonal element that a pivot of the Hessian can be. What elimination leaves below that is
 rounding, even below 0, and dividing by it makes a direction of any length (in single precision with stiff contacts)."""
+SHARE_OF_INERTIA = 0.5
+"""Smallest ratio of a pivot of the Hessian to the inertia matrix's own. Since J' D J is positive semidefinite, exact
+pivots of M + J' D J are never less than those of M in the same order (Schur complements are monotone: Horn and Johnson,
+Matrix Analysis, 2013, section 7.7). Half of it leaves all those alone that are exact but for a few digits."""
+
+
+@kernel
+def least_pivot(m: Model, d: Data, dof: int, diagonal: float) -> float:
+    """The least pivot of a dof, by its element `diagonal` of the Hessian and by the factor of the inertia matrix."""
+    return max(LEAST_PIVOT * diagonal, SHARE_OF_INERTIA * d.qLD[m.aux.M_rowadr[dof]])
 
 
 @kernel
@@ -66,7 +76,8 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
     spread_constraints(d, first, last)
     least = stack_array(WIDTH)
     for lane in range(last - first + 1):
-        least[lane] = LEAST_PIVOT * d.work.panel[first + lane, lane]
+        dof = int(d.work.dof_at[d.work.island_dof[island] + first + lane])
+        least[lane] = least_pivot(m, d, dof, d.work.panel[first + lane, lane])
     reduce_panel(d, first, last)
     eliminate_panel(d, first, last, least)
     store_panel(d, first, last)

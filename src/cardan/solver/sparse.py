@@ -19,7 +19,7 @@ from cardan.jit import OK, kernel
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H
-from cardan.solver.panels import LEAST_PIVOT, WIDTH, factor_panel, find_panels
+from cardan.solver.panels import WIDTH, factor_panel, find_panels, least_pivot
 
 GROW = int(GROW_H)
 
@@ -183,7 +183,7 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
             factor_panel(m, d, island, first, j)
         else:
             spread_row(m, d, island, j)
-            least = LEAST_PIVOT * d.work.dense_row[j]
+            least = least_pivot(m, d, int(d.work.dof_at[d.work.island_dof[island] + j]), d.work.dense_row[j])
             reduce_row(d, j)
             store_row(d, j, least)
         j = first - 1

@@ -293,6 +293,10 @@ class Analysis:
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
         """Active fields whose tangents the stage reads to compute those of the fields `keep`, these included."""
+        return {name for name in self.needed_places(found, keep) if not name.startswith("%")}
+
+    def needed_places(self, found: Activity, keep: Collection[str]) -> set[str]:
+        """The same, with the active arrays on the stack."""
         fields = set(keep) & found.active
         values: set[str] = set()
         instructions = list(self.scalar.instructions())[::-1]
@@ -301,10 +305,10 @@ class Analysis:
             for instruction in instructions:
                 self._sweep_needs(found, fields, values, instruction)
             if before == (len(fields), len(values)):
-                return {name for name in fields if not name.startswith("%")}
+                return fields
 
-    def known(self, found: Activity, fields: Collection[str]) -> set[str]:
-        """Numbers with a tangent that can be computed from those of some fields and of arrays on the stack."""
+    def known(self, found: Activity, places: Collection[str]) -> set[str]:
+        """Numbers with a tangent that can be computed from those of some fields and arrays on the stack."""
         known = set(found.values)
         while True:
             before = len(known)
@@ -314,8 +318,7 @@ class Analysis:
                 if instruction.result not in known:
                     continue
                 if instruction.operation == "load":
-                    names = {name for name in self.names_of(load(instruction)[1]) if not name.startswith("%")}
-                    good = names <= set(fields)
+                    good = self.names_of(load(instruction)[1]) <= set(places)
                 else:
                     operands = [v for v in re.findall(NAME, instruction.rest) if v in found.values]
                     good = all(value in known for value in operands)
@@ -327,8 +330,9 @@ class Analysis:
     def _sweep_needs(self, found: Activity, fields: set[str], values: set[str], instruction: Instruction) -> None:
         if instruction.operation == "store":
             kind, value, pointer = store(instruction)
-            if kind == "double" and value in found.values and self.names_of(pointer) & fields:
-                values.add(value)
+            if kind == "double" and self.names_of(pointer) & fields:
+                fields |= self.names_of(pointer) & found.active
+                values |= {value} & found.values
         elif instruction.result in values:
             if instruction.operation == "load":
                 fields |= self.names_of(load(instruction)[1])
@@ -339,7 +343,7 @@ class Analysis:
         elif instruction.operation == "call" and not instruction.result:
             _, name, arguments = call(instruction)
             if name in ("memcpy", "memmove") and self.names_of(arguments[0]) & fields:
-                fields |= self.names_of(arguments[1]) & found.active
+                fields |= (self.names_of(arguments[0]) | self.names_of(arguments[1])) & found.active
 
     def _sweep_activity(self, found: Activity) -> bool:
         before = len(found.values), len(found.active)

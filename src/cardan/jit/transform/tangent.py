@@ -78,8 +78,9 @@ class Tangent:
         self, scalar: Scalar, analysis: Analysis, activity: Activity, keep: Collection[str], lanes: int
     ) -> None:
         self.scalar, self.analysis, self.activity, self.lanes = scalar, analysis, activity, lanes
-        self.stored = {name for name in activity.active if name.startswith("%") or name in keep}
-        self.known = analysis.known(activity, analysis.needed(activity, keep))
+        needed = analysis.needed_places(activity, keep)
+        self.stored = {name for name in needed if name.startswith("%") or name in keep}
+        self.known = analysis.known(activity, needed)
         self.vector = f"<{lanes} x double>"
         self.out: list[str] = []
         self.count = 0
