@@ -35,8 +35,13 @@ def add_bodies(build: Build) -> None:
             build.sizes["nuser_body"] = max(build.sizes.get("nuser_body", 0), len(element["user"] or ()))
             continue
         before, body = body, Body(element, build.enter("body", element.name), parent)
-        values = element.resolved() if element.pattern is None else _repeated_values(element, element.pattern, own)
-        _place(build, body, values, frames)
+        pattern = element.pattern
+        if pattern is None:
+            _place(build, body, element.resolved(), frames)
+        elif frames or pattern is not before.element.pattern or not pattern.moves_only:
+            _place(build, body, _repeated_values(element, pattern, own), frames)
+        else:
+            _place_like(build, body, before)
         parent.children.append(body)
         build.bodies.append(body)
         stack.extend((placed, body) for placed in reversed(body.sort_content(before)))
@@ -73,6 +78,13 @@ def _place(build: Build, body: Body, values: dict[str, Any], frames: tuple[Eleme
     build.columns["mocapid"].append(mocapid)
     build.columns["gravcomp"].append(values["gravcomp"])
     build.user("body", body.element, values["user"])
+
+
+def _place_like(build: Build, body: Body, before: Body) -> None:
+    """Pose and own attributes of a body, outside of frames, that is like the one before but for its place."""
+    body.pos, body.quat = body.element.given("pos"), before.quat
+    for column in ("mocapid", "gravcomp", "body_user"):
+        build.columns[column].append(build.columns[column][-1])
 
 
 def put_bodies(build: Build) -> None:

@@ -94,6 +94,14 @@ class Build:
             self.ids[kind][name] = number
         return number
 
+    def enter_all(self, kind: str, names: Sequence[str | None]) -> int:
+        """Give objects the next ids of their kind; returns the first."""
+        known = self.names[kind]
+        first = len(known)
+        known += [name or "" for name in names]
+        self.ids[kind].update({name: number for number, name in enumerate(names, first) if name})
+        return first
+
     def count(self, kind: str) -> int:
         """How many objects of the kind there are so far."""
         return len(self.names[kind])

@@ -21,6 +21,7 @@ from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.joints import add_joints
 from cardan.compiler.names import fill_name_tables, put_names
+from cardan.compiler.nodes import runs
 from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
@@ -108,15 +109,20 @@ def _build_bodies(build: Build) -> None:
     whole = inertias_of_whole(build) if build.fuses or build.discarded else None
     add_bodies(build)
     add_joints(build)
-    for body in build.bodies:
+    for run in runs(build.bodies):
+        body, others = run[0], run[1:]
         body.plugin = plugin_id(build, body.element, "passive")
-        add_geoms(build, body)
-        add_sites(build, body)
-        add_views(build, body)
-        if body.id and whole is not None:
-            fuse_inertia(build, body, whole)
+        add_geoms(build, body, others)
+        add_sites(build, body, others)
+        for one in run:
+            one.plugin = body.plugin
+            add_views(build, one)
+        if whole is not None:
+            for one in run:
+                if one.id:
+                    fuse_inertia(build, one, whole)
         elif body.id:
-            set_inertia(build, body)
+            set_inertia(build, body, others)
     for kind in ("geom", "site"):
         build.put_rows(kind)
     for body in build.bodies:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cardan.compiler.figures import Figure, figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
 from cardan.compiler.nodes import Geom, alike
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size
-from cardan.maths.pose import IDENTITY, Pose
+from cardan.maths.pose import IDENTITY, Pose, Vec3
 from cardan.spec.schema.keywords import GEOM
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.compiler.nodes import Body, Placed
     from cardan.spec.element import Element
+    from cardan.spec.repeated import Repeated
 
 _CONDIMS = (1, 3, 4, 6)
 _SPECIAL = (GEOM["plane"], GEOM["sdf"])
@@ -38,6 +40,7 @@ class Like(NamedTuple):
         row: values of its columns.
         user: its user values.
         geom: of a geom, what it means for its body.
+        weigh: of a geom, mass and inertia by density.
     """
 
     element: Element
@@ -45,11 +48,41 @@ class Like(NamedTuple):
     row: dict[str, Any]
     user: Any
     geom: Geom | None = None
+    weigh: Callable[[float], tuple[float, Vec3]] | None = None
 
 
-def add_geoms(build: Build, body: Body) -> None:
-    """Enter the geoms of a body. Those of cloths and particles are like the geom before: these are read once."""
-    geoms = body.content.get("geom", [])
+def add_geoms(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
+    """Enter the geoms of a body, and of others that repeat its pattern."""
+    _add_geoms(build, body)
+    like, pattern, geoms = build.last_geom, body.element.pattern, body.content.get("geom", ())
+    if others and like is not None and len(body.geoms) == len(geoms) == 1 and pattern is not None:
+        differ = pattern.differences(geoms[0][0])
+        if differ.keys() <= {"density"}:
+            _repeat_geom(build, others, like, differ.get("density"))
+            return
+    for other in others:
+        _add_geoms(build, other)
+
+
+def _repeat_geom(build: Build, bodies: Sequence[Body], like: Like, density: int | None) -> None:
+    """Enter the only geom of each of several bodies, which is like another but for its density, if there is a place."""
+    assert like.geom is not None and like.weigh is not None
+    columns, count, geom = build.columns, len(bodies), like.geom
+    names = [name for body in bodies for name in body.names(body.content["geom"])]
+    first = build.enter_all("geom", names)
+    for number, body in enumerate(bodies, first):
+        if density is not None:
+            mass, inertia = like.weigh(cast("Repeated", body.element).values[density])
+            geom = geom._replace(mass=mass, inertia=inertia)
+        body.geoms.append(Geom(number, *geom[1:]))
+    build.rows["geom"] += [like.row] * count
+    columns["geom_bodyid"] += [body.id for body in bodies]
+    columns["geom_user"] += [like.user] * count
+
+
+def _add_geoms(build: Build, body: Body) -> None:
+    """Enter the geoms of a body. Those that are like the geom before are read once."""
+    geoms = body.parts("geom")
     for placed, name in zip(geoms, body.names(geoms), strict=True):
         element, frames = placed
         if build.dropped(element):
@@ -57,10 +90,10 @@ def add_geoms(build: Build, body: Body) -> None:
         around = (body.inertial is None, bool(body.id), frames, element.default_class)
         like = build.last_geom
         if like is None or around != like.around or element.children or not alike(element, like.element):
-            geom, row, user = _geom(build, body, placed)
+            geom, row, user, weigh = _geom(build, body, placed)
             # what stands for an asset notes more than its row, a plane depends on the bodies around, some are warned of
             plain = row["geom_dataid"] < 0 and row["geom_type"] not in _SPECIAL and not element.children
-            build.last_geom = Like(element, around, row, user, geom) if plain and geom.mass >= 0.0 else None
+            build.last_geom = Like(element, around, row, user, geom, weigh) if plain and geom.mass >= 0.0 else None
         else:
             assert like.geom is not None
             geom, row, user = like.geom, like.row, like.user
@@ -71,8 +104,10 @@ def add_geoms(build: Build, body: Body) -> None:
         build.columns["geom_user"].append(user)
 
 
-def _geom(build: Build, body: Body, placed: Placed) -> tuple[Geom, dict[str, Any], Any]:
-    """What a geom means for its body (but for the geom's id), values of its columns, and user values."""
+def _geom(
+    build: Build, body: Body, placed: Placed
+) -> tuple[Geom, dict[str, Any], Any, Callable[[float], tuple[float, Vec3]]]:
+    """What a geom means for its body (but for the geom's id), values of its columns, user values, mass by density."""
     element = placed[0]
     values = element.resolved()
     word = values["type"]
@@ -84,7 +119,8 @@ def _geom(build: Build, body: Body, placed: Placed) -> tuple[Geom, dict[str, Any
     if word == "sdf" and not plugin:
         element.warn("a geom of type sdf without a plugin has no distance, and collides with nothing", "type")
     found = figure(build, placed, values)
-    mass, inertia = mass_and_inertia(element, values, found, _counts(build, body, values["group"]))
+    counts = _counts(build, body, values["group"])
+    mass, inertia = mass_and_inertia(element, values, found, counts)
     geom = Geom(
         -1, values["group"], *found.pose, mass, inertia, found.centre, found.half,
         values["contype"], values["conaffinity"], values["margin"],
@@ -113,7 +149,8 @@ def _geom(build: Build, body: Body, placed: Placed) -> tuple[Geom, dict[str, Any
         "geom_matid": build.ids["material"].get(values["material"] or "", -1),
         "geom_rgba": values["rgba"],
     }
-    return geom, row, build.checked_user("geom", element, values["user"])
+    user = build.checked_user("geom", element, values["user"])
+    return geom, row, user, lambda density: mass_and_inertia(element, values | {"density": density}, found, counts)
 
 
 def _fluid(element: Element, values: dict[str, Any], found: Figure) -> tuple[float, ...]:
@@ -158,10 +195,25 @@ def _sameframe(pose: Pose, inertial: Pose) -> int:
     return 1 if pose == IDENTITY else 2 if pose == inertial else 0
 
 
-def add_sites(build: Build, body: Body) -> None:
-    """Enter the sites of a body. Those of cloths and particles are like the site before: these are read once."""
+def add_sites(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
+    """Enter the sites of a body, and of others that repeat its pattern."""
+    _add_sites(build, body)
+    like, pattern, sites, columns = build.last_site, body.element.pattern, body.content.get("site", ()), build.columns
+    if others and like is not None and len(sites) == 1 and pattern is not None and not pattern.differences(sites[0][0]):
+        first = build.enter_all("site", [name for other in others for name in other.names(other.content["site"])])
+        build.rows["site"] += [like.row] * len(others)
+        columns["site_of_body"] += range(first, first + len(others))
+        columns["site_bodyid"] += [other.id for other in others]
+        columns["site_user"] += [like.user] * len(others)
+        return
+    for other in others:
+        _add_sites(build, other)
+
+
+def _add_sites(build: Build, body: Body) -> None:
+    """Enter the sites of a body. Those that are like the site before are read once."""
     build.columns["site_of_body"].append(build.count("site"))
-    sites = body.content.get("site", [])
+    sites = body.parts("site")
     for placed, name in zip(sites, body.names(sites), strict=True):
         element, frames = placed
         around = (frames, element.default_class)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose
@@ -29,8 +30,18 @@ class Part(NamedTuple):
     quat: Quat
 
 
-def set_inertia(build: Build, body: Body) -> None:
-    """Mass, inertia and inertial frame of a body, and the checks on them."""
+def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
+    """Mass, inertia and inertial frame of a body, and of others that repeat its pattern, and the checks on them."""
+    shared = _set_inertia(build, body) and not (body.element.pattern and body.element.pattern.varied)
+    for other in others:
+        if shared:
+            other.mass, other.inertia, other.ipos, other.iquat = body.mass, body.inertia, body.ipos, body.iquat
+        else:
+            _set_inertia(build, other)
+
+
+def _set_inertia(build: Build, body: Body) -> bool:
+    """Mass, inertia and inertial frame of a body, and the checks on them. Whether its own pose doesn't matter."""
     source = build.settings["inertiafromgeom"]
     counted = _counted(build, body) if source != "false" else []
     if body.inertial is not None and not (source == "true" and counted):
@@ -42,6 +53,7 @@ def set_inertia(build: Build, body: Body) -> None:
         body.ipos, body.iquat = element_pose(build, body.element, body.element.resolved(), ())
     _bound(build, body)
     _check(build, body)
+    return body.inertial is not None or bool(counted)
 
 
 def _given_inertia(build: Build, body: Body) -> None:
@@ -181,8 +193,9 @@ def _check(build: Build, body: Body) -> None:
 
 def check_moving(body: Body) -> None:
     """A body that moves has mass and inertia, its own or that of a child fixed to it."""
-    fixed = [child for child in body.children if not child.joints]
-    if body.joints and not any(_has_mass(part) for part in (body, *fixed)):
+    if not body.joints or _has_mass(body):
+        return
+    if not any(_has_mass(child) for child in body.children if not child.joints):
         raise body.element.error(
             f"mass and inertia of a moving body must be larger than {mjMINVAL:g}: give it geoms or <inertial>"
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.nodes import Joint, alike, unnamed
+from cardan.compiler.nodes import Joint, alike, runs, unnamed
 from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.maths.pose import Vec3, compose
 from cardan.maths.quaternion import rot_vec_quat
@@ -77,16 +78,23 @@ def add_joints(build: Build) -> None:
     """
     kinds: list[_Kind] = []
     last: _Set | None = None
-    for body in build.bodies:
-        placed = body.content.get("joint")
-        if not placed:
-            continue
-        inherited = placed[0][0].default_class
-        if last is None or inherited is not last.inherited or not _are_alike(placed, last.placed):
-            last = _set_of(build, placed, inherited)
-        _enter(build, body, placed, last)
-        _check_together(body)
-        kinds += last.kinds
+    for run in runs(build.bodies):
+        pattern = run[0].element.pattern
+        repeats = pattern is not None and not pattern.varied
+        for body in run:
+            placed = body.parts("joint")
+            if not placed:
+                break
+            inherited = placed[0][0].default_class
+            if last is None or inherited is not last.inherited or not _are_alike(placed, last.placed):
+                last = _set_of(build, placed, inherited)
+            _enter(build, body, placed, last)
+            _check_together(body)
+            kinds += last.kinds
+            if repeats and last.initial is not None and last.rest is not None:
+                _repeat(build, run[1:], placed, last)
+                kinds += last.kinds * (len(run) - 1)
+                break
     build.put_alike([kind.joint for kind in kinds])
     build.put_alike([row for kind in kinds for row in [kind.dof] * DOFS[kind.type]])
 
@@ -143,6 +151,35 @@ def _enter(build: Build, body: Body, placed: list[Placed], found: _Set) -> None:
         Joint(number, kind.type, kind.pos, kind.axis, dofadr + start, DOFS[kind.type])
         for number, kind, start in zip(ids, found.kinds, found.dofs, strict=True)
     ]
+
+
+def _repeat(build: Build, bodies: Sequence[Body], placed: list[Placed], found: _Set) -> None:
+    """Enter the joints of bodies that repeat another one, whose joints were entered last."""
+    assert found.initial is not None and found.rest is not None
+    columns, count, width = build.columns, len(bodies), len(found.owner)
+    dofadr, qposadr = len(columns["dof_bodyid"]), len(columns["qpos0"])
+    first = build.enter_all("joint", [name for body in bodies for name in body.names(placed)])
+    dofs = [range(dofadr + start, dofadr + start + width * count, width) for start in found.dofs]
+    step = len(found.initial)
+    places = [range(qposadr + start, qposadr + start + step * count, step) for start in found.positions]
+    columns["jnt_qposadr"] += chain.from_iterable(zip(*places, strict=True))
+    columns["jnt_dofadr"] += chain.from_iterable(zip(*dofs, strict=True))
+    columns["jnt_bodyid"] += [body.id for body in bodies for _ in placed]
+    columns["jnt_user"] += found.user * count
+    columns["dof_bodyid"] += [body.id for body in bodies for _ in found.owner]
+    columns["dof_jntid"] += [start + number
+                             for start in range(first, first + len(placed) * count, len(placed))
+                             for number in found.owner]  # fmt: skip
+    columns["qpos0"] += found.initial * count
+    columns["qpos_spring"] += found.rest * count
+    common = [(kind.type, kind.pos, kind.axis, start, DOFS[kind.type])
+             for kind, start in zip(found.kinds, found.dofs, strict=True)]  # fmt: skip
+    for number, body in enumerate(bodies):
+        joint, dof = first + number * len(placed), dofadr + number * width
+        body.joints = [
+            Joint(joint + k, word, pos, axis, dof + start, dofnum)
+            for k, (word, pos, axis, start, dofnum) in enumerate(common)
+        ]
 
 
 def _kind_of(build: Build, placed: Placed) -> _Kind:

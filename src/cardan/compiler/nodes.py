@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -9,7 +10,7 @@ from cardan.maths.pose import Quat, Vec3
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
-    from cardan.spec.repeated import Repeated
+    from cardan.spec.repeated import Pattern, Repeated
 
 Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
 
@@ -100,18 +101,24 @@ class Body:
     def sort_content(self, before: Body | None = None) -> list[Placed]:
         """Note what belongs to the body by kind; return its child bodies.
 
-        What belongs to a repeated one are the parts of its pattern's model, or of one of its own where more than names
-        differ. ``before``: another body, which may be like this one.
+        What belongs to repeated ones are the parts of their pattern's model. ``before``: another body, which may repeat
+        the same.
         """
         pattern = self.element.pattern
         if pattern is None:
             return self._sort(self.element, ())
-        if pattern.varied:
-            return self._sort(cast("Repeated", self.element).varied_model(), ())
         if before is None or before.element.pattern is not pattern:
             return self._sort(pattern.model, ())
         self.content, self.inertial = before.content, before.inertial
         return []
+
+    def parts(self, kind: str) -> list[Placed]:
+        """What belongs to the body of a kind of objects; of repeated ones parts of their own where these differ."""
+        found, pattern = self.content.get(kind, []), self.element.pattern
+        if pattern is None or not pattern.varied:
+            return found
+        own = cast("Repeated", self.element).varied_parts()
+        return [(own.get(part, part), frames) for part, frames in found]
 
     def names(self, placed: list[Placed]) -> list[str | None]:
         """Names of what belongs to the body."""
@@ -144,3 +151,17 @@ class Body:
             elif not self.fused:
                 self.inertial = placed
         return children
+
+
+def runs(bodies: Sequence[Body]) -> list[list[Body]]:
+    """The bodies in their order: those that follow one another and repeat one pattern together, others alone."""
+    found: list[list[Body]] = []
+    last: Pattern | None = None
+    for body in bodies:
+        pattern = body.element.pattern
+        if pattern is not None and pattern is last:
+            found[-1].append(body)
+        else:
+            found.append([body])
+        last = pattern
+    return found

@@ -23,13 +23,14 @@ class Pattern:
 
     Attributes:
         model: an element as they are, with its content; it stands beside them, but is no child of its parent. What is
-            inside has no content of its own.
+            inside has no content of its own; an ``inertial`` has no blanks.
         blanks: which attributes differ: number of a part (`OWN`: the element itself) and name of the attribute.
         names: where among the values of an element the names of parts stand, for parts whose names differ.
         varied: numbers of parts that differ in more than names.
+        moves_only: whether the element itself differs from others in name and place alone.
     """
 
-    __slots__ = ("_places", "blanks", "model", "names", "varied")
+    __slots__ = ("_places", "blanks", "model", "moves_only", "names", "varied")
 
     def __init__(self, model: Element, blanks: Sequence[tuple[int, str]]) -> None:
         self.model = model
@@ -37,6 +38,7 @@ class Pattern:
         self._places = {blank: place for place, blank in enumerate(self.blanks)}
         inside = [(self.part(number), place) for (number, name), place in self._places.items() if name == "name"]
         self.names = {part: place for part, place in inside if part is not model}
+        self.moves_only = {name for number, name in self.blanks if number == OWN} == {"name", "pos"}
         self.varied = {number for number, name in self.blanks if number != OWN and name != "name"}
 
     def place(self, part: int, name: str) -> int | None:
@@ -46,6 +48,14 @@ class Pattern:
     def part(self, number: int) -> Element:
         """A part of the model, or the model itself."""
         return self.model if number == OWN else self.model.children[number]
+
+    def differences(self, part: Element) -> dict[str, int]:
+        """In which attributes but the name a part differs, and where these stand among the values of an element."""
+        return {
+            name: place
+            for (number, name), place in self._places.items()
+            if name != "name" and self.part(number) is part
+        }
 
     def parts(self) -> list[tuple[int, Element]]:
         """The model and its content, with their numbers."""
@@ -89,21 +99,18 @@ class Repeated(Element):
             part = self if number == OWN else self.children[number]
             part.attributes[name] = value
 
-    def varied_model(self) -> Element:
-        """The model of the pattern, but with parts of its own where this element differs from it in more than names."""
+    def varied_parts(self) -> dict[Element, Element]:
+        """Parts of this element that differ from the model's in more than names, by those of the model."""
         pattern = self.pattern
         assert pattern is not None
-        model, varied = pattern.model, pattern.varied
-        own = Element(model.row, model.tree, model.parent, model.attributes, model.source, model.line)
-        own.children = [
-            Element(part.row, part.tree, model, dict(part.attributes), part.source, part.line)
-            if number in varied
-            else part
-            for number, part in enumerate(model.children)
-        ]
+        own: dict[Element, Element] = {}
         for (number, name), value in zip(pattern.blanks, self.values, strict=True):
-            if number in varied:
-                own.children[number].attributes[name] = value
+            if number in pattern.varied:
+                part = pattern.part(number)
+                if part not in own:
+                    attributes = dict(part.attributes)
+                    own[part] = Element(part.row, part.tree, pattern.model, attributes, part.source, part.line)
+                own[part].attributes[name] = value
         return own
 
     def given(self, name: str) -> Any:
