@@ -21,7 +21,7 @@ from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.joints import add_joints
 from cardan.compiler.names import fill_name_tables, put_names
-from cardan.compiler.nodes import runs
+from cardan.compiler.nodes import ELEMENT_OF
 from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
@@ -34,6 +34,7 @@ from cardan.errors import MjcfError, PluginError
 from cardan.jit.memory.struct import layout_of
 from cardan.model.mjmodel import SIZES, MjModel
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
+from cardan.spec.repeated import runs
 
 if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
@@ -109,7 +110,7 @@ def _build_bodies(build: Build) -> None:
     whole = inertias_of_whole(build) if build.fuses or build.discarded else None
     add_bodies(build)
     add_joints(build)
-    for run in runs(build.bodies):
+    for run in runs(build.bodies, ELEMENT_OF):
         body, others = run[0], run[1:]
         body.plugin = plugin_id(build, body.element, "passive")
         add_geoms(build, body, others)

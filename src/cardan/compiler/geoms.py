@@ -54,7 +54,7 @@ class Like(NamedTuple):
 def add_geoms(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
     """Enter the geoms of a body, and of others that repeat its pattern."""
     _add_geoms(build, body)
-    like, pattern, geoms = build.last_geom, body.element.pattern, body.content.get("geom", ())
+    like, pattern, geoms = build.last_geom, body.element.pattern, body.content.get("geom", [])
     if others and like is not None and len(body.geoms) == len(geoms) == 1 and pattern is not None:
         differ = pattern.differences(geoms[0][0])
         if differ.keys() <= {"density"}:
@@ -198,7 +198,7 @@ def _sameframe(pose: Pose, inertial: Pose) -> int:
 def add_sites(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
     """Enter the sites of a body, and of others that repeat its pattern."""
     _add_sites(build, body)
-    like, pattern, sites, columns = build.last_site, body.element.pattern, body.content.get("site", ()), build.columns
+    like, pattern, sites, columns = build.last_site, body.element.pattern, body.content.get("site", []), build.columns
     if others and like is not None and len(sites) == 1 and pattern is not None and not pattern.differences(sites[0][0]):
         first = build.enter_all("site", [name for other in others for name in other.names(other.content["site"])])
         build.rows["site"] += [like.row] * len(others)

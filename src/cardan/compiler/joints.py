@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.nodes import Joint, alike, runs, unnamed
+from cardan.compiler.nodes import ELEMENT_OF, Joint, alike, unnamed
 from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.maths.pose import Vec3, compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
+from cardan.spec.repeated import runs
 from cardan.spec.schema.body import JOINT_ROW
 from cardan.spec.schema.keywords import JOINT
 
@@ -78,9 +79,8 @@ def add_joints(build: Build) -> None:
     """
     kinds: list[_Kind] = []
     last: _Set | None = None
-    for run in runs(build.bodies):
+    for run in runs(build.bodies, ELEMENT_OF):
         pattern = run[0].element.pattern
-        repeats = pattern is not None and not pattern.varied
         for body in run:
             placed = body.parts("joint")
             if not placed:
@@ -91,7 +91,9 @@ def add_joints(build: Build) -> None:
             _enter(build, body, placed, last)
             _check_together(body)
             kinds += last.kinds
-            if repeats and last.initial is not None and last.rest is not None:
+            if last.initial is None or last.rest is None or pattern is None:
+                continue
+            if not any(pattern.differences(part) for part, _ in run[0].content["joint"]):
                 _repeat(build, run[1:], placed, last)
                 kinds += last.kinds * (len(run) - 1)
                 break

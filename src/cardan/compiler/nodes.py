@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cardan.maths.pose import Quat, Vec3
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
-    from cardan.spec.repeated import Pattern, Repeated
+    from cardan.spec.repeated import Repeated
 
 Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
 
@@ -153,15 +153,5 @@ class Body:
         return children
 
 
-def runs(bodies: Sequence[Body]) -> list[list[Body]]:
-    """The bodies in their order: those that follow one another and repeat one pattern together, others alone."""
-    found: list[list[Body]] = []
-    last: Pattern | None = None
-    for body in bodies:
-        pattern = body.element.pattern
-        if pattern is not None and pattern is last:
-            found[-1].append(body)
-        else:
-            found.append([body])
-        last = pattern
-    return found
+ELEMENT_OF = attrgetter("element")
+"""What tells the element of a body."""

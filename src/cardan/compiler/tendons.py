@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cardan.compiler.nodes import unnamed
 from cardan.enums import mjtGeom, mjtWrap
-from cardan.spec.repeated import TIE
+from cardan.spec.repeated import TIE, runs
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -43,23 +43,26 @@ def add_tendons(build: Build) -> None:
     starts: list[int] = []
     wraps: list[Part] = []
     sites = build.ids["site"]
-    for element in elements:
-        starts.append(len(wraps))
-        pattern = element.pattern
-        if pattern is not None and _is_tie(cast("Repeated", element), pattern):
-            kind = known.get(pattern)
-            if kind is None:
-                kind = known[pattern] = _kind_of(build, pattern.model, known)
-            _, first, second = cast("Repeated", element).values
-            wraps += ((_SITE, sites[first], 0.0), (_SITE, sites[second], 0.0))
-        else:
+    for run in runs(elements, lambda element: element):
+        pattern = run[0].pattern
+        if pattern is not None and _are_ties(run, pattern):
+            kind = _kind_of(build, pattern.model, known)
+            names, first, second = zip(*(cast("Repeated", element).values for element in run), strict=True)
+            starts += range(len(wraps), len(wraps) + 2 * len(run), 2)
+            wraps += [(_SITE, sites[name], 0.0) for pair in zip(first, second, strict=True) for name in pair]
+            build.enter_all("tendon", names)
+            build.columns["tendon_user"] += [build.checked_user("tendon", run[0], kind.user)] * len(run)
+            kinds += [kind] * len(run)
+            continue
+        for element in run:
             if element.row.tag == "spatial":
                 _check_path(element)
             kind = _kind_of(build, element, known)
+            build.enter("tendon", element.name)
+            build.user("tendon", element, kind.user)
+            kinds.append(kind)
+            starts.append(len(wraps))
             wraps += [_PARTS[part.row.tag](build, part) for part in element.children]
-        build.enter("tendon", element.name)
-        build.user("tendon", element, kind.user)
-        kinds.append(kind)
     columns = build.columns
     columns["tendon_adr"] = starts
     columns["tendon_num"] = [after - start for start, after in pairwise([*starts, len(wraps)])]
@@ -68,9 +71,11 @@ def add_tendons(build: Build) -> None:
         columns[field] = [wrap[number] for wrap in wraps]
 
 
-def _is_tie(element: Repeated, pattern: Pattern) -> bool:
-    """Whether a tendon is a repeated one between two different sites."""
-    return pattern.blanks == TIE and len(pattern.model.children) == 2 and element.values[1] != element.values[2]
+def _are_ties(run: list[Element], pattern: Pattern) -> bool:
+    """Whether repeated tendons run between two different sites each."""
+    if pattern.blanks != TIE or len(pattern.model.children) != 2:
+        return False
+    return all(first != second for _, first, second in (cast("Repeated", element).values for element in run))
 
 
 # what each part of a path is: type (mjtWrap), id of the object, parameter ------------------------------------------

@@ -54,46 +54,55 @@ def _joint_dofs(m: Any, path: range) -> list[int]:
 
 
 @once
-def _tendon_rows(m: Any, shared: bool = False) -> list[list[int]]:
-    """Dofs of each tendon. `shared`: also those that move both bodies of a segment, and so don't change its length."""
+def _tendon_rows(m: Any) -> tuple[list[list[int]], list[list[int]]]:
+    """Dofs of each tendon, and those together with dofs that move both bodies of a segment, which don't change it."""
     if not m.ntendon:
-        return []
-    rows, chains, bodies, types = [], _chains(m), _wrap_bodies(m), m.wrap_type.tolist()
+        return [], []
+    rows, stored, chains, bodies, types = [], [], _chains(m), _wrap_bodies(m), m.wrap_type.tolist()
     for path in _paths(m):
         if len(path) and types[path[0]] == JOINT:
-            rows.append(_joint_dofs(m, path))
-            continue
-        steps = [(a, b) for a, b in pairwise(bodies[path.start : path.stop]) if a != b and a >= 0 and b >= 0]
-        row = [chains(a) | chains(b) if shared else chains(a) ^ chains(b) for a, b in steps]
-        rows.append(sorted(row[0] if len(row) == 1 else set().union(*row)))
-    return rows
+            row = both = _joint_dofs(m, path)
+        else:
+            ends = pairwise(bodies[path.start : path.stop])
+            steps = [(chains(a), chains(b)) for a, b in ends if a != b and a >= 0 and b >= 0]
+            row = sorted(_union([a ^ b for a, b in steps]))
+            apart = all(a.isdisjoint(b) for a, b in steps)
+            both = row if apart else sorted(_union([a | b for a, b in steps]))
+        rows.append(row)
+        stored.append(both)
+    return rows, stored
+
+
+def _union(parts: list[frozenset[int]]) -> frozenset[int]:
+    """What is in one of the parts."""
+    return parts[0] if len(parts) == 1 else frozenset().union(*parts)
 
 
 def tendon_rowadr(m: Any) -> np.ndarray:
     """Start and end of each tendon's row of `tendon_colind` (ntendon + 1,)."""
-    return row_addresses(_tendon_rows(m))
+    return row_addresses(_tendon_rows(m)[0])
 
 
 def tendon_colind(m: Any) -> np.ndarray:
     """The dofs that can change the length of each tendon."""
-    return columns(_tendon_rows(m))
+    return columns(_tendon_rows(m)[0])
 
 
 def stored_rowadr(m: Any) -> np.ndarray:
     """Start and end of each tendon's row of `stored_colind` (ntendon + 1,)."""
-    return row_addresses(_tendon_rows(m, True))
+    return row_addresses(_tendon_rows(m)[1])
 
 
 def stored_colind(m: Any) -> np.ndarray:
     """The dofs for which compressed rows of `ten_J` may have an entry: also those that move a whole segment."""
-    return columns(_tendon_rows(m, True))
+    return columns(_tendon_rows(m)[1])
 
 
 def wrap_entry(m: Any) -> np.ndarray:
     """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
     entry = np.zeros(m.nwrap, np.int32)
     types = m.wrap_type.tolist()
-    for path in _paths(m):
+    for path in _paths(m) if JOINT in types else ():
         if len(path) and types[path[0]] == JOINT:
             row = _joint_dofs(m, path)
             for wrap in path:
@@ -115,7 +124,7 @@ def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
 
 @once
 def _moment_rows(m: Any) -> list[list[int]]:
-    tendons, chains, joints = _tendon_rows(m), _chains(m), _joint_rows(m)
+    tendons, chains, joints = _tendon_rows(m)[0], _chains(m), _joint_rows(m)
     rows = []
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
         if kind in ON_JOINT:

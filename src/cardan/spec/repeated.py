@@ -7,8 +7,8 @@ model once. Whoever asks for its attributes or children finds them, like those o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from cardan.spec.element import Element
 
@@ -137,3 +137,23 @@ def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[t
     """
     pattern = Pattern(model, blanks)
     return [Repeated(pattern, row) for row in rows]
+
+
+Item = TypeVar("Item")
+
+
+def runs(items: Iterable[Item], element_of: Callable[[Item], Element]) -> list[list[Item]]:
+    """Things that stand for elements, in their order: those that follow one another and repeat one pattern together.
+
+    Others are alone.
+    """
+    found: list[list[Item]] = []
+    last: Pattern | None = None
+    for item in items:
+        pattern = element_of(item).pattern
+        if pattern is not None and pattern is last:
+            found[-1].append(item)
+        else:
+            found.append([item])
+        last = pattern
+    return found
