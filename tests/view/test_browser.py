@@ -47,6 +47,11 @@ def test_address_needs_its_token(page: Any, viewer: Any) -> None:
     assert page.request.get(viewer.address).status == 200
 
 
+def test_tabs_stand_in_one_row(page: Any) -> None:
+    boxes = [tab.bounding_box() for tab in page.get_by_role("tab").all()]
+    assert len(boxes) == 6 and len({box["y"] for box in boxes}) == 1
+
+
 def test_pause_step_and_reset(page: Any, viewer: Any) -> None:
     d = viewer.session.data
     before = d.time

@@ -118,6 +118,22 @@ def test_a_source_notices_changes(tmp_path: Path) -> None:
     assert Source(loader=source.load).can_load
 
 
+def test_a_source_looks_at_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cardan.view.source.MOST_LOOKED_AT", 20)
+    path = tmp_path / "a.xml"
+    path.write_text(MODEL)
+    (tmp_path / "deep/deeper").mkdir(parents=True)
+    (tmp_path / "part.stl").touch()
+    source = Source(path)
+    for k in range(100):
+        (tmp_path / f"deep/deeper/{k}.obj").touch()
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden/part.stl").touch()
+    assert source.changed() and len(source._seen) < 22
+    (tmp_path / "part.stl").write_bytes(b"near the model")
+    assert source.changed()
+
+
 def test_uploads(tmp_path: Path) -> None:
     uploads = Uploads()
     assert uploads.add("a.xml", b"<mujoco/>") == [uploads.path / "a.xml"]

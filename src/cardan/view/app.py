@@ -20,6 +20,7 @@ from cardan.view.server import PORT, PageServer
 from cardan.view.session import Session
 from cardan.view.source import Source
 from cardan.view.uploads import Uploads
+from cardan.view.worker import Worker
 
 MOST_WORLDS = 64
 PATIENCE = 10.0
@@ -50,6 +51,7 @@ class Viewer:
         inputs: what users do with the controls.
         controls: those of the pages.
         uploads: files that pages sent.
+        loading: the thread that looks for changed files and loads models.
         waiting: models among them that could not be loaded yet.
         film: the video that is being taken, if any; `filming` is held while one begins or ends.
 
@@ -79,6 +81,7 @@ class Viewer:
         self.session = Session(model, data, worlds)
         self.source, self.key_callback = source or Source(), key_callback
         self.uploads = Uploads()
+        self.loading, self._one_loads = Worker("cardan files"), threading.RLock()
         self.waiting: list[Path] = []
         self.film: Film | None = None
         self.filming = threading.Lock()
@@ -114,9 +117,12 @@ class Viewer:
             What went wrong, or nothing.
         """
         try:
-            model, data = self.source.load()
+            with self._one_loads:
+                model, data = self.source.load()
         except (ValueError, OSError) as error:
             return str(error)
+        except Exception as error:  # of a loader of the user
+            return f"{type(error).__name__}: {error}"
         self.session.post(partial(self._show, model, data))
         return ""
 
@@ -126,15 +132,16 @@ class Viewer:
         Returns:
             What there is to say to the user.
         """
-        old, models, trouble = self.source, models or self.waiting, ""
-        for path in models:
-            self.source = Source(path)
-            error = self.reload()
-            if not error:
-                self.waiting = []
-                return f"{path.name} is shown"
-            trouble = trouble or error
-        self.source, self.waiting = old, models
+        with self._one_loads:
+            old, models, trouble = self.source, models or self.waiting, ""
+            for path in models:
+                self.source = Source(path)
+                error = self.reload()
+                if not error:
+                    self.waiting = []
+                    return f"{path.name} is shown"
+                trouble = trouble or error
+            self.source, self.waiting = old, models
         return trouble or "the files are kept; now send the model"
 
     def _show(self, model: MjModel, data: MjData, m: MjModel, d: MjData) -> None:
@@ -147,6 +154,7 @@ class Viewer:
             self.physics.join(PATIENCE)
         self.publisher.join(PATIENCE)
         self.inputs.close(PATIENCE)
+        self.loading.close(PATIENCE)
         self.controls.discard()
         if self.film is not None:
             self.film.drop()

@@ -13,11 +13,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from cardan.step.report import tell
 from cardan.view.session import Session
+from cardan.view.worker import Act, Worker
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -28,7 +27,6 @@ CROSSING = 10.0
 QUIET = 0.5
 """Time after a user's last change after which a control's value is sent again, if values may have crossed, s."""
 
-Act = Callable[[], None]
 Clock = Callable[[], float]
 
 
@@ -65,11 +63,9 @@ class Inputs:
         self._touched: dict[str, Touch] = {}  # those that are left alone
         self._again: dict[str, Touch] = {}  # those whose values are sent again when it is quiet
         self._shown: dict[str, float] = {}  # when a value was last sent to pages
-        self._queue: SimpleQueue[Act | None] = SimpleQueue()
         self._messages = server._websock_server  # viser has no public way to a message's own value
         self._messages.register_handler(GuiUpdateMessage, self._heard)
-        self._thread = threading.Thread(target=self._run, name="cardan controls", daemon=True)
-        self._thread.start()
+        self._worker = Worker("cardan controls")
 
     # what users do
 
@@ -79,7 +75,7 @@ class Inputs:
 
     def do(self, act: Act) -> None:
         """Do something that a user asked for, after all that was asked for before; returns at once."""
-        self._queue.put(act)
+        self._worker.do(act)
 
     def forget(self) -> None:
         """Forget all controls."""
@@ -115,18 +111,9 @@ class Inputs:
                     touch.pending -= 1
                     touch.due = self._session.posted
 
-    def _run(self) -> None:
-        while (act := self._queue.get()) is not None:
-            try:
-                act()
-            except Exception as error:
-                tell(f"The viewer had trouble: {type(error).__name__}: {error}")
-
     def close(self, timeout: float | None = None) -> None:
         """End the thread, after what was asked for."""
-        self._queue.put(None)
-        if threading.current_thread() is not self._thread:
-            self._thread.join(timeout)
+        self._worker.close(timeout)
 
     # what controls show
 

@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardan.constants import mjRNDSTRING, mjVISSTRING
-from cardan.view.inputs import Act, Inputs
+from cardan.view.inputs import Inputs
 from cardan.view.panels.rendering import RenderingPanel
 from cardan.view.panels.simulation import SimulationPanel
+from cardan.view.worker import Act
 
 if TYPE_CHECKING:
     from cardan.view.app import Viewer

@@ -37,8 +37,9 @@ SCRIPT = b"""<script>
   const taken = /^(Key[WASDQE]|Arrow(Up|Down|Left|Right))$/;
   document.addEventListener("keydown", event => { if (taken.test(event.code)) event.stopImmediatePropagation(); });
 </script>
+<style>[role="tab"] { padding-inline: 7px !important; }</style>
 """
-"""What is added to the head of viser's page."""
+"""What is added to the head of viser's page; six tabs fit into a row."""
 
 Answer = Callable[[Any, "Request"], "Response | None"]
 Talk = Callable[["ServerConnection"], Awaitable[None]]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 from cardan.model import MjData, MjModel
@@ -13,7 +16,8 @@ BINARY = ".mjb"
 MODELS = (".xml", ".urdf", BINARY)
 WATCHED = (*MODELS, ".stl", ".obj", ".msh", ".png", ".skn", ".ktx", ".bin", ".hf")
 """Endings of files that a model may consist of."""
-MOST_WATCHED = 2000
+MOST_LOOKED_AT = 5000
+"""Files and folders that are looked at; those near the model first: it may be in a folder with all that a user has."""
 
 Loader = Callable[[], tuple[MjModel, MjData]]
 
@@ -28,6 +32,15 @@ def load_model(path: Path) -> MjModel:
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
     return MjModel.from_binary_path(str(path)) if path.suffix.lower() == BINARY else MjModel.from_xml_path(str(path))
+
+
+def entries_of(folder: Path, most: int) -> list[os.DirEntry[str]]:
+    """What is in a folder and not hidden, so many at most; nothing if it can't be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(islice((entry for entry in entries if not entry.name.startswith(".")), most))
+    except OSError:
+        return []
 
 
 class Source:
@@ -86,10 +99,15 @@ class Source:
     def _beside(self) -> list[Path]:
         """Files in the model's folder and below that it may use."""
         found: list[Path] = []
-        if self.path is not None and self.path.suffix.lower() != BINARY:
-            for file in self.path.parent.rglob("*"):
-                if file.suffix.lower() in WATCHED:
-                    found.append(file)
-                if len(found) == MOST_WATCHED:
-                    break
+        if self.path is None or self.path.suffix.lower() == BINARY:
+            return found
+        folders, left = deque([self.path.parent]), MOST_LOOKED_AT
+        while folders and left > 0:
+            entries = entries_of(folders.popleft(), left)
+            left -= len(entries)
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry))
+                elif Path(entry).suffix.lower() in WATCHED:
+                    found.append(Path(entry))
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class FilePanel(Panel):
         self.auto: Any = None
         if self.viewer.physics is not None:
             if source.can_load:
-                self.button("Reload", self.reload)
+                self.button("Reload", partial(self.viewer.loading.do, self.reload))
             if source.path is not None:
                 self.auto = self.checkbox("Reload when the file changes", True, lambda on: None)
             self.gui.add_html(HTML)
@@ -44,13 +45,14 @@ class FilePanel(Panel):
 
         self.button("Close viewer", self.session.closed.set)
 
-    def say(self, text: str) -> None:
-        """Show what went wrong, or nothing."""
-        self.message.content, self.message.visible = f"⚠ `{text}`", bool(text)
-
     def reload(self) -> None:
-        """Load the model again."""
+        """Load the model again; shows why, if that fails."""
         self.say(self.viewer.reload())
+
+    def say(self, trouble: str) -> None:
+        """Show what went wrong, if anything did: else the panel is made anew for the new model."""
+        if trouble and self.session.generation == self._generation:
+            self.message.content, self.message.visible = f"⚠ `{trouble}`", True
 
     def _choice(self) -> None:
         """A choice among the models that were sent, if there are several."""
@@ -58,7 +60,8 @@ class FilePanel(Panel):
         models = {str(path.relative_to(uploads.path)): path for path in uploads.models}
         name = next((name for name, path in models.items() if path == shown), None)
         if len(models) > 1 and name is not None:
-            self.dropdown("Model", list(models), name, lambda name: self.choose(models[name]))
+            choose = self.viewer.loading.do
+            self.dropdown("Model", list(models), name, lambda name: choose(partial(self.choose, models[name])))
 
     def choose(self, path: Path) -> None:
         """Show another of the models that were sent; the old one stays if it can't be loaded."""
@@ -77,6 +80,10 @@ class FilePanel(Panel):
             return path.read_bytes()
 
     def refresh(self) -> None:
-        """Load the model again if its file was written."""
-        if self.auto is not None and self.auto.value and self.viewer.source.changed():
+        """Load the model again if its file was written; looked for beside the pictures, which must not wait."""
+        if self.auto is not None and self.auto.value and not self.viewer.loading.busy:
+            self.viewer.loading.do(self._look)
+
+    def _look(self) -> None:
+        if self.viewer.source.changed():
             self.reload()
