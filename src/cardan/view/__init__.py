@@ -7,7 +7,8 @@
   instances to viser's scene.
 - ``mouse``, ``camera``, ``keys``, ``inputs``: what a page does to them.
 - ``panels``: the controls, a file a topic.
-- ``app``: all of it together; ``worker``: threads for what must not hold it up; ``launching``: `launch` and `launch_from_path`; ``passive``: `launch_passive`.
+- ``app``: all of it together; ``worker``: threads for what must not hold it up;
+  ``launching``: `launch` and `launch_from_path`; ``passive``: `launch_passive`.
 
 Only ``server``, ``inputs``, ``nodes`` and ``panels`` need viser, the extra ``cardan[view]``.
 """
