@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.collision import hull_search
+from cardan.collision import hull_scan, hull_search
 from cardan.collision.support import load_geom
 from cardan.jit.mode import jit_enabled
+from cardan.model.fields_work import LARGEST_SCAN, SCAN_WIDTH
 
 SEARCHES = 150 if jit_enabled else 40
 RADII = (0.1, 0.07, 0.05)
@@ -83,6 +84,58 @@ def test_the_start_does_not_matter(kind, roughness):
         tied += sure and lead < hull_search.LEAD * m.geom_rbound[0]
     assert short > SEARCHES / 4
     assert tied > 0 or kind != "grid"
+
+
+@pytest.mark.parametrize(
+    ("kind", "roughness"), [("smooth", 0), ("random", 0), ("grid", 0), ("bulged", 0), ("bulged", ROUGHNESS)]
+)
+def test_scans_find_what_searches_find(kind, roughness):
+    m = mesh_model(kind, roughness)
+    d = cardan.MjData(m)
+    cardan.mj_kinematics(m, d)
+    load_geom(m.view, d.view, 0, 0)
+    width = -(-int(m.mesh_graph[0]) // SCAN_WIDTH) * SCAN_WIDTH
+    sure = 0
+    for direction in map(tuple, unit_vectors(np.random.default_rng(4)).tolist()):
+        cold, _ = hull_search.climb_hull(m.view, d.view, 0, direction, 0)
+        assert hull_scan.scan_hull(m.view, d.view, 0, direction) == cold
+        sure += hull_scan.candidate(m.view, d.view, 0, direction, width) >= 0
+    assert sure > SEARCHES / 4
+
+
+def test_scans_notice_scaled_meshes():
+    m = mesh_model("random")
+    m.mesh_vert[:] *= (2.0, 1.0, 0.5)
+    d = cardan.MjData(m)
+    cardan.mj_kinematics(m, d)
+    load_geom(m.view, d.view, 0, 0)
+    for direction in map(tuple, unit_vectors(np.random.default_rng(5))[:30].tolist()):
+        cold, _ = hull_search.climb_hull(m.view, d.view, 0, direction, 0)
+        assert hull_scan.scan_hull(m.view, d.view, 0, direction) == cold
+
+
+def test_large_hulls_are_not_scanned():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(LARGEST_SCAN + 1, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    meshes = "".join(
+        f'<mesh name="m{n}" vertex="{" ".join(map(str, points[:n].ravel()))}"/>' for n in (LARGEST_SCAN + 1, 40)
+    )
+    m = cardan.MjModel.from_xml_string(f"<mujoco><asset>{meshes}</asset></mujoco>")
+    assert m._memory.arrays["aux.hull_scan"].tolist() == [-1, 0]
+    small = m._memory.arrays["aux.hull_point"].reshape(3, -1)
+    assert small.shape[1] == 2 * SCAN_WIDTH
+    rows = m.mesh_vertadr[1] + m.mesh_graph[m.mesh_graphadr[1] + 42 : m.mesh_graphadr[1] + 82]
+    assert (small[:, :40] == m.mesh_vert[rows].T).all()
+
+
+def test_directions_that_are_no_numbers():
+    m = mesh_model("random")
+    d = cardan.MjData(m)
+    cardan.mj_kinematics(m, d)
+    load_geom(m.view, d.view, 0, 0)
+    nan = float("nan")
+    assert hull_scan.scan_hull(m.view, d.view, 0, (nan, nan, nan)) == 0
 
 
 def test_searches_of_a_pair_start_where_they_ended():

@@ -10,6 +10,7 @@ is much shorter; so it is tried first, and taken if the other one can only end a
 - none of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
 
 Good starts are where the search before ended, and where the same search for the same pair of geoms ended last time.
+Small hulls are not searched but looked through (`cardan.collision.hull_scan`), with the same result.
 
 Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (hill climbing).
 """
@@ -30,6 +31,7 @@ MOST_UNCERTAIN = 24
 """Number of uncertain vertices of a hull up to which looking at all of them is shorter than a search."""
 STRIDE = 31
 """Rows between the pairs of one geom and those of the next."""
+NO_VERTEX = -1
 LOWEST = -1e300
 
 
@@ -130,10 +132,11 @@ def is_peak(m: Model, d: Data, shape: int, direction: Any, k: int) -> bool:
 
 
 @kernel
-def may_get_stuck(m: Model, d: Data, shape: int, direction: Any) -> bool:
-    """Whether an uncertain vertex of a hull is a peak."""
+def may_get_stuck(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bool:
+    """Whether an uncertain vertex of a hull is a peak, but for `peak`."""
     for k in range(d.work.shape_uncertain[shape, 0], d.work.shape_uncertain[shape, 1]):
-        if is_peak(m, d, shape, direction, m.aux.uncertain[k]):
+        vertex = m.aux.uncertain[k]
+        if vertex != peak and is_peak(m, d, shape, direction, vertex):
             return True
     return False
 
@@ -184,7 +187,7 @@ def is_certain(m: Model, d: Data, shape: int, direction: Any, peak: int, lead: f
         return False
     if lead < d.work.shape_lead[shape] and not is_only_peak(m, d, shape, direction, peak):
         return False
-    return not may_get_stuck(m, d, shape, direction)
+    return not may_get_stuck(m, d, shape, direction, NO_VERTEX)
 
 
 @kernel

@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.collision.hull_scan import prepare_scan, scan_hull
 from cardan.collision.hull_search import mesh_vertex, prepare_hull, scan_vertices, search_hull
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
@@ -55,6 +56,7 @@ def load_geom(m: Model, d: Data, shape: int, geom: int) -> None:
         d.work.shape_type[shape] = MESH
         load_mesh(m, d, shape, m.geom_dataid[geom])
         prepare_hull(m, d, shape, m.geom_dataid[geom], m.geom_rbound[geom])
+        prepare_scan(m, d, shape, m.geom_dataid[geom], m.geom_rbound[geom])
 
 
 @kernel
@@ -73,6 +75,8 @@ def support_mesh(m: Model, d: Data, shape: int, direction: Any) -> Any:
     """Support point of a mesh: a vertex of its hull."""
     if d.work.shape_graphadr[shape] < 0:
         vertex = scan_vertices(m, d, shape, direction)
+    elif d.work.shape_scan[shape] >= 0:
+        vertex = scan_hull(m, d, shape, direction)
     else:
         vertex = search_hull(m, d, shape, direction)
     d.work.shape_vertex[shape] = vertex

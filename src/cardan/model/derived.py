@@ -47,6 +47,8 @@ DERIVATIONS: dict[str, Callable[[MjModel], np.ndarray]] = {
     "aux.uncertain_adr": hulls.uncertain_adr,
     "aux.uncertain": hulls.uncertain,
     "aux.hull_neighbour": hulls.hull_neighbour,
+    "aux.hull_scan": hulls.hull_scan,
+    "aux.hull_point": hulls.hull_point,
 }
 
 
@@ -67,6 +69,8 @@ ABOUT: dict[str, tuple[str, ...]] = {
     "aux.uncertain_adr": ("nmesh",),
     "aux.uncertain": ("nmesh",),
     "aux.hull_neighbour": ("nmeshgraph",),
+    "aux.hull_scan": ("nmesh",),
+    "aux.hull_point": ("nmesh",),
 }
 """Sizes that count what a table is about; where they are 0, it depends on nothing else."""
 

@@ -16,6 +16,10 @@ RECALLED = 16
 """Number of searches for a pair of geoms and a shape whose ends are kept (`cardan.collision.hull_search`)."""
 MOST_TIED = 8
 """Number of vertices of a hull about as far as the farthest one up to which all are looked at, same module."""
+LARGEST_SCAN = 256
+"""Number of vertices of a hull up to which looking at all is faster than a search (`cardan.collision.hull_scan`)."""
+SCAN_WIDTH = 32
+"""Number of vertices that such a scan takes at once at most; a power of 2."""
 AXIS_SLOTS = 4
 """Number of separating axes that are kept for each geom of a model (`cardan.collision.separation`)."""
 
@@ -72,6 +76,8 @@ DERIVED: tuple[Field, ...] = (
         ("any", 2),
         "for each neighbour that mesh_graph names: its row of mesh_vert (else -1), and where its own neighbours start",
     ),
+    Field("aux.hull_scan", "i4", ("any",), "for each mesh: where its hull starts in aux.hull_point, or -1"),
+    Field("aux.hull_point", "f4", ("any",), "vertices of small hulls, one after the other: all x, all y, all z"),
 )
 
 WORK: tuple[Field, ...] = (
@@ -426,4 +432,7 @@ WORK: tuple[Field, ...] = (
     Field("work.plugin_kept", "f8", ("any",), "derivatives: states of plugins and what they remember, before a step"),
     Field("work.plugin_is_kept", "i8", (), "derivatives: whether plugin_kept belongs to the step"),
     Field("work.solved_force", "f8", ("nefc",), "derivatives: efc_force of the main solver, before the no-slip solver"),
+    Field("work.shape_scan", "i8", (2,), "collision: where hulls start in aux.hull_point (meshes), or -1"),
+    Field("work.shape_scale", "f8", (2,), "collision: one over the radius of the bounding sphere (meshes)"),
+    Field("work.hull_reach", "i4", (LARGEST_SCAN,), "collision: how far each vertex of a hull lies in a direction"),
 )

@@ -14,6 +14,7 @@ import numpy as np
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
 from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3, sub3
+from cardan.model.fields_work import LARGEST_SCAN, SCAN_WIDTH
 from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
@@ -74,16 +75,42 @@ def uncertain(m: MjModel) -> np.ndarray:
     return np.concatenate([np.zeros(0, np.int32), *_uncertain(m)]).astype(np.int32)
 
 
+def hull_scan(m: MjModel) -> np.ndarray:
+    """For each mesh, where the vertices of its hull start in `hull_point`; -1 if there is no hull, or a large one."""
+    size = np.array([points.size for points in _small_hulls(m)], np.int32)
+    return np.where(size > 0, np.cumsum(size) - size, -1).astype(np.int32)
+
+
+def hull_point(m: MjModel) -> np.ndarray:
+    """Vertices of small hulls, one hull after the other: all x, then all y, then all z."""
+    return np.concatenate([np.zeros(0, np.float32), *map(np.ravel, _small_hulls(m))])
+
+
+def _small_hulls(m: MjModel) -> list[np.ndarray]:
+    """For each mesh, its hull's vertices, one a column; none if there are more than `LARGEST_SCAN`.
+
+    They are made up to a multiple of `SCAN_WIDTH` by the middle of all, which is never the farthest.
+    """
+    found = []
+    for mesh in range(m.nmesh):
+        points = m.mesh_vert[_hull_rows(m, mesh)].T
+        width = points.shape[1] if points.shape[1] <= LARGEST_SCAN else 0
+        middle = points.mean(axis=1, keepdims=True) if width else points
+        found.append(np.hstack([points[:, :width], *[middle] * (-width % SCAN_WIDTH)]))
+    return found
+
+
+def _hull_rows(m: MjModel, mesh: int) -> np.ndarray:
+    """Rows of ``mesh_vert`` of the vertices of a mesh's hull, in their order there."""
+    graph = int(m.mesh_graphadr[mesh])
+    nvert = int(m.mesh_graph[graph]) if graph >= 0 else 0
+    return m.mesh_vertadr[mesh] + m.mesh_graph[graph + 2 + nvert : graph + 2 + 2 * nvert]
+
+
 def _uncertain(m: MjModel) -> list[np.ndarray]:
     """Numbers of the uncertain vertices of each mesh's hull."""
     certain = m._memory.arrays["aux.vertex_certain"]
-    found = []
-    for mesh in range(m.nmesh):
-        graph = int(m.mesh_graphadr[mesh])
-        nvert = int(m.mesh_graph[graph]) if graph >= 0 else 0
-        vertices = m.mesh_vertadr[mesh] + m.mesh_graph[graph + 2 + nvert : graph + 2 + 2 * nvert]
-        found.append(np.flatnonzero(certain[vertices[:nvert]] == 0))
-    return found
+    return [np.flatnonzero(certain[_hull_rows(m, mesh)] == 0) for mesh in range(m.nmesh)]
 
 
 def hull_neighbour(m: MjModel) -> np.ndarray:
