@@ -6,11 +6,15 @@ import os
 
 import numpy as np
 import pytest
+from derive.differences import Outcome, moved, richardson
 from derive.test_constrained import check, in_contact, solve_to_the_end, some
 
 import cardan
 from cardan.derive.contact import contact_codes
+from cardan.derive.linearisation import linearisation
 from cardan.derive.soft_contact import (
+    CONVEX_APART,
+    ELEMENTS_APART,
     OF_ELEMENTS,
     OF_SEGMENTS,
     ON_CONVEX,
@@ -31,6 +35,7 @@ HILLS = " ".join(str(i * 7 % 5 / 5) for i in range(25))
 FLOOR = '<geom type="plane" size="2 2 .1"/>'
 BALL = '<body pos=".03 .01 .11"><freejoint/><geom size=".08" mass=".2"/></body>'
 BOX = '<body pos=".03 .01 .09"><freejoint/><geom type="box" size=".1 .08 .06" mass=".2"/></body>'
+EGG = '<body pos=".03 .01 .05"><freejoint/><geom type="ellipsoid" size=".06 .08 .05" mass=".2"/></body>'
 
 
 def flex(count: str, pos: str = "0 0 .018", name: str = "one", **options: str) -> str:
@@ -144,9 +149,83 @@ def test_integrators(integrator: mjtIntegrator) -> None:
     check(in_contact(m, 20), some(m, 12))
 
 
-def test_a_distance_to_flexes_is_refused() -> None:
+REACH = 0.3
+
+
+def accelerations_agree(d: cardan.MjData, kind: int, columns: int = 14) -> None:
+    """Accelerations with contacts at a distance have the derivatives of their own values."""
+    m = d.model
+    found = cardan.derivatives(m, d, "qacc", ("qpos", "qvel"), "forward", "smooth", REACH)
+    exact = np.hstack([found["qacc", "qpos"], found["qacc", "qvel"]])
+    with linearisation(m, "forward", REACH) as course:
+
+        def outcome(direction: int, step: float) -> Outcome:
+            course.start(moved(d, direction, step))
+            own = course.d
+            return Outcome(own.qacc.copy(), own.contact.vert.tobytes() + own.contact.elem.tobytes())
+
+        outcome(0, 0.0)
+        assert contact_codes(m, course.d) == (kind,)
+        assert course.d.efc_force[course.d.ne :].any()
+        smooth = 0
+        for k in np.unique(np.linspace(0, 2 * m.nv - 1, columns).astype(int)).tolist():
+            expected, is_smooth = richardson(lambda step, k=k: outcome(k, step), 1e-5)
+            smooth += is_smooth
+            if is_smooth:
+                np.testing.assert_allclose(exact[:, k], expected, rtol=0.0, atol=1e-6 * np.abs(exact).max())
+    assert smooth > 0.7 * columns
+
+
+def hanging(*parts: str, seed: int = 3) -> cardan.MjData:
+    """A state of a model in which nothing touches, not quite in line."""
+    d = cardan.MjData(model(*parts))
+    rng = np.random.default_rng(seed)
+    d.qpos += 0.004 * rng.normal(size=d.model.nq)
+    d.qvel[:] = 0.2 * rng.normal(size=d.model.nv)
+    cardan.mj_forward(d.model, d)
+    assert d.ncon == 0
+    return d
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        (ON_PLANE, (FLOOR, flex("5 1 1", pos="0 0 .2"))),
+        (ON_SEGMENT, (flex("5 1 1", pos="0 0 .3"), BALL)),
+    ],
+    ids=["plane", "ball"],
+)
+def test_contacts_at_a_distance(kind: int, parts: tuple[str, ...]) -> None:
+    accelerations_agree(hanging(*parts), kind)
+
+
+@FULL
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        (ON_TRIANGLE, (flex("3 3 1", pos="0 0 .3"), BALL)),
+        (CONVEX_APART, (flex("3 3 1", pos="0 0 .3"), BOX)),
+        (OF_SEGMENTS, (flex("5 1 1"), flex("4 1 1", pos=".01 .02 .2", name="two", quat="1 0 0 1"))),
+        (CONVEX_APART, (flex("2 2 2", pos="0 0 .3"), BOX)),
+        (ELEMENTS_APART, (flex("3 3 1"), flex("3 3 1", pos=".01 .02 .2", name="two", quat=".9 .3 .1 0"))),
+        (CONVEX_APART, (flex("2 2 2", pos="0 0 .3", quat=".9 .3 .2 .1"), EGG)),
+    ],
+    ids=["triangles, ball", "triangles, box", "segments", "tetrahedra, box", "triangles", "tetrahedra, egg"],
+)
+def test_each_kind_at_a_distance(kind: int, parts: tuple[str, ...]) -> None:
+    accelerations_agree(hanging(*parts), kind)
+
+
+def test_a_flex_before_touch_and_in_touch() -> None:
+    """Before touch the floor is felt; a flex that touches has the exact derivatives."""
     m = model(FLOOR, flex("5 1 1"))
-    with pytest.raises(NotImplementedError, match=r'contacts="smooth".*flexes'):
-        cardan.mjd_transition(
-            m, cardan.MjData(m), np.zeros((2 * m.nv, 2 * m.nv)), None, None, None, contacts="smooth", reach=0.1
-        )
+    d = cardan.MjData(m)
+    far, near = ([np.zeros((2 * m.nv, 2 * m.nv)) for _ in range(2)] for _ in range(2))
+    for height, (exact, smooth) in ((0.1, far), (0.0, near)):
+        d.qpos[2::3] = height
+        cardan.mjd_transition(m, d, exact, None, None, None)
+        cardan.mjd_transition(m, d, smooth, None, None, None, contacts="smooth", reach=REACH)
+    by_height = slice(m.nv + 2, 2 * m.nv, 3), slice(2, m.nv, 3)
+    assert np.abs(far[0][by_height]).max() < np.abs(far[1][by_height]).max()
+    assert (far[1][by_height].sum(axis=1) < -1e-3).any()  # the nearer, the more upwards
+    np.testing.assert_array_equal(*near)

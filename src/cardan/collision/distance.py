@@ -41,6 +41,37 @@ def is_curved(m: Model, geom: int) -> bool:
 
 
 @kernel
+def are_apart(d: Data, found: int) -> bool:
+    """Whether the cores of the pair, whose search has ended with `found`, are apart from each other."""
+    return found == SEPARATED and norm3(sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))) > MINVAL
+
+
+@kernel
+def set_gap(d: Data) -> None:
+    """Write ``d.work.overlap_depth``, minus the distance, and ``overlap_normal`` of cores that are apart."""
+    between = sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))
+    length = norm3(between)
+    d.work.overlap_depth = -length
+    set3(d.work.overlap_normal, 0, scale3(between, 1.0 / length))
+
+
+@kernel
+def smooth_gap(m: Model, d: Data) -> None:
+    """Improve the gap of cores of which one is curved."""
+    polish(m, d, get3(d.work.overlap_normal, 0))
+    settle(m, d)
+
+
+@kernel
+def leave_cores(d: Data, radius1: float, radius2: float) -> float:
+    """Move the closest points from the cores to their surfaces; returns the signed distance of these."""
+    normal = get3(d.work.overlap_normal, 0)
+    set3(d.work.witness, 0, add_scaled3(get3(d.work.witness, 0), normal, radius1))
+    set3(d.work.witness, 1, add_scaled3(get3(d.work.witness, 1), normal, -radius2))
+    return -d.work.overlap_depth - radius1 - radius2
+
+
+@kernel
 def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of two convex geoms; more than `limit` if they are farther apart.
 
@@ -53,24 +84,26 @@ def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> 
     found, n = find_closest(m, d, limit + radius1 + radius2)
     if found == FAR:
         return 2.0 * abs(limit) + 1.0
-    between = sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))
-    length = norm3(between)
-    if found == SEPARATED and length > MINVAL:
-        d.work.overlap_depth = -length
-        set3(d.work.overlap_normal, 0, scale3(between, 1.0 / length))
-        if is_curved(m, geom1) or is_curved(m, geom2):
-            polish(m, d, get3(d.work.overlap_normal, 0))
-            settle(m, d)
+    curved = is_curved(m, geom1) or is_curved(m, geom2)
+    if are_apart(d, found):
+        set_gap(d)
+        if curved:
+            smooth_gap(m, d)
     else:
         find_deepest(m, d, n)
-        if is_curved(m, geom1) or is_curved(m, geom2):
+        if curved:
             settle(m, d)
+    return leave_cores(d, radius1, radius2)
 
-    # from the cores to their surfaces
-    normal = get3(d.work.overlap_normal, 0)
-    set3(d.work.witness, 0, add_scaled3(get3(d.work.witness, 0), normal, radius1))
-    set3(d.work.witness, 1, add_scaled3(get3(d.work.witness, 1), normal, -radius2))
-    return -d.work.overlap_depth - radius1 - radius2
+
+@kernel
+def put_closest(d: Data, dist: float) -> int:
+    """Write the one contact of two shapes at their closest or deepest points, if it is within the margin."""
+    if dist > d.work.near_margin:
+        return 0
+    middle = scale3(add3(get3(d.work.witness, 0), get3(d.work.witness, 1)), 0.5)
+    put_contact(d, 0, dist, middle, get3(d.work.overlap_normal, 0))
+    return 1
 
 
 @kernel
@@ -129,9 +162,4 @@ def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> fl
 @collider
 def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Two convex geoms: one contact at their closest or deepest points (``nativeccd``)."""
-    dist = convex_distance(m, d, geom1, geom2, d.work.near_margin)
-    if dist > d.work.near_margin:
-        return 0
-    middle = scale3(add3(get3(d.work.witness, 0), get3(d.work.witness, 1)), 0.5)
-    put_contact(d, 0, dist, middle, get3(d.work.overlap_normal, 0))
-    return 1
+    return put_closest(d, convex_distance(m, d, geom1, geom2, d.work.near_margin))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cardan.collision.detection import collision
+from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import clear_constraint, constraint_stages, record_use
 from cardan.constraint.project import projection_stages
@@ -25,6 +26,7 @@ from cardan.derive.integration import (
 )
 from cardan.derive.noslip import dual_bias, keep_forces, recall_forces
 from cardan.derive.program import Plain
+from cardan.derive.soft_distant import soft_collision_with_distance
 from cardan.derive.solver import clear_imbalance, factor_solution, solution_imbalance, solve_imbalance
 from cardan.derive.stages import compare_contacts
 from cardan.enums import mjtIntegrator
@@ -32,12 +34,15 @@ from cardan.soft.detection import soft_collision
 from cardan.solver.choice import solver_stages
 from cardan.solver.noslip import solve_noslip
 from cardan.step.euler import euler, implicitfast
+from cardan.step.run import StepProgram
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 Stage = Callable[..., Any]
 
+DETECTIONS: dict[Any, Stage] = {collision: collision_with_distance, soft_collision: soft_collision_with_distance}
+"""The stages of collision detection, and those with contacts at a distance."""
 CLEAR = Plain(clear_constraint, partners=("d.efc_J",))
 SOLUTION: tuple[Stage | Plain, ...] = (solution_imbalance, Plain(clear_imbalance), solve_imbalance, inv_constraint)
 """The tangents of qacc, and then those of the constraint forces."""
@@ -56,7 +61,7 @@ def constraint_tangents(
             integrator RK4, which makes several forward passes.
     """
     several = values or m.opt.integrator == mjtIntegrator.mjINT_RK4
-    if stage in (collision, collision_with_distance, soft_collision):
+    if stage in DETECTIONS or stage in DETECTIONS.values():
         found = [*([Plain(stage)] if several else []), *([Plain(compare_contacts)] if values else [])]
         return [*found, Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:
@@ -86,3 +91,19 @@ def integrator_tangents(stage: Stage, values: bool = False) -> Sequence[Stage | 
     if imbalance is None:
         return None
     return (*([Plain(factor_step)] if values else []), imbalance, Plain(clear_step_imbalance), take_step)
+
+
+def with_distance(stages: Sequence[Any]) -> list[Callable[..., Any] | int]:
+    """The stages of a pipeline with contacts at a distance among the others."""
+    found: list[Any] = []
+    for item in stages:
+        found.append(DETECTIONS.get(item, item))
+        if item in (make_contact, make_soft_contact):
+            found.append(soften_distant)
+    return found
+
+
+def program_with_distance(program: StepProgram) -> StepProgram:
+    """A program with contacts at a distance."""
+    stages = with_distance(program.stages)
+    return StepProgram(stages, program.needs_objects, program.forward, program.code, program.reset)

@@ -256,6 +256,11 @@ def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
     return [*found, pointwise_contacts(others)] if others else found
 
 
-def all_codes(m: MjModel) -> tuple[int, ...]:
-    """Numbers of all pairs of types whose collision functions a model has ready, and of its flexes' contacts."""
-    return (*np.flatnonzero(m._memory.arrays["aux.collider"] > 0).tolist(), *sorted(soft_codes(m)))
+def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
+    """Numbers of all pairs of types whose collision functions a model has ready, and of its flexes' contacts.
+
+    Args:
+        m: model.
+        distant: whether contacts at a distance are among them.
+    """
+    return (*np.flatnonzero(m._memory.arrays["aux.collider"] > 0).tolist(), *sorted(soft_codes(m, distant)))

@@ -24,17 +24,14 @@ from cardan.collision.detection import NO_CONTACT, collision, complete_contact, 
 from cardan.collision.filters import bits_match
 from cardan.collision.midphase import spheres_apart
 from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
-from cardan.constraint.contact import contact_kind, make_contact, row_count
+from cardan.constraint.contact import contact_kind, row_count
 from cardan.constraint.impedance import MIN_IMPEDANCE
 from cardan.constraint.rows import set_regularizer
 from cardan.jit import CALLBACK_FAILED, OK, call_collider, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
-from cardan.step.run import StepProgram
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from cardan.model.mjmodel import MjModel
 
 NEAR = 0.1
@@ -234,19 +231,3 @@ def reach_of(name: str, m: MjModel, contacts: str, reach: float | None) -> float
     if not 0.0 < found < float("inf"):
         raise ValueError(f"{name}: reach must be a positive distance in m, got {found}")
     return found
-
-
-def with_distance(stages: Sequence[Any]) -> list[Callable[..., Any] | int]:
-    """The stages of a pipeline with contacts at a distance among the others."""
-    found: list[Any] = []
-    for item in stages:
-        found.append(collision_with_distance if item is collision else item)
-        if item is make_contact:
-            found.append(soften_distant)
-    return found
-
-
-def program_with_distance(program: StepProgram) -> StepProgram:
-    """A program with contacts at a distance."""
-    stages = with_distance(program.stages)
-    return StepProgram(stages, program.needs_objects, program.forward, program.code, program.reset)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.derive.constrained import integrator_tangents
+from cardan.derive.constrained import integrator_tangents, program_with_distance, with_distance
 from cardan.derive.contact import all_codes, contact_codes
-from cardan.derive.distant import program_with_distance, with_distance
 from cardan.derive.integration import factor_step
 from cardan.derive.lending import BUILDING, lent
 from cardan.derive.noslip import with_factor
@@ -25,7 +24,7 @@ from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.soft_contact import side_keys
 from cardan.derive.stages import actuation_is_made, compare_rows, keep_next_position
-from cardan.derive.support import check_derivable, differentiable
+from cardan.derive.support import check_compiler, differentiable
 from cardan.derive.tangent_space import TangentSpace
 from cardan.dynamics.acceleration import fwd_acceleration
 from cardan.dynamics.actuation import fwd_actuation
@@ -103,7 +102,7 @@ class Linearisation:
     """
 
     def __init__(self, m: MjModel, course: str, distant: bool = False) -> None:
-        check_derivable(m, distant)
+        check_compiler()
         self.m, self.d = m, MjData(m)
         self.space = TangentSpace(m)
         self.next_qpos = np.zeros(m.nq)
@@ -118,6 +117,7 @@ class Linearisation:
         self._stages, self._after = pipeline.resolve(m, kind.values), pipeline.resolve(m, kind.after)
         self.several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
         self.values = pipeline.cached_program(m, ("values", course), self._value_items(kind))
+        self._distant = distant
         if distant:
             self.values, self._stages = program_with_distance(self.values), with_distance(self._stages)
         self.codes: tuple[int, ...] = ()
@@ -199,7 +199,7 @@ class Linearisation:
             memory.attach("work.kept_geom", np.zeros((memory.sizes["ncon"], 2), np.int32))
             memory.attach("work.kept_row", np.zeros((memory.sizes["nefc"], 2), np.int32))
         # contacts of other types may come up within a step of several passes
-        codes = all_codes(self.m) if self.several else contact_codes(self.m, own)
+        codes = all_codes(self.m, self._distant) if self.several else contact_codes(self.m, own)
         if not set(codes) <= set(self.codes):
             self.codes = tuple(sorted({*self.codes, *codes}))
         memory.attach("work.kept_code", np.array(self.codes, np.int64))

@@ -16,6 +16,8 @@ import numpy as np
 from cardan.collision.capsule import axis_z
 from cardan.collision.parameters import flex_side, pair_margin, set_parameters
 from cardan.collision.support import load_geom
+from cardan.derive.distant import is_distant
+from cardan.derive.soft_distant import convex_apart, distant_pair_margin, elements_apart
 from cardan.enums import mjtFlexSelf, mjtGeom
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.vector import get3
@@ -40,6 +42,9 @@ FIRST = NTYPES * NTYPES
 ON_PLANE, ON_FIELD, ON_SEGMENT, ON_TRIANGLE, ON_CONVEX, ON_FACE, ON_VERTEX, OF_SEGMENTS, OF_ELEMENTS = range(
     FIRST, FIRST + 9
 )
+CONVEX_APART, ELEMENTS_APART = FIRST + 9, FIRST + 10
+APART = {ON_CONVEX: CONVEX_APART, OF_ELEMENTS: ELEMENTS_APART}
+"""Kinds of contacts whose near phase is another one at a distance, and the kinds that these are then."""
 
 
 @kernel
@@ -55,16 +60,26 @@ def kind_with_geom(kind: int, dim: int) -> int:
 
 
 @kernel
-def soft_code(m: Model, d: Data, con: int) -> int:
-    """Number of the kind of a contact with a flex."""
+def kind_of_contact(m: Model, d: Data, con: int, reach: float) -> int:
+    """Number of the kind of a contact with a flex; those that aren't made take part up to a distance `reach`."""
     geom, flex1, flex2 = d.contact.geom[con, 0], d.contact.flex[con, 0], d.contact.flex[con, 1]
+    apart = reach > 0.0 and is_distant(d, con)
     if geom >= 0:
-        return kind_with_geom(m.geom_type[geom], m.flex_dim[flex2])
+        kind = kind_with_geom(m.geom_type[geom], m.flex_dim[flex2])
+        return CONVEX_APART if apart and kind == ON_CONVEX else kind
     if d.contact.elem[con, 0] >= 0 and d.contact.vert[con, 1] >= 0:
         return ON_FACE
     if d.contact.vert[con, 0] >= 0:
         return ON_VERTEX
-    return OF_SEGMENTS if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1 else OF_ELEMENTS
+    if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
+        return OF_SEGMENTS
+    return ELEMENTS_APART if apart else OF_ELEMENTS
+
+
+@kernel
+def soft_code(m: Model, d: Data, con: int) -> int:
+    """Number of the kind of a contact with a flex."""
+    return kind_of_contact(m, d, con, d.work.reach)
 
 
 @kernel
@@ -145,6 +160,18 @@ def near_element(m: Model, d: Data, con: int, flex: int) -> int:
     return element_element(m, d, d.contact.flex[con, 0], d.contact.elem[con, 0], flex, d.contact.elem[con, 1])
 
 
+@kernel
+def near_convex_apart(m: Model, d: Data, con: int, flex: int) -> int:
+    """A convex geom and an element at a distance."""
+    return convex_apart(m, d, int(d.contact.geom[con, 0]), flex, d.contact.elem[con, 1])
+
+
+@kernel
+def near_elements_apart(m: Model, d: Data, con: int, flex: int) -> int:
+    """Two elements at a distance."""
+    return elements_apart(m, d, d.contact.flex[con, 0], d.contact.elem[con, 0], flex, d.contact.elem[con, 1])
+
+
 NEAR: dict[int, Near] = {
     ON_PLANE: near_plane,
     ON_FIELD: near_field,
@@ -155,6 +182,8 @@ NEAR: dict[int, Near] = {
     ON_VERTEX: near_element,
     OF_SEGMENTS: near_element,
     OF_ELEMENTS: near_element,
+    CONVEX_APART: near_convex_apart,
+    ELEMENTS_APART: near_elements_apart,
 }
 
 
@@ -199,10 +228,16 @@ def soft_contacts_again(code: int) -> Stage:
                 if side1 < 0:
                     side1 = flex_side(int(d.contact.flex[con, 0]))
                 side2 = flex_side(flex2)
-                d.work.near_margin = 0.0 if side1 == side2 else pair_margin(m, side1, side2)
+                distant = is_distant(d, con)
+                if distant:
+                    d.work.near_margin = distant_pair_margin(d, con)
+                else:
+                    d.work.near_margin = 0.0 if side1 == side2 else pair_margin(m, side1, side2)
                 found = near(m, d, con, flex2)
                 for k in range(min(found, end - con)):
                     take_result(m, d, con + k, k, side1, side2)
+                    if distant:
+                        d.contact.exclude[con + k] = 0
             con = end
         return OK
 
@@ -212,12 +247,18 @@ def soft_contacts_again(code: int) -> Stage:
 
 def soft_codes_at(m: MjModel, d: MjData, contacts: list[int]) -> set[int]:
     """Numbers of the kinds of some contacts with flexes."""
-    kind_of: Callable[..., int] = soft_code
-    return {int(kind_of(m, d, con)) for con in contacts}
+    kind_of: Callable[..., int] = kind_of_contact
+    reach = d._memory.scalars["work.reach"].item()
+    return {int(kind_of(m, d, con, reach)) for con in contacts}
 
 
-def soft_codes(m: MjModel) -> set[int]:
-    """Numbers of all kinds of contacts that the flexes of a model may have."""
+def soft_codes(m: MjModel, distant: bool) -> set[int]:
+    """Numbers of all kinds of contacts that the flexes of a model may have.
+
+    Args:
+        m: model.
+        distant: whether contacts at a distance are among them.
+    """
     dims = {int(dim) for dim in m.flex_dim}
     found = {int(kind_with_geom(int(kind), dim)) for kind in set(m.geom_type.tolist()) for dim in dims}
     if m.flex_internal.any():
@@ -225,4 +266,6 @@ def soft_codes(m: MjModel) -> set[int]:
     if m.nflex > 1 or (m.flex_selfcollide != mjtFlexSelf.mjFLEXSELF_NONE).any():
         found |= {OF_SEGMENTS if dim == 1 else OF_ELEMENTS for dim in dims}
         found |= {OF_ELEMENTS} if len(dims) > 1 else set()
+    if distant:
+        found |= {apart for kind, apart in APART.items() if kind in found}
     return found

@@ -24,25 +24,16 @@ COUNTERS = ("cardan.step.report.", "cardan.step.timers.")
 """Those of them on which nothing depends."""
 
 
-def check_derivable(m: MjModel, distant: bool = False) -> None:
-    """Refuse what has no derivatives yet.
-
-    Args:
-        m: model.
-        distant: whether contacts at a distance are to take part.
+def check_compiler() -> None:
+    """Refuse to differentiate without native code.
 
     Raises:
-        RuntimeError: native code is switched off.
-        NotImplementedError: the model has such a feature; the message names it.
+        RuntimeError: it is switched off.
     """
     if not jit_enabled:
         raise RuntimeError(
             "derivatives need native code, which CARDAN_JIT=0 (or NUMBA_DISABLE_JIT=1) switches off; mjd_transitionFD "
             "and mjd_inverseFD work without it"
-        )
-    if distant and m.nflex:
-        raise NotImplementedError(
-            'derivatives with contacts from a distance (contacts="smooth") of models with flexes are not supported yet'
         )
 
 
