@@ -14,8 +14,9 @@ from cardan.maths.pose import Vec3
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.lighting import light_vertex
+from cardan.render.single import int32, single
 from cardan.render.texturing import vertex_texcoord
-from cardan.render.tiles import count_instance, share_begin
+from cardan.render.tiles import LANES, count_instance, share_begin
 
 GEOM_SKIN, GEOM_MESH = int(mjtGeom.mjGEOM_SKIN), int(mjtGeom.mjGEOM_MESH)
 SMALL = 1e-30
@@ -25,6 +26,11 @@ LEFT, RIGHT, BELOW, ABOVE, TOO_NEAR, TOO_FAR = 1, 2, 4, 8, 16, 32
 """Sides of a view that a vertex may be beyond."""
 COLORS = 0
 """Mode in which colours are drawn."""
+FEW_ROWS = 2
+"""Rows of pixels up to which it pays to look whether a triangle covers a sample."""
+OUTSIDE = 1e-4
+"""Distance, pixels, from which on single precision tells for sure on which side of an edge a sample is."""
+INSIDE, NOT_INSIDE = int32(1), int32(0)
 
 
 @kernel
@@ -195,6 +201,39 @@ def nearness(f: Frame, view: int, v: int) -> float:
 
 
 @kernel
+def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float, float, float]:
+    """An edge function about the lower left corner of a pixel; the value below which a sample is outside for sure.
+
+    Samples are looked at in single precision when triangles are filled, too, but from another origin.
+    """
+    a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
+    least = -OUTSIDE * (abs(a) + abs(b))
+    return (single(a * x + b * y + f.tri_edge[tri, 3 * k + 2]), single(a), single(b), single(least))
+
+
+@kernel
+def covers_sample(f: Frame, tri: int) -> bool:
+    """Whether a triangle may cover a sample: False for those small ones that lie between samples."""
+    x, y, end = f.tri_box[tri, 0], f.tri_box[tri, 2], f.tri_box[tri, 3] + 1
+    if f.tri_box[tri, 1] >= x + (LANES >> f.sample_shift) or end > y + FEW_ROWS:
+        return True
+    found = int32(0)
+    for row in range(y, end):
+        e0, a0, b0, least0 = edge_near(f, tri, 0, x, row)
+        e1, a1, b1, least1 = edge_near(f, tri, 1, x, row)
+        e2, a2, b2, least2 = edge_near(f, tri, 2, x, row)
+        for lane in range(LANES):
+            right, up = f.lane_x[lane], f.lane_y[lane]
+            inside = (
+                (e0 + a0 * right + b0 * up >= least0)
+                & (e1 + a1 * right + b1 * up >= least1)
+                & (e2 + a2 * right + b2 * up >= least2)
+            )
+            found |= INSIDE if inside else NOT_INSIDE
+    return found != 0
+
+
+@kernel
 def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
     """Prepare a triangle for filling; False if it can't be seen."""
     if f.vert_beyond[v0] & f.vert_beyond[v1] & f.vert_beyond[v2]:  # all beyond the same side
@@ -216,6 +255,8 @@ def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, 
         set_edge(f, tri, 0, v1, v2)
     set_edge(f, tri, 1, v2, v0)
     set_edge(f, tri, 2, v0, v1)
+    if not f.view_shadow[view] and not covers_sample(f, tri):
+        return False
     f.tri_vert[tri, 0] = v0
     f.tri_vert[tri, 1] = v1
     f.tri_vert[tri, 2] = v2

@@ -12,10 +12,8 @@ import numpy as np
 from cardan.jit import kernel
 from cardan.render.kernel_views import Frame
 from cardan.render.single import ZERO, int32, single
-from cardan.render.tiles import MOST_SAMPLES, TILE_HEIGHT, TILE_WIDTH
+from cardan.render.tiles import LANES, MOST_SAMPLES, TILE_HEIGHT, TILE_WIDTH
 
-LANES = 16
-"""Samples of a block."""
 Block = tuple[float, ...]
 LEAST = single(1e-45)
 """The smallest number above 0."""

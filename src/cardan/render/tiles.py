@@ -11,6 +11,8 @@ TILE_HEIGHT = 16
 TILE = TILE_WIDTH * TILE_HEIGHT
 """Pixels of a tile."""
 MOST_SAMPLES = 4
+LANES = 16
+"""Samples that are looked at at once: a block."""
 
 
 @kernel
