@@ -13,9 +13,10 @@ from cardan.render.assets import Assets
 from cardan.render.calls import call
 from cardan.render.camera import View, in_model, mirrored, view_of
 from cardan.render.fields import FRAME, GEOM_WORDS
-from cardan.render.geometry import COLORS, begin_share, finish_share
+from cardan.render.geometry import begin_share, color_share, finish_share
 from cardan.render.geoms import take_geoms
 from cardan.render.instances import MOST_PARTS, make_instances
+from cardan.render.lighting import LIT_NUMBERS, MOST_LIT
 from cardan.render.lights import light_columns, light_lines, shadow_view
 from cardan.render.picture import draw_tiles
 from cardan.render.raster import lane_places, row_places
@@ -29,6 +30,7 @@ from cardan.render.tiles import (
     fill_bins,
     place_bins,
 )
+from cardan.render.vertices import COLORS
 from cardan.render.workers import Workers
 from cardan.visual import MjvGLCamera, MjvScene
 
@@ -218,6 +220,7 @@ class Frame:
         self._each(begin_share, nview, shares)
         if self.get("nsplit"):
             self._each(finish_share, nview, shares)
+            self._each(color_share, lit, shares)
         self.room("bin_tri", self.call(place_bins, lit))
         many = self.get("ntri") > FEW_TRIANGLES
         self._each(fill_bins, lit, shares, None if many else 1)
@@ -384,7 +387,7 @@ class Frame:
         ninst, nvert, ntri, nnode = (self.get(name) for name in ("ninst", "nvert", "ntri", "nnode"))
         lit, ncolor, nsample = 1 + self.get("nmirror"), self.get("ncolor"), MOST_SAMPLES
         pixels, threads, shares = width * height, self.threads, self.get("nshare")
-        nodes = threads * lit * nnode
+        nodes, tables = threads * lit * nnode, max(threads, lit * shares)
         self.set(nodeadr=lit * nvert, next_level=threads * TILE_WIDTH)
         tiles = -(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT)
         sizes = (pixels, tiles, shares, nview, lit, nvert, ntri, nnode, ninst, ncolor)
@@ -402,6 +405,7 @@ class Frame:
                 ("node_epoch", nodes),
             ),
             ("vert_color", lit * nvert + nodes, ncolor),
+            *(("lit", tables * LIT_NUMBERS), ("lit_vert", tables * MOST_LIT)),
             *(("tri_vert", nview * ntri, 3), ("tri_edge", nview * ntri, 9), ("tri_near", nview * ntri, 3)),
             *(
                 ("tri_box", nview * ntri, 4),

@@ -13,10 +13,9 @@ from cardan.jit import kernel
 from cardan.maths.pose import Vec3
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
-from cardan.render.lighting import light_vertex
 from cardan.render.single import int32, single
-from cardan.render.texturing import vertex_texcoord
 from cardan.render.tiles import LANES, count_instance, share_begin
+from cardan.render.vertices import COLORS, color_part, color_vertex, place, turn_normal
 
 GEOM_SKIN, GEOM_MESH = int(mjtGeom.mjGEOM_SKIN), int(mjtGeom.mjGEOM_MESH)
 SMALL = 1e-30
@@ -24,40 +23,11 @@ NEAR_MARGIN = 1.001
 """Distance to which lines are cut off, in distances of the near plane."""
 LEFT, RIGHT, BELOW, ABOVE, TOO_NEAR, TOO_FAR = 1, 2, 4, 8, 16, 32
 """Sides of a view that a vertex may be beyond."""
-COLORS = 0
-"""Mode in which colours are drawn."""
 FEW_ROWS = 2
 """Rows of pixels up to which it pays to look whether a triangle covers a sample."""
 OUTSIDE = 1e-4
 """Distance, pixels, from which on single precision tells for sure on which side of an edge a sample is."""
 INSIDE, NOT_INSIDE = int32(1), int32(0)
-
-
-@kernel
-def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
-    """World position of a vertex of an instance."""
-    x = a.vert[vertex, 0] * f.inst_scale[inst, 0]
-    y = a.vert[vertex, 1] * f.inst_scale[inst, 1]
-    z = a.vert[vertex, 2] * f.inst_scale[inst, 2] + a.vert[vertex, 3] * f.inst_scale[inst, 3]
-    return (
-        f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z + f.inst_pose[inst, 9],
-        f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z + f.inst_pose[inst, 10],
-        f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 8] * z + f.inst_pose[inst, 11],
-    )
-
-
-@kernel
-def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
-    """Unit normal of a vertex in the world: normals go with the inverse of the scale."""
-    x = a.normal[vertex, 0] / f.inst_scale[inst, 0]
-    y = a.normal[vertex, 1] / f.inst_scale[inst, 1]
-    z = a.normal[vertex, 2] / f.inst_scale[inst, 2]
-    scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
-    return (
-        (f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z) * scale,
-        (f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z) * scale,
-        (f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 8] * z) * scale,
-    )
 
 
 @kernel
@@ -124,23 +94,6 @@ def transform_vertices(a: Assets, f: Frame, view: int, inst: int) -> None:
         f.vert_clip[target + k, 2] = project(f, view, 2, p)
         f.vert_clip[target + k, 3] = project(f, view, 3, p)
         find_pixel(f, view, target + k)
-
-
-@kernel
-def color_vertex(a: Assets, f: Frame, view: int, inst: int, v: int) -> None:
-    """Colours and texture coordinates of a vertex of an instance, number `v` of the view, unless it has them."""
-    number = f.view_vertadr[view] + v
-    if f.vert_epoch[number] == f.epoch:
-        return
-    f.vert_epoch[number] = f.epoch
-    vertex = a.shape_vertadr[f.inst_shape[inst]] + v - f.inst_vertadr[inst]
-    if f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0:  # planes: their coordinates
-        f.vert_tex[number, 0] = a.vert[vertex, 0] * f.inst_scale[inst, 0]
-        f.vert_tex[number, 1] = a.vert[vertex, 1] * f.inst_scale[inst, 1]
-        return
-    light_vertex(f, view, f.inst_geom[inst], number, place(a, f, inst, vertex), turn_normal(a, f, inst, vertex))
-    if f.textured:
-        vertex_texcoord(a, f, inst, vertex, number)
 
 
 @kernel
@@ -338,11 +291,10 @@ def faces_camera(a: Assets, f: Frame, view: int, inst: int, vertex: int) -> bool
 
 
 @kernel
-def set_up_lines(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
+def set_up_lines(a: Assets, f: Frame, view: int, share: int, inst: int, vertex: int, first: int) -> int:
     """Triangles of the edges of an instance's shape; returns their number."""
     shape = f.inst_shape[inst]
     corner = vertex + a.shape_vertnum[shape]
-    begin = vertex - f.view_vertadr[view]
     surface = a.shape_facenum[shape] > 0
     adr = a.shape_vertadr[shape]
     count = 0
@@ -353,21 +305,20 @@ def set_up_lines(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
         )
         if seen:
             if f.mode == COLORS:
-                color_vertex(a, f, view, inst, begin + v0)
-                color_vertex(a, f, view, inst, begin + v1)
+                color_vertex(a, f, view, share, inst, v0)
+                color_vertex(a, f, view, share, inst, v1)
             count += add_line(f, view, inst, first + count, vertex + v0, vertex + v1, corner + 4 * k)
     return count
 
 
 @kernel
 def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: int) -> int:
-    """Triangles of an instance's shape that can be seen; returns their number."""
+    """Triangles of an instance's shape that can be seen, whose vertices are to have colours; returns their number."""
     shape = f.inst_shape[inst]
     # what is seen through is seen from inside, too, but for skins and meshes
     one_sided = not f.inst_blend[inst] or f.geom_type[f.inst_geom[inst]] in (GEOM_SKIN, GEOM_MESH)
     cull = (f.cull != 0 and one_sided) or f.view_shadow[view] != 0
     lit = f.mode == COLORS and not f.view_shadow[view]
-    begin = vertex - f.view_vertadr[view]
     count = 0
     number, part, parts = a.shape_facenum[shape], f.inst_part[inst], f.inst_parts[inst]
     for k in range(number * part // parts, number * (part + 1) // parts):
@@ -376,9 +327,9 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
         if set_up_triangle(f, view, inst, first + count, vertex + v0, vertex + v1, vertex + v2, cull):
             count += 1
             if lit:
-                color_vertex(a, f, view, inst, begin + v0)
-                color_vertex(a, f, view, inst, begin + v1)
-                color_vertex(a, f, view, inst, begin + v2)
+                f.vert_epoch[vertex + v0] = f.epoch
+                f.vert_epoch[vertex + v1] = f.epoch
+                f.vert_epoch[vertex + v2] = f.epoch
     return count
 
 
@@ -391,9 +342,11 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
     vertex = f.view_vertadr[view] + f.inst_vertadr[inst]
     first = f.view_triadr[view] + f.inst_triadr[inst]
     if f.inst_line[inst] > 0.0:
-        f.inst_trinum[total] = set_up_lines(a, f, view, inst, vertex, first)
+        f.inst_trinum[total] = set_up_lines(a, f, view, share, inst, vertex, first)
     else:
         f.inst_trinum[total] = set_up_faces(a, f, view, inst, vertex, first)
+        if f.inst_parts[inst] == 1:
+            color_part(a, f, view, share, inst)
     if not f.view_shadow[view]:  # shadow maps have no tiles
         count_instance(f, view, share, inst)
 
@@ -421,4 +374,13 @@ def finish_share(a: Assets, f: Frame, view: int, share: int) -> int:
     for inst in range(share_begin(f, share), share_begin(f, share + 1)):
         if f.inst_parts[inst] > 1:
             set_up_instance(a, f, view, share, inst)
+    return 0
+
+
+@picture_stage
+def color_share(a: Assets, f: Frame, view: int, share: int) -> int:
+    """The colours of the vertices of a share of the instances of a view that are parts of a shape; 0."""
+    for inst in range(share_begin(f, share), share_begin(f, share + 1)):
+        if f.inst_parts[inst] > 1 and f.inst_line[inst] <= 0.0:
+            color_part(a, f, view, share, inst)
     return 0

@@ -10,12 +10,14 @@ from typing import Any
 
 from cardan.jit import kernel
 from cardan.render.kernel_views import Frame
-from cardan.render.lighting import light_vertex
+from cardan.render.lighting import MOST_LIT, light_vertices
 from cardan.render.single import HALF, ONE, ZERO, int32, single
 from cardan.render.tiles import TILE_WIDTH
+from cardan.render.vertices import begin_lit, placed
 
 FIRST, SECOND, TWO_TRIANGLES = int32(0), int32(1), int32(2)
 TINY = single(1e-20)
+NO_CELL = -1
 
 
 @kernel
@@ -32,25 +34,67 @@ def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
 
 
 @kernel
-def color_node(f: Frame, view: int, inst: int, first: int, number: int) -> None:
-    """Find the colours of a node of a plane; nodes are numbered row by row."""
+def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: int, count: int) -> int:
+    """Let a node of a plane be one of those that are lit together, after `count` others; returns how many there are.
+
+    Nodes are numbered row by row.
+    """
+    f.node_epoch[first + number] = f.epoch
+    if count == MOST_LIT:
+        light_vertices(f, view, f.inst_geom[inst], worker, count)
+        count = 0
     width = 2 * f.inst_cells[inst, 0] + 1
     j = number // width
     x, y = node_place(f, inst, 0, number - j * width), node_place(f, inst, 1, j)
-    light_place(f, view, inst, f.nodeadr + first + number, x, y)
-    f.node_epoch[first + number] = f.epoch
+    n = (f.inst_pose[inst, 2], f.inst_pose[inst, 5], f.inst_pose[inst, 8])
+    begin_lit(f, worker, count, f.nodeadr + first + number, placed(f, inst, x, y, 0.0), n)
+    return count + 1
 
 
 @kernel
-def light_place(f: Frame, view: int, inst: int, v: int, x: float, y: float) -> None:
-    """Colours of a place on a plane, into entry `v` of `vert_color`."""
-    p = (
-        f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 9],
-        f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 10],
-        f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 11],
-    )
-    n = (f.inst_pose[inst, 2], f.inst_pose[inst, 5], f.inst_pose[inst, 8])
-    light_vertex(f, view, f.inst_geom[inst], v, p, n)
+def nodes_of(cell: int, width: int) -> tuple[int, int, int]:
+    """The nodes of a triangle of a cell: its own corner, and the ends of the diagonal."""
+    right, up = cell // 2 + 1, cell // 2 + width
+    return (right - 1 if cell % 2 == 0 else up + 1, right, up)
+
+
+@kernel
+def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int) -> int:
+    """Let nodes beside those that are to be lit be lit with them, as far as a vector holds them; returns their number.
+
+    The next rows of pixels are going to need most of them.
+    """
+    width, height = 2 * f.inst_cells[inst, 0] + 1, 2 * f.inst_cells[inst, 1] + 1
+    lit = count
+    for k in range(count):
+        number = f.lit_vert[worker * MOST_LIT + k] - f.nodeadr - first
+        for side in range(4):
+            step = 1 if side < 2 else width
+            beside = number + (step if side % 2 == 0 else -step)
+            if lit < MOST_LIT and 0 <= beside < width * height and f.node_epoch[first + beside] != f.epoch:
+                lit = need_node(f, view, inst, worker, first, beside, lit)
+    return lit
+
+
+@kernel
+def color_nodes(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
+    """Find the colours of those nodes that the pixels of a run need and that have none yet."""
+    run, first, width = worker * TILE_WIDTH, first_node(f, view, inst, worker), 2 * f.inst_cells[inst, 0] + 1
+    last, lit, epoch = NO_CELL, 0, f.epoch
+    for k in range(run, run + count):
+        cell = f.run_cell[k]
+        if cell != last:
+            last = cell
+            corner, right, up = nodes_of(cell, width)
+            if f.node_epoch[first + corner] != epoch:
+                lit = need_node(f, view, inst, worker, first, corner, lit)
+            if f.node_epoch[first + right] != epoch:
+                lit = need_node(f, view, inst, worker, first, right, lit)
+            if f.node_epoch[first + up] != epoch:
+                lit = need_node(f, view, inst, worker, first, up, lit)
+    if lit > 0:
+        lit = fill_up(f, view, inst, worker, first, lit)
+        light_vertices(f, view, f.inst_geom[inst], worker, lit)
 
 
 @kernel
@@ -124,22 +168,15 @@ def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
     """Colours by light of a run of pixels of a plane, whose coordinates, m, stand in `run_s` and `run_t`."""
     run = worker * TILE_WIDTH
     find_cells(f, inst, run, count)
-    width, node, epoch = 2 * f.inst_cells[inst, 0] + 1, first_node(f, view, inst, worker), f.epoch
-    adr = f.nodeadr + node
+    color_nodes(f, view, inst, worker, count)
+    width, adr = 2 * f.inst_cells[inst, 0] + 1, f.nodeadr + first_node(f, view, inst, worker)
     first = 0
     while first < count:
         cell = f.run_cell[run + first]
         end = first + 1
         while end < count and f.run_cell[run + end] == cell:
             end += 1
-        right, up = cell // 2 + 1, cell // 2 + width
-        corner = right - 1 if cell % 2 == 0 else up + 1
-        if f.node_epoch[node + corner] != epoch:
-            color_node(f, view, inst, node, corner)
-        if f.node_epoch[node + right] != epoch:
-            color_node(f, view, inst, node, right)
-        if f.node_epoch[node + up] != epoch:
-            color_node(f, view, inst, node, up)
+        corner, right, up = nodes_of(cell, width)
         nodes = (adr + corner, adr + right, adr + up)
         blend_cell(f, f.run_color, run + first, run + first, end - first, 0, nodes)
         for layer in range(1, 1 + f.nlayer):

@@ -18,8 +18,8 @@ from cardan.render.assets import Assets
 from cardan.render.batch import draw_batch
 from cardan.render.camera import average_camera
 from cardan.render.frame import DEPTHS, Frame
-from cardan.render.geometry import COLORS
 from cardan.render.scene import samples_of, segment_colors
+from cardan.render.vertices import COLORS
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_updateScene
 
 __all__ = ["Renderer"]

@@ -8,7 +8,7 @@ from cardan.enums import mjtStereo
 from cardan.render.camera import average_camera
 from cardan.render.canvas import Canvas, window_depth
 from cardan.render.frame import DEPTHS, Frame, flag_of
-from cardan.render.geometry import COLORS
+from cardan.render.vertices import COLORS
 from cardan.visual import MjrRect, MjvGLCamera, MjvScene
 from cardan.visual.structs import NAMED_COLOURS
 

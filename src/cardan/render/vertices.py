@@ -1,0 +1,128 @@
+"""Vertices of instances: where they are in the world, and their colours."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from cardan.jit import kernel
+from cardan.maths.pose import Vec3
+from cardan.render.kernel_views import Assets, Frame
+from cardan.render.lighting import (
+    FIRST,
+    LIT_NUMBERS,
+    MOST_LIT,
+    NORMAL,
+    PLACE,
+    SECOND,
+    THIRD,
+    light_vertices,
+)
+from cardan.render.texturing import vertex_texcoord
+
+SMALL = 1e-30
+COLORS = 0
+"""Mode in which colours are drawn."""
+
+
+@kernel
+def placed(f: Frame, inst: int, x: float, y: float, z: float) -> Vec3:
+    """World position of a place in the frame of an instance."""
+    return (
+        f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z + f.inst_pose[inst, 9],
+        f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z + f.inst_pose[inst, 10],
+        f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 8] * z + f.inst_pose[inst, 11],
+    )
+
+
+@kernel
+def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
+    """World position of a vertex of an instance."""
+    x = a.vert[vertex, 0] * f.inst_scale[inst, 0]
+    y = a.vert[vertex, 1] * f.inst_scale[inst, 1]
+    z = a.vert[vertex, 2] * f.inst_scale[inst, 2] + a.vert[vertex, 3] * f.inst_scale[inst, 3]
+    return placed(f, inst, x, y, z)
+
+
+@kernel
+def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
+    """Unit normal of a vertex in the world: normals go with the inverse of the scale."""
+    x = a.normal[vertex, 0] / f.inst_scale[inst, 0]
+    y = a.normal[vertex, 1] / f.inst_scale[inst, 1]
+    z = a.normal[vertex, 2] / f.inst_scale[inst, 2]
+    scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
+    return (
+        (f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z) * scale,
+        (f.inst_pose[inst, 3] * x + f.inst_pose[inst, 4] * y + f.inst_pose[inst, 5] * z) * scale,
+        (f.inst_pose[inst, 6] * x + f.inst_pose[inst, 7] * y + f.inst_pose[inst, 8] * z) * scale,
+    )
+
+
+@kernel
+def begin_lit(f: Frame, table: int, k: int, v: int, p: Vec3, n: Vec3) -> None:
+    """Make vertex `v` of the picture number `k` of those that are lit together: its place and normal in the world."""
+    i = table * LIT_NUMBERS + k
+    f.lit[i + PLACE + FIRST] = p[0]
+    f.lit[i + PLACE + SECOND] = p[1]
+    f.lit[i + PLACE + THIRD] = p[2]
+    f.lit[i + NORMAL + FIRST] = n[0]
+    f.lit[i + NORMAL + SECOND] = n[1]
+    f.lit[i + NORMAL + THIRD] = n[2]
+    f.lit_vert[table * MOST_LIT + k] = v
+
+
+@kernel
+def begin_vertex(a: Assets, f: Frame, table: int, k: int, inst: int, vertex: int, v: int) -> None:
+    """The same for a vertex of an instance, with its texture coordinates."""
+    begin_lit(f, table, k, v, place(a, f, inst, vertex), turn_normal(a, f, inst, vertex))
+    if f.textured:
+        vertex_texcoord(a, f, inst, vertex, v)
+
+
+@kernel
+def table_of(f: Frame, view: int, share: int) -> int:
+    """Number of the table for vertices of a share of the instances of a view."""
+    return view * f.nshare + share
+
+
+@kernel
+def color_vertex(a: Assets, f: Frame, view: int, share: int, inst: int, k: int) -> None:
+    """Colours and texture coordinates of vertex `k` of an instance, unless it has them."""
+    v = f.view_vertadr[view] + f.inst_vertadr[inst] + k
+    if f.vert_epoch[v] != f.epoch:
+        f.vert_epoch[v] = f.epoch
+        table = table_of(f, view, share)
+        begin_vertex(a, f, table, 0, inst, a.shape_vertadr[f.inst_shape[inst]] + k, v)
+        light_vertices(f, view, f.inst_geom[inst], table, 1)
+
+
+@kernel
+def measure_plane(a: Assets, f: Frame, view: int, inst: int) -> None:
+    """Coordinates of the vertices of a plane, m, as texture coordinates; its colours are those of a grid."""
+    shape = f.inst_shape[inst]
+    first, target = a.shape_vertadr[shape], f.view_vertadr[view] + f.inst_vertadr[inst]
+    for k in range(a.shape_vertnum[shape]):
+        for axis in range(2):
+            f.vert_tex[target + k, axis] = a.vert[first + k, axis] * f.inst_scale[inst, axis]
+
+
+@kernel
+def color_part(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
+    """Colours and texture coordinates of the vertices of an instance, or of its part of them, that need some."""
+    if f.mode != COLORS or f.view_shadow[view]:
+        return
+    if f.inst_gridadr[inst] >= 0:
+        measure_plane(a, f, view, inst)
+        return
+    shape, part, parts = f.inst_shape[inst], f.inst_part[inst], f.inst_parts[inst]
+    first, number = a.shape_vertadr[shape], a.shape_vertnum[shape]
+    target, table, geom = f.view_vertadr[view] + f.inst_vertadr[inst], table_of(f, view, share), f.inst_geom[inst]
+    count = 0
+    for k in range(number * part // parts, number * (part + 1) // parts):
+        if f.vert_epoch[target + k] == f.epoch:
+            begin_vertex(a, f, table, count, inst, first + k, target + k)
+            count += 1
+            if count == MOST_LIT:
+                light_vertices(f, view, geom, table, count)
+                count = 0
+    if count > 0:
+        light_vertices(f, view, geom, table, count)
