@@ -1,0 +1,189 @@
+"""Flags and groups in a real browser: where Cardan's renderer draws another picture, the page shows another one."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from view.browser import browser, needs_browser, opened, wait_for, without_shadows
+
+import cardan
+import cardan.viewer
+from cardan.constants import mjRNDSTRING, mjVISSTRING
+from cardan.view.panels.rendering import GROUPS, IN_PICTURES
+
+pytestmark = needs_browser
+
+MODEL = """<mujoco><visual><global azimuth="90" elevation="-15"/>
+<scale contactwidth=".4" forcewidth=".3" com=".4" jointlength="1.5" jointwidth=".15" actuatorlength=".9"
+ actuatorwidth=".3" light=".6" camera=".6" connect=".3"/><map force=".05" fogstart="1" fogend="5"/></visual>
+<statistic center="0 0 .5" extent="3.2"/>
+<asset><texture type="skybox" builtin="flat" rgb1="0 .3 1" width="8" height="8"/>
+<texture name="red" type="2d" builtin="flat" rgb1=".8 .1 .1" width="8" height="8"/><material name="red" texture="red"/>
+<mesh name="star" vertex="0 0 .6 .1 .1 .1 .6 0 0 .1 -.1 .1 0 0 -.6 -.6 .2 0 -.1 .1 .1"
+ face="0 2 1 1 2 4 2 3 4 0 3 2 0 5 3 3 5 4 0 1 6 6 1 4 6 4 5 0 6 5"/></asset>
+<worldbody><light pos="-1 0 1.6" dir="0 .2 -1"/><geom type="plane" size="3 3 .1" material="red"/>
+<camera pos=".5 -1 1.4" xyaxes="1 0 0 0 .5 1"/>
+<body name="left" pos="-.8 0 .29"><freejoint/><geom size=".3" rgba="0 .6 0 1"/><site name="a" size=".1" pos="0 -.3 .3"/>
+</body>
+<body name="right" pos=".9 0 .29"><freejoint/><geom type="box" size=".3 .3 .3" rgba="0 1 0 1"/>
+<site name="b" size=".1" pos="0 -.3 .3"/></body>
+<body pos="0 0 1"><joint name="turn" axis="0 1 0" damping="1"/><geom type="capsule" fromto="0 0 0 0 0 -.5" size=".08"/>
+<geom type="mesh" mesh="star" pos="0 0 .5" rgba="1 1 0 1" margin=".01"/>
+<site name="eye" pos=".3 -.3 .3" zaxis="0 0 -1" size=".02"/></body>
+<flexcomp name="cloth" type="grid" count="4 4 1" spacing=".2 .2 .2" pos="-1 -.3 1.2" radius=".05" dim="2" mass=".1"
+ rgba="1 .5 .5 1"><pin id="0 3 12 15"/><edge equality="true"/></flexcomp>
+</worldbody>
+<tendon><spatial name="t" width=".04" rgba="1 1 0 1"><site site="a"/><site site="b"/></spatial></tendon>
+<actuator><motor joint="turn" ctrlrange="-2 2"/><motor tendon="t" ctrlrange="-1 1"/></actuator>
+<sensor><rangefinder site="eye"/></sensor></mujoco>"""
+FLAGS = [("vis", k, name) for k, (name, _, _) in enumerate(mjVISSTRING)]
+FLAGS += [("rnd", k, name) for k, (name, _, _) in enumerate(mjRNDSTRING) if name not in IN_PICTURES]
+FLAGS += [(f"{kind}group", 0, f"{kind} group 0") for kind in GROUPS]
+FEW = ("Transparent", "Wireframe", "Segment", "Skybox", "geom group 0")
+"""Those that are tried in every run; each takes some pictures, which browsers without a graphics card draw slowly."""
+SEGMENT, WIREFRAME = cardan.mjtRndFlag.mjRND_SEGMENT.value, cardan.mjtRndFlag.mjRND_WIREFRAME.value
+ALL = cardan.mjtCatBit.mjCAT_ALL.value
+SIZE = {"width": 720, "height": 400}
+BLOCK = 10
+"""Pictures are compared by the means of blocks of so many pixels: slow pages draw fewer pixels."""
+DRAWN, SEEN = 0.1, 0.05
+"""Shares of blocks that differ when a picture of the renderer, and of a page, is another one.
+
+Fewer pixels change a share of 0.025; what changes less than `DRAWN` can't be told from that.
+"""
+CLICK = "(box, times) => { for (let k = 0; k < times; k++) box.click(); }"
+
+
+class Flags:
+    """A script's viewer, its page, and pictures of both."""
+
+    def __init__(self, page: Any, handle: Any) -> None:
+        self.page, self.handle, self.session = page, handle, handle._session
+        camera = next(iter(handle._viewer.server.viser.get_clients().values())).camera
+        self.size = int(camera.image_height), int(camera.image_width)
+        self.renderer = cardan.Renderer(handle._model, *self.size)
+
+    def table(self, kind: str) -> np.ndarray:
+        """Flags or groups of a kind; the session's lock is held."""
+        if kind == "rnd":
+            return self.session.flags
+        return self.session.option.flags if kind == "vis" else getattr(self.session.option, kind)
+
+    def drawn(self) -> np.ndarray:
+        """The picture of the renderer."""
+        session, scene = self.session, self.renderer.scene
+        with session.lock:
+            m, camera = session.model, session.camera.__copy__()
+            cardan.mjv_updateScene(m, session.data, session.option, session.perturb, camera, ALL, scene)
+            scene.flags[:] = session.flags
+        return blocks(self.renderer.render())
+
+    def seen(self) -> np.ndarray:
+        """The picture of the page."""
+        clip = {"x": 0, "y": 0, "width": self.size[1], "height": self.size[0]}
+        with Image.open(io.BytesIO(self.page.screenshot(clip=clip))) as image:
+            return blocks(np.asarray(image.convert("RGB")))
+
+    def box(self, name: str) -> Any:
+        """The box of a flag or group in the page."""
+        row = f'//*[text()="{name}"]/ancestor::*[count(.//input[@type="checkbox"])=1][1]'
+        return self.page.locator(f"xpath={row}//input").first
+
+
+def blocks(picture: np.ndarray) -> np.ndarray:
+    """Means of the blocks of a picture."""
+    height, width = (size // BLOCK for size in picture.shape[:2])
+    picture = picture[: height * BLOCK, : width * BLOCK].astype(float)
+    return picture.reshape(height, BLOCK, width, BLOCK, 3).mean((1, 3))
+
+
+def differing(one: np.ndarray, other: np.ndarray) -> float:
+    """Share of the blocks that differ visibly."""
+    return float((abs(one - other).max(2) > 10.0).mean())
+
+
+@pytest.fixture(scope="module")
+def flags() -> Iterator[Flags]:
+    m = cardan.MjModel.from_xml_string(MODEL)
+    d = cardan.MjData(m)
+    for _ in range(100):
+        cardan.mj_step(m, d)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CARDAN_VIEWER_OPEN", "0")
+        handle = cardan.viewer.launch_passive(m, d)
+    without_shadows(handle._viewer)
+    pert = handle.pert
+    pert.select, pert.localpos, pert.refselpos = 1, (0.0, -0.3, 0.1), (-1.2, -0.2, 1.1)
+    pert.active, pert.refpos, pert.refquat = cardan.mjtPertBit.mjPERT_TRANSLATE, (-0.8, 0.0, 0.9), (1.0, 0.0, 0.0, 0.0)
+    handle.sync()
+    with browser() as chromium:
+        page = opened(chromium, handle._viewer, SIZE)
+        page.locator(".mantine-Notification-closeButton").first.click()  # it says that there is no graphics card
+        page.get_by_role("tab", name="Rendering").click()
+        yield Flags(page, handle)
+    handle.close()
+
+
+def wanted() -> list[tuple[str, int, str]]:
+    """The flags that are tried."""
+    return [flag for flag in FLAGS if flag[2] in FEW or os.environ.get("CARDAN_FULL_TESTS")]
+
+
+@pytest.mark.parametrize("kind, number, name", wanted())
+def test_the_page_shows_what_the_renderer_draws(flags: Flags, kind: str, number: int, name: str) -> None:
+    if name == "Id Color":
+        with flags.session.lock:
+            flags.session.flags[SEGMENT] = 1
+    drawn, box = flags.drawn(), flags.box(name)
+    before = wait_for(lambda: steady(flags), "a picture")[0]
+    with flags.session.lock:
+        old = int(flags.table(kind)[number])
+    box.evaluate(CLICK, 1)
+    wait_for(lambda: int(flags.table(kind)[number]) == 1 - old, "the flag")
+    if differing(flags.drawn(), drawn) > DRAWN:
+        wait_for(lambda: differing(flags.seen(), before) > SEEN, "another picture")
+    else:
+        assert name not in FEW
+    box.evaluate(CLICK, 1)
+    wait_for(lambda: int(flags.table(kind)[number]) == old, "the flag as before")
+    wait_for(lambda: differing(flags.seen(), before) < SEEN, "the picture as before")
+    with flags.session.lock:
+        flags.session.flags[SEGMENT] = 0
+    assert differing(flags.drawn(), drawn) < SEEN or name == "Id Color"
+
+
+def steady(flags: Flags) -> list[np.ndarray]:
+    """A picture of the page, if the next one is the same."""
+    first, second = flags.seen(), flags.seen()
+    return [second] if differing(first, second) < SEEN else []
+
+
+def test_quick_clicks_are_not_lost(flags: Flags) -> None:
+    box, done = flags.box("Wireframe"), threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            sum(range(10000))
+
+    busy = threading.Thread(target=work)
+    busy.start()
+    try:
+        for k in range(12):
+            box.evaluate(CLICK, 1)
+            flags.page.wait_for_timeout(37 * k % 130)
+    finally:
+        done.set()
+        busy.join()
+    for _ in range(2):
+        on = box.evaluate("box => box.checked")
+        wait_for(lambda on=on: bool(flags.session.flags[WIREFRAME]) == on, "what the box shows")
+        flags.page.wait_for_timeout(1500)
+        assert box.evaluate("box => box.checked") == on == bool(flags.session.flags[WIREFRAME])
+        box.evaluate(CLICK, 1)
