@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from derive.differences import Outcome, moved, richardson
 from derive.test_constrained import check, in_contact, solve_to_the_end, some
 from models import PLUGINS
 
@@ -47,6 +48,28 @@ def test_touch_grid() -> None:
     d = loaded("sensor/touch_grid.xml", 400)
     assert d.sensordata.any()
     check(d, some(d.model, 12), share=0.5)
+
+
+ELASTIC = """<mujoco><option integrator="{integrator}" solver="Newton" tolerance="1e-12"/>
+<extension><plugin plugin="mujoco.elasticity.{plugin}"/></extension>
+<worldbody><geom type="plane" size="2 2 .1"/>
+<flexcomp name="soft" type="grid" dim="{dim}" count="{count}" spacing=".1 .1 .1" radius=".01" mass=".3" pos="0 0 {z}">
+<contact selfcollide="none" internal="false"/><edge equality="false"/>
+<plugin plugin="mujoco.elasticity.{plugin}"><config key="young" value="2e4"/><config key="poisson" value=".3"/>
+<config key="damping" value="{damping}"/>{more}</plugin></flexcomp></worldbody></mujoco>"""
+SOLID = {"plugin": "solid", "dim": "3", "count": "2 2 2", "z": ".055", "more": ""}
+MEMBRANE = {"plugin": "membrane", "dim": "2", "count": "3 3 1", "z": ".008"}
+MEMBRANE["more"] = '<config key="thickness" value=".01"/>'
+
+
+def elastic(kind: dict[str, str], integrator: str = "Euler", damping: float = 0.01, steps: int = 12) -> cardan.MjData:
+    """A damped body that touches the floor, whose strain changes: what it remembers is from the step before."""
+    text = ELASTIC.format(integrator=integrator, damping=damping, **kind)
+    d = cardan.MjData(cardan.MjModel.from_xml_string(text))
+    solve_to_the_end(d.model)
+    d.qvel[:] = 0.3 * np.random.default_rng(2).normal(size=d.model.nv)
+    cardan.mj_step(d.model, d, steps)
+    return d
 
 
 @cardan.kernel
@@ -113,12 +136,110 @@ def test_own_plugin_and_its_state(own: Any) -> None:
     assert A[1, 1] == pytest.approx(1.0 - m.opt.timestep * 0.5 / inertia, rel=1e-10)
 
 
-def test_results_and_trajectories_of_a_state_are_refused(own: Any) -> None:
+def test_results_of_a_state_are_refused(own: Any) -> None:
     d = own(spring, advance=wear)
     with pytest.raises(NotImplementedError, match="plugin_state"):
         cardan.derivatives(d.model, d, ("plugin_state",), ("qpos",))
-    with pytest.raises(NotImplementedError, match="plugins have a state"):
-        cardan.record(d.model, d, 3, np.zeros((3, 1)))
+    with pytest.raises(NotImplementedError, match=r"record: tapes of batches.*have a state \(test\.spring\)"):
+        cardan.batch.Batch(d.model, 2).record(3)
+
+
+@cardan.kernel
+def lag(m: Any, d: Any, instance: int) -> None:
+    """The state follows the length of the actuator, and its force."""
+    d.plugin_state[0] += 0.1 * (d.actuator_length[0] - d.plugin_state[0]) + 0.02 * d.actuator_force[0]
+
+
+@cardan.kernel
+def count(m: Any, d: Any, instance: int) -> None:
+    """The number that the plugin remembers grows with the velocity."""
+    value = cardan.plugin_number(d, instance, 0)
+    cardan.set_plugin_number(d, instance, 0, 0.9 * value + 0.3 * d.qvel[0] * d.qvel[0])
+
+
+@cardan.kernel
+def counted(m: Any, d: Any, instance: int, capability: int) -> None:
+    """A spring, stiffer by what it has counted."""
+    x = d.actuator_length[0]
+    k = 3.0 + cardan.plugin_number(d, instance, 0)
+    if capability == ACTUATOR:
+        d.actuator_force[0] = d.ctrl[0] - k * x
+    else:
+        d.sensordata[0] = k * x
+
+
+def copied(d: cardan.MjData) -> cardan.MjData:
+    """The same state, with what plugins keep."""
+    return moved(d, 0, 0.0)
+
+
+def check_tape(d: cardan.MjData, columns: list[int], controls: np.ndarray, every: int = 1) -> None:
+    """A gradient, and sensitivities, of a trajectory agree with differences of the trajectory."""
+    m, nstep = d.model, len(controls)
+    rng = np.random.default_rng(4)
+    by_states = rng.normal(size=(nstep + 1, 2 * m.nv + m.na))
+    by_sensors = rng.normal(size=(nstep, m.nsensordata))
+    tape = cardan.record(m, copied(d), nstep, controls, every=every)
+    gradient = tape.gradient(by_states, by_sensors)
+
+    def loss(e: cardan.MjData, given: np.ndarray) -> Outcome:
+        states, pieces = [], b""
+        sensed = 0.0
+        for k in range(nstep + 1):
+            position = np.zeros(m.nv)
+            cardan.mj_differentiatePos(m, position, 1.0, m.qpos0, e.qpos)
+            states.append(np.concatenate([position, e.qvel, e.act]))
+            if k < nstep:
+                e.ctrl[:] = given[k]
+                cardan.mj_step(m, e)
+                sensed += by_sensors[k] @ e.sensordata
+                pieces += e.efc_state.tobytes() + e.contact.vert.tobytes()
+        return Outcome(np.array([(by_states * states).sum() + sensed]), pieces)
+
+    def agree(found: float, outcome: Callable[[float], Outcome], step: float) -> int:
+        expected, is_smooth = richardson(outcome, step)
+        if is_smooth:
+            assert found == pytest.approx(expected.item(), rel=1e-6, abs=1e-6 * np.abs(gradient.state).max())
+        return is_smooth
+
+    smooth = 0
+    for column in columns:
+        smooth += agree(gradient.state[column], lambda s, c=column: loss(moved(d, c, s), controls), 1e-5)
+    for u in range(m.nu):
+        change = np.zeros_like(controls)
+        change[0, u] = 1.0
+        outcome = lambda s, by=change: loss(copied(d), controls + s * by)  # noqa: E731 (a table of one line each)
+        smooth += agree(gradient.controls[0, u], outcome, 1e-4)
+    for k in range(m.npluginstate):
+
+        def of_state(s: float, k: int = k) -> Outcome:
+            e = copied(d)
+            e.plugin_state[k] += s
+            return loss(e, controls)
+
+        smooth += agree(gradient.plugin_state[k], of_state, 1e-4)
+    assert smooth > 0.7 * (len(columns) + m.nu + m.npluginstate)
+    states, sensors = tape.sensitivities("qvel[0]")["qvel[0]"]
+    along = (by_states * states).sum() + (by_sensors * sensors).sum()
+    assert along == pytest.approx(gradient.state[m.nv], rel=1e-9, abs=1e-9 * np.abs(gradient.state).max())
+
+
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize(("compute", "advance"), [(spring, lag), (counted, count), (forgetful, None)])
+def test_tapes_with_what_plugins_keep(own: Any, compute: Any, advance: Any, every: int) -> None:
+    d = own(compute, advance=advance, init=lambda m, d, instance: np.array([0.2]))
+    controls = 0.3 * np.random.default_rng(1).normal(size=(7, 1))
+    check_tape(d, [0, 1], controls, every)
+    tape = cardan.record(d.model, copied(d), 7, controls)
+    if compute is spring:
+        states, _ = tape.sensitivities("plugin_state")["plugin_state"]
+        assert tape.gradient(np.array([0.0, 1.0])).plugin_state == pytest.approx(states[-1, 1], rel=1e-10)
+
+
+@pytest.mark.parametrize("kind", [SOLID, MEMBRANE], ids=["solid", "membrane"])
+def test_tapes_with_damped_elasticity(kind: dict[str, str]) -> None:
+    d = elastic(kind)
+    check_tape(d, np.linspace(0, 2 * d.model.nv - 1, 6).astype(int).tolist(), np.zeros((5, 0)))
 
 
 def test_python_is_refused(own: Any) -> None:
@@ -144,28 +265,6 @@ def test_a_state_that_evaluations_change(own: Any) -> None:
         assert d.plugin_state[0] == state
 
 
-ELASTIC = """<mujoco><option integrator="{integrator}" solver="Newton" tolerance="1e-12"/>
-<extension><plugin plugin="mujoco.elasticity.{plugin}"/></extension>
-<worldbody><geom type="plane" size="2 2 .1"/>
-<flexcomp name="soft" type="grid" dim="{dim}" count="{count}" spacing=".1 .1 .1" radius=".01" mass=".3" pos="0 0 {z}">
-<contact selfcollide="none" internal="false"/><edge equality="false"/>
-<plugin plugin="mujoco.elasticity.{plugin}"><config key="young" value="2e4"/><config key="poisson" value=".3"/>
-<config key="damping" value="{damping}"/>{more}</plugin></flexcomp></worldbody></mujoco>"""
-SOLID = {"plugin": "solid", "dim": "3", "count": "2 2 2", "z": ".055", "more": ""}
-MEMBRANE = {"plugin": "membrane", "dim": "2", "count": "3 3 1", "z": ".008"}
-MEMBRANE["more"] = '<config key="thickness" value=".01"/>'
-
-
-def elastic(kind: dict[str, str], integrator: str = "Euler", damping: float = 0.01, steps: int = 12) -> cardan.MjData:
-    """A damped body that touches the floor, whose strain changes: what it remembers is from the step before."""
-    text = ELASTIC.format(integrator=integrator, damping=damping, **kind)
-    d = cardan.MjData(cardan.MjModel.from_xml_string(text))
-    solve_to_the_end(d.model)
-    d.qvel[:] = 0.3 * np.random.default_rng(2).normal(size=d.model.nv)
-    cardan.mj_step(d.model, d, steps)
-    return d
-
-
 @pytest.mark.parametrize("kind", [SOLID, MEMBRANE], ids=["solid", "membrane"])
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
 def test_damped_elasticity(kind: dict[str, str], integrator: str) -> None:
@@ -189,8 +288,6 @@ def test_damping_counts_from_the_evaluation_before() -> None:
     cardan.mj_forward(m, d)  # its forces are those of no rate of strain now
     cardan.mjd_transition(m, d, C, None, None, None)
     assert np.abs(C - A).max() > 1e-6 * np.abs(A).max()
-    with pytest.raises(NotImplementedError, match=r"remember evaluations \(mujoco\.elasticity\.solid\)"):
-        cardan.record(m, d, 3, None)
 
 
 @FULL

@@ -15,6 +15,7 @@ from cardan.batch.differentiable import worker_thread
 from cardan.batch.select import integer
 from cardan.derive.distant import reach_of
 from cardan.derive.lending import lent
+from cardan.derive.plugin_memory import check_no_memory
 from cardan.derive.recorded import Recorded, Rows
 from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
 from cardan.jit.front.form import HERE
@@ -46,7 +47,9 @@ class BatchTape:
     def __init__(self, batch: Batch, worlds: np.ndarray, controls: np.ndarray, reach: float, every: int) -> None:
         self.m, self.controls = batch.model, controls
         self.nworld, self.nstep = controls.shape[:2]
-        layout = Rows(self.m)
+        with lent(self.m, ("data to record with",), lambda: MjData(self.m)) as d:
+            check_no_memory(self.m, d, "record: tapes of batches")
+        layout = Rows(self.m, np.zeros(0, np.int64))
         starts = np.zeros((self.nworld, layout.width))
         for name, place in layout.places.items():
             starts[:, place] = np.asarray(batch.bind(name))[worlds].reshape(self.nworld, -1)
@@ -95,7 +98,7 @@ class BatchTape:
         """
         by_states, by_sensors = loss_slopes(self.m, (self.nworld, self.nstep), dL_dstate, dL_dsensors)
 
-        def work(k: int) -> tuple[np.ndarray, np.ndarray]:
+        def work(k: int) -> tuple[np.ndarray, ...]:
             part = self._parts[k]
             return self._recorded[k].gradient(by_states[part], None if by_sensors is None else by_sensors[part])
 

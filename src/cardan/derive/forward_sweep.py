@@ -32,6 +32,7 @@ FIRST: dict[str, Callable[[MjModel], int]] = {
     "d.qpos": lambda m: 0,
     "d.qvel": lambda m: m.nv,
     "d.act": lambda m: 2 * m.nv,
+    "d.plugin_state": lambda m: 2 * m.nv + m.na,
 }
 """Fields of the state, and where they begin in it."""
 
@@ -134,9 +135,9 @@ def _add_seeds(seeds: dict[str, np.ndarray], course: Linearisation, varying: Wei
     seeds[varying.part.field] = seeds.get(varying.part.field, 0.0) + own
 
 
-def first_directions(m: MjModel, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
+def first_directions(m: MjModel, nx: int, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
     """Directions of the first state (nx, total), and of the controls of all steps (nu, total)."""
-    state, control = np.zeros((2 * m.nv + m.na, inputs.total)), np.zeros((m.nu, inputs.total))
+    state, control = np.zeros((nx, inputs.total)), np.zeros((m.nu, inputs.total))
     for varying in inputs.parts:
         p = varying.part
         if p.field in FIRST:
@@ -167,7 +168,7 @@ def step_by_step(recorded: Recorded, world: int, given: Inputs) -> tuple[np.ndar
     m, n, total = recorded.m, recorded.nstep, given.total
     nv, nx = m.nv, 2 * m.nv + m.na
     states, sensors = np.zeros((n + 1, nx, total)), np.zeros((n, m.nsensordata, total))
-    states[0] = first_directions(m, given)[0]
+    states[0] = first_directions(m, nx, given)[0]
     rows = {"d.qpos": slice(0, nv), "d.qvel": slice(nv, 2 * nv), "d.act": slice(2 * nv, nx)}
     with linearisation(m, "step", recorded.reach) as course:
         varying = {f: r for f, r in rows.items() if r.stop > r.start}

@@ -19,7 +19,7 @@ import numpy as np
 
 from cardan.derive.lending import BUILDING, lent
 from cardan.derive.linearisation import COPIED, MAKE_ROWS, Linearisation
-from cardan.derive.plugin_memory import made_by_the_user, put_back
+from cardan.derive.plugin_memory import gather_memory, made_by_the_user, plant_memory, put_back
 from cardan.derive.program import Plain, Stage, TangentProgram
 from cardan.derive.recording import begin_directions, end_directions, restore_recorded
 from cardan.derive.shadows import LANES
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
-INPUTS = tuple(f"d.work.seed_{name}" for name in ("qpos", "qvel", "act", "ctrl"))
-"""Inputs, in the order of their directions."""
+SEEDS = ("qpos", "qvel", "act", "memory", "ctrl")
+"""Names of the inputs, in the order of their directions."""
+INPUTS = tuple(f"d.work.seed_{name}" for name in SEEDS if name != "memory")
 VALUES = SCRIPT_SECOND
 """Segments of a script: a recorded step's start; values and first tangents, up to the contacts, and all after them; the
 other tangents; what is done with a result."""
@@ -130,19 +131,22 @@ class StepJacobian:
         m: model.
         sensors: whether sensor data are among the results.
         distant: whether contacts take part that aren't made (`derive.distant`).
+        extended: whether what plugins keep from step to step is the last part of the state (`derive.plugin_memory`).
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
 
-    def __init__(self, m: MjModel, sensors: bool, distant: bool) -> None:
-        self.course = Linearisation(m, "step" if sensors else "step without sensors", distant)
+    def __init__(self, m: MjModel, sensors: bool, distant: bool, extended: bool = False) -> None:
+        self.course = Linearisation(m, "step" if sensors else "step without sensors", distant, extended)
         self.sensors = sensors
         memory, nv, na, nu = self.course.d._memory, m.nv, m.na, m.nu
-        rows, columns = 2 * nv + na + (m.nsensordata if sensors else 0), 2 * nv + na + nu
+        nx = 2 * nv + na + self.course.nmemory
+        rows, columns = nx + (m.nsensordata if sensors else 0), nx + nu
         self.matrix = np.zeros((rows, columns))
-        nx = 2 * nv + na
+        memory.scalars["work.nmemory"][0] = self.course.nmemory
+        memory.attach("work.seed_memory", np.zeros(self.course.nmemory))
         self.A, self.B = self.matrix[:nx, :nx], self.matrix[:nx, nx:]
         seeds, outcome = np.zeros((max(columns, 1), LANES)), np.zeros((max(rows, 1), LANES))
         memory.attach("work.jacobian", self.matrix.reshape(-1))
@@ -150,18 +154,21 @@ class StepJacobian:
         memory.attach("work.outcome_lanes", outcome)
         memory.attach("work.seed_lanes", seeds)
         self._seed_lanes = seeds
-        starts = {"qpos": (0, nv), "qvel": (nv, nv), "act": (2 * nv, na), "ctrl": (2 * nv + na, nu)}
+        ends = np.cumsum((0, nv, nv, na, self.course.nmemory, nu)).tolist()
         self._common = {"work.outcome": outcome} | {
-            f"work.seed_{name}": seeds[at : at + n] for name, (at, n) in starts.items()
+            f"work.seed_{name}": seeds[first:end]
+            for name, first, end in zip(SEEDS, ends[:-1], ends[1:], strict=True)
+            if name != "memory" or extended
         }
+        self.inputs = tuple(f"d.{name}" for name in self._common if name.startswith("work.seed_"))
         self._restore = Program([restore_recorded])
         self._copies = _copies(self.course.remembers)
         self._column, self._first, self._end = (
             memory.scalars[f"work.{name}"] for name in ("column", "first_column", "end_column")
         )
         self._runner = script_runner()
-        others = self.course.remembers and made_by_the_user(m)
-        self._native = not (self.course.several or self.course.values.needs_objects or others)
+        self._native = not (self.course.several or self.course.values.needs_objects)
+        self._copies_fit = not (self.course.remembers and made_by_the_user(m))
         self._scripts: dict[tuple[Wanted, tuple[int, ...], bool], Script] = {}
         self._ready: dict[Wanted, Script] = {}
         self._seeds: Mapping[str, np.ndarray] = {}
@@ -186,7 +193,7 @@ class StepJacobian:
         wanted = COLUMNS[state, control or not self.course.m.nu]
         if self._directed:
             self._begin_directions(wanted, {})
-        for _ in range(ATTEMPTS if self._native else 0):
+        for _ in range(ATTEMPTS if self._native and self._copies_fit else 0):
             script = self._ready.get(wanted)
             if script is None or script.version != self.course.version[0]:
                 if not self.course.version[0]:
@@ -361,8 +368,8 @@ class StepJacobian:
             ends = begin_directions, end_directions
         else:
             first = 0 if wanted.state else 2 * m.nv
-            end = 2 * m.nv + m.na + (m.nu if wanted.control else 0)
-            groups = _groups(m, first, end)
+            end = len(self.A) + (m.nu if wanted.control else 0)
+            groups = _groups(m, self.inputs, first, end)
             ends = begin_block, end_block
         for inputs, blocks in groups:
             left = blocks
@@ -382,7 +389,7 @@ class StepJacobian:
         frame = np.zeros(FRAME_WORDS, np.int64)
         frame[:8] = copies, 0, 0, segments.ctypes.data, 0, len(segments) - 1, m.address, self.course.d.address
         scalars = (address_of(number) for number in (self._column, self._first, self._end))
-        nx = 2 * m.nv + m.na
+        nx = len(self.A)
         frame[13:] = hooks.version_address, nx, m.nu, len(self._copies), *scalars, self.matrix.ctypes.data
         return Script(programs, segments, frame, frame.ctypes.data, first, end)
 
@@ -406,8 +413,10 @@ class StepJacobian:
             common: shadows of fields of the data that it has from another program with the same inputs.
         """
         course = self.course
-        gather = [gather_outcome, *([gather_sensors] if self.sensors else [])]
-        stages: list[Stage | Plain] = [Plain(begin), plant_seeds, *course.differentiated(values)]
+        kept = course.nmemory > 0
+        gather = [gather_outcome, *([gather_memory] if kept else []), *([gather_sensors] if self.sensors else [])]
+        plant = [plant_seeds, *([plant_memory] if kept else [])]
+        stages: list[Stage | Plain] = [Plain(begin), *plant, *course.differentiated(values)]
         stages += [Plain(keep_next_position), *gather, Plain(end)]
         whole = values or course.several or any(name in MAKE_ROWS for name in inputs)
         return TangentProgram(
@@ -420,20 +429,20 @@ class StepJacobian:
 COLUMNS = {(state, control): Columns(state, control) for state in (False, True) for control in (False, True)}
 
 
-def _groups(m: MjModel, first: int, end: int) -> list[tuple[tuple[str, ...], int]]:
+def _groups(m: MjModel, inputs: tuple[str, ...], first: int, end: int) -> list[tuple[tuple[str, ...], int]]:
     """Blocks of directions that go through the same stages: names of the inputs, and how many blocks there are.
 
     Positions go through all stages, velocities through fewer, activations and controls through fewest. Lanes that
     positions leave over take velocities, and so on: so in small models all are one block (`derive.stages.group_end`).
     """
     if first >= 2 * m.nv:
-        return [(INPUTS[2:], -(-(end - first) // LANES))] if end > first else []
+        return [(inputs[2:], -(-(end - first) // LANES))] if end > first else []
     found = []
     at = first
     for k, last in enumerate((m.nv, 2 * m.nv, end)):
         if last > at:
             blocks = -(-(last - at) // LANES)
-            found.append((INPUTS[k:], blocks))
+            found.append((inputs[k:], blocks))
             at += blocks * LANES
     return found
 
@@ -444,20 +453,22 @@ def _plain_segment(program: Program) -> tuple[int, ...]:
 
 
 @contextmanager
-def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0) -> Iterator[StepJacobian]:
+def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool = False) -> Iterator[StepJacobian]:
     """The Jacobians of a step of a model, which nobody else uses meanwhile (`derive.lending`).
 
     Args:
         m: model.
         sensors: whether sensor data are among the results.
         reach: distance, m, up to which contacts take part that aren't made (`derive.distant`); 0 for none.
+        extended: whether what plugins keep from step to step belongs to the state.
 
     Raises:
         NotImplementedError: the model has a feature without derivatives.
         RuntimeError: native code is switched off.
     """
     distant = reach > 0.0
-    with lent(m, ("step jacobian", sensors, distant), lambda: StepJacobian(m, sensors, distant)) as found:
+    name = ("step jacobian", sensors, distant, extended)
+    with lent(m, name, lambda: StepJacobian(m, sensors, distant, extended)) as found:
         found.withdraw()
         found.course.set_reach(reach)
         yield found

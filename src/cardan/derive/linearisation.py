@@ -19,7 +19,7 @@ from cardan.derive.contact import all_codes, contact_codes
 from cardan.derive.integration import factor_step
 from cardan.derive.lending import BUILDING, lent
 from cardan.derive.noslip import with_factor
-from cardan.derive.plugin_memory import begin_memory, evaluations_matter, put_back, recall, take_memory
+from cardan.derive.plugin_memory import begin_memory, evaluations_matter, memory_size, put_back, recall, take_memory
 from cardan.derive.program import Plain, Stage, TangentProgram, values_of
 from cardan.derive.shadows import LANES
 from cardan.derive.soft_contact import side_keys
@@ -87,12 +87,14 @@ class Linearisation:
         m: model; its options stay as they are while this is in use.
         course: a name in `COURSES`.
         distant: whether contacts at a distance take part (`derive.distant`), up to `reach`.
+        extended: whether what plugins keep from step to step belongs to the state (`derive.plugin_memory`).
 
     Attributes:
         d: data of its own, with the values.
         several: whether a step makes several forward passes.
         remembers: whether evaluations depend on what plugins remember (`derive.plugin_memory`).
         values: the program that computes the values.
+        nmemory: numbers that plugins keep, if they belong to the state.
         codes: numbers of the pairs of types that have touched (`derive.contact.contact_codes`).
         version: how often it has changed what touches what, and what the constraint rows belong to (one number).
 
@@ -101,14 +103,14 @@ class Linearisation:
         RuntimeError: native code is switched off.
     """
 
-    def __init__(self, m: MjModel, course: str, distant: bool = False) -> None:
+    def __init__(self, m: MjModel, course: str, distant: bool = False, extended: bool = False) -> None:
         check_compiler()
         self.m, self.d = m, MjData(m)
         self.space = TangentSpace(m)
         self.next_qpos = np.zeros(m.nq)
-        self.remembers = evaluations_matter(m, self.d)
-        if self.remembers:
-            begin_memory(m, self.d)
+        self.nmemory = memory_size(m, self.d) if extended else 0
+        self.remembers = evaluations_matter(m, self.d) or self.nmemory > 0
+        begin_memory(m, self.d)
         kind = COURSES[course]
         self._steps, self._solves = bool(kind.after), kind.solves
         memory = self.d._memory
@@ -157,7 +159,7 @@ class Linearisation:
             found.append(stage)
         if values:
             found.append(Plain(save_start))
-        return [*found, *differentiable(self.m, self._after, self.codes, values)]
+        return [*found, *differentiable(self.m, self._after, self.codes, values, self.nmemory > 0)]
 
     def start(self, d: MjData) -> None:
         """Take over the state and the inputs of `d`, compute the values, and factorise what is solved with."""

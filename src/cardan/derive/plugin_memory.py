@@ -18,7 +18,7 @@ from cardan.jit import OK, kernel, stage
 from cardan.jit.transform.stages import written
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Plugin, plugin_of
-from cardan.step.plugin_stages import ACT_DOT, COMPUTE_ACTUATOR, COMPUTE_PASSIVE, COMPUTE_SENSOR, entries_of
+from cardan.step.plugin_stages import ACT_DOT, ADVANCE, COMPUTE_ACTUATOR, COMPUTE_PASSIVE, COMPUTE_SENSOR, entries_of
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -28,6 +28,8 @@ STOCK = "cardan.plugins."
 NUMBER, STATE = "d.work.plugin_number", "d.plugin_state"
 EVALUATED = (COMPUTE_ACTUATOR, COMPUTE_PASSIVE, COMPUTE_SENSOR, ACT_DOT)
 """Kinds of functions that run in each evaluation of the dynamics."""
+STEPPED = (*EVALUATED, ADVANCE)
+"""Kinds of functions that run in a step."""
 
 
 def is_stock(plugin: Plugin) -> bool:
@@ -43,8 +45,10 @@ def memory_written(plugin: Plugin, slots: tuple[int, ...]) -> frozenset[str]:
     return frozenset().union(*fields) & {NUMBER, STATE}
 
 
-def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = EVALUATED) -> np.ndarray:
+def remembered_numbers(m: MjModel, d: MjData, slots: tuple[int, ...] = STEPPED) -> np.ndarray:
     """Places in ``d.work.plugin_number`` of what functions of some kinds leave for the next evaluation or step."""
+    if not m.nplugin:
+        return np.zeros(0, np.int64)
     arrays = d._memory.arrays
     places, starts = arrays["work.plugin_remembered"], arrays["work.plugin_start"][::2]
     if not len(places):
@@ -58,7 +62,9 @@ def evaluations_matter(m: MjModel, d: MjData) -> bool:
     if not m.nplugin:
         return False
     own = [plugin_of(m, k) for k in range(m.nplugin)]
-    return len(remembered_numbers(m, d)) > 0 or any(STATE in memory_written(plugin, EVALUATED) for plugin in own)
+    return len(remembered_numbers(m, d, EVALUATED)) > 0 or any(
+        STATE in memory_written(plugin, EVALUATED) for plugin in own
+    )
 
 
 def check_no_memory(m: MjModel, d: MjData, what: str) -> None:
@@ -77,6 +83,11 @@ def check_no_memory(m: MjModel, d: MjData, what: str) -> None:
         raise NotImplementedError(f"{what} of models whose plugins have a state ({names}) are not supported")
     if evaluations_matter(m, d):
         raise NotImplementedError(f"{what} of models whose plugins remember evaluations ({names}) are not supported")
+
+
+def memory_size(m: MjModel, d: MjData) -> int:
+    """How many numbers plugins keep from one step to the next: states, and what they remember."""
+    return m.npluginstate + len(remembered_numbers(m, d))
 
 
 def made_by_the_user(m: MjModel) -> bool:
@@ -104,6 +115,27 @@ def take_memory(target: MjData, source: MjData) -> None:
             "model; they must be as many"
         )
     own[...] = other
+
+
+@stage
+def plant_memory(m: Model, d: Data) -> int:
+    """Move states of plugins and what they remember by ``work.seed_memory``, which is 0: only its tangents count."""
+    for i in range(m.npluginstate):
+        d.plugin_state[i] += d.work.seed_memory[i]
+    for k in range(len(d.work.plugin_remembered)):
+        d.work.plugin_number[d.work.plugin_remembered[k]] += d.work.seed_memory[m.npluginstate + k]
+    return OK
+
+
+@stage
+def gather_memory(m: Model, d: Data) -> int:
+    """States of plugins and what they remember behind the state in ``work.outcome``."""
+    at = 2 * m.nv + m.na
+    for i in range(m.npluginstate):
+        d.work.outcome[at + i] = d.plugin_state[i]
+    for k in range(len(d.work.plugin_remembered)):
+        d.work.outcome[at + m.npluginstate + k] = d.work.plugin_number[d.work.plugin_remembered[k]]
+    return OK
 
 
 @kernel

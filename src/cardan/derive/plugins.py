@@ -4,7 +4,7 @@ The pipeline calls functions of plugins by their addresses, which a transformati
 them is called by its name, in a stage of its own: for the instances that have it, so that its tangents are its code's.
 
 What plugins do at the end of a step (`advance`) changes their state for the steps that follow, and nothing else: it is
-left out. What they remember from one evaluation to the next belongs to what a step starts from
+left out, but for trajectories. What they remember from one evaluation to the next belongs to what a step starts from
 (`derive.plugin_memory`).
 """
 
@@ -22,6 +22,7 @@ from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import ACTUATOR, PASSIVE, SENSOR, plugin_of
 from cardan.step.plugin_stages import (
     ACT_DOT,
+    ADVANCE,
     COMPUTE_ACTUATOR,
     COMPUTE_PASSIVE,
     COMPUTE_SENSOR,
@@ -127,10 +128,19 @@ def check_results(m: MjModel, fields: list[str]) -> None:
         raise NotImplementedError("derivatives of plugin_state are not supported: only those by it are")
 
 
-def plugin_tangents(m: MjModel, stage: Stage) -> list[Stage] | None:
-    """What stands for a stage of plugins; None if it is none of them."""
+def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | None:
+    """What stands for a stage of plugins; None if it is none of them.
+
+    Args:
+        m: model.
+        stage: the stage.
+        advance: whether what plugins do at the end of a step counts.
+
+    Raises:
+        NotImplementedError: a function is Python's.
+    """
     if stage is plugin_advance:
-        return []
+        return calls_of(m, ADVANCE, 0) if advance else []
     if stage is plugin_passive:
         return calls_of(m, COMPUTE_PASSIVE, PASSIVE)
     if stage is plugin_actuators:

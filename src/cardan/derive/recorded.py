@@ -7,6 +7,7 @@ steps, what is between them is recorded again when a sweep comes by, a *stretch*
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.derive.forward_sweep import Inputs, first_directions, in_blocks, in_columns, native_seeds, step_by_step
-from cardan.derive.jacobian import COLUMNS, INPUTS, Directions, StepJacobian, Wanted, step_jacobian
-from cardan.derive.plugin_memory import check_no_memory
+from cardan.derive.jacobian import COLUMNS, Directions, StepJacobian, Wanted, step_jacobian
+from cardan.derive.plugin_memory import memory_size, remembered_numbers
 from cardan.derive.recording import (
     KEPT,
     begin_recorded,
@@ -58,11 +59,16 @@ class Feedback:
 
 
 class Rows:
-    """Where fields stand in a row of what a step starts from (`derive.recording`)."""
+    """Where fields stand in a row of what a step starts from (`derive.recording`).
 
-    def __init__(self, m: MjModel) -> None:
+    Args:
+        m: model.
+        remembered: places of the numbers that its plugins remember (`derive.plugin_memory`).
+    """
+
+    def __init__(self, m: MjModel, remembered: np.ndarray) -> None:
         ends = np.cumsum([0, 1, *kept_sizes(m)]).tolist()
-        self.width = ends[-1]
+        self.width, self.remembered = ends[-1] + len(remembered), remembered
         self.places = {name: slice(*ends[k : k + 2]) for k, name in enumerate(("time", *KEPT)) if ends[k + 1] > ends[k]}
 
     def put(self, d: MjData, row: np.ndarray) -> None:
@@ -73,6 +79,8 @@ class Rows:
             else:
                 target = getattr(d, name)
                 target[...] = row[place].reshape(target.shape)
+        if len(self.remembered):
+            d._memory.arrays["work.plugin_number"][self.remembered] = row[-len(self.remembered) :]
 
     def field(self, rows: np.ndarray, name: str) -> np.ndarray:
         """A field in all rows (..., size)."""
@@ -106,10 +114,10 @@ class Recorded:
         starts: np.ndarray | None = None,
         feedback: Feedback | None = None,
     ) -> None:
-        check_no_memory(m, d, "record: trajectories")
         self.m, self.controls, self.reach, self.every = m, controls, reach, every
         self.worlds, self.nstep = controls.shape[:2]
-        self.layout = Rows(m)
+        self.layout = Rows(m, remembered_numbers(m, d))
+        self.nmemory = memory_size(m, d)
         self.sensordata = np.zeros((self.worlds, self.nstep, m.nsensordata))
         self._data: MjData | None = None
         self.rows = self._record(d, starts, controls, every, self.sensordata, feedback)
@@ -143,6 +151,7 @@ class Recorded:
         if feedback is not None:
             arrays |= {"tape_reference": feedback.states, "tape_gain": feedback.gains}
             arrays |= {"tape_qpos": np.zeros(m.nq), "tape_deviation": np.zeros(2 * m.nv + m.na)}
+        arrays["tape_remembered"] = self.layout.remembered
         for name, value in (("step", 0), ("every", every), ("nstep", n)):
             d._memory.scalars[f"work.tape_{name}"][0] = value
         program = pipeline.cached_program(m, "record", (begin_recorded, *pipeline.STEP, end_recorded))
@@ -151,7 +160,12 @@ class Recorded:
         return rows
 
     def _row_of(self, d: MjData) -> np.ndarray:
-        return np.concatenate([[d.time], *(np.asarray(getattr(d, name), float).reshape(-1) for name in KEPT)])
+        fields = (np.asarray(getattr(d, name), float).reshape(-1) for name in KEPT)
+        return np.concatenate([[d.time], *fields, d._memory.arrays["work.plugin_number"][self.layout.remembered]])
+
+    def _jacobian(self, sensors: bool) -> AbstractContextManager[StepJacobian]:
+        """The Jacobians of a step by all that goes over from one step to the next."""
+        return step_jacobian(self.m, sensors, self.reach, self.nmemory > 0)
 
     def stretches(self) -> list[tuple[int, int]]:
         """First and last step, exclusive, of the stretches that are in memory at a time."""
@@ -205,30 +219,33 @@ class Recorded:
         def put(d: MjData, step: int) -> None:
             self.layout.put(d, rows[step // n, step % n])
 
+        arrays["tape_remembered"] = self.layout.remembered
         with attached(jacobian.course.d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
             order = steps[::-1] if backwards else steps
             jacobian.sweep(rows.reshape(-1), put, order, _after(after), wanted, seeds)
 
-    def gradient(self, by_states: np.ndarray, by_sensors: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Gradients of a loss by the first states (worlds, nx) and by the controls (worlds, nstep, nu).
+    def gradient(self, by_states: np.ndarray, by_sensors: np.ndarray | None) -> tuple[np.ndarray, ...]:
+        """Gradients of a loss by first states (worlds, nx), controls (worlds, nstep, nu), and first states of plugins.
 
         Args:
             by_states: derivatives of the loss by the states (worlds, nstep + 1, nx).
             by_sensors: those by the sensor data (worlds, nstep, nsensordata), or None.
         """
         m, nx = self.m, by_states.shape[-1]
+        if self.nmemory:
+            by_states = np.pad(by_states, ((0, 0), (0, 0), (0, self.nmemory)))
         sensed = by_sensors is not None and bool(by_sensors.any())
         adjoint, controls = by_states[:, -1].copy(), np.zeros((self.worlds, self.nstep, m.nu))
         for first, end in reversed(self.stretches()):
             found = np.zeros((self.worlds, end - first, m.nu))
-            arrays = {"adjoint": adjoint, "pulled": np.zeros(nx + m.nu), "adjoint_controls": found}
+            arrays = {"adjoint": adjoint, "pulled": np.zeros(adjoint.shape[1] + m.nu), "adjoint_controls": found}
             arrays["adjoint_states"] = np.ascontiguousarray(by_states[:, first:end])
             if by_sensors is not None and sensed:
                 arrays["adjoint_sensors"] = np.ascontiguousarray(by_sensors[:, first:end])
-            with step_jacobian(m, sensed, self.reach) as jacobian:
+            with self._jacobian(sensed) as jacobian:
                 self._sweep(jacobian, ALL, (first, end), arrays, pull_back, backwards=True)
             controls[:, first:end] = found
-        return adjoint, controls
+        return adjoint[:, :nx], controls, adjoint[:, nx : nx + m.npluginstate]
 
     def jacobians(self, sensors: bool) -> np.ndarray:
         """The Jacobians of all steps, (worlds, nstep, nx or nx + nsensordata, nx + nu)."""
@@ -251,16 +268,22 @@ class Recorded:
         """
         m, total = self.m, inputs.total
         worlds, n, blocks = self.worlds, self.nstep, -(-total // LANES)
-        with step_jacobian(m, m.nsensordata > 0, self.reach) as jacobian:
+        with self._jacobian(m.nsensordata > 0) as jacobian:
+            nx = 2 * m.nv + m.na
             seeds = native_seeds(m, jacobian.course, inputs)
+            if seeds is None and self.nmemory:
+                raise NotImplementedError(
+                    "sensitivities: by friction losses that are 0, by time or by qacc_warmstart they are not supported "
+                    "for models whose plugins have a state or remember evaluations"
+                )
             if seeds is None:
                 found = [step_by_step(self, world, inputs) for world in range(worlds)]
                 return np.array([states for states, _ in found]), np.array([sensors for _, sensors in found])
-            state, control = first_directions(m, inputs)
+            state, control = first_directions(m, nx + self.nmemory, inputs)
             states = np.zeros((worlds, n + 1, blocks, len(state), LANES))
             sensors = np.zeros((worlds, n, blocks, m.nsensordata, LANES))
             states[:, 0] = in_blocks(state, blocks)
-            wanted = Directions((*(INPUTS if control.any() else INPUTS[:3]), *seeds), blocks)
+            wanted = Directions((*(jacobian.inputs if control.any() else jacobian.inputs[:-1]), *seeds), blocks)
             jacobian.course.d._memory.scalars["work.tape_blocks"][0] = blocks
             for first, end in self.stretches() if total else []:
                 part = np.ascontiguousarray(states[:, first : end + 1])
@@ -269,4 +292,4 @@ class Recorded:
                 arrays["sensitivity_control"] = in_blocks(control, blocks)
                 self._sweep(jacobian, wanted, (first, end), arrays, next_recorded, seeds=seeds)
                 states[:, first : end + 1], sensors[:, first:end] = part, sensed
-        return in_columns(states, total), in_columns(sensors, total)
+        return in_columns(states, total)[..., :nx, :], in_columns(sensors, total)

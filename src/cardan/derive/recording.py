@@ -16,20 +16,28 @@ from cardan.model.kernel_views import Data, Model
 
 KEPT = (
     *("qpos", "qvel", "act", "ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied"),
-    *("mocap_pos", "mocap_quat", "eq_active", "userdata"),
+    *("mocap_pos", "mocap_quat", "eq_active", "userdata", "plugin_state"),
 )
-"""What a row has, after the time."""
+"""What a row has, after the time; at its end it has the numbers that plugins remember."""
 
 
 def kept_sizes(m: Any) -> tuple[int, ...]:
     """Numbers of each field of `KEPT`."""
-    return m.nq, m.nv, m.na, m.nu, m.nv, m.nv, 6 * m.nbody, 3 * m.nmocap, 4 * m.nmocap, m.neq, m.nuserdata
+    state, forces, mocap = (m.nq, m.nv, m.na, m.nu, m.nv), (m.nv, 6 * m.nbody), (3 * m.nmocap, 4 * m.nmocap)
+    return *state, *forces, *mocap, m.neq, m.nuserdata, m.npluginstate
 
 
 @kernel
-def row_length(m: Model) -> int:
+def row_length(m: Model, d: Data) -> int:
     """Numbers of a row."""
-    return 1 + m.nq + 3 * m.nv + m.na + m.nu + 6 * m.nbody + 7 * m.nmocap + m.neq + m.nuserdata
+    kept = m.npluginstate + len(d.work.tape_remembered)
+    return 1 + m.nq + 3 * m.nv + m.na + m.nu + 6 * m.nbody + 7 * m.nmocap + m.neq + m.nuserdata + kept
+
+
+@kernel
+def state_size(m: Model, d: Data) -> int:
+    """Numbers of a state: positions in the tangent space, velocities, activations, and what plugins keep."""
+    return 2 * m.nv + m.na + d.work.nmemory
 
 
 @kernel
@@ -68,7 +76,7 @@ def _read_table(source: Any, at: int, target: Any, columns: int) -> int:
 def write_start(m: Model, d: Data, row: int) -> None:
     """Keep what a step starts from."""
     tape = d.work.tape
-    at = row * row_length(m)
+    at = row * row_length(m, d)
     tape[at] = d.time
     at = _write(d.qpos, tape, at + 1)
     at = _write(d.qvel, tape, at)
@@ -81,13 +89,16 @@ def write_start(m: Model, d: Data, row: int) -> None:
     at = _write_table(d.mocap_quat, 4, tape, at)
     for i in range(m.neq):
         tape[at + i] = float(d.eq_active[i])
-    _write(d.userdata, tape, at + m.neq)
+    at = _write(d.userdata, tape, at + m.neq)
+    at = _write(d.plugin_state, tape, at)
+    for k in range(len(d.work.tape_remembered)):
+        tape[at + k] = d.work.plugin_number[d.work.tape_remembered[k]]
 
 
 @kernel
 def read_start(m: Model, d: Data, tape: Any, row: int) -> None:
     """Put back what a step starts from."""
-    at = row * row_length(m)
+    at = row * row_length(m, d)
     d.time = tape[at]
     at = _read(tape, at + 1, d.qpos)
     at = _read(tape, at, d.qvel)
@@ -100,7 +111,11 @@ def read_start(m: Model, d: Data, tape: Any, row: int) -> None:
     at = _read_table(tape, at, d.mocap_quat, 4)
     for i in range(m.neq):
         d.eq_active[i] = int(tape[at + i])
-    _read(tape, at + m.neq, d.userdata)
+    at = _read(tape, at + m.neq, d.userdata)
+    at = _read(tape, at, d.plugin_state)
+    for k in range(len(d.work.tape_remembered)):
+        d.work.plugin_number[d.work.tape_remembered[k]] = tape[at + k]
+    d.work.plugin_is_kept = 0
 
 
 @kernel
@@ -117,7 +132,7 @@ def restore_recorded(m: Model, d: Data) -> int:
     """
     row = state_number(d)
     read_start(m, d, d.work.tape, row)
-    _read(d.work.tape, (row + 1) * row_length(m) + 1 + m.nq + m.nv + m.na + m.nu, d.qacc_warmstart)
+    _read(d.work.tape, (row + 1) * row_length(m, d) + 1 + m.nq + m.nv + m.na + m.nu, d.qacc_warmstart)
     d.work.column = d.work.first_column
     return OK
 
@@ -185,7 +200,7 @@ def pull_back(m: Model, d: Data) -> int:
     Writes the gradient by its controls; then comes the step before.
     """
     step = d.work.tape_step
-    nx = 2 * m.nv + m.na
+    nx = state_size(m, d)
     width, world = nx + m.nu, step // d.work.tape_nstep * nx
     pulled = d.work.pulled
     for i in range(width):
@@ -218,7 +233,7 @@ def keep_jacobian(m: Model, d: Data) -> int:
 @stage
 def begin_directions(m: Model, d: Data) -> int:
     """Let a block of directions, `work.column`, begin with the sensitivities before the step ``work.tape_step``."""
-    nx, block = 2 * m.nv + m.na, d.work.column
+    nx, block = state_size(m, d), d.work.column
     at = (state_number(d) * d.work.tape_blocks + block) * nx * LANES
     for row in range(nx):
         for lane in range(LANES):
@@ -232,7 +247,8 @@ def begin_directions(m: Model, d: Data) -> int:
 @stage
 def end_directions(m: Model, d: Data) -> int:
     """Keep the sensitivities after a step, and those of its sensor data; go on to the next block."""
-    nx, ns, block = 2 * m.nv + m.na, len(d.work.outcome) - 2 * m.nv - m.na, d.work.column
+    nx, block = state_size(m, d), d.work.column
+    ns = len(d.work.outcome) - nx
     step, blocks = d.work.tape_step, d.work.tape_blocks
     at = ((state_number(d) + 1) * blocks + block) * nx * LANES
     for row in range(nx):

@@ -64,7 +64,7 @@ def group_end(m: Model, d: Data, column: int) -> int:
 
 @stage
 def begin_block(m: Model, d: Data) -> int:
-    """Set the directions of a block, ``work.seed_lanes`` (2 nv + na + nu, LANES): a number each, from `work.column`."""
+    """Set the directions of a block, ``work.seed_lanes`` (inputs, LANES): a number each, from `work.column`."""
     for lane in range(LANES):
         row = d.work.seeded_column + lane
         if row < len(d.work.seed_lanes):
@@ -80,7 +80,7 @@ def begin_block(m: Model, d: Data) -> int:
 def end_block(m: Model, d: Data) -> int:
     """Bring the tangents of ``work.outcome`` into the columns of ``work.jacobian``; go on to the next ones."""
     first = d.work.column
-    width = 2 * m.nv + m.na + m.nu
+    width = 2 * m.nv + m.na + d.work.nmemory + m.nu
     lanes = min(LANES, group_end(m, d, first) - first)
     for row in range(len(d.work.outcome)):
         for lane in range(lanes):
@@ -220,6 +220,7 @@ def gather_outcome(m: Model, d: Data) -> int:
 @stage
 def gather_sensors(m: Model, d: Data) -> int:
     """The sensor data behind the state in ``work.outcome``."""
+    at = 2 * m.nv + m.na + d.work.nmemory
     for i in range(m.nsensordata):
-        d.work.outcome[2 * m.nv + m.na + i] = d.sensordata[i]
+        d.work.outcome[at + i] = d.sensordata[i]
     return OK

@@ -38,7 +38,7 @@ def check_compiler() -> None:
 
 
 def differentiable(
-    m: MjModel, stages: Sequence[Stage | int], codes: tuple[int, ...], values: bool = False
+    m: MjModel, stages: Sequence[Stage | int], codes: tuple[int, ...], values: bool = False, advance: bool = False
 ) -> list[Stage | Plain]:
     """What programs of tangents run for the stages of a forward pass and an integrator.
 
@@ -47,6 +47,7 @@ def differentiable(
         stages: the stages.
         codes: numbers of the pairs of types that touch (`derive.contact.contact_codes`).
         values: whether the values are not there yet: stages without tangents run as they are.
+        advance: whether what plugins do at the end of a step counts.
 
     Raises:
         NotImplementedError: a callback in Python is among them.
@@ -62,7 +63,7 @@ def differentiable(
         if instead is None:
             instead = integrator_tangents(stage, values)
         if instead is None:
-            instead = plugin_tangents(m, stage)
+            instead = plugin_tangents(m, stage, advance)
         if instead is not None:
             found += instead
         elif not f"{stage.__module__}.".startswith(FROZEN):

@@ -37,10 +37,12 @@ class Gradient:
     Attributes:
         state: by the first state, (2 nv + na), positions in the tangent space.
         controls: by the controls of each step, (nstep, nu).
+        plugin_state: by the first states of plugins, (npluginstate).
     """
 
     state: np.ndarray
     controls: np.ndarray
+    plugin_state: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,11 @@ class Tape:
             RuntimeError: native code is switched off.
         """
         by_states, by_sensors = loss_slopes(self.m, (self.nstep,), dL_dstate, dL_dsensors)
-        state, controls = self._recorded.gradient(by_states[None], None if by_sensors is None else by_sensors[None])
-        return Gradient(state[0], controls[0])
+        found = self._recorded.gradient(by_states[None], None if by_sensors is None else by_sensors[None])
+        return Gradient(*(array[0] for array in found))
 
     def jacobians(self, sensors: bool = False) -> Jacobians:
-        """The Jacobians of all steps, as `mjd_transition` gives them for one.
+        """The Jacobians of all steps, as `mjd_transition` gives them for one: with what plugins keep as it is.
 
         Args:
             sensors: whether C and D are wanted.

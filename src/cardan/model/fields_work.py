@@ -431,6 +431,11 @@ WORK: tuple[Field, ...] = (
     Field("work.plugin_remembered", "i8", ("any",), "plugins: places in plugin_number of what outlasts evaluations"),
     Field("work.plugin_kept", "f8", ("any",), "derivatives: states of plugins and what they remember, before a step"),
     Field("work.plugin_is_kept", "i8", (), "derivatives: whether plugin_kept belongs to the step"),
+    Field(
+        "work.tape_remembered", "i8", ("any",), "recording: places in plugin_number of what steps leave for the next"
+    ),
+    Field("work.nmemory", "i8", (), "derivatives: numbers of plugins' states and memory among those of the state"),
+    Field("work.seed_memory", "f8", ("any",), "derivatives: 0, with directions of these as tangents"),
     Field("work.solved_force", "f8", ("nefc",), "derivatives: efc_force of the main solver, before the no-slip solver"),
     Field("work.shape_scan", "i8", (2,), "collision: where hulls start in aux.hull_point (meshes), or -1"),
     Field("work.shape_scale", "f8", (2,), "collision: one over the radius of the bounding sphere (meshes)"),
