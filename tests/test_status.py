@@ -87,13 +87,12 @@ JELLY = """<mujoco><extension><plugin plugin="mujoco.elasticity.solid"/></extens
 
 
 def tape_with_memory() -> None:
-    """A recorded trajectory with a plugin that remembers evaluations."""
-    m = cardan.MjModel.from_xml_string(JELLY)
-    cardan.record(m, cardan.MjData(m), 2, None)
+    """A recorded batch with a plugin that remembers evaluations."""
+    cardan.batch.Batch(cardan.MjModel.from_xml_string(JELLY), 2).record(2)
 
 
 REFUSED: list[Use] = [
-    ("tapes with states of plugins", tape_with_memory, "remember"),
+    ("tapes of batches with states of plugins", tape_with_memory, "remember"),
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 

@@ -243,9 +243,36 @@ def test_tapes_with_damped_elasticity(kind: dict[str, str]) -> None:
 
 
 def test_python_is_refused(own: Any) -> None:
+    """The error names the plugin and says what to do; finite differences work."""
     d = own(slow_spring)
-    with pytest.raises(NotImplementedError, match=r"test\.spring.*Python"):
-        cardan.derivatives(d.model, d, ("qacc",), ("qpos",), "forward")
+    m, A = d.model, np.zeros((2, 2))
+    uses: list[Callable[[], object]] = [
+        lambda: cardan.derivatives(m, d, ("qacc",), ("qpos",), "forward"),
+        lambda: cardan.mjd_transition(m, d, A, None, None, None),
+        lambda: cardan.mjd_inverse(m, d, 1, np.zeros((1, 1)), None, None, None, None, None, None),
+        lambda: cardan.record(m, copied(d), 2).gradient(np.zeros(2)),
+    ]
+    for use in uses:
+        with pytest.raises(NotImplementedError, match=r"test\.spring.*Python's.*cardan\.kernel.*mjd_transitionFD"):
+            use()
+    cardan.mjd_transitionFD(m, d, 1e-6, 1, A, None, None, None)
+    assert np.isfinite(A).all()
+    assert A[1, 0] < 0.0
+
+
+def slow_wear(m: Any, d: Any, instance: int) -> None:
+    """The state grows, in Python."""
+    d.plugin_state[0] += 0.25
+
+
+def test_python_at_the_end_of_a_step_is_refused_in_tapes(own: Any) -> None:
+    """Single steps leave it out."""
+    d = own(spring, advance=slow_wear)
+    A = np.zeros((2, 2))
+    cardan.mjd_transition(d.model, d, A, None, None, None)
+    assert A[0, 1] > 0.0
+    with pytest.raises(NotImplementedError, match=r"test\.spring.*Python's"):
+        cardan.record(d.model, copied(d), 2).gradient(np.zeros(2))
 
 
 def test_a_state_that_evaluations_change(own: Any) -> None:

@@ -111,8 +111,9 @@ def calls_of(m: MjModel, slot: int, argument: int, when: int | None = None) -> l
             continue
         if isinstance(entry, int):
             raise NotImplementedError(
-                f"derivatives through the plugin {name} are not supported: its functions are Python's; only compiled "
-                "ones have derivatives (functions marked with cardan.kernel, or Numba functions)"
+                f"derivatives through the plugin {name} are not supported: its functions are Python's, and only "
+                "compiled ones have exact derivatives. Mark them with cardan.kernel (or numba.njit), or take finite "
+                "differences (mjd_transitionFD, mjd_inverseFD)"
             )
         found += [calls(entry, first, end, argument) for first, end in runs_of(instances)]
     return found
