@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from cardan.compiler.figures import Figure, figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
 from cardan.compiler.nodes import Geom, alike
+from cardan.compiler.orientation import element_pose
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size
 from cardan.maths.pose import IDENTITY, Pose, Vec3
@@ -16,12 +17,16 @@ from cardan.spec.schema.keywords import GEOM
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.compiler.nodes import Body, Placed
+    from cardan.spec.defaults import DefaultClass
     from cardan.spec.element import Element
     from cardan.spec.repeated import Repeated
 
 _CONDIMS = (1, 3, 4, 6)
 _SPECIAL = (GEOM["plane"], GEOM["sdf"])
 _NO_FLUID = (0.0,) * 12
+_PLACED = ("pos", "quat", "axisangle", "xyaxes", "zaxis", "euler")
+_OWN = frozenset(("name", *_PLACED))
+"""Attributes in which geoms may differ that are read once; two points are none of them, since they tell the size."""
 
 
 def check_condim(element: Element, condim: int) -> int:
@@ -76,6 +81,8 @@ def _repeat_geom(build: Build, bodies: Sequence[Body], like: Like, density: int 
             geom = geom._replace(mass=mass, inertia=inertia)
         body.geoms.append(Geom(number, *geom[1:]))
     build.rows["geom"] += [like.row] * count
+    columns["geom_pos"] += [geom.pos] * count
+    columns["geom_quat"] += [geom.quat] * count
     columns["geom_bodyid"] += [body.id for body in bodies]
     columns["geom_user"] += [like.user] * count
 
@@ -87,21 +94,43 @@ def _add_geoms(build: Build, body: Body) -> None:
         element, frames = placed
         if build.dropped(element):
             continue
-        around = (body.inertial is None, bool(body.id), frames, element.default_class)
+        around = (body.inertial is None, bool(body.id), element.default_class)
         like = build.last_geom
-        if like is None or around != like.around or element.children or not alike(element, like.element):
+        if like is None or around != like.around or element.children or not _alike_but_pose(element, like.element):
             geom, row, user, weigh = _geom(build, body, placed)
             # what stands for an asset notes more than its row, a plane depends on the bodies around, some are warned of
             plain = row["geom_dataid"] < 0 and row["geom_type"] not in _SPECIAL and not element.children
+            plain &= _pose_values(element, around[-1])["fromto"] is None
             build.last_geom = Like(element, around, row, user, geom, weigh) if plain and geom.mass >= 0.0 else None
         else:
             assert like.geom is not None
-            geom, row, user = like.geom, like.row, like.user
+            pos, quat = element_pose(build, element, _pose_values(element, around[-1]), frames)
+            geom, row, user = like.geom._replace(pos=pos, quat=quat), like.row, like.user
         number = build.enter("geom", name)
         body.geoms.append(Geom(number, *geom[1:]))
         build.rows["geom"].append(row)
+        build.columns["geom_pos"].append(geom.pos)
+        build.columns["geom_quat"].append(geom.quat)
         build.columns["geom_bodyid"].append(body.id)
         build.columns["geom_user"].append(user)
+
+
+def _alike_but_pose(element: Element, other: Element) -> bool:
+    """Whether two geoms give the same attributes but for their names and poses."""
+    given, others = element.attributes, other.attributes
+    if element is other:
+        return True
+    for name, value in given.items():
+        # no value is equal to a dict: it stands for none
+        if name not in _OWN and others.get(name, others) != value:
+            return False
+    return others.keys() <= given.keys() or not others.keys() - given.keys() - _OWN
+
+
+def _pose_values(element: Element, cls: DefaultClass) -> dict[str, Any]:
+    """Values of the attributes that say where a geom of a default class is."""
+    given, base = element.attributes, cls.base(element.row)
+    return {name: given[name] if name in given else base[name] for name in (*_PLACED, "fromto")}
 
 
 def _geom(
@@ -140,8 +169,6 @@ def _geom(
         "geom_size": found.size,
         "geom_aabb": (*found.centre, *found.half),
         "geom_rbound": found.radius,
-        "geom_pos": geom.pos,
-        "geom_quat": geom.quat,
         "geom_friction": values["friction"],
         "geom_margin": values["margin"],
         "geom_gap": values["gap"],

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WORDS = 3
 _WORDS = Packer(f"{WORDS}q")
+_pack_into: Callable[..., None] = _WORDS.pack_into
 ALIGNMENT = 64
 _LARGEST = 2.0**53  # bytes; beyond it nothing is laid out, since there is no such memory
 
@@ -61,6 +62,11 @@ class Struct:
             Struct.registry[name] = self
 
     @cached_property
+    def words_of(self) -> dict[str, tuple[int, np.dtype]]:
+        """Where in the slot table each array's slot begins, in bytes, and the array's element type."""
+        return {field.name: (8 * WORDS * slot, field.numpy_dtype) for slot, field in enumerate(self.fields)}
+
+    @cached_property
     def is_attached(self) -> bool:
         """Whether all arrays are made elsewhere."""
         return all(field.is_scalar or field.is_attached for field in self.fields)
@@ -89,6 +95,7 @@ def structures() -> dict[str, Struct]:
     return Struct.registry
 
 
+_at: Callable[..., c_char] = c_char.from_buffer
 _PLACE = c_char()
 _NOWHERE = addressof(_PLACE)
 """Stands for the address of an array without elements."""
@@ -96,11 +103,10 @@ _NOWHERE = addressof(_PLACE)
 
 def address_of(array: np.ndarray) -> int:
     """Address of the first element of an array, if there is one, in a fifth of the time of ``array.ctypes.data``."""
-    if not array.nbytes:
-        return _NOWHERE
-    if array.flags.carray:
-        return addressof(c_char.from_buffer(array.data))
-    return array.ctypes.data
+    try:
+        return addressof(_at(array))
+    except (TypeError, ValueError):  # empty, not in one piece, or not writable
+        return array.ctypes.data if array.nbytes else _NOWHERE
 
 
 def aligned_buffer(nbytes: int) -> np.ndarray:
@@ -492,21 +498,22 @@ class StructMemory:
 
     def attach(self, name: str, array: np.ndarray) -> None:
         """Make the field `name` (of first dimension ``"any"``) refer to `array`, which is kept alive."""
-        self._point(name, *self._take(name, array))
-
-    def _point(self, name: str, address: int, length: int, inner: int) -> None:
-        """Fill the slot of an array, which takes a tenth of the time of an assignment to a row of `slots`."""
-        _WORDS.pack_into(self.slots.data, 8 * WORDS * self.struct.slot[name], address, length, inner)
-
-    def _take(self, name: str, array: np.ndarray) -> tuple[int, int, int]:
-        """Keep an array as that of a field; what stands in the field's slot then."""
-        array = np.ascontiguousarray(array, self.struct.by_name[name].numpy_dtype)
-        self.arrays[name] = array
-        self.arrays.attached.pop(name, None)
-        if name in self.arrays.home:
+        start, dtype = self.struct.words_of[name]
+        if array.dtype is not dtype or not array.flags.c_contiguous:
+            array = np.ascontiguousarray(array, dtype)
+        arrays = self.arrays
+        arrays[name] = array
+        if arrays.attached:
+            arrays.attached.pop(name, None)
+        if name in arrays.home:
             self.elsewhere.add(name)
         shape = array.shape
-        return address_of(array), shape[0], shape[1] if len(shape) > 1 else 1
+        # this takes a tenth of the time of an assignment to a row of `slots`
+        _pack_into(self.slots, start, address_of(array), shape[0], shape[1] if len(shape) > 1 else 1)
+
+    def _point(self, name: str, address: int, length: int, inner: int) -> None:
+        """Fill the slot of an array."""
+        _pack_into(self.slots, self.struct.words_of[name][0], address, length, inner)
 
     def shared(self, names: Iterable[str]) -> Shared:
         """Attached arrays of this memory, for others to `share`."""
