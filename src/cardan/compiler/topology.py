@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardan.compiler.nodes import ELEMENT_OF
 from cardan.maths.pose import IDENTITY
+from cardan.spec.repeated import runs
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -26,7 +28,13 @@ def put_topology(build: Build) -> None:
             treeid[-1] = ntree
             ntree += 1
         lastdof.append(body.joints[0].dofadr + body.dofnum - 1 if moves else lastdof[parent])
-    simple = [_simple(body, weldid) for body in bodies]
+    simple: list[int] = []
+    for run in runs(bodies, ELEMENT_OF):
+        pattern = run[0].element.pattern
+        if pattern is None or pattern.varied:
+            simple += [_simple(body, weldid) for body in run]
+        else:
+            simple += [_simple(run[0], weldid)] * len(run)
     build.columns.update(body_rootid=rootid, body_weldid=weldid, body_treeid=treeid, body_simple=simple)
     build.sizes["ntree"] = ntree
     _put_dofs(build, lastdof, treeid, simple)

@@ -5,6 +5,7 @@ A pose is a position and a unit quaternion (w, x, y, z): where a frame is and ho
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import atan2, sqrt
 
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, quat2mat
@@ -40,8 +41,12 @@ def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
     return axis_angle2quat(turn, atan2(side, z))
 
 
+@lru_cache(maxsize=4096)
 def euler2quat(angles: Vec3, sequence: str) -> Quat:
-    """Orientation from three angles (rad); lower-case axes turn with the frame, upper-case ones stay."""
+    """Orientation from three angles (rad); lower-case axes turn with the frame, upper-case ones stay.
+
+    Results are kept: what is copied is turned by the same angles again and again.
+    """
     quat = IDENTITY[1]
     for angle, letter in zip(angles, sequence, strict=True):
         turn = axis_angle2quat(AXES[letter.lower()], angle)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import isinf
+from math import inf, isinf
 from typing import Any
 
 from cardan.errors import suggestion
 from cardan.spec.schema.rows import Attribute, ElementRow, Type
 
-_PLAIN_REAL = "0123456789+-. \t\r\n"  # text of these characters alone needs no closer look
+_PLAIN_REAL = "0123456789+-.eE \t\r\n"  # text of these characters alone is what `float` reads, or wrong
 _PLAIN_INT = "0123456789+- \t\r\n"
-_LONGEST_PLAIN = 300  # a plain number of fewer digits than this cannot overflow
 _INT_BOUND = 2**31
 _SIZE_BOUND = 2**63
 _SUFFIX = {suffix: 1024**power for power, suffix in enumerate("KMGTPE", start=1)}
@@ -73,14 +72,16 @@ def _plain_real(row: Attribute) -> Callable[[str], Any]:
     low, high, scalar = max(row.low, 1), row.high, row.scalar
 
     def read(text: str) -> Any:
-        if text.strip(_PLAIN_REAL) or len(text) > _LONGEST_PLAIN:
+        if text.strip(_PLAIN_REAL):
             return None
         try:
-            if scalar:
-                return float(text)
-            values = tuple(map(float, text.split()))
+            values = (float(text),) if scalar else tuple(map(float, text.split()))
         except ValueError:
             return None
+        if inf in values or -inf in values:  # too large
+            return None
+        if scalar:
+            return values[0]
         return values if low <= len(values) and (high is None or len(values) <= high) else None
 
     return read
@@ -121,13 +122,12 @@ _PLAIN: dict[Type, Callable[[Attribute], Callable[[str], Any]]] = {
 def _parse_real(row: Attribute, text: str) -> float | tuple[float, ...]:
     """Real numbers, separated by white space."""
     tokens = text.split()
-    if text.strip(_PLAIN_REAL) or len(text) > _LONGEST_PLAIN:
+    try:
+        values = () if text.strip(_PLAIN_REAL) else tuple(map(float, tokens))
+    except ValueError:
+        values = ()
+    if not values or inf in values or -inf in values:
         values = tuple(_real(token) for token in tokens)
-    else:
-        try:
-            values = tuple(map(float, tokens))
-        except ValueError:
-            values = tuple(_real(token) for token in tokens)
     return _counted(row, values, "number")
 
 

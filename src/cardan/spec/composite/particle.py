@@ -85,13 +85,8 @@ def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
         return [build.name("B", i) for i in range(len(composite.points))], composite.points
     cells = cells_of(composite.counts)
     names = [build.name("B", *cell) for cell in cells]
-    return names, [_grid_place(composite, cell) for cell in cells]
-
-
-def _grid_place(composite: Composite, cell: tuple[int, int, int]) -> Vec3:
-    """Position of a body of a grid."""
-    x, y, z = (single(composite.spacing * (i - n / 2)) for i, n in zip(cell, composite.counts, strict=True))
-    return x, y, z
+    along = [[single(composite.spacing * (i - n / 2)) for i in range(n)] for n in composite.counts]
+    return names, [(x, y, z) for x in along[0] for y in along[1] for z in along[2]]
 
 
 def _triangles(composite: Composite, bodies: int) -> list[Face]:
