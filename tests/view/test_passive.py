@@ -133,6 +133,34 @@ def test_closed_viewer_does_nothing(model: tuple, monkeypatch: pytest.MonkeyPatc
     assert not [thread for thread in set(threading.enumerate()) - others if thread.name.startswith("cardan")]
 
 
+def test_a_key_may_close_the_viewer(model: tuple, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARDAN_VIEWER_OPEN", "0")
+    viewer = cardan.viewer.launch_passive(*model, key_callback=lambda key: viewer.close())
+    viewer._viewer.inputs.do(viewer.close)  # where callbacks of keys are called
+    end = time.monotonic() + 60.0
+    while viewer.is_running() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not viewer.is_running()
+    viewer.close()
+
+
+def test_a_loader_that_fails_leaves_the_model(model: tuple) -> None:
+    from cardan.view.app import Viewer
+    from cardan.view.panels.files import FilePanel
+    from cardan.view.source import Source
+
+    def loader() -> tuple[cardan.MjModel, cardan.MjData]:
+        raise KeyError("no such part")
+
+    viewer = Viewer(*model, source=Source(loader=loader), port=0)
+    panel = viewer.controls.panels[FilePanel]
+    assert isinstance(panel, FilePanel)
+    panel.reload()
+    assert "KeyError: 'no such part'" in panel.message.content and panel.message.visible
+    assert viewer.session.model is model[0]
+    viewer.close()
+
+
 def test_wrong_arguments(model: tuple) -> None:
     m, d = model
     other = cardan.MjModel.from_xml_string("<mujoco/>")

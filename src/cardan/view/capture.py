@@ -111,11 +111,10 @@ class Film:
             if picture is None:
                 return
             # what came late is shown as long as it was on the screen
-            now = time.perf_counter()
-            while due <= now:
-                self._recorder.add(picture)
-                self.pictures += 1
-                due += 1.0 / self.rate
+            times = int((time.perf_counter() - due) * self.rate) + 1
+            self._recorder.add(picture, times)
+            self.pictures += times
+            due += times / self.rate
             self._stop.wait(max(0.0, due - time.perf_counter()))
 
     def finish(self) -> bytes:

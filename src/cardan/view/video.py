@@ -40,6 +40,13 @@ def is_moving(path: Path) -> bool:
     return suffix in MOVING + VIDEOS
 
 
+def packed(picture: np.ndarray) -> bytes:
+    """A picture in 256 colours, those of a GIF, as PNG: minutes of them fit into memory."""
+    file = io.BytesIO()
+    Image.fromarray(picture).convert("P", palette=Image.Palette.ADAPTIVE).save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
 class Recorder:
     """Pictures, one after the other, for a file; the file is written whole by `save`.
 
@@ -50,19 +57,24 @@ class Recorder:
 
     def __init__(self, path: Path, rate: float) -> None:
         self.path, self.rate = path, Fraction(rate).limit_denominator(1000)
-        self.pictures: list[Image.Image] = []
+        self.pictures: list[bytes] = []
+        self.still: Image.Image | None = None
         self.buffer = io.BytesIO()
         self.container: Any = None
         self.stream: Any = None
 
-    def add(self, picture: np.ndarray) -> None:
-        """Append a picture, (height, width, 3) uint8, the highest row first.
+    def add(self, picture: np.ndarray, times: int = 1) -> None:
+        """Append a picture, (height, width, 3) uint8, the highest row first, so many times.
 
         Raises:
             ValueError: it is too small for a video.
         """
-        if self.path.suffix.lower() not in VIDEOS:
-            self.pictures.append(Image.fromarray(picture))
+        suffix = self.path.suffix.lower()
+        if suffix in MOVING:
+            self.pictures += times * [packed(picture)]
+            return
+        if suffix not in VIDEOS:
+            self.still = self.still or Image.fromarray(picture)
             return
         import av  # pyright: ignore[reportMissingImports]
 
@@ -78,7 +90,8 @@ class Recorder:
             self.stream = self.container.add_stream(CODEC, rate=self.rate)
             self.stream.height, self.stream.width = picture.shape[:2]
             self.stream.pix_fmt = "yuv420p"
-        self.container.mux(self.stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        for _ in range(times):
+            self.container.mux(self.stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
 
     def save(self) -> None:
         """Write the file.
@@ -91,7 +104,7 @@ class Recorder:
             self.container.close()
             self.container = None
             replace_file(self.path, self._write_buffer)
-        elif self.pictures:
+        elif self.pictures or self.still is not None:
             replace_file(self.path, self._write_pictures)
         else:
             raise ValueError(f"{self.path}: there is no picture to write")
@@ -101,8 +114,10 @@ class Recorder:
 
     def _write_pictures(self, file: IO[bytes]) -> None:
         form = Image.registered_extensions()[self.path.suffix.lower()]
-        first, rest = self.pictures[0], self.pictures[1:]
-        if self.path.suffix.lower() in MOVING:
-            first.save(file, form, save_all=True, append_images=rest, duration=float(1000 / self.rate), loop=0)
-        else:
-            first.save(file, form)
+        if self.still is not None:
+            self.still.save(file, form)
+            return
+        first, *rest = self.pictures
+        images = (Image.open(io.BytesIO(content)) for content in rest)  # one at a time
+        with Image.open(io.BytesIO(first)) as image:
+            image.save(file, form, save_all=True, append_images=images, duration=float(1000 / self.rate), loop=0)
