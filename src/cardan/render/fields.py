@@ -193,6 +193,7 @@ INSTANCES = [
     Field("inst_vertadr", "i4", (ANY,), "first vertex, relative to the view"),
     Field("inst_triadr", "i4", (ANY,), "first triangle, relative to the view"),
     Field("inst_trinum", "i4", (ANY,), "number of triangles that may be seen; a view after the other"),
+    Field("inst_box", "i4", (ANY, 4), "of the views of lights, pixels that they may cover, as `tri_box`; likewise"),
     Field("nvert", "i4", (), "vertices of all instances"),
     Field("ntri", "i4", (), "triangles of all instances"),
     Field("nnode", "i4", (), "nodes of the grids of all planes"),

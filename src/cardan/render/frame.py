@@ -20,7 +20,7 @@ from cardan.render.lighting import LIT_NUMBERS, MOST_LIT
 from cardan.render.lights import light_columns, light_lines, shadow_view
 from cardan.render.picture import draw_tiles
 from cardan.render.raster import lane_places, row_places
-from cardan.render.shadows import MAP_LANES, begin_map, draw_map
+from cardan.render.shadows import MAP_LANES, bound_map, clear_map, draw_map
 from cardan.render.tiles import (
     MOST_SAMPLES,
     TILE,
@@ -227,9 +227,11 @@ class Frame:
 
     def _draw_maps(self, layers: int) -> None:
         """Draw shadow maps."""
-        self._each(begin_map, layers, 1)
-        parts = 1 if self.most_workers == 1 else 2 * self.most_workers
+        parts = 1 if self.most_workers == 1 else SHARES * self.most_workers
         self.set(shadow_parts=parts)
+        self._each(clear_map, layers, parts)
+        for layer in range(layers):
+            self.call(bound_map, layer)
         self._each(draw_map, layers, parts)
 
     def _draw_tiles(self, count: int, lit: int) -> None:
@@ -412,6 +414,7 @@ class Frame:
                 ("tri_inst", nview * ntri),
                 ("tri_back", nview * ntri),
                 ("inst_trinum", nview * ninst),
+                ("inst_box", nview * ninst, 4),
             ),
             ("bin_start", lit * (tiles * shares + 2)),
             *(("tile_near", 2 * threads * nsample * TILE), ("tile_tri", 2 * threads * nsample * TILE)),

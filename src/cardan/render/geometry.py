@@ -334,6 +334,20 @@ def set_up_faces(a: Assets, f: Frame, view: int, inst: int, vertex: int, first: 
 
 
 @kernel
+def bound_instance(f: Frame, view: int, inst: int) -> None:
+    """Pixels of a view that the triangles of an instance may cover, into `inst_box`."""
+    total, first = f.view_instadr[view] + inst, f.view_triadr[view] + f.inst_triadr[inst]
+    x0, x1, y0, y1 = f.view_width[view], -1, f.view_height[view], -1
+    for tri in range(first, first + f.inst_trinum[total]):
+        x0, x1 = min(x0, f.tri_box[tri, 0]), max(x1, f.tri_box[tri, 1])
+        y0, y1 = min(y0, f.tri_box[tri, 2]), max(y1, f.tri_box[tri, 3])
+    f.inst_box[total, 0] = x0
+    f.inst_box[total, 1] = x1
+    f.inst_box[total, 2] = y0
+    f.inst_box[total, 3] = y1
+
+
+@kernel
 def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> None:
     """Triangles of an instance that can be seen in a view, if its vertices can, counted for each tile."""
     total = f.view_instadr[view] + inst
@@ -347,7 +361,9 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
         f.inst_trinum[total] = set_up_faces(a, f, view, inst, vertex, first)
         if f.inst_parts[inst] == 1:
             color_part(a, f, view, share, inst)
-    if not f.view_shadow[view]:  # shadow maps have no tiles
+    if f.view_shadow[view]:  # shadow maps have no tiles
+        bound_instance(f, view, inst)
+    else:
         count_instance(f, view, share, inst)
 
 

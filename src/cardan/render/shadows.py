@@ -26,37 +26,38 @@ def first_shadow(f: Frame) -> int:
 
 
 @kernel
-def clear_map(f: Frame, layer: int) -> None:
-    """Empty the part of a map that was drawn into."""
+def band_of(f: Frame, layer: int, part: int) -> tuple[int, int]:
+    """First row of one of `shadow_parts` bands of the rows of a map that are in use, and the one past the last."""
+    low, rows = f.shadow_box[layer, 2], f.shadow_box[layer, 3] + 1 - f.shadow_box[layer, 2]
+    return (low + rows * part // f.shadow_parts, low + rows * (part + 1) // f.shadow_parts)
+
+
+@picture_stage
+def clear_map(a: Assets, f: Frame, layer: int, part: int) -> int:
+    """Empty one of `shadow_parts` bands of what was drawn into the map of a light; 0."""
     stride = f.shadow_stride
     base = layer * f.shadow_size * stride
-    for y in range(f.shadow_box[layer, 2], f.shadow_box[layer, 3] + 1):
+    y0, y1 = band_of(f, layer, part)
+    for y in range(y0, y1):
         for x in range(f.shadow_box[layer, 0], f.shadow_box[layer, 1] + 1):
             f.shadow_near[base + y * stride + x] = ZERO
+    return 0
 
 
-@kernel
-def bound_map(f: Frame, view: int, layer: int) -> None:
-    """Note which pixels of a map the triangles of a view may cover."""
-    size = f.shadow_size
+@picture_stage
+def bound_map(a: Assets, f: Frame, layer: int, unused: int) -> int:
+    """Note which pixels of the map of a light its instances may cover; 0."""
+    size, view = f.shadow_size, first_shadow(f) + layer
     x0, x1, y0, y1 = size, -1, size, -1
-    for inst in range(f.ninst):
-        first = f.view_triadr[view] + f.inst_triadr[inst]
-        for tri in range(first, first + f.inst_trinum[f.view_instadr[view] + inst]):
-            x0, x1 = min(x0, f.tri_box[tri, 0]), max(x1, f.tri_box[tri, 1])
-            y0, y1 = min(y0, f.tri_box[tri, 2]), max(y1, f.tri_box[tri, 3])
+    for k in range(f.view_instadr[view], f.view_instadr[view] + f.ninst):
+        if f.inst_trinum[k] > 0:
+            x0, x1 = min(x0, f.inst_box[k, 0]), max(x1, f.inst_box[k, 1])
+            y0, y1 = min(y0, f.inst_box[k, 2]), max(y1, f.inst_box[k, 3])
     # one pixel more on each side: single precision may see a triangle there
     f.shadow_box[layer, 0] = max(x0 - 1, 0)
     f.shadow_box[layer, 1] = min(x1 + 1, size - 1)
     f.shadow_box[layer, 2] = max(y0 - 1, 0)
     f.shadow_box[layer, 3] = min(y1 + 1, size - 1)
-
-
-@picture_stage
-def begin_map(a: Assets, f: Frame, layer: int, unused: int) -> int:
-    """Empty the map of a light, and find out which part of it will be in use; 0."""
-    clear_map(f, layer)
-    bound_map(f, first_shadow(f) + layer, layer)
     return 0
 
 
@@ -65,7 +66,7 @@ def cast_block(f: Frame, block: Block, base: int) -> None:
     """Note the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on, where it is nearest."""
     e0, a0, e1, a1, e2, a2, near, slope = block
     for lane in range(MAP_LANES):
-        x = f.ramp[lane]
+        x = single(lane)
         inside = (e0 + a0 * x >= ZERO) & (e1 + a1 * x >= ZERO) & (e2 + a2 * x >= ZERO)
         here = near + slope * x
         found = f.shadow_near[base + lane]
@@ -98,8 +99,7 @@ def cast_triangle(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
 def draw_map(a: Assets, f: Frame, layer: int, part: int) -> int:
     """Draw one of `shadow_parts` bands of rows of a light's map; 0."""
     view = first_shadow(f) + layer
-    low, rows = f.shadow_box[layer, 2], f.shadow_box[layer, 3] + 1 - f.shadow_box[layer, 2]
-    y0, y1 = low + rows * part // f.shadow_parts, low + rows * (part + 1) // f.shadow_parts
+    y0, y1 = band_of(f, layer, part)
     for inst in range(f.ninst):
         first = f.view_triadr[view] + f.inst_triadr[inst]
         for tri in range(first, first + f.inst_trinum[f.view_instadr[view] + inst]):

@@ -17,8 +17,20 @@ LANES = 16
 
 @kernel
 def share_begin(f: Frame, share: int) -> int:
-    """First instance of a share; the next share begins where it ends, so that shares follow the order of drawing."""
-    return f.ninst * share // f.nshare
+    """First instance of a share; the next share begins where it ends, so that shares follow the order of drawing.
+
+    Shares have about as many triangles each: an instance belongs to the share in which its first triangle lies.
+    """
+    if share >= f.nshare:
+        return f.ninst
+    low, high = 0, f.ninst
+    while low < high:
+        middle = (low + high) // 2
+        if f.inst_triadr[middle] * f.nshare < f.ntri * share:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
