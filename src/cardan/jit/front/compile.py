@@ -151,8 +151,25 @@ def _optimised(module: Any, machine: Any) -> Any:
     options.slp_vectorization = any(item.name == SIDE_BY_SIDE for item in module.global_variables)
     passes = llvm.create_pass_builder(machine, options)
     manager = passes.getModulePassManager()
-    manager.run(module, passes)
+    with _shorter_searches():
+        manager.run(module, passes)
     return module
+
+
+_SEARCHES = {"memdep-block-number-limit": (50, 200), "memdep-block-scan-limit": (50, 100)}
+"""Options of LLVM's: how far it looks back for what was stored where something is loaded; ours, and its own."""
+
+
+@contextmanager
+def _shorter_searches() -> Iterator[None]:
+    """Look less far for earlier stores: in large stages that search alone took a third of the optimiser's time."""
+    for name, (ours, _) in _SEARCHES.items():
+        llvm.set_option("cardan", f"-{name}={ours}")
+    try:
+        yield
+    finally:
+        for name, (_, default) in _SEARCHES.items():
+            llvm.set_option("cardan", f"-{name}={default}")
 
 
 def _has_python_wrapper(library: Any) -> bool:
@@ -194,10 +211,22 @@ def _numba_finalize() -> Callable[[Any], None]:
 
 
 @cache
-def _simplification() -> tuple[Any, Any]:
-    """Passes that simplify a single function, so that fewer instructions are linked and optimised with each stage."""
+def _registers() -> tuple[Any, Any]:
+    """Passes that put variables of a single function into registers: two thirds of its instructions go."""
     builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
-    return builder.getFunctionPassManager(), builder
+    manager = llvm.create_new_function_pass_manager()
+    manager.add_sroa_pass()
+    return manager, builder
+
+
+def simplified(module: Any) -> Any:
+    """Simplify each function of a module on its own: for what reads its text, instead of optimising it."""
+    builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
+    passes = builder.getFunctionPassManager()
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
+    return module
 
 
 @contextmanager
@@ -227,9 +256,9 @@ def _link_later() -> Iterator[None]:
         part.verify()
         self.add_llvm_module(part)
 
-    def simplify(self: Any, module: Any) -> None:
+    def into_registers(self: Any, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
-        passes, builder = _simplification()
+        passes, builder = _registers()
         for function in module.functions:
             if not function.is_declaration:
                 passes.run(function, builder)
@@ -252,7 +281,7 @@ def _link_later() -> Iterator[None]:
         places = (
             (library, "finalize", finalize),
             (library, "add_ir_module", add_ir_module),
-            (library, "_optimize_functions", simplify),
+            (library, "_optimize_functions", into_registers),
             (context, "get_executable", get_executable),
         )
         with replaced(*places), shortcuts():
@@ -326,16 +355,23 @@ def link_entry(entry: Entry, form: Form = HERE) -> Any:
 
 def linked_module(entry: Entry, form: Form = HERE) -> str:
     """The module of `link_entry` as text: what transforms and foreign targets start from."""
-    return str(link_entry(entry, form))
+    return str(simplified(link_entry(entry, form)))
 
 
 def emit(name: str, module: Any, machine: Any) -> bytes:
     """The object file of the kernel `name` for the processor of a code generator; the module is optimised in place.
 
+    Places that are never reached, such as an index of a tuple that is too large, may turn out to be so only where each
+    function was simplified on its own before; that takes as long again, and few entries need it.
+
     Raises:
         KernelError: it refers to something outside the mathematical library.
     """
+    bitcode = module.as_bitcode()
     undefined = _undefined_symbols(_optimised(module, machine))
+    if undefined:
+        module = simplified(llvm.parse_bitcode(bitcode))
+        undefined = _undefined_symbols(_optimised(module, machine))
     if undefined:
         raise KernelError(
             f"{name} is not a pure kernel: compiled code would call {', '.join(undefined)}. "

@@ -60,14 +60,22 @@ WORD_BYTES = 8
 class StructType(types.Type):
     """Pointer to a slot table, seen through the group `prefix` of `struct`; `interleaved`: that of many worlds."""
 
+    is_struct = True
+
     def __init__(self, struct: Struct, prefix: str = "", interleaved: bool = False) -> None:
         self.struct = struct
         self.prefix = prefix
         self.interleaved = interleaved
+        self._resolved: dict[str, types.Type | None] = {}
         super().__init__(name=f"Struct({struct.name}:{prefix}{':' + INTERLEAVED if interleaved else ''})")
 
     def resolve(self, attr: str) -> types.Type | None:
         """Numba type of the attribute `attr`, or None if there is no such field or group."""
+        if attr not in self._resolved:
+            self._resolved[attr] = self._type_of(attr)
+        return self._resolved[attr]
+
+    def _type_of(self, attr: str) -> types.Type | None:
         full = self.prefix + attr
         field = self.struct.by_name.get(full)
         if field is not None:

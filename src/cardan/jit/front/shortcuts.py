@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from types import CodeType
 from typing import Any, cast
 
-from numba.core import base, errors, event, interpreter, ir, lowering, ssa, typeinfer, types
+from numba.core import base, byteflow, errors, event, interpreter, ir, lowering, ssa, typeinfer, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import CPUContext
@@ -25,12 +25,26 @@ from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.runtime.context import NRTContext
 from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.transforms import canonicalize_cfg
-from numba.core.typed_passes import NopythonRewrites
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    DumpParforDiagnostics,
+    InlineOverloads,
+    IRLegalization,
+    NativeLowering,
+    NopythonRewrites,
+    NoPythonSupportedFeatureValidation,
+)
 from numba.core.types.functions import BaseFunction
-from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
+from numba.core.typing.context import BaseContext
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, MakeFunctionToJitFunction
 
+from cardan.jit.front import lowering as kernel_lowering
+from cardan.jit.front.lowering import KernelLegalization, KernelLowering
+
+flow: Any = byteflow.Flow
 _errors: Any = errors  # with what it declares to nobody
 _SIGNATURES = "_cardan_signatures"  # of a function type: what its calls were found to be, by types of arguments
+_TYPED_WITH = "_cardan_typed_with"  # of a call: the function and the types of arguments that it was typed with
 _UNHEARD = frozenset(("numba:llvm_lock", "numba:compiler_lock"))  # events that only measure times
 _ON_STACK = (types.Number, types.Boolean, types.NoneType, types.Omitted)
 
@@ -43,10 +57,13 @@ class KernelCompiler(CompilerBase):
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         function = self.state.func_id.func
         module = function.__module__ or ""  # functions made from text have none
-        idle = [NopythonRewrites] if module.startswith("cardan.") else []
+        idle: list[Any] = [AnnotateTypes, DumpParforDiagnostics]
+        if module.startswith("cardan."):
+            idle += [NopythonRewrites, InlineOverloads, InlineInlinables, NoPythonSupportedFeatureValidation]
         if not any(isinstance(constant, CodeType) for constant in function.__code__.co_consts):
             idle += [InlineClosureLikes, MakeFunctionToJitFunction]
-        manager.passes = [step for step in manager.passes if step[0] not in idle]
+        own = {IRLegalization: KernelLegalization, NativeLowering: KernelLowering}
+        manager.passes = [(own.get(step, step), about) for step, about in manager.passes if step not in idle]
         manager._finalized = False
         manager.finalize()
         return [manager]
@@ -127,6 +144,26 @@ def _where_there_is_with(original: Callable[[Any], Any]) -> Callable[[Any], Any]
     return delete_exits
 
 
+def _where_there_is_try(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Only functions with such a statement have parts that exceptions may leave."""
+
+    def run_handle_exception(self: Any, runner: Any, state: Any) -> Any:
+        if getattr(self._bytecode.func_id.func.__code__, "co_exceptiontable", True):
+            return original(self, runner, state)
+        state.advance_pc()
+        return None
+
+    return run_handle_exception
+
+
+class _Silent:
+    """What nobody reads is not logged."""
+
+    @staticmethod
+    def debug(*args: Any, **kws: Any) -> None:
+        """Log nothing."""
+
+
 # types of calls ------------------------------------------------------------------------------------------------------
 
 
@@ -158,6 +195,32 @@ def _remembering(original: Callable[..., Any]) -> Callable[..., Any]:
         return signature
 
     return get_call_type
+
+
+def _of_structs(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Structures know their fields; Numba asks all that may know attributes, in an order that it finds each time."""
+
+    def resolve_getattr(self: Any, typ: Any, attr: str) -> Any:
+        found = typ.resolve(attr) if getattr(typ, "is_struct", False) else None
+        return original(self, typ, attr) if found is None else found
+
+    return resolve_getattr
+
+
+def _unless_known(original: Callable[..., None]) -> Callable[..., None]:
+    """Numba types all calls again until nothing changes: a call of a kernel with the same types has its answer."""
+
+    def resolve(self: Any, typeinfer: Any, typevars: Any, fnty: Any) -> None:
+        seen: Any = None
+        if isinstance(fnty, types.Dispatcher) and self.vararg is None:
+            names = (*self.args, *(value for _, value in self.kws))
+            seen = (fnty, *(typevars[name.name].type for name in names))
+            if self.signature is not None and self.__dict__.get(_TYPED_WITH) == seen:
+                return
+        original(self, typeinfer, typevars, fnty)
+        self.__dict__[_TYPED_WITH] = seen
+
+    return resolve
 
 
 # options and events --------------------------------------------------------------------------------------------------
@@ -221,6 +284,11 @@ def _if_heard(original: Callable[..., AbstractContextManager[None]]) -> Callable
         return original(kind, data) if event._registered.get(kind) else nothing
 
     return trigger
+
+
+def _unwatched(self: Any, filename: str | None = None, lineno: int | None = None) -> AbstractContextManager[None]:
+    """Warnings of the typing of a statement are not held back, to be shown with its place."""
+    return nullcontext()
 
 
 _requirements: dict[tuple[Any, ...], Any] = {}  # of lists of passes: what each pass needs
@@ -298,6 +366,12 @@ def shortcuts() -> Iterator[None]:
             (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
             (TargetConfig, "values", _option_values),
             (PassManager, "dependency_analysis", _for_new_lists(PassManager.dependency_analysis)),
+            (BaseContext, "resolve_getattr", _of_structs(BaseContext.resolve_getattr)),
+            (typeinfer.CallConstraint, "resolve", _unless_known(typeinfer.CallConstraint.resolve)),
+            (errors.WarningsFixer, "catch_warnings", _unwatched),
+            (flow, "_run_handle_exception", _where_there_is_try(flow._run_handle_exception)),
+            (byteflow, "_logger", _Silent),
+            (ssa, "_logger", _Silent),
             (errors, "new_error_context", _ErrorContext),
             (lowering, "new_error_context", _ErrorContext),
             (typeinfer, "new_error_context", _ErrorContext),
@@ -306,6 +380,7 @@ def shortcuts() -> Iterator[None]:
             (event, "end_event", _quiet(event.end_event)),
             (NRTContext, "incref", _for_counted(NRTContext.incref)),
             (NRTContext, "decref", _for_counted(NRTContext.decref)),
+            *kernel_lowering.places(),
         ),
     ):
         yield
