@@ -32,7 +32,7 @@ from cardan.jit.target.processor import processor
 
 COMPILER_SOURCES = (
     *("front/compile.py", "front/enumerations.py", "front/native.py", "front/pointers.py", "front/stage.py"),
-    *("front/form.py", "front/shortcuts.py", "memory/struct.py"),
+    *("front/form.py", "front/lowering.py", "front/shortcuts.py", "memory/struct.py"),
 )
 FORM_SOURCES = ("transform/precision.py",)
 """What other forms of code than the usual one depend on besides."""

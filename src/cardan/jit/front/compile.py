@@ -7,6 +7,7 @@ Numba.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import zlib
 from collections.abc import Callable, Collection, Iterator
@@ -313,6 +314,18 @@ def _need_numba(name: str) -> None:
         ) from None
 
 
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect garbage seldom: nearly all objects of the front end, and of its import, are freed without, or stay."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], 100_000) if before[0] else 0, max(before[1], 20), max(before[2], 50))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@_rare_collections()
 def link_entry(entry: Entry, form: Form = HERE) -> Any:
     """The LLVM module of `entry` with all that it calls, not optimised yet; only `symbols_of` it are visible.
 

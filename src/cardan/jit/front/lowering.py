@@ -17,6 +17,7 @@ from llvmlite import ir as llvm
 from numba.core import base, cgutils, ir, lowering, types
 from numba.core.callconv import CPUCallConv
 from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.imputils import user_function
 from numba.core.ir_utils import check_and_legalize_ir
 from numba.core.typed_passes import BaseNativeLowering
 
@@ -50,7 +51,7 @@ class KernelLegalization(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: Any) -> Any:
         """Write the ends of variables into the statements of a function whose variables are counted."""
         if _counts(state.targetctx, state.typemap.values()):
             check_and_legalize_ir(state.func_ir, flags=state.flags)
@@ -67,7 +68,7 @@ class KernelLowering(BaseNativeLowering):
         BaseNativeLowering.__init__(self)
 
     @property
-    def lowering_class(self) -> type[lowering.Lower]:
+    def lowering_class(self) -> Any:
         """What lowers a function."""
         return KernelLower
 
@@ -168,7 +169,7 @@ def _handing_on(original: _Raise) -> _Raise:
 
 
 def _calling(original: Callable[..., Any]) -> Callable[..., Any]:
-    def user_function(description: Any, libraries: Any) -> Any:
+    def function_of(description: Any, libraries: Any) -> Any:
         usual = original(description, libraries)
         result = description.restype
         if description.mangled_name not in _plain_names or isinstance(result, types.Optional):
@@ -186,13 +187,13 @@ def _calling(original: Callable[..., Any]) -> Callable[..., Any]:
 
         return call
 
-    return user_function
+    return function_of
 
 
 def places() -> list[tuple[Any, str, Any]]:
     """What stands in place of Numba's functions while kernels are compiled (see `shortcuts.replaced`)."""
     return [
-        (base, "user_function", _calling(base.user_function)),
+        (base, "user_function", _calling(user_function)),
         (CPUCallConv, "return_user_exc", _raising(CPUCallConv.return_user_exc)),
         (CPUCallConv, "return_dynamic_user_exc", _raising(CPUCallConv.return_dynamic_user_exc)),
         (CPUCallConv, "return_status_propagate", _handing_on(CPUCallConv.return_status_propagate)),

@@ -10,7 +10,6 @@ the rest of the process.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, lru_cache
@@ -41,7 +40,7 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, Make
 from cardan.jit.front import lowering as kernel_lowering
 from cardan.jit.front.lowering import KernelLegalization, KernelLowering
 
-flow: Any = byteflow.Flow
+_flow: Any = byteflow.Flow
 _errors: Any = errors  # with what it declares to nobody
 _SIGNATURES = "_cardan_signatures"  # of a function type: what its calls were found to be, by types of arguments
 _TYPED_WITH = "_cardan_typed_with"  # of a call: the function and the types of arguments that it was typed with
@@ -340,47 +339,33 @@ def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage seldom: nearly all objects of the front end are freed without, or stay."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], 100_000) if before[0] else 0, max(before[1], 20), max(before[2], 50))
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@contextmanager
 def shortcuts() -> Iterator[None]:
     """While kernels are compiled; the caller holds Numba's lock, so that nothing else is."""
-    with (
-        _rare_collections(),
-        replaced(
-            (ir.Stmt, "list_vars", _variables_of_statement),
-            (ir.Expr, "list_vars", _variables_of_expression),
-            (PostProcessor, "run", _without_lifetimes(PostProcessor.run)),
-            (ssa, "_run_ssa_block_pass", _statements_of_block),
-            (interpreter, "peep_hole_delete_with_exit", _where_there_is_with(interpreter.peep_hole_delete_with_exit)),
-            (base, "_has_loc", _has_loc),
-            (CPUContext, "load_additional_registries", _once(CPUContext.load_additional_registries)),
-            (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
-            (TargetConfig, "values", _option_values),
-            (PassManager, "dependency_analysis", _for_new_lists(PassManager.dependency_analysis)),
-            (BaseContext, "resolve_getattr", _of_structs(BaseContext.resolve_getattr)),
-            (typeinfer.CallConstraint, "resolve", _unless_known(typeinfer.CallConstraint.resolve)),
-            (errors.WarningsFixer, "catch_warnings", _unwatched),
-            (flow, "_run_handle_exception", _where_there_is_try(flow._run_handle_exception)),
-            (byteflow, "_logger", _Silent),
-            (ssa, "_logger", _Silent),
-            (errors, "new_error_context", _ErrorContext),
-            (lowering, "new_error_context", _ErrorContext),
-            (typeinfer, "new_error_context", _ErrorContext),
-            (event, "trigger_event", _if_heard(event.trigger_event)),
-            (event, "start_event", _quiet(event.start_event)),
-            (event, "end_event", _quiet(event.end_event)),
-            (NRTContext, "incref", _for_counted(NRTContext.incref)),
-            (NRTContext, "decref", _for_counted(NRTContext.decref)),
-            *kernel_lowering.places(),
-        ),
+    with replaced(
+        (ir.Stmt, "list_vars", _variables_of_statement),
+        (ir.Expr, "list_vars", _variables_of_expression),
+        (PostProcessor, "run", _without_lifetimes(PostProcessor.run)),
+        (ssa, "_run_ssa_block_pass", _statements_of_block),
+        (interpreter, "peep_hole_delete_with_exit", _where_there_is_with(interpreter.peep_hole_delete_with_exit)),
+        (base, "_has_loc", _has_loc),
+        (CPUContext, "load_additional_registries", _once(CPUContext.load_additional_registries)),
+        (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
+        (TargetConfig, "values", _option_values),
+        (PassManager, "dependency_analysis", _for_new_lists(PassManager.dependency_analysis)),
+        (BaseContext, "resolve_getattr", _of_structs(BaseContext.resolve_getattr)),
+        (typeinfer.CallConstraint, "resolve", _unless_known(typeinfer.CallConstraint.resolve)),
+        (_errors.WarningsFixer, "catch_warnings", _unwatched),
+        (_flow, "_run_handle_exception", _where_there_is_try(_flow._run_handle_exception)),
+        (byteflow, "_logger", _Silent),
+        (ssa, "_logger", _Silent),
+        (errors, "new_error_context", _ErrorContext),
+        (lowering, "new_error_context", _ErrorContext),
+        (typeinfer, "new_error_context", _ErrorContext),
+        (event, "trigger_event", _if_heard(event.trigger_event)),
+        (event, "start_event", _quiet(event.start_event)),
+        (event, "end_event", _quiet(event.end_event)),
+        (NRTContext, "incref", _for_counted(NRTContext.incref)),
+        (NRTContext, "decref", _for_counted(NRTContext.decref)),
+        *kernel_lowering.places(),
     ):
         yield
