@@ -26,7 +26,7 @@ OK = 0
 CALLBACK_FAILED = -1
 COLLIDER_MISSING = -2
 
-_exact_rounding = False
+_exact_rounding: bool | None = None  # of the entry that is being compiled; None: of a user's own function
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +151,16 @@ def rounding(exact: bool) -> Iterator[None]:
 
 
 def dispatcher_of(function: Callable[..., Any]) -> Any:
-    """Numba's dispatcher of a kernel, made on first need, one for each rounding."""
+    """Numba's dispatcher of a kernel, made on first need, one for each rounding, and one for users' own functions.
+
+    What entries call is compiled without errors, and checked with the entry; users' functions may hand errors on.
+    """
     from numba import njit
 
     from cardan.jit.front.shortcuts import KernelCompiler
 
     dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
     if _exact_rounding not in dispatchers:
-        options = kernel_options(_exact_rounding)
+        options = kernel_options(bool(_exact_rounding))
         dispatchers[_exact_rounding] = njit(**options, pipeline_class=KernelCompiler)(function)
     return dispatchers[_exact_rounding]
