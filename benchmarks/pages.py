@@ -135,6 +135,16 @@ COLUMNS: dict[str, Columns] = {
         ),
         "derivatives alone ÷ reference": number("derivatives", ".2f"),
     },
+    "optimisation_starts": {
+        "to the same cost ÷ reference": number("ratio", ".2f"),
+        "single starts": low_to_high,
+        "starts": number("starts", ".0f"),
+        "s": number("ours", ".2f"),
+        "s, reference": number("reference", ".2f"),
+        "cost at the end": number("cost", ".0f"),
+        "cost, reference": number("cost_reference", ".0f"),
+        "whole programs ÷ reference": number("whole", ".2f"),
+    },
     "growth_derivatives": {"steps": number("steps", ".1f")} | MILLISECONDS,
     "derivative_gradients": {
         "dofs": number("nv", ".0f"),

@@ -141,33 +141,36 @@ def cholesky(matrix: np.ndarray) -> bool:
 @njit(cache=True)
 def substitute(L: np.ndarray, right: np.ndarray) -> None:
     """Replace the rows of `right` by the solution of L L' x = right."""
-    n = len(L)
+    n, width = right.shape
     for i in range(n):
         for k in range(i):
-            right[i] -= L[i, k] * right[k]
-        right[i] /= L[i, i]
+            factor = L[i, k]
+            for b in range(width):
+                right[i, b] -= factor * right[k, b]
+        for b in range(width):
+            right[i, b] /= L[i, i]
     for i in range(n - 1, -1, -1):
         for k in range(i + 1, n):
-            right[i] -= L[k, i] * right[k]
-        right[i] /= L[i, i]
+            factor = L[k, i]
+            for b in range(width):
+                right[i, b] -= factor * right[k, b]
+        for b in range(width):
+            right[i, b] /= L[i, i]
 
 
 @njit(cache=True, fastmath=True)
-def congruent(F: np.ndarray, V: np.ndarray, Q: np.ndarray) -> None:
-    """Add F' V F to Q."""
-    nx, n = F.shape
-    row = np.empty(n)
-    for i in range(nx):
-        row[:] = 0.0
-        for j in range(nx):
-            factor = V[i, j]
+def add_product(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
+    """Add A B to C, four rows of B at a time, so that a row of C is read and written once for them."""
+    inner, n = B.shape
+    for i in range(len(C)):
+        row = C[i]
+        for k in range(0, inner - 3, 4):
+            p, q, r, s = A[i, k], A[i, k + 1], A[i, k + 2], A[i, k + 3]
             for b in range(n):
-                row[b] += factor * F[j, b]
-        for a in range(n):
-            factor = F[i, a]
-            if factor != 0.0:
-                for b in range(n):
-                    Q[a, b] += factor * row[b]
+                row[b] += p * B[k, b] + q * B[k + 1, b] + r * B[k + 2, b] + s * B[k + 3, b]
+        for k in range(inner - inner % 4, inner):
+            for b in range(n):
+                row[b] += A[i, k] * B[k, b]
 
 
 @njit(cache=True)
@@ -193,9 +196,12 @@ def backward(
     for t in range(n - 1, -1, -1):
         q = np.concatenate((running * deviations[t], effort * controls[t]))
         for i in range(nx):
-            q += F[t, i] * v[i]
+            for b in range(both):
+                q[b] += F[t, i, b] * v[i]
         Q = np.diag(diagonal)
-        congruent(F[t], V, Q)
+        VF = np.zeros((nx, both))
+        add_product(V, F[t], VF)
+        add_product(np.ascontiguousarray(F[t].T), VF, Q)
         L = Q[nx:, nx:].copy()
         for i in range(nu):
             L[i, i] += mu
@@ -209,11 +215,11 @@ def backward(
         for i in range(nu):
             expected -= 0.5 * k[t, i] * q[nx + i]
             for a in range(nx):
-                factor = Q[nx + i, a]
-                v[a] += factor * k[t, i]
-                for b in range(nx):
-                    V[a, b] += factor * K[t, i, b]
-        V = 0.5 * (V + V.T)
+                v[a] += Q[nx + i, a] * k[t, i]
+        add_product(np.ascontiguousarray(Q[nx:, :nx].T), K[t], V)
+        for a in range(nx):
+            for b in range(a):
+                V[a, b] = V[b, a] = 0.5 * (V[a, b] + V[b, a])
     return expected
 
 
@@ -239,19 +245,20 @@ def solve(
     now = dynamics.follow(start, controls)
     value, deviations = cost_of(dynamics, cost, now)
     result = Result(now.states, now.controls, [value], [time.process_time() - begin])
-    mu, fresh = 1e-3, True
+    mu, fresh, largest = 1e-3, True, 0
     weights, F = (cost.running, cost.final, cost.control), np.zeros(0)
     k, K = np.zeros(controls.shape), np.zeros((*controls.shape, dynamics.nx))
     while len(result.costs) <= iterations and mu < MOST_MU and not result.converged:
         if fresh:
             F = dynamics.linearise(now)
         expected = backward(weights, F, deviations, now.controls, mu, k, K)
-        better = None if expected < 0.0 else _search(dynamics, cost, now, value, k, K, expected)
+        better = None if expected < 0.0 else _search(dynamics, cost, now, value, k, K, expected, largest)
         fresh = better is not None
         if better is None:
-            mu = max(10.0 * mu, LEAST_MU)
+            mu, largest = max(10.0 * mu, LEAST_MU), 0
             continue
-        new, now, deviations = better
+        new, now, deviations, found = better
+        largest = max(found - 2, 0)
         result.states, result.controls = now.states, now.controls
         result.converged = value - new < tolerance * value
         value, mu = new, max(0.2 * mu, LEAST_MU)
@@ -261,12 +268,22 @@ def solve(
 
 
 def _search(
-    dynamics: Dynamics, cost: Cost, now: Trajectory, value: float, k: np.ndarray, K: np.ndarray, expected: float
-) -> tuple[float, Trajectory, np.ndarray] | None:
-    """The trajectory of the largest step size that gains enough: cost, trajectory, deviations; or None."""
-    for size in STEP_SIZES:
+    dynamics: Dynamics,
+    cost: Cost,
+    now: Trajectory,
+    value: float,
+    k: np.ndarray,
+    K: np.ndarray,
+    expected: float,
+    largest: int,
+) -> tuple[float, Trajectory, np.ndarray, int] | None:
+    """The trajectory of the largest step size that gains enough: cost, trajectory, deviations, its number; or None.
+
+    Sizes from number `largest` on are tried: two more than the one that was found last.
+    """
+    for number, size in enumerate(STEP_SIZES[largest:], largest):
         found = dynamics.follow(now.states[0], now.controls, Policy(now.states, now.controls + size * k, K))
         new, deviations = cost_of(dynamics, cost, found)
         if np.isfinite(new) and value - new > GAIN * size * expected:
-            return new, found, deviations
+            return new, found, deviations, number
     return None

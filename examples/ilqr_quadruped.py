@@ -25,8 +25,8 @@ def lying(dynamics: Dynamics) -> np.ndarray:
     return np.concatenate([states[-1][: m.nq], np.zeros(m.nv)])
 
 
-def stand_up(dynamics: Dynamics, nstep: int = 100, iterations: int = 100) -> Result:
-    """Stand up within `nstep` steps of 0.01 s, from lying at rest and from controls that are 0."""
+def stand_up(dynamics: Dynamics, nstep: int = 100, iterations: int = 100, first: np.ndarray | None = None) -> Result:
+    """Stand up within `nstep` steps of 0.01 s, from lying at rest and from controls `first`, or those that are 0."""
     m = dynamics.m
     place, turn, joints = np.full(3, 10.0), np.full(3, 10.0), np.full(m.nu, 0.5)
     positions, velocities = np.concatenate([place, turn, joints]), np.full(m.nv, 0.01)
@@ -36,7 +36,8 @@ def stand_up(dynamics: Dynamics, nstep: int = 100, iterations: int = 100) -> Res
         final=np.concatenate([100.0 * positions, 100.0 * velocities]),
         control=np.full(m.nu, 0.01),
     )
-    return solve(dynamics, cost, lying(dynamics), np.zeros((nstep, m.nu)), iterations, 1e-3)
+    controls = np.zeros((nstep, m.nu)) if first is None else first
+    return solve(dynamics, cost, lying(dynamics), controls, iterations, 1e-3)
 
 
 def plot(result: Result, name: str) -> None:

@@ -187,3 +187,22 @@ def test_impedance_at_its_corner() -> None:
     assert abs(sides[0] - sides[1]) > 1e-3 * abs(sides[0])
     assert min(abs(exact - side) for side in sides) < 1e-6 * abs(exact)
     assert np.isfinite(by_width).all()
+
+
+def test_power_of_an_impedance_that_has_a_formula_of_its_own() -> None:
+    """At the power 2 the step takes no power of a number; the derivative by it is none the less that of one."""
+    m = cardan.MjModel.from_xml_string(
+        """<mujoco><default><geom solimp=".1 .9 .02 .4 2"/></default><worldbody><geom type="plane" size="1 1 1"/>
+        <body pos="0 0 .095"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
+    )
+    d = cardan.MjData(m)
+    outcomes = []
+    for power in (2.0 - 1e-5, 2.0 + 1e-5):
+        m.geom_solimp[:, 4] = power
+        cardan.mj_forward(m, d)
+        outcomes.append(d.qacc.copy())
+    difference = (outcomes[1] - outcomes[0]) / 2e-5
+    m.geom_solimp[:, 4] = 2.0
+    found = cardan.derivatives(m, d, ("qacc",), ("geom_solimp",), after="forward")["qacc", "geom_solimp"]
+    assert np.abs(difference).max() > 0.1
+    np.testing.assert_allclose(found[:, :, 4].sum(axis=1), difference, rtol=0.0, atol=1e-7 * np.abs(difference).max())

@@ -213,13 +213,16 @@ class Tangent:
         self.emit(f"{shadow(instruction.result)} = freeze {self.vector} {self._tangent(value)}")
 
     def _with_tangents(self, instruction: Instruction) -> str:
-        """A comparison with 0, which leaves out terms without effect, must not leave out those that have a tangent."""
+        """A comparison with 0, which leaves out terms without effect, must not leave out those that have a tangent.
+
+        Nor may one with another constant, at which a formula is simpler (an exponent of 1).
+        """
         if " double " not in instruction.rest:
             return instruction.line
         predicate, first, second = comparison(instruction)
-        if second not in ZEROS or first not in self.known:
+        if second.startswith("%") or first not in self.known:
             return instruction.line
-        if predicate in ("ogt", "ugt", "ole", "ule") and self._is_parameter(first):
+        if second in ZEROS and predicate in ("ogt", "ugt", "ole", "ule") and self._is_parameter(first):
             predicate = "une" if predicate.endswith("gt") else "oeq"
         if predicate not in ("une", "one", "oeq", "ueq"):
             return instruction.line
