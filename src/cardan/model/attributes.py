@@ -33,12 +33,13 @@ def scalar_property(field: Field, watched: bool = True) -> property:
         watched: whether the object is told when it was set.
     """
     name, kind = field.name, field.numpy_dtype.kind
+    usual = float if kind == "f" else int
 
     def get(self: Any) -> Any:
         return self._memory.scalars[name].item()
 
     def put(self: Any, value: Any) -> None:
-        if value.__class__ is not int:
+        if value.__class__ is not usual and value.__class__ is not int:
             value = number_of(name, value, kind)
         self._memory.scalars[name][0] = value
         if watched:
@@ -89,6 +90,7 @@ class FieldGroup:
     _struct: Struct
     _prefix: str
     _names: tuple[str, ...] = ()
+    _setters: Mapping[str, Callable[[Any, Any], None]] = {}
     _memory: StructMemory
 
     def __init__(self) -> None:
@@ -126,6 +128,10 @@ class FieldGroup:
     __hash__ = None  # type: ignore[assignment]
 
     def __setattr__(self, name: str, value: Any) -> None:
+        put = self._setters.get(name)
+        if put is not None:
+            put(self, value)
+            return
         array = self.__dict__.get(name)
         if isinstance(array, np.ndarray):
             set_array(array, self._prefix + name, value)
@@ -164,4 +170,5 @@ def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldG
     body: dict[str, Any] = {"__doc__": doc, "_struct": struct, "_prefix": prefix, "_names": names}
     for short, field in zip(names, members, strict=True):
         body[short] = scalar_property(field) if field.is_scalar else ArrayAttribute(short, field.doc)
+    body["_setters"] = {short: member.fset for short, member in body.items() if isinstance(member, property)}
     return type(name, (FieldGroup,), body)

@@ -135,6 +135,14 @@ class ArenaHeld(BaseException):
         self.capacity, self.need = capacity, need
 
 
+def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
+    """Memory of new data of a model, zero; `sizes` as in `data_sizes`, maybe with other capacities."""
+    memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
+    attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
+    memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
+    return memory
+
+
 class _StackIsFull:
     """Stands for the address with which programs are run, where the stack has no room."""
 
@@ -205,9 +213,7 @@ class MjData(Native, DataNames):
         if not model._finalized:
             raise ValueError("the model isn't finished: call its finalize() once all arrays are filled in")
         if memory is None:
-            memory = StructMemory(model._form.struct(DATA), data_sizes(model), CAPACITIES)
-            attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(model).items()})
-            memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
+            memory = new_memory(model, data_sizes(model))
         if call is None:
             call = np.zeros(5, np.int64)
         call[2:] = model.address, memory.address, id(model)
@@ -326,13 +332,14 @@ class MjData(Native, DataNames):
 
     def __copy__(self) -> MjData:
         new = MjData.__new__(MjData)
-        new._adopt(self.model)
+        new._adopt(self.model, new_memory(self.model, self._memory.sizes))
         new._begin_copy(self)
         return new
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MjData:
         new = MjData.__new__(MjData)
-        new._adopt(deepcopy(self.model, memo))
+        model = deepcopy(self.model, memo)
+        new._adopt(model, new_memory(model, self._memory.sizes))
         new._begin_copy(self)
         return new
 
