@@ -1,5 +1,7 @@
 """Arguments of the pipeline's public functions, features that are refused, and the state as a vector."""
 
+import copy
+
 import mujoco
 import numpy as np
 import pytest
@@ -17,6 +19,41 @@ INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 def world(xml=XML):
     m = model_from_reference(mujoco.MjModel.from_xml_string(xml))
     return m, MjData(m)
+
+
+SLIDING = """<mujoco><option cone="elliptic"><flag override="enable"/></option><worldbody>
+<geom type="plane" size="1 1 1"/>
+<body pos="0 0 .12"><freejoint/><geom type="ellipsoid" size=".1 .2 .15"/></body>
+<body pos="0 .3 .12"><freejoint/><geom type="cylinder" size=".1 .1"/></body></worldbody></mujoco>"""
+NUMBERS = {
+    "timestep": 0.01,
+    "impratio": 5.0,
+    "tolerance": 0.1,
+    "ls_tolerance": 0.9,
+    "noslip_tolerance": 0.1,
+    "mpr_tolerance": 0.01,
+    "iterations": 1,
+    "ls_iterations": 1,
+    "mpr_iterations": 1,
+    "o_margin": 0.1,
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [*NUMBERS.items(), ("integrator", 2), ("disableflags", 64), ("solver", 1)]
+)
+def test_options_hold_from_the_next_step_on(option, value):
+    m, d = world(SLIDING)
+    other = copy.copy(m)
+    twin = MjData(other)
+    pipeline.mj_step(m, d, 50)
+    twin.qpos[:], twin.qvel[:], twin.qacc_warmstart[:] = d.qpos, d.qvel, d.qacc_warmstart
+    setattr(m.opt, option, value)
+    setattr(other.opt, option, value)
+    assert bool(m._programs) == (option in NUMBERS)
+    pipeline.mj_step(m, d, 3)
+    pipeline.mj_step(other, twin, 3)
+    np.testing.assert_array_equal(d.qpos, twin.qpos)
 
 
 def test_number_of_steps():

@@ -115,11 +115,22 @@ for _prefix, _cls in VISUAL_GROUPS.items():
     setattr(MjVisual, _prefix[4:-1], _visual_group(_prefix[4:-1]))
 
 
+_NUMBERS = frozenset(
+    f"opt.{name}"
+    for name in (
+        *("timestep", "impratio", "tolerance", "ls_tolerance", "noslip_tolerance", "mpr_tolerance"),
+        *("iterations", "ls_iterations", "mpr_iterations", "o_margin"),
+    )
+)
+"""Options that stages read while they run: they don't decide which stages a model needs."""
+
+
 def _clearing(programs: dict[Any, Any]) -> Callable[[str], None]:
-    """What follows from a changed option: the programs made for the old options no longer hold."""
+    """What follows from a changed option: the programs made for the old options no longer hold, but for `_NUMBERS`."""
 
     def changed(name: str) -> None:
-        programs.clear()
+        if name not in _NUMBERS:
+            programs.clear()
 
     return changed
 

@@ -2,7 +2,7 @@
 
 A list names every stage that the specification names, in its order. A model gets a program with only those that it
 needs: `when(predicate, ...)` leaves stages out according to sizes and options. Programs are made on first use and kept
-with the model until one of its options is set, or a callback is installed.
+with the model until one of its options that such predicates ask for is set, or a callback is installed.
 """
 
 from __future__ import annotations

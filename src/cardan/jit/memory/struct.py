@@ -385,10 +385,6 @@ class Arrays(Views):
         """Names of the arrays that have a place, or are attached and have no view yet."""
         return {**self.home, **self.attached} if self.attached else self.home
 
-    def layout(self, capacity: str | None) -> Layout:
-        """Where the arrays of a capacity stand in their buffer; the same object for the same sizes, or nearly always."""
-        return self.buffers[capacity][0]
-
     def replace(self, capacity: str | None, layout: Layout, buffer: np.ndarray) -> None:
         """Put the arrays of a capacity into another buffer."""
         if capacity in self.buffers:
@@ -591,7 +587,7 @@ class StructMemory:
         self.slots[scalars] = other.slots[scalars]
         alone = not self.elsewhere and not other.elsewhere
         for capacity in self.growable:
-            if alone and self.arrays.layout(capacity) is other.arrays.layout(capacity):
+            if alone and self.arrays.buffers[capacity][0] is other.arrays.buffers[capacity][0]:  # the layout
                 self.arena[capacity][:] = other.arena[capacity]
                 continue
             for field in fields_of(self.struct, self.growable, capacity):
