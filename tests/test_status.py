@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 import cardan
+from cardan.batch import Batch
 
 ROOT = Path(__file__).resolve().parents[1]
 FEATURES, FUNCTIONS = (ROOT / "docs/status.md").read_text().split("\n## Functions and classes")
@@ -88,7 +89,7 @@ JELLY = """<mujoco><extension><plugin plugin="mujoco.elasticity.solid"/></extens
 
 def tape_with_memory() -> None:
     """A recorded batch with a plugin that remembers evaluations."""
-    cardan.batch.Batch(cardan.MjModel.from_xml_string(JELLY), 2).record(2)
+    Batch(cardan.MjModel.from_xml_string(JELLY), 2).record(2)
 
 
 REFUSED: list[Use] = [

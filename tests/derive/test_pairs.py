@@ -55,6 +55,12 @@ def test_curved_surfaces_with_exact_distances(first, second, depth):
     check_pair(first, second, 4, depth, nativeccd=True)
 
 
+@pytest.mark.parametrize(("first", "second"), [("ellipsoid", "box"), ("ellipsoid", "mesh")])
+def test_curved_surfaces_on_faces_and_edges_with_exact_distances(first, second):
+    """The normal is that of the face, or turns about the edge as the curved surface says."""
+    check_pair(first, second, 6, 0.05, nativeccd=True)
+
+
 @FULL
 @pytest.mark.parametrize(("first", "second"), [("box", "mesh"), ("cylinder", "box"), ("capsule", "mesh")])
 @pytest.mark.parametrize("flag", ["multiccd", "nativeccd"])

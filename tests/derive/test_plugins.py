@@ -13,6 +13,7 @@ from derive.test_constrained import check, in_contact, solve_to_the_end, some
 from models import PLUGINS
 
 import cardan
+from cardan.batch import Batch
 from cardan.batch.differentiable import differentiable_step
 from cardan.plugins import PLUGINS as REGISTERED
 
@@ -141,7 +142,7 @@ def test_results_of_a_state_are_refused(own: Any) -> None:
     with pytest.raises(NotImplementedError, match="plugin_state"):
         cardan.derivatives(d.model, d, ("plugin_state",), ("qpos",))
     with pytest.raises(NotImplementedError, match=r"record: tapes of batches.*have a state \(test\.spring\)"):
-        cardan.batch.Batch(d.model, 2).record(3)
+        Batch(d.model, 2).record(3)
 
 
 @cardan.kernel

@@ -13,7 +13,7 @@ from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
 from cardan.collision.near import put_contact
 from cardan.collision.plane import plane_height
-from cardan.collision.stationary import settle
+from cardan.collision.stationary import settle, settle_on_flat
 from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MESH, MINVAL, SPHERE, load_geom, support
 from cardan.enums import mjtGeom
 from cardan.jit import collider, kernel
@@ -56,10 +56,17 @@ def set_gap(d: Data) -> None:
 
 
 @kernel
-def smooth_gap(m: Model, d: Data) -> None:
-    """Improve the gap of cores of which one is curved."""
+def improve(m: Model, d: Data, n: int) -> None:
+    """Improve what a search has found of cores of which one is curved; `n`: vertices of the simplex where it ended."""
+    if not settle(m, d):
+        settle_on_flat(m, d, n)
+
+
+@kernel
+def smooth_gap(m: Model, d: Data, n: int) -> None:
+    """Improve the gap of cores of which one is curved; `n`: vertices of the simplex where the search ended."""
     polish(m, d, get3(d.work.overlap_normal, 0))
-    settle(m, d)
+    improve(m, d, n)
 
 
 @kernel
@@ -88,11 +95,11 @@ def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> 
     if are_apart(d, found):
         set_gap(d)
         if curved:
-            smooth_gap(m, d)
+            smooth_gap(m, d, n)
     else:
         find_deepest(m, d, n)
         if curved:
-            settle(m, d)
+            improve(m, d, 3)
     return leave_cores(d, radius1, radius2)
 
 

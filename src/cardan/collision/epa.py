@@ -215,6 +215,16 @@ def set_overlap(d: Data, face: int) -> None:
 
 
 @kernel
+def keep_face(d: Data, face: int) -> None:
+    """Make the vertices of a face rows 0 to 2 of the simplex."""
+    for corner in range(3):
+        vertex = d.work.epa_face[face, corner]
+        set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
+        set3(d.work.simplex1, corner, get3(d.work.epa_vertex1, vertex))
+        set3(d.work.simplex2, corner, get3(d.work.epa_vertex2, vertex))
+
+
+@kernel
 def across(v: Any) -> Any:
     """A vector across `v`, which may be 0."""
     if abs(v[0]) <= abs(v[1]) and abs(v[0]) <= abs(v[2]):
@@ -274,7 +284,7 @@ def find_deepest(m: Model, d: Data, n: int) -> None:
 
     Writes ``d.work.overlap_depth`` (the least translation that separates them), ``overlap_normal`` (against which the
     first shape has to move) and ``witness`` (the points that would touch then). Of a flat difference the depth is 0,
-    and the witnesses stay.
+    and the witnesses stay. The first three vertices of the simplex are those of the face that was found then.
     """
     while n < 4:
         if not add_vertex(m, d, n):
@@ -286,12 +296,14 @@ def find_deepest(m: Model, d: Data, n: int) -> None:
     nvertex = 4
     searching = True
     gap = 0.0
+    found = 0
     while searching:
         # the closest face, and how far the surface is beyond it
         lowest = lowest_face(d, nface)
         normal = get3(d.work.epa_normal, lowest)
         height = d.work.epa_height[lowest]
-        set_overlap(d, nearest_of_plane(d, nface, lowest))
+        found = nearest_of_plane(d, nface, lowest)
+        set_overlap(d, found)
         point = support_difference(m, d, 4, normal)
         gap = dot3(point, normal) - height
         searching = gap > TOLERANCE * norm3(point) and nvertex < POLYTOPE_VERTICES
@@ -304,5 +316,6 @@ def find_deepest(m: Model, d: Data, n: int) -> None:
                 nface = fill_hole(d, nface, nedge, nvertex)
             searching = 3 <= nedge <= POLYTOPE_EDGES and nface <= POLYTOPE_FACES
             nvertex += 1
+    keep_face(d, found)
     if gap > TOLERANCE * norm3(get3(d.work.simplex, 4)):
         polish(m, d, get3(d.work.overlap_normal, 0))

@@ -15,7 +15,17 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MINVAL, SPHERE, support_difference
+from cardan.collision.support import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    MESH,
+    MINVAL,
+    SPHERE,
+    support,
+    support_difference,
+)
 from cardan.jit import kernel
 from cardan.maths.vector import (
     add3,
@@ -30,6 +40,7 @@ from cardan.maths.vector import (
     norm3,
     scale3,
     set3,
+    sub3,
 )
 from cardan.model.kernel_views import Data, Model
 
@@ -39,6 +50,11 @@ TURNED = 1e-3
 """Change of a unit normal from which it belongs to another place of the surface."""
 EXACT_ALONG = 1e-11
 """Relative size of the component across the normal at which a support point lies along it."""
+
+APART = 1e-6
+"""Relative distance at which points that a search has found are different corners."""
+EXACT_FLAT = 1e-12
+"""Relative height at which a point counts as lying in a face, or on an edge."""
 
 
 @kernel
@@ -156,3 +172,133 @@ def settle(m: Model, d: Data) -> bool:
     set3(d.work.witness, 0, get3(d.work.simplex1, 4))
     set3(d.work.witness, 1, get3(d.work.simplex2, 4))
     return True
+
+
+@kernel
+def flat_side(d: Data) -> int:
+    """Which shape of the pair is a polytope that meets a curved one: 0 or 1; -1 if none is."""
+    kind0, kind1 = d.work.shape_type[0], d.work.shape_type[1]
+    if kind0 in (BOX, MESH) and kind1 in (ELLIPSOID, CYLINDER):
+        return 0
+    if kind1 in (BOX, MESH) and kind0 in (ELLIPSOID, CYLINDER):
+        return 1
+    return -1
+
+
+@kernel
+def found_point(d: Data, side: int, row: int) -> Any:
+    """The point of a shape that a vertex of the simplex was made of."""
+    return get3(d.work.simplex1, row) if side == 0 else get3(d.work.simplex2, row)
+
+
+@kernel
+def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
+    """The first of `n` vertices whose point of a shape is off the first one's, or off its line with the second; or -1.
+
+    With `line`, row 1 is the vertex that this found before.
+    """
+    a = found_point(d, side, 0)
+    size = norm3(a) + norm3(found_point(d, side, n - 1))
+    for row in range(1, n):
+        off = sub3(found_point(d, side, row), a)
+        if line:
+            along = sub3(found_point(d, side, 1), a)
+            off = scale3(cross(along, off), 1.0 / norm3(along))
+        if norm3(off) > APART * size:
+            return row
+    return -1
+
+
+@kernel
+def curved_point(m: Model, d: Data, side: int, normal: Any) -> Any:
+    """The support point of the other shape than `side` that belongs to a normal from the first to the second one."""
+    return support(m, d, 1, scale3(normal, -1.0)) if side == 0 else support(m, d, 0, normal)
+
+
+@kernel
+def between(side: int, flat: Any, curved: Any) -> Any:
+    """The point of the Minkowski difference that is made of two points, that of shape `side` first."""
+    return sub3(flat, curved) if side == 0 else sub3(curved, flat)
+
+
+@kernel
+def is_extreme(m: Model, d: Data, side: int, normal: Any, point: Any) -> bool:
+    """Whether no point of a polytope lies beyond one of its points in the direction that belongs to a normal."""
+    out = normal if side == 0 else scale3(normal, -1.0)
+    farthest = support(m, d, side, out)
+    return dot3(sub3(farthest, point), out) <= EXACT_FLAT * (norm3(farthest) + norm3(point))
+
+
+@kernel
+def take_flat(d: Data, side: int, normal: Any, flat: Any, curved: Any) -> None:
+    """Write the overlap whose normal, a point of whose flat or edge, and whose point of the curved shape are given."""
+    depth = dot3(between(side, flat, curved), normal)
+    d.work.overlap_depth = depth
+    set3(d.work.overlap_normal, 0, normal)
+    set3(d.work.witness, side, add_scaled3(curved, normal, depth if side == 0 else -depth))
+    set3(d.work.witness, 1 - side, curved)
+
+
+@kernel
+def settle_on_face(m: Model, d: Data, side: int) -> bool:
+    """As `settle`, where a curved shape meets the face of a polytope through the points of three vertices."""
+    a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
+    normal = cross(sub3(found_point(d, side, 1), a), sub3(found_point(d, side, 2), a))
+    normal = scale3(normal, (1.0 if dot3(normal, start) > 0.0 else -1.0) / norm3(normal))
+    if dot3(normal, start) < 1.0 - TURNED or not is_extreme(m, d, side, normal, a):
+        return False
+    take_flat(d, side, normal, a, curved_point(m, d, side, normal))
+    return True
+
+
+@kernel
+def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
+    """As `settle`, where a curved shape meets the edge of a polytope through the points of vertices 0 and `other`.
+
+    The normal is across the edge: Newton's method turns it about the edge.
+    """
+    a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
+    side_vector = sub3(found_point(d, side, other), a)
+    length = norm3(side_vector)
+    edge = scale3(side_vector, 1.0 / length)
+    normal = add_scaled3(start, edge, -dot3(start, edge))
+    normal = scale3(normal, 1.0 / norm3(normal))
+    for _ in range(STEPS):
+        point = between(side, a, curved_point(m, d, side, normal))
+        around = cross(edge, normal)
+        second = dot3(around, bend_difference(d, normal, around)) - dot3(point, normal)
+        if second <= 0.0:
+            return False
+        normal = add_scaled3(normal, around, -dot3(around, point) / second)
+        normal = scale3(normal, 1.0 / norm3(normal))
+        if dot3(normal, start) < 1.0 - TURNED:
+            return False
+    curved = curved_point(m, d, side, normal)
+    point = between(side, a, curved)
+    if abs(dot3(cross(edge, normal), point)) > EXACT_ALONG * norm3(curved) + 1e-14:
+        return False
+    along = dot3(edge, sub3(curved, a))
+    if along < 0.0 or along > length or not is_extreme(m, d, side, normal, a):
+        return False
+    take_flat(d, side, normal, a, curved)
+    return True
+
+
+@kernel
+def settle_on_flat(m: Model, d: Data, n: int) -> bool:
+    """As `settle`, where a curved shape meets a face or an edge of a polytope.
+
+    Which one that is, the first `n` vertices of the simplex say: those where the search has ended.
+
+    Returns:
+        Whether depth, normal and witnesses were improved.
+    """
+    side = flat_side(d)
+    if side < 0 or n < 2:
+        return False
+    other = distinct_row(d, side, n, False)
+    if other < 0:
+        return False
+    if other == 1 and n > 2 and distinct_row(d, side, n, True) == 2:
+        return settle_on_face(m, d, side)
+    return settle_on_edge(m, d, side, other)
