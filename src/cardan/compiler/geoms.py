@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cardan.compiler.figures import Figure, figure, mass_and_inertia, placed_shape
 from cardan.compiler.fluid import fluid_coefficients
-from cardan.compiler.nodes import Geom, alike
+from cardan.compiler.nodes import Geom
 from cardan.compiler.orientation import element_pose
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size
@@ -229,6 +229,8 @@ def add_sites(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
     if others and like is not None and len(sites) == 1 and pattern is not None and not pattern.differences(sites[0][0]):
         first = build.enter_all("site", [name for other in others for name in other.names(other.content["site"])])
         build.rows["site"] += [like.row] * len(others)
+        columns["site_pos"] += columns["site_pos"][-1:] * len(others)
+        columns["site_quat"] += columns["site_quat"][-1:] * len(others)
         columns["site_of_body"] += range(first, first + len(others))
         columns["site_bodyid"] += [other.id for other in others]
         columns["site_user"] += [like.user] * len(others)
@@ -243,18 +245,25 @@ def _add_sites(build: Build, body: Body) -> None:
     sites = body.parts("site")
     for placed, name in zip(sites, body.names(sites), strict=True):
         element, frames = placed
-        around = (frames, element.default_class)
-        like = build.last_site
-        if like is None or around != like.around or not alike(element, like.element):
-            like = build.last_site = Like(element, around, *_site(build, placed))
+        cls, like = element.default_class, build.last_site
+        where = _pose_values(element, cls)
+        placed_alone = where["fromto"] is None  # two points tell the size, too
+        if like is None or like.around != (cls,) or not placed_alone or not _alike_but_pose(element, like.element):
+            pose, row, user = _site(build, placed)
+            like = Like(element, (cls,), row, user)
+            build.last_site = like if placed_alone else None
+        else:
+            pose = element_pose(build, element, where, frames)
         build.enter("site", name)
         build.rows["site"].append(like.row)
+        build.columns["site_pos"].append(pose[0])
+        build.columns["site_quat"].append(pose[1])
         build.columns["site_bodyid"].append(body.id)
         build.columns["site_user"].append(like.user)
 
 
-def _site(build: Build, placed: Placed) -> tuple[dict[str, Any], Any]:
-    """Values of a site's columns, and user values."""
+def _site(build: Build, placed: Placed) -> tuple[Pose, dict[str, Any], Any]:
+    """Pose of a site, values of its other columns, and user values."""
     element = placed[0]
     values = element.resolved()
     pose, size = placed_shape(build, placed, values)
@@ -263,9 +272,7 @@ def _site(build: Build, placed: Placed) -> tuple[dict[str, Any], Any]:
         "site_type": GEOM[values["type"]],
         "site_group": values["group"],
         "site_size": size,
-        "site_pos": pose[0],
-        "site_quat": pose[1],
         "site_matid": build.ids["material"].get(values["material"] or "", -1),
         "site_rgba": values["rgba"],
     }
-    return row, build.checked_user("site", element, values["user"])
+    return pose, row, build.checked_user("site", element, values["user"])
