@@ -23,7 +23,7 @@ from cardan.jit.binding.glue import CALL, TABLE_NAME, glue_of
 from cardan.jit.driver.loader import target_machine
 from cardan.jit.front.form import CALL as CALL_BY_NUMBER
 from cardan.jit.front.form import HERE, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
-from cardan.jit.front.stage import Abi, Entry, kernel_options, rounding
+from cardan.jit.front.stage import Abi, Entry, kernel_options, lowered_with_errors, rounding
 from cardan.jit.memory.struct import Struct, structures
 from cardan.jit.transform.precision import in_single_precision
 
@@ -259,6 +259,9 @@ def _link_later() -> Iterator[None]:
 
     def into_registers(self: Any, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
+        if lowered_with_errors():
+            simplified(module)
+            return
         passes, builder = _registers()
         for function in module.functions:
             if not function.is_declaration:
@@ -326,9 +329,10 @@ def _rare_collections() -> Iterator[None]:
 
 
 @_rare_collections()
-def link_entry(entry: Entry, form: Form = HERE) -> Any:
+def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
     """The LLVM module of `entry` with all that it calls, not optimised yet; only `symbols_of` it are visible.
 
+    What is read `as_text`, and every form but the usual one, is lowered by Numba itself, and each function simplified.
     Interleaved code refers to `WORLD_INDEX`, `WORLD_COUNT` and `CALL_BY_NUMBER`, which the target defines.
 
     Raises:
@@ -351,7 +355,8 @@ def link_entry(entry: Entry, form: Form = HERE) -> Any:
     arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in abi.extra))
     compiler: Any = KernelCompiler
     callback: Any = CFunc(function, (arguments, result), {}, kernel_options(entry.exact), pipeline_class=compiler)
-    with _link_later(), rounding(entry.exact):
+    with_errors = as_text or form != HERE
+    with rounding(entry.exact, with_errors), _link_later():
         try:
             compiled = callback._compile_uncached()
         except NumbaError as error:
@@ -368,7 +373,7 @@ def link_entry(entry: Entry, form: Form = HERE) -> Any:
 
 def linked_module(entry: Entry, form: Form = HERE) -> str:
     """The module of `link_entry` as text: what transforms and foreign targets start from."""
-    return str(simplified(link_entry(entry, form)))
+    return str(link_entry(entry, form, as_text=True))
 
 
 def emit(name: str, module: Any, machine: Any) -> bytes:

@@ -39,6 +39,7 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, Make
 
 from cardan.jit.front import lowering as kernel_lowering
 from cardan.jit.front.lowering import KernelLegalization, KernelLowering
+from cardan.jit.front.stage import lowered_with_errors
 
 _flow: Any = byteflow.Flow
 _errors: Any = errors  # with what it declares to nobody
@@ -61,7 +62,10 @@ class KernelCompiler(CompilerBase):
             idle += [NopythonRewrites, InlineOverloads, InlineInlinables, NoPythonSupportedFeatureValidation]
         if not any(isinstance(constant, CodeType) for constant in function.__code__.co_consts):
             idle += [InlineClosureLikes, MakeFunctionToJitFunction]
-        own = {IRLegalization: KernelLegalization, NativeLowering: KernelLowering}
+        own: dict[Any, Any] = {IRLegalization: KernelLegalization, NativeLowering: KernelLowering}
+        if lowered_with_errors():
+            own = {}
+            idle.remove(AnnotateTypes)
         manager.passes = [(own.get(step, step), about) for step, about in manager.passes if step not in idle]
         manager._finalized = False
         manager.finalize()

@@ -27,6 +27,7 @@ CALLBACK_FAILED = -1
 COLLIDER_MISSING = -2
 
 _exact_rounding: bool | None = None  # of the entry that is being compiled; None: of a user's own function
+_with_errors = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +141,24 @@ def kernel_options(exact: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def rounding(exact: bool) -> Iterator[None]:
-    """While an entry is compiled: whether the kernels that it calls are those of exact rounding, too."""
-    global _exact_rounding  # noqa: PLW0603 (Numba looks functions up by themselves, without a word of the entry)
-    before, _exact_rounding = _exact_rounding, exact
+def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
+    """While an entry is compiled: whether the kernels that it calls are those of exact rounding, too.
+
+    `with_errors`: whether they are lowered by Numba itself, with paths of errors. What is read as text is: its forms of
+    instructions are known.
+    """
+    global _exact_rounding, _with_errors  # Numba looks functions up, without a word of the entry
+    before = _exact_rounding, _with_errors
+    _exact_rounding, _with_errors = exact, with_errors
     try:
         yield
     finally:
-        _exact_rounding = before
+        _exact_rounding, _with_errors = before
+
+
+def lowered_with_errors() -> bool:
+    """Whether what is being compiled now has paths of errors: for transformations, or for a user's own function."""
+    return _with_errors or _exact_rounding is None
 
 
 def dispatcher_of(function: Callable[..., Any]) -> Any:
@@ -160,7 +171,8 @@ def dispatcher_of(function: Callable[..., Any]) -> Any:
     from cardan.jit.front.shortcuts import KernelCompiler
 
     dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
-    if _exact_rounding not in dispatchers:
+    key = _exact_rounding, _with_errors
+    if key not in dispatchers:
         options = kernel_options(bool(_exact_rounding))
-        dispatchers[_exact_rounding] = njit(**options, pipeline_class=KernelCompiler)(function)
-    return dispatchers[_exact_rounding]
+        dispatchers[key] = njit(**options, pipeline_class=KernelCompiler)(function)
+    return dispatchers[key]

@@ -70,11 +70,11 @@ def _structs(entry: Entry) -> tuple[Struct, Struct]:
 
 
 def _make_scalar(entry: Entry) -> bytes:
-    from cardan.jit.front.compile import link_entry, simplified
+    from cardan.jit.front.compile import link_entry
 
     with CompileProgress(1) as progress:
         progress.compiling(entry.name)
-        return zlib.compress(scalar_text(entry.symbol, simplified(link_entry(entry))).encode())
+        return zlib.compress(scalar_text(entry.symbol, link_entry(entry, as_text=True)).encode())
 
 
 _INITIALIZES = re.compile(r"initializes\(\([^%]*?\)\) ")
