@@ -347,15 +347,15 @@ def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
 
     import cardan.jit.front.enumerations  # noqa: F401 (teaches Numba what members of enumerations are)
     from cardan.jit.front import native
-    from cardan.jit.front.shortcuts import KernelCompiler
+    from cardan.jit.front.shortcuts import KernelCompiler, PlainCompiler
 
     abi = entry.abi if isinstance(entry.abi, Abi) else FRAMED
     function = _framed(entry, entry.abi) if isinstance(entry.abi, CallAbi) else _wrapper(entry, abi, form.layout)
     result = native.NUMBA_DTYPES[abi.result]
     arguments = (native.types.intp, native.types.intp, *(native.NUMBA_DTYPES[t] for t in abi.extra))
-    compiler: Any = KernelCompiler
-    callback: Any = CFunc(function, (arguments, result), {}, kernel_options(entry.exact), pipeline_class=compiler)
     with_errors = as_text or form != HERE
+    compiler: Any = KernelCompiler if with_errors else PlainCompiler
+    callback: Any = CFunc(function, (arguments, result), {}, kernel_options(entry.exact), pipeline_class=compiler)
     with rounding(entry.exact, with_errors), _link_later():
         try:
             compiled = callback._compile_uncached()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, lru_cache
 from types import CodeType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from numba.core import base, byteflow, errors, event, interpreter, ir, lowering, ssa, typeinfer, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -39,7 +39,6 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, Make
 
 from cardan.jit.front import lowering as kernel_lowering
 from cardan.jit.front.lowering import KernelLegalization, KernelLowering
-from cardan.jit.front.stage import lowered_with_errors
 
 _flow: Any = byteflow.Flow
 _errors: Any = errors  # with what it declares to nobody
@@ -52,6 +51,8 @@ _ON_STACK = (types.Number, types.Boolean, types.NoneType, types.Omitted)
 class KernelCompiler(CompilerBase):
     """Numba's compiler for kernels: without the passes that have nothing to do in them."""
 
+    passes_in_place: ClassVar[dict[Any, Any]] = {}  # of Numba's
+
     def define_pipelines(self) -> list[Any]:
         """The passes: all but those for expressions of NumPy arrays, and, without functions inside, for closures."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -62,14 +63,19 @@ class KernelCompiler(CompilerBase):
             idle += [NopythonRewrites, InlineOverloads, InlineInlinables, NoPythonSupportedFeatureValidation]
         if not any(isinstance(constant, CodeType) for constant in function.__code__.co_consts):
             idle += [InlineClosureLikes, MakeFunctionToJitFunction]
-        own: dict[Any, Any] = {IRLegalization: KernelLegalization, NativeLowering: KernelLowering}
-        if lowered_with_errors():
-            own = {}
+        if not self.passes_in_place:
             idle.remove(AnnotateTypes)
+        own = self.passes_in_place
         manager.passes = [(own.get(step, step), about) for step, about in manager.passes if step not in idle]
         manager._finalized = False
         manager.finalize()
         return [manager]
+
+
+class PlainCompiler(KernelCompiler):
+    """The compiler for kernels that are lowered without paths of errors."""
+
+    passes_in_place: ClassVar[dict[Any, Any]] = {IRLegalization: KernelLegalization, NativeLowering: KernelLowering}
 
 
 # variables of statements ---------------------------------------------------------------------------------------------

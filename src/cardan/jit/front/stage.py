@@ -168,11 +168,12 @@ def dispatcher_of(function: Callable[..., Any]) -> Any:
     """
     from numba import njit
 
-    from cardan.jit.front.shortcuts import KernelCompiler
+    from cardan.jit.front.shortcuts import KernelCompiler, PlainCompiler
 
     dispatchers = function.__dict__.setdefault("__cardan_dispatchers__", {})
     key = _exact_rounding, _with_errors
     if key not in dispatchers:
         options = kernel_options(bool(_exact_rounding))
-        dispatchers[key] = njit(**options, pipeline_class=KernelCompiler)(function)
+        compiler = KernelCompiler if lowered_with_errors() else PlainCompiler
+        dispatchers[key] = njit(**options, pipeline_class=compiler)(function)
     return dispatchers[key]
