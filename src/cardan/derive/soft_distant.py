@@ -10,13 +10,16 @@ from typing import Any
 
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import NO_CONTACT, complete_contact, take_room
-from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
+from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap
+from cardan.collision.epa import polish
 from cardan.collision.filters import bits_match
 from cardan.collision.gjk import find_closest
 from cardan.collision.parameters import flex_side, pair_margin
+from cardan.collision.stationary import settle
 from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE
 from cardan.derive.distant import SEARCHES, SLACK, distant_contacts, is_distant, least_distance
 from cardan.jit import OK, exact, kernel, stage
+from cardan.maths.vector import get3
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
 from cardan.soft.boxes import find_elements, geom_center, geom_half, is_active
@@ -45,18 +48,14 @@ def has_formula(m: Model, geom: int, flex: int) -> bool:
 
 
 @kernel
-def find_gap(m: Model, d: Data, radii: float) -> int:
-    """Find where the cores in ``d.work.shape_*`` are nearest, within the margin and the radii around them.
-
-    Returns:
-        The number of vertices of the last simplex; 0 if they are not apart, or farther apart.
-    """
+def find_gap(m: Model, d: Data, radii: float) -> bool:
+    """Whether the cores in ``d.work.shape_*`` are apart, and within the margin and the radii around them; where."""
     d.work.shape_inflate = 0.0
-    found, n = find_closest(m, d, d.work.near_margin + radii)
+    found, _ = find_closest(m, d, d.work.near_margin + radii)
     if not are_apart(d, found):
-        return 0
+        return False
     set_gap(d)
-    return n
+    return True
 
 
 @kernel
@@ -64,11 +63,11 @@ def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
     """The contact of a convex geom and an element that are apart: where they are nearest, exactly."""
     radius1 = load_core(m, d, 0, geom)
     radius2 = load_points(m, d, 1, flex, element)
-    n = find_gap(m, d, radius1 + radius2)
-    if n == 0:
+    if not find_gap(m, d, radius1 + radius2):
         return 0
     if is_curved(m, geom):
-        smooth_gap(m, d, n)
+        polish(m, d, get3(d.work.overlap_normal, 0))
+        settle(m, d)
     return put_closest(d, leave_cores(d, radius1, radius2))
 
 
@@ -77,7 +76,7 @@ def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, ele
     """The contact of two elements that are apart: where they are nearest, exactly."""
     radius1 = load_points(m, d, 0, flex1, element1)
     radius2 = load_points(m, d, 1, flex2, element2)
-    if find_gap(m, d, radius1 + radius2) == 0:
+    if not find_gap(m, d, radius1 + radius2):
         return 0
     return put_closest(d, leave_cores(d, radius1, radius2))
 
