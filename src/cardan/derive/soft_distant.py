@@ -10,16 +10,13 @@ from typing import Any
 
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import NO_CONTACT, complete_contact, take_room
-from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap
-from cardan.collision.epa import polish
+from cardan.collision.distance import are_apart, leave_cores, load_core, put_closest, set_gap
 from cardan.collision.filters import bits_match
 from cardan.collision.gjk import find_closest
 from cardan.collision.parameters import flex_side, pair_margin
-from cardan.collision.stationary import settle
 from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE
 from cardan.derive.distant import SEARCHES, SLACK, distant_contacts, is_distant, least_distance
 from cardan.jit import OK, exact, kernel, stage
-from cardan.maths.vector import get3
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
 from cardan.soft.boxes import find_elements, geom_center, geom_half, is_active
@@ -60,14 +57,11 @@ def find_gap(m: Model, d: Data, radii: float) -> bool:
 
 @kernel
 def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """The contact of a convex geom and an element that are apart: where they are nearest, exactly."""
+    """The contact of a convex geom and an element that are apart: where they are nearest."""
     radius1 = load_core(m, d, 0, geom)
     radius2 = load_points(m, d, 1, flex, element)
     if not find_gap(m, d, radius1 + radius2):
         return 0
-    if is_curved(m, geom):
-        polish(m, d, get3(d.work.overlap_normal, 0))
-        settle(m, d)
     return put_closest(d, leave_cores(d, radius1, radius2))
 
 
