@@ -363,6 +363,8 @@ def link_entry(entry: Entry, form: Form = HERE, as_text: bool = False) -> Any:
             raise KernelError(f"{entry.name} does not compile as a kernel:\n{error}") from error
         single = form.precision == SINGLE
         module = _linked_single(entry.name, compiled.library) if single else _linked(compiled.library)
+    if with_errors:
+        simplified(module)  # Numba's own helpers may have been made with another entry
     module.get_function(compiled.fndesc.llvm_cfunc_wrapper_name).name = entry.symbol
     if isinstance(entry.abi, Abi) and entry.abi.side_by_side:
         module.link_in(llvm.parse_assembly(f"@{SIDE_BY_SIDE} = constant i8 1"))
