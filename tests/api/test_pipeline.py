@@ -8,12 +8,21 @@ import pytest
 from reference import model_from_reference
 
 from cardan.api import pipeline, state
+from cardan.api.callbacks import set_callback
 from cardan.api.support import mj_jacBody
+from cardan.constants import mjENBL_NATIVECCD
 from cardan.errors import FatalError
 from cardan.model import MjData
 
 XML = '<mujoco><worldbody><body><joint/><geom size=".1" pos=".3 0 0"/></body></worldbody></mujoco>'
 INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+
+
+def vector(m, d):
+    """The state of integration."""
+    found = np.empty(state.mj_stateSize(m, INTEGRATION))
+    state.mj_getState(m, d, found, INTEGRATION)
+    return found
 
 
 def world(xml=XML):
@@ -54,6 +63,45 @@ def test_options_hold_from_the_next_step_on(option, value):
     pipeline.mj_step(m, d, 3)
     pipeline.mj_step(other, twin, 3)
     np.testing.assert_array_equal(d.qpos, twin.qpos)
+
+
+TOGGLES = {
+    "disableflags": (0, 64, 1),
+    "enableflags": (mjENBL_NATIVECCD, 0),
+    "integrator": (2, 0),
+    "solver": (0, 2),
+    "noslip_iterations": (3, 0),
+}
+
+
+def test_options_that_are_set_and_set_back_keep_the_programs():
+    m, d = world(SLIDING)
+    programs = {}
+    for _ in range(3):
+        for option, values in TOGGLES.items():
+            for value in values:
+                setattr(m.opt, option, value)
+                other = copy.copy(m)  # a copy has no programs
+                twin = MjData(other)
+                state.mj_setState(other, twin, vector(m, d), INTEGRATION)
+                pipeline.mj_step(m, d)
+                pipeline.mj_step(other, twin)
+                np.testing.assert_array_equal(d.qpos, twin.qpos)
+                np.testing.assert_array_equal(m._memory.arrays["aux.collider"], other._memory.arrays["aux.collider"])
+                key = m.settings()
+                made = m._programs["mj_step"]
+                assert programs.setdefault(key, made) is made
+
+
+def test_a_function_of_the_user_counts_after_options_are_set_back():
+    m, d = world(SLIDING)
+    pipeline.mj_step(m, d)
+    m.opt.disableflags = 64
+    pipeline.mj_step(m, d)
+    set_callback(m, "control", lambda m, d: d.qfrc_applied.fill(1.0))
+    m.opt.disableflags = 0
+    pipeline.mj_step(m, d)
+    assert d.qfrc_applied[0] == 1.0
 
 
 def test_number_of_steps():

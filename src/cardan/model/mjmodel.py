@@ -13,7 +13,7 @@ import numpy as np
 from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
 from cardan.jit.driver.program import addresses
 from cardan.jit.front.form import HERE, Form
-from cardan.jit.memory.struct import StructMemory, buffer_without
+from cardan.jit.memory.struct import StructMemory, buffer_without, scalars_of
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import (
     ArrayAttribute,
@@ -123,14 +123,16 @@ _NUMBERS = frozenset(
     )
 )
 """Options that stages read while they run: they don't decide which stages a model needs."""
+_DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith("opt.") and name not in _NUMBERS]
+"""Slots of the options that do."""
 
 
-def _clearing(programs: dict[Any, Any]) -> Callable[[str], None]:
+def _leaving(programs: Programs) -> Callable[[str], None]:
     """What follows from a changed option: the programs made for the old options no longer hold, but for `_NUMBERS`."""
 
     def changed(name: str) -> None:
         if name not in _NUMBERS:
-            programs.clear()
+            programs.leave()
 
     return changed
 
@@ -218,6 +220,10 @@ class MjModel(Native, ModelNames):
         if not self._form.is_interleaved:
             return addresses(functions, self._form)
         return [self._numbered.setdefault(function, len(self._numbered) + 1) for function in functions]
+
+    def settings(self) -> bytes:
+        """The values of all options that decide which stages the model needs."""
+        return self._memory.slots[_DECIDING].tobytes()
 
     def name_plugins(self, names: Iterable[str]) -> None:
         """Say which plugin each plugin instance is one of: models keep names, numbers depend on the registry."""
@@ -353,7 +359,7 @@ ARRAYS = frozenset(f.name for f in MODEL.members("") if not f.is_scalar).differe
 """Arrays that are attributes."""
 
 GROUPS: dict[str, Callable[[MjModel], Any]] = {
-    "opt": lambda m: MjOption._of(m._memory, _clearing(m._programs)),
+    "opt": lambda m: MjOption._of(m._memory, _leaving(m._programs)),
     "stat": lambda m: MjStatistic._of(m._memory),
     "vis": lambda m: MjVisual._of({prefix[4:-1]: cls._of(m._memory) for prefix, cls in VISUAL_GROUPS.items()}),
 }

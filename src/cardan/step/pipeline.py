@@ -82,6 +82,8 @@ from cardan.step.support import check_sensors, check_support
 from cardan.step.timers import Tick, Timed, also_timed, timed, with_counters
 
 Predicate = Callable[[MjModel], bool]
+MOST_EARLIER = 64
+"""Programs that a model keeps of settings that it had before; when there are more, it forgets them."""
 RESETTING = (check_pos, check_vel, check_acc)
 
 
@@ -536,7 +538,23 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
     if found is None:
         for old in [known for known in m._programs if isinstance(known, tuple) and known[1] != now]:
             m._programs.pop(old, None)
-        found = m._programs[key, now] = make_program(m, items, **answers)
+        found = m._programs[key, now] = _program_again(m, (key, now, m.settings()), items, **answers)
+    return found
+
+
+def _program_again(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
+    """The program made for the same settings before, with the collision functions of then; or a new one."""
+    earlier, table = m._programs.earlier, m._memory.arrays["aux.collider"]
+    if key in earlier:
+        found, colliders = earlier[key]
+        if colliders is not None:
+            table[:] = colliders
+        return found
+    if len(earlier) >= MOST_EARLIER:
+        earlier.clear()
+    found = make_program(m, items, **answers)
+    stages = (*found.stages, *(found.forward.stages if found.forward else ()))
+    earlier[key] = found, table.copy() if _detects_contacts(stages) else None
     return found
 
 

@@ -57,14 +57,23 @@ class Programs(dict[Any, Any]):
 
     Args:
         words: the words in the slot of the model.
+
+    Attributes:
+        earlier: programs by the settings that they were made for, too, for whoever sets an option and sets it back.
     """
 
     def __init__(self, words: np.ndarray) -> None:
         super().__init__()
         self.words = words
+        self.earlier: dict[Any, Any] = {}
 
     def clear(self) -> None:
         """Forget all programs."""
+        self.earlier.clear()
+        self.leave()
+
+    def leave(self) -> None:
+        """Other settings hold now: none of the programs is in use, and `earlier` still knows them."""
         self.words[FIRST_PROGRAM:] = 0
         super().clear()
 
