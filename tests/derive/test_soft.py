@@ -35,6 +35,8 @@ HILLS = " ".join(str(i * 7 % 5 / 5) for i in range(25))
 FLOOR = '<geom type="plane" size="2 2 .1"/>'
 BALL = '<body pos=".03 .01 .11"><freejoint/><geom size=".08" mass=".2"/></body>'
 BOX = '<body pos=".03 .01 .09"><freejoint/><geom type="box" size=".1 .08 .06" mass=".2"/></body>'
+EGG = '<body pos=".03 .01 .05"><freejoint/><geom type="ellipsoid" size=".06 .08 .05" mass=".2"/></body>'
+DRUM = '<body pos=".03 .01 .05"><freejoint/><geom type="cylinder" size=".06 .05" mass=".2"/></body>'
 
 
 def flex(count: str, pos: str = "0 0 .018", name: str = "one", **options: str) -> str:
@@ -207,8 +209,18 @@ def test_contacts_at_a_distance(kind: int, parts: tuple[str, ...]) -> None:
         (OF_SEGMENTS, (flex("5 1 1"), flex("4 1 1", pos=".01 .02 .2", name="two", quat="1 0 0 1"))),
         (CONVEX_APART, (flex("2 2 2", pos="0 0 .3"), BOX)),
         (ELEMENTS_APART, (flex("3 3 1"), flex("3 3 1", pos=".01 .02 .2", name="two", quat=".9 .3 .1 0"))),
+        (CONVEX_APART, (flex("2 2 2", pos="0 0 .3", quat=".9 .3 .2 .1"), EGG)),
+        (CONVEX_APART, (flex("2 2 2", pos="0 0 .3"), DRUM)),
     ],
-    ids=["triangles, ball", "triangles, box", "segments", "tetrahedra, box", "triangles"],
+    ids=[
+        "triangles, ball",
+        "triangles, box",
+        "segments",
+        "tetrahedra, box",
+        "triangles",
+        "tetrahedra, egg",
+        "tetrahedra, drum",
+    ],
 )
 def test_each_kind_at_a_distance(kind: int, parts: tuple[str, ...]) -> None:
     accelerations_agree(hanging(*parts), kind)

@@ -19,6 +19,7 @@ from cardan.collision.support import (
     BOX,
     CAPSULE,
     CYLINDER,
+    ELEMENT,
     ELLIPSOID,
     MESH,
     MINVAL,
@@ -178,9 +179,9 @@ def settle(m: Model, d: Data) -> bool:
 def flat_side(d: Data) -> int:
     """Which shape of the pair is a polytope that meets a curved one: 0 or 1; -1 if none is."""
     kind0, kind1 = d.work.shape_type[0], d.work.shape_type[1]
-    if kind0 in (BOX, MESH) and kind1 in (ELLIPSOID, CYLINDER):
+    if kind0 in (BOX, MESH, ELEMENT) and kind1 in (ELLIPSOID, CYLINDER):
         return 0
-    if kind1 in (BOX, MESH) and kind0 in (ELLIPSOID, CYLINDER):
+    if kind1 in (BOX, MESH, ELEMENT) and kind0 in (ELLIPSOID, CYLINDER):
         return 1
     return -1
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import NO_CONTACT, complete_contact, take_room
-from cardan.collision.distance import are_apart, leave_cores, load_core, put_closest, set_gap
+from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
 from cardan.collision.filters import bits_match
 from cardan.collision.gjk import find_closest
 from cardan.collision.parameters import flex_side, pair_margin
@@ -45,23 +45,30 @@ def has_formula(m: Model, geom: int, flex: int) -> bool:
 
 
 @kernel
-def find_gap(m: Model, d: Data, radii: float) -> bool:
-    """Whether the cores in ``d.work.shape_*`` are apart, and within the margin and the radii around them; where."""
+def find_gap(m: Model, d: Data, radii: float) -> int:
+    """Find where the cores in ``d.work.shape_*`` are nearest, within the margin and the radii around them.
+
+    Returns:
+        The number of vertices of the last simplex; 0 if they are not apart, or farther apart.
+    """
     d.work.shape_inflate = 0.0
-    found, _ = find_closest(m, d, d.work.near_margin + radii)
+    found, n = find_closest(m, d, d.work.near_margin + radii)
     if not are_apart(d, found):
-        return False
+        return 0
     set_gap(d)
-    return True
+    return n
 
 
 @kernel
 def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """The contact of a convex geom and an element that are apart: where they are nearest."""
+    """The contact of a convex geom and an element that are apart: where they are nearest, exactly."""
     radius1 = load_core(m, d, 0, geom)
     radius2 = load_points(m, d, 1, flex, element)
-    if not find_gap(m, d, radius1 + radius2):
+    n = find_gap(m, d, radius1 + radius2)
+    if n == 0:
         return 0
+    if is_curved(m, geom):
+        smooth_gap(m, d, n)
     return put_closest(d, leave_cores(d, radius1, radius2))
 
 
@@ -70,7 +77,7 @@ def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, ele
     """The contact of two elements that are apart: where they are nearest, exactly."""
     radius1 = load_points(m, d, 0, flex1, element1)
     radius2 = load_points(m, d, 1, flex2, element2)
-    if not find_gap(m, d, radius1 + radius2):
+    if find_gap(m, d, radius1 + radius2) == 0:
         return 0
     return put_closest(d, leave_cores(d, radius1, radius2))
 
