@@ -536,8 +536,9 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
     now = hooks.version
     found = m._programs.get((key, now))
     if found is None:
-        for old in [known for known in m._programs if isinstance(known, tuple) and known[1] != now]:
-            m._programs.pop(old, None)
+        for programs in (m._programs, m._programs.earlier):
+            for old in [known for known in programs if isinstance(known, tuple) and known[1] != now]:
+                programs.pop(old, None)
         found = m._programs[key, now] = _program_again(m, (key, now, m.settings()), items, **answers)
     return found
 
