@@ -72,7 +72,8 @@ def check_beside_reference(ours: Rest, theirs: Rest) -> None:
 def middle(runs: list[Rest], of: Callable[[list[float]], float]) -> Rest:
     """What many runs have together: a cylinder on a bumpy field creeps, and how fast depends on the start's 1e-10."""
     assert all(np.isfinite(r.qpos).all() for r in runs)
-    return Rest(*(float(of([getattr(r, what) for r in runs])) for what in ("shift", "speed", "gain")), runs[0].qpos)
+    shift, speed, gain = (float(of([r[k] for r in runs])) for k in range(3))
+    return Rest(shift, speed, gain, runs[0].qpos)
 
 
 @pytest.mark.parametrize("ground", ["plane", "flat", "bumpy"])
