@@ -69,10 +69,10 @@ def check_beside_reference(ours: Rest, theirs: Rest) -> None:
     assert ours.gain <= 1.1 * max(theirs.gain, 0.0) + 1e-6
 
 
-def middle(runs: list[Rest], of: Callable[[list[float]], float]) -> Rest:
+def middle(runs: list[Rest], of: Callable[..., object]) -> Rest:
     """What many runs have together: a cylinder on a bumpy field creeps, and how fast depends on the start's 1e-10."""
     assert all(np.isfinite(r.qpos).all() for r in runs)
-    shift, speed, gain = (float(of([r[k] for r in runs])) for k in range(3))
+    shift, speed, gain = (float(np.asarray(of([r[k] for r in runs]))) for k in range(3))
     return Rest(shift, speed, gain, runs[0].qpos)
 
 
