@@ -14,9 +14,9 @@ FRUSTUM = tuple(f"frustum_{side}" for side in ("center", "width", "bottom", "top
 """Lengths of a camera."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View:
-    """A camera as kernels need it.
+    """A camera as kernels need it; equal to itself alone.
 
     Attributes:
         rows: (4, 4), pixel x times w, pixel y times w, w, and depth along the axis, of a point (x, y, z, 1).

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from operator import is_
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from cardan.enums import mjtGeom, mjtRndFlag
 from cardan.jit import StructMemory
 from cardan.render.assets import Assets
 from cardan.render.calls import call
-from cardan.render.camera import View, in_model, mirrored, view_of
+from cardan.render.camera import View, average_camera, in_model, mirrored, view_of
 from cardan.render.fields import FRAME, GEOM_WORDS
 from cardan.render.geometry import begin_share, color_share, finish_share
 from cardan.render.geoms import take_geoms
@@ -55,7 +56,8 @@ FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
 """Size of pictures, and of what is in them, up to which waking further threads takes longer than their work."""
 SHARES = 4
 """Shares of the work for each thread, which takes one after the other."""
-PLANE, BOX = mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_BOX
+PLANE, BOX = mjtGeom.mjGEOM_PLANE.value, mjtGeom.mjGEOM_BOX.value
+T = TypeVar("T")
 
 
 RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjtRndFlag.__members__.items()}
@@ -65,6 +67,26 @@ RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjt
 def flag_of(scene: MjvScene, name: str) -> bool:
     """Whether a rendering flag of a scene is set."""
     return bool(scene.flags[RENDERING_FLAGS[name]])
+
+
+class Last(Generic[T]):
+    """What was made last, kept while what it was made of is the same: between pictures little changes."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.value: T | None = None
+
+    def of(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, or gave for this key.
+
+        Args:
+            key: what the result depends on; compared, so that bytes stand for numbers.
+            make: makes it.
+        """
+        if self.value is None or key != self.key:
+            self.value, self.key = None, key
+            self.value = make()
+        return self.value
 
 
 class Frame:
@@ -89,6 +111,14 @@ class Frame:
         self.geom_room = -1
         self.instance_room = -1
         self.view_room: tuple[int, ...] = ()
+        self.size: tuple[int, ...] = ()
+        self.ordered = 0
+        self.views: list[View] = []
+        self.middle: Last[MjvGLCamera] = Last()
+        self.first_view: Last[View] = Last()
+        self.mirror: Last[list[View]] = Last()
+        self.light_views: Last[list[View]] = Last()
+        self.effects: Last[float] = Last()
 
     def _picture(self, name: str, *inner: int) -> np.ndarray:
         """A view of the last picture, the lowest row first."""
@@ -140,7 +170,7 @@ class Frame:
         height: int,
         nsample: int,
         mode: int,
-        camera: MjvGLCamera,
+        camera: MjvGLCamera | None,
         out: np.ndarray | None = None,
     ) -> None:
         """Draw what a camera of a scene sees: `colors`, or `depths` and `segments`.
@@ -151,27 +181,27 @@ class Frame:
             height: of the picture, pixels.
             nsample: samples a pixel, 1 or 4.
             mode: `COLORS` or `DEPTHS`.
-            camera: the camera.
+            camera: the camera; None: that in the middle between the two eyes of the scene.
             out: where colours go, the highest row first, (height, width, 3) uint8 without gaps; None: to `colors`.
         """
         self.epoch += 1
         if mode != COLORS:
             nsample = 1  # depths and geoms are those at the centres of pixels
-        shift = nsample.bit_length() - 1
-        self.set(width=width, height=height, nsample=nsample, sample_shift=shift, mode=mode)
-        self.set(epoch=self.epoch)
-        self._put_lanes(nsample)
+        self.memory.scalars["epoch"][0] = self.epoch
+        self._put_size(width, height, nsample, mode)
         self._put_target(out, width * height)
+        cameras = scene.camera_values.tobytes()
+        if camera is None:
+            camera = self.middle.of(cameras, lambda: average_camera(scene))
         if not camera.frustum_near > 0.0:
             self._leave_empty(width, height, camera.frustum_far)
             return
-        self._put_effects(scene)
+        self._put_effects(scene, cameras)
         self._put_geoms(scene)
-        view = view_of(in_model(scene, camera), width, height)
+        view = self._view_of(scene, camera, width, height)
         views = [view, *self._mirror_views(scene, view)]
-        views += self._put_lights(scene, len(views))
+        views += self._put_lights(scene)
         self._put_views(views)
-        self.set(focal=view.focal)
         self.call(make_instances)
         small = width * height <= FEW_PIXELS and self.get("ntri") <= FEW_TRIANGLES
         self.most_workers = 1 if small else self.threads
@@ -182,6 +212,22 @@ class Frame:
         self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT), 1 + self.get("nmirror"))
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
+
+    def _put_size(self, width: int, height: int, nsample: int, mode: int) -> None:
+        """Say what is drawn."""
+        size = (width, height, nsample, mode)
+        if size != self.size:
+            self.size = size
+            self.set(width=width, height=height, nsample=nsample, sample_shift=nsample.bit_length() - 1, mode=mode)
+            self._put_lanes(nsample)
+
+    def _view_of(self, scene: MjvScene, camera: MjvGLCamera, width: int, height: int) -> View:
+        """The view of a camera, which stands in the room."""
+        room = b""
+        if scene.enabletransform:
+            room = scene.translate.tobytes() + scene.rotate.tobytes() + scene.values["scale"].tobytes()
+        key = (camera.values.tobytes(), room, width, height)
+        return self.first_view.of(key, lambda: view_of(in_model(scene, camera), width, height))
 
     def _put_target(self, out: np.ndarray | None, pixels: int) -> None:
         """Say where colours go."""
@@ -237,7 +283,9 @@ class Frame:
     def _draw_tiles(self, count: int, lit: int) -> None:
         """Draw all tiles; threads take those with most triangles first."""
         order = self.room("tile_order", count)
-        order[:count] = np.arange(count)
+        if self.ordered != count or self.most_workers > 1:
+            self.ordered = count
+            order[:count] = np.arange(count)
         shares = 1
         if self.most_workers > 1:
             shares = 2 * SHARES * self.most_workers
@@ -245,27 +293,33 @@ class Frame:
             bins = self.memory.arrays["bin_start"][: lit * (entries + 2)].reshape(lit, entries + 2)
             begin = bins[:, : entries + 1 : self.get("nshare")]
             order[:count] = np.argsort(-np.diff(begin).sum(0), kind="stable")
+            self.ordered = 0
         self.set(tile_shares=shares)
         self.workers.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
-    def _put_effects(self, scene: MjvScene) -> None:
-        """Take over flags and colours of a scene."""
+    def _put_effects(self, scene: MjvScene, cameras: bytes) -> None:
+        """Take over flags and colours of a scene, whose cameras are given as bytes."""
+        self.set(haze=self.effects.of((cameras, scene.flags.tobytes()), lambda: self._take_effects(scene)))
+
+    def _take_effects(self, scene: MjvScene) -> float:
+        """Take over flags and colours, and where the cameras are; returns the haze, which geoms may take away."""
         assets = self.assets
-        camera = scene.camera_values[0]
+        cameras = scene.camera_values
         self.set(
             cull=flag_of(scene, "CULL_FACE"),
             wireframe=flag_of(scene, "WIREFRAME"),
             textured=1,
             additive=flag_of(scene, "ADDITIVE"),
             sky=assets.sky if flag_of(scene, "SKYBOX") else -1,
-            sky_radius=assets.sky_share * float(camera["frustum_far"]),
+            sky_radius=assets.sky_share * float(cameras[0]["frustum_far"]),
             fog=flag_of(scene, "FOG"),
             fog_start=assets.fog_start,
             fog_end=assets.fog_end,
-            haze=assets.haze if flag_of(scene, "HAZE") else 0.0,
         )
         self.memory.arrays["fog_color"][:3] = assets.fog_color
         self.memory.arrays["haze_color"][:3] = assets.haze_color
+        self.memory.arrays["eye"][:] = 0.5 * (cameras["pos"][0] + cameras["pos"][1])
+        return assets.haze if flag_of(scene, "HAZE") else 0.0
 
     def _put_geoms(self, scene: MjvScene) -> None:
         """Take over the geoms of a scene, those that are seen through last, the farthest first."""
@@ -274,7 +328,6 @@ class Frame:
             self.geoms = scene.geom_values
             for name, dtype in (("scene_i", np.int32), ("scene_f", np.float32)):
                 self.memory.attach(name, self.geoms.view(dtype).reshape(len(self.geoms), GEOM_WORDS))
-        self.memory.arrays["eye"][:] = 0.5 * (scene.camera_values["pos"][0] + scene.camera_values["pos"][1])
         self._make_geom_room(n)
         self.set(ngeom=n)
         clear = self.call(take_geoms)
@@ -322,38 +375,39 @@ class Frame:
         self.set(nmirror=0)
         if not (flag_of(scene, "REFLECTION") and self.get("nreflect") and self.get("mode") == COLORS):
             return []
-        geoms = scene.geom_values[: scene.ngeom]
-        flat = (geoms["type"] == PLANE.value) | (geoms["type"] == BOX.value)
-        for geom in np.flatnonzero(flat & (geoms["reflectance"] > 0) & (geoms["transparent"] == 0)):
-            normal = geoms["mat"][geom][:, 2].astype(float)
-            point = geoms["pos"][geom].astype(float)
-            box = geoms["type"][geom] == BOX.value
-            if box:
-                point = point + normal * float(geoms["size"][geom, 2])
-            if (view.eye - point) @ normal > 0:
-                self.memory.arrays["geom_mirror"][geom] = 0
-                self.set(nmirror=1)
-                return [mirrored(view, point, normal, int(geom))]
-            if box:
-                break  # it is the mirror, even seen from below
-        return []
+        arrays, n = self.memory.arrays, self.get("ngeom")
+        kind = arrays["geom_type"][:n]
+        flat = ((kind == PLANE) | (kind == BOX)) & (arrays["geom_reflectance"][:n] > 0)
+        candidates = np.flatnonzero(flat & (arrays["geom_transparent"][:n] == 0))
+        key = (view, candidates.tobytes(), scene.geom_values[candidates].tobytes())
+        mirrors = self.mirror.of(key, lambda: _mirrors_among(scene, candidates, view))
+        for mirror in mirrors:
+            arrays["geom_mirror"][mirror.mirror] = 0
+        self.set(nmirror=len(mirrors))
+        return mirrors
 
-    def _put_lights(self, scene: MjvScene, nview: int) -> list[View]:
+    def _put_lights(self, scene: MjvScene) -> list[View]:
         """Take over the lights of a scene; returns the views of those with shadows."""
-        n, assets = scene.nlight, self.assets
+        n = scene.nlight
+        shadows = flag_of(scene, "SHADOW") and self.get("mode") == COLORS and self.assets.shadow_size > 0
+        key = (shadows, scene.light_values[:n].tobytes())
+        return self.light_views.of(key, lambda: self._take_lights(scene, n, shadows))
+
+    def _take_lights(self, scene: MjvScene, n: int, shadows: bool) -> list[View]:
+        """Take over `n` lights; returns the views of those with shadows, if there are to be any."""
+        assets = self.assets
         for name, values in light_columns(scene).items():
             self.room(f"light_{name}", n, *values.shape[1:])[:n] = values
         layer = self.room("light_layer", n)
         layer[:n] = 0
         views: list[View] = []
-        if flag_of(scene, "SHADOW") and self.get("mode") == COLORS and assets.shadow_size > 0:
-            for light in range(n):
-                view = shadow_view(
-                    scene, light, assets.shadow_clip, assets.shadow_scale, assets.near, assets.far, assets.shadow_size
-                )
-                if view is not None:
-                    views.append(view)
-                    layer[light] = len(views)
+        for light in range(n if shadows else 0):
+            view = shadow_view(
+                scene, light, assets.shadow_clip, assets.shadow_scale, assets.near, assets.far, assets.shadow_size
+            )
+            if view is not None:
+                views.append(view)
+                layer[light] = len(views)
         self.set(nlight=n, nlayer=len(views), ncolor=4 * (1 + len(views)), shadow_size=assets.shadow_size)
         stride = -(-assets.shadow_size // MAP_LANES) * MAP_LANES
         self.set(shadow_stride=stride)
@@ -366,6 +420,10 @@ class Frame:
     def _put_views(self, views: list[View]) -> None:
         """Take over views."""
         n = len(views)
+        if n == len(self.views) and all(map(is_, views, self.views)):
+            return
+        self.views = []
+        self.set(focal=views[0].focal)
         layers = self.get("nlayer")
         if layers:
             lines = [light_lines(light, view) for view in views[: n - layers] for light in views[n - layers :]]
@@ -383,6 +441,7 @@ class Frame:
             arrays["view_limit"][k] = view.limit
             for name in VIEW_COLUMNS:
                 arrays[f"view_{name}"][k] = getattr(view, name)
+        self.views = views
 
     def _make_room(self, width: int, height: int, nview: int) -> None:
         """Memory for the picture, the triangles of all views, and the tiles of all workers."""
@@ -430,3 +489,19 @@ class Frame:
         views = np.arange(nview)
         for name, step in (("vertadr", nvert), ("triadr", ntri), ("instadr", ninst)):
             self.memory.arrays[f"view_{name}"][:nview] = step * views
+
+
+def _mirrors_among(scene: MjvScene, candidates: np.ndarray, view: View) -> list[View]:
+    """The view in the mirror, if there is one, among the planes and boxes of a scene that reflect."""
+    geoms = scene.geom_values
+    for geom in candidates:
+        normal = geoms["mat"][geom][:, 2].astype(float)
+        point = geoms["pos"][geom].astype(float)
+        box = geoms["type"][geom] == BOX
+        if box:
+            point = point + normal * float(geoms["size"][geom, 2])
+        if (view.eye - point) @ normal > 0:
+            return [mirrored(view, point, normal, int(geom))]
+        if box:
+            break  # it is the mirror, even seen from below
+    return []

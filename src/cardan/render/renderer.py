@@ -16,8 +16,7 @@ from cardan.enums import mjtCamera, mjtCatBit, mjtObj, mjtRndFlag
 from cardan.model import MjData, MjModel
 from cardan.render.assets import Assets
 from cardan.render.batch import draw_batch
-from cardan.render.camera import average_camera
-from cardan.render.frame import DEPTHS, Frame
+from cardan.render.frame import DEPTHS, Frame, Last
 from cardan.render.scene import samples_of, segment_colors
 from cardan.render.vertices import COLORS
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_updateScene
@@ -70,6 +69,7 @@ class Renderer:
         self._threads, self._max_geom = threads, max_geom
         self._frame: Frame | None = Frame(Assets(model), threads)
         self._helpers: list[Renderer] = []
+        self._chosen: Last[MjvCamera] = Last()
         self._filling = threading.Lock()
 
     @property
@@ -151,7 +151,7 @@ class Renderer:
         if mode == COLORS:
             fits = out is not None and out.dtype == np.uint8 and out.flags.c_contiguous and out.flags.writeable
             colors = out if fits else np.empty((self._height, self._width, 3), np.uint8)
-        frame.draw(scene, self._width, self._height, self._nsample, mode, average_camera(scene), colors)
+        frame.draw(scene, self._width, self._height, self._nsample, mode, None, colors)
         if colors is not None:
             return colors
         if self._depth_rendering:
@@ -258,14 +258,13 @@ class Renderer:
                 raise ValueError(f'The camera "{camera}" does not exist.')
         if not isinstance(number, int | np.integer) or number < -1 or number >= self._model.ncam:
             raise ValueError(f"The camera id {camera} is out of range [-1, {self._model.ncam}).")
-        chosen = MjvCamera()
-        chosen.fixedcamid = number
-        if number == -1:
-            chosen.type = mjtCamera.mjCAMERA_FREE.value
-            _default_free_camera(self._model, chosen)
-        else:
-            chosen.type = mjtCamera.mjCAMERA_FIXED.value
-        return chosen
+        if number != -1:
+            return self._chosen.of(number, lambda: _fixed_camera(int(number)))
+        model = self._model
+        middle, extent, world = model.stat.center, float(model.stat.extent), model.vis.global_
+        azimuth, elevation = float(world.azimuth), float(world.elevation)
+        key = (middle.tobytes(), extent, azimuth, elevation)
+        return self._chosen.of(key, lambda: _free_camera(middle, extent, azimuth, elevation))
 
     def _repr_png_(self) -> bytes:
         """The scene as a PNG file, by which notebooks show a renderer."""
@@ -297,9 +296,21 @@ class Renderer:
         self.close()
 
 
-def _default_free_camera(model: MjModel, camera: MjvCamera) -> None:
-    """Let a free camera look at the middle of a model, as its `visual/global` says."""
-    camera.lookat[:] = model.stat.center
-    camera.distance = 1.5 * float(model.stat.extent)
-    camera.azimuth = float(model.vis.global_.azimuth)
-    camera.elevation = float(model.vis.global_.elevation)
+def _fixed_camera(number: int) -> MjvCamera:
+    """A camera of a model."""
+    camera = MjvCamera()
+    camera.fixedcamid = number
+    camera.type = mjtCamera.mjCAMERA_FIXED.value
+    return camera
+
+
+def _free_camera(middle: np.ndarray, extent: float, azimuth: float, elevation: float) -> MjvCamera:
+    """A free camera that looks at the middle of a model, as its `visual/global` says."""
+    camera = MjvCamera()
+    camera.fixedcamid = -1
+    camera.type = mjtCamera.mjCAMERA_FREE.value
+    camera.lookat[:] = middle
+    camera.distance = 1.5 * extent
+    camera.azimuth = azimuth
+    camera.elevation = elevation
+    return camera

@@ -86,6 +86,7 @@ class SceneMemory:
         self.state = np.zeros(NSTATE, np.int32)
         self.pose = np.zeros(NPOSE)
         self.labels = np.zeros((len(geoms), 2), np.int32)
+        self._option = self._camera = b""
         views = {
             "state": self.state,
             "pose": self.pose,
@@ -115,6 +116,9 @@ class SceneMemory:
     def put_option(self, option: Any) -> None:
         """Copy the members of an MjvOption."""
         values = option.values
+        if (now := values.tobytes()) == self._option:
+            return  # pictures of one series are drawn with the same options
+        self._option = now
         words = _part(values, 0, values.nbytes // 4, np.int32)
         state = self.state
         state[LABEL], state[FRAME] = words[_OPTION["label"]], words[_OPTION["frame"]]
@@ -150,6 +154,9 @@ class SceneMemory:
 
     def put_camera(self, camera: Any) -> None:
         """Copy the members of an MjvCamera."""
+        if (now := camera.values.tobytes()) == self._camera and self.state[CAM_TYPE] != TRACKING:
+            return  # kernels move tracking cameras alone
+        self._camera = now
         self.state[CAM_TYPE : CAM_TRACK + 1] = _part(camera.values, 0, 3, np.int32)
         self.pose[LOOKAT:REFPOS] = _part(camera.values, _offset(_CAMERA, "lookat"), 6, np.float64)
 
