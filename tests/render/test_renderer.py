@@ -1,6 +1,7 @@
 """The class Renderer: pictures whose pixels are known, depths, segments, errors."""
 
 import io
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -117,6 +118,115 @@ def test_neither_threads_nor_what_was_drawn_before_change_a_picture() -> None:
     for picture in pictures[2::3]:
         np.testing.assert_array_equal(picture, pictures[0])
     assert (pictures[0] != pictures[1]).any()
+
+
+MIRROR = """<mujoco><visual><map znear="0.1" zfar="20" haze=".3"/></visual><statistic extent="1"/><asset>
+<texture type="skybox" builtin="gradient" rgb1=".3 .5 .7" rgb2="0 0 0" width="16" height="16"/>
+<material name="mirror" reflectance=".5"/></asset><worldbody>
+<light pos="0 1 4" dir="0 -.2 -1"/><camera pos="0 -3 1" euler="70 0 0"/>
+<geom type="plane" size="2 2 .1" material="mirror"/><geom type="capsule" size=".2 .3" pos="0 0 .8" rgba=".8 .3 .2 1"/>
+</worldbody></mujoco>"""
+
+
+def _camera_moves(scene: cardan.MjvScene) -> None:
+    scene.camera[0].pos[:] += 0.2
+
+
+def _camera_widens(scene: cardan.MjvScene) -> None:
+    scene.camera[0].frustum_top *= 1.3
+
+
+def _light_dims(scene: cardan.MjvScene) -> None:
+    scene.lights[1].diffuse[:] = 0.1
+
+
+def _light_moves(scene: cardan.MjvScene) -> None:
+    scene.lights[1].pos[0] += 1.0
+
+
+def _light_goes(scene: cardan.MjvScene) -> None:
+    scene.nlight = 1
+
+
+def _shadows_go(scene: cardan.MjvScene) -> None:
+    scene.flags[int(mjtRndFlag.mjRND_SHADOW)] = 0
+
+
+def _mirror_goes(scene: cardan.MjvScene) -> None:
+    scene.flags[int(mjtRndFlag.mjRND_REFLECTION)] = 0
+
+
+def _mirror_sinks(scene: cardan.MjvScene) -> None:
+    scene.geoms[0].pos[2] -= 0.3
+
+
+def _mirror_tilts(scene: cardan.MjvScene) -> None:
+    scene.geoms[0].mat[:] = [[1.0, 0.0, 0.0], [0.0, 0.96, -0.28], [0.0, 0.28, 0.96]]
+
+
+def _colour_changes(scene: cardan.MjvScene) -> None:
+    scene.geoms[1].rgba[:] = 0.2, 0.9, 0.4, 0.5
+
+
+def _sky_goes(scene: cardan.MjvScene) -> None:
+    scene.flags[int(mjtRndFlag.mjRND_SKYBOX)] = 0
+
+
+def _room_is_scaled(scene: cardan.MjvScene) -> None:
+    scene.enabletransform, scene.scale = 1, 1.5
+
+
+CHANGES = (
+    *(_camera_moves, _camera_widens, _light_dims, _light_moves, _light_goes, _shadows_go),
+    *(_mirror_goes, _mirror_sinks, _mirror_tilts, _colour_changes, _sky_goes, _room_is_scaled),
+)
+
+
+@takes_minutes_interpreted
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_between_pictures_are_seen(change) -> None:
+    model = cardan.MjModel.from_xml_string(MIRROR)
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    with cardan.Renderer(model, 60, 80) as kept, cardan.Renderer(model, 60, 80) as fresh:
+        for renderer in (kept, fresh):
+            for _ in range(2):
+                renderer.update_scene(data, 0)
+        before = kept.render()
+        for renderer in (kept, fresh):
+            change(renderer.scene)
+        after = kept.render()
+        np.testing.assert_array_equal(after, fresh.render())
+        assert (after != before).any()
+        kept.enable_depth_rendering()
+        kept.render()
+        kept.disable_depth_rendering()
+        np.testing.assert_array_equal(kept.render(), after)
+
+
+@takes_minutes_interpreted
+def test_changes_of_the_model_between_pictures_are_seen() -> None:
+    model = cardan.MjModel.from_xml_string(MIRROR)
+    data = cardan.MjData(model)
+    cardan.mj_forward(model, data)
+    with cardan.Renderer(model, 60, 80) as renderer:
+        renderer.update_scene(data)
+        pictures = [renderer.render()]
+        for member, value in (("azimuth", 40.0), ("elevation", -10.0), ("fovy", 20.0)):
+            setattr(model.vis.global_, member, value)
+            renderer.update_scene(data)
+            pictures.append(renderer.render())
+        for member, value in (("extent", 1.4), ("center", (0.2, 0.1, 0.0))):
+            setattr(model.stat, member, value)
+            renderer.update_scene(data)
+            pictures.append(renderer.render())
+        option = cardan.MjvOption()
+        for group in (0, 1):
+            option.geomgroup[0] = group
+            renderer.update_scene(data, scene_option=option)
+            pictures.append(renderer.render())
+    assert all((a != b).any() for a, b in pairwise(pictures))
+    np.testing.assert_array_equal(pictures[-1], pictures[-3])
 
 
 @takes_minutes_interpreted
