@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Iterator
 
-from cardan.jit.front.compile import MATH_LIBRARY
+from cardan.jit.front.compile import BOTH_PRECISIONS
 from cardan.jit.target.platforms import Platform
 
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
@@ -109,6 +109,6 @@ def check_object(code: bytes, expected: Collection[str], platform: Platform) -> 
     defined = {name for name, is_defined in symbols.items() if is_defined}
     if defined != set(expected):
         raise ObjectError(f"{what}: it defines {sorted(defined)}")
-    foreign = symbols.keys() - defined - MATH_LIBRARY - OF_THE_SYSTEM[system]
+    foreign = symbols.keys() - defined - BOTH_PRECISIONS - OF_THE_SYSTEM[system]
     if foreign:
         raise ObjectError(f"{what}: it needs {sorted(foreign)}, which the mathematical library lacks")

@@ -51,6 +51,11 @@ def test_symbols(target):
         check_object(code, ("second",), platform)
 
 
+@pytest.mark.parametrize("target", TARGETS, ids=NAMES)
+def test_functions_of_single_precision_are_in_the_library(target):
+    check_object(compiled(target, "powf"), ("first",), target[0])
+
+
 def test_functions_outside_the_mathematical_library_are_refused():
     with pytest.raises(KernelError, match="malloc"):
         compiled(TARGETS[0], "malloc")

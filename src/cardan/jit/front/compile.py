@@ -39,8 +39,10 @@ MATH_LIBRARY = frozenset(
 
 _TEXTS = "_cardan_texts"  # of a library of Numba's: what it was made from, compressed
 
-ALLOWED = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY} | {WORLD_INDEX, WORLD_COUNT, CALL_BY_NUMBER}
-"""What native code may refer to: the library in both precisions, and what targets of interleaved code define."""
+BOTH_PRECISIONS = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY}
+"""The library in both precisions: pictures call its functions of single precision on processors, too."""
+ALLOWED = BOTH_PRECISIONS | {WORLD_INDEX, WORLD_COUNT, CALL_BY_NUMBER}
+"""What native code may refer to: the library, and what targets of interleaved code define."""
 
 SIDE_BY_SIDE = "cardan_side_by_side"
 """A constant of this name says that a module's numbers side by side are to become vectors (see `Abi`)."""
