@@ -11,7 +11,6 @@ from typing import Any
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import NO_CONTACT, complete_contact, take_room
 from cardan.collision.distance import are_apart, is_curved, leave_cores, load_core, put_closest, set_gap, smooth_gap
-from cardan.collision.filters import bits_match
 from cardan.collision.gjk import find_closest
 from cardan.collision.parameters import flex_side, pair_margin
 from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE
@@ -19,8 +18,8 @@ from cardan.derive.distant import SEARCHES, SLACK, distant_contacts, is_distant,
 from cardan.jit import OK, exact, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
-from cardan.soft.boxes import find_elements, geom_center, geom_half, is_active
-from cardan.soft.contacts import PLANE, geom_meets_flex, on_body, plane_vertex, share_body
+from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
+from cardan.soft.contacts import PLANE, flexes_meet, geom_meets_flex, on_body, plane_vertex, share_body
 from cardan.soft.detection import soft_collision
 from cardan.soft.element import load_element
 from cardan.soft.near import element_element, geom_element
@@ -164,12 +163,10 @@ def scan_geom(m: Model, d: Data, geom: int, flex: int, append: bool) -> Any:
 @kernel
 def scan_flexes(m: Model, d: Data, flex1: int, flex2: int, append: bool) -> Any:
     """Look at the elements of two flexes within the margin of each other: a status, and the least distance."""
-    least, margin, box = FAR, d.work.near_margin, d.flexelem_aabb
+    least = FAR
     for element1 in range(m.flex_elemnum[flex1]):
         if is_active(m, flex1, element1):
-            row = m.flex_elemadr[flex1] + element1
-            half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
-            n = find_elements(m, d, flex2, (box[row, 0], box[row, 1], box[row, 2]), half)
+            n = find_near_element(m, d, flex1, element1, flex2, d.work.near_margin)
             for i in range(n):
                 element2 = d.work.found_element[i]
                 if not share_body(m, flex1, element1, flex2, element2):
@@ -235,8 +232,7 @@ def distant_soft_contacts(m: Model, d: Data, count: int) -> int:
                 if status != OK:
                     return status
         for flex1 in range(flex):
-            contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
-            if bits_match(contype, conaffinity, m.flex_contype[flex], m.flex_conaffinity[flex]):
+            if flexes_meet(m, flex1, flex):
                 status = add_distant_pair(m, d, count, flex_side(flex1), flex)
                 if status != OK:
                     return status

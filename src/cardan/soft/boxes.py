@@ -94,3 +94,11 @@ def find_elements(m: Model, d: Data, flex: int, center: Any, half: Any) -> int:
             d.work.found_element[n] = element
             n += 1
     return n
+
+
+@kernel
+def find_near_element(m: Model, d: Data, flex: int, element: int, other: int, margin: float) -> int:
+    """Find the elements of another flex near an element of a flex: within a margin of its box (`find_elements`)."""
+    row, box = m.flex_elemadr[flex] + element, d.flexelem_aabb
+    half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
+    return find_elements(m, d, other, (box[row, 0], box[row, 1], box[row, 2]), half)

@@ -21,7 +21,7 @@ from cardan.jit import OK, kernel
 from cardan.maths.vector import add_scaled3, get3
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
-from cardan.soft.boxes import find_elements, geom_center, geom_half, is_active
+from cardan.soft.boxes import find_elements, find_near_element, geom_center, geom_half, is_active
 from cardan.soft.flex import element_vertex
 from cardan.soft.near import element_element, geom_element
 
@@ -53,6 +53,13 @@ def geom_meets_flex(m: Model, geom: int, flex: int) -> bool:
     """Whether the bits of a geom and a flex let them collide."""
     contype, conaffinity = m.geom_contype[geom], m.geom_conaffinity[geom]
     return bits_match(contype, conaffinity, m.flex_contype[flex], m.flex_conaffinity[flex])
+
+
+@kernel
+def flexes_meet(m: Model, flex1: int, flex2: int) -> bool:
+    """Whether the bits of two flexes let them collide."""
+    contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
+    return bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2])
 
 
 @kernel
@@ -130,18 +137,13 @@ def collide_body(m: Model, d: Data, body: int, flex: int) -> int:
 @kernel
 def collide_flexes(m: Model, d: Data, flex1: int, flex2: int) -> int:
     """All contacts of two flexes, in the order of the elements of the first, then of the second; returns a status."""
-    contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
-    if not bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2]):
+    if not flexes_meet(m, flex1, flex2):
         return OK
     side1, side2 = flex_side(flex1), flex_side(flex2)
-    margin = pair_margin(m, side1, side2)
-    d.work.near_margin = margin
-    box = d.flexelem_aabb
+    d.work.near_margin = pair_margin(m, side1, side2)
     for element1 in range(m.flex_elemnum[flex1]):
         if is_active(m, flex1, element1):
-            row = m.flex_elemadr[flex1] + element1
-            half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
-            n = find_elements(m, d, flex2, (box[row, 0], box[row, 1], box[row, 2]), half)
+            n = find_near_element(m, d, flex1, element1, flex2, d.work.near_margin)
             for i in range(n):
                 element2 = d.work.found_element[i]
                 if not share_body(m, flex1, element1, flex2, element2):
