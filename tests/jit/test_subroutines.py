@@ -10,6 +10,7 @@ import pytest
 import cardan
 from cardan.jit import jit_enabled
 from cardan.jit.transform import stages, subroutines
+from cardan.jit.transform.scalar import read_scalar
 
 llvm = pytest.importorskip("llvmlite.binding")
 pytest.importorskip("numba")
@@ -59,6 +60,33 @@ def test_those_are_kept_that_save_most(monkeypatch):
     for worth, kept in ((29, set()), (28, {"middle"}), (1, {"middle", "leaf"})):
         monkeypatch.setattr(subroutines, "WORTH_IT", worth)
         assert subroutines.shared_functions(module, "root") == kept
+
+
+SCALAR = """
+define i32 @gone(ptr %retptr, ptr %excinfo, ptr %arg.m, i64 %x) {
+B0:
+  %a = call i32 @needed(ptr %retptr, ptr null, ptr %arg.m, i64 %x)
+  ret i32 0
+}
+define i32 @needed_too(ptr %retptr, ptr %excinfo, ptr %arg.m, i64 %x) {
+B0:
+  ret i32 0
+}
+define i32 @needed(ptr %retptr, ptr %excinfo, ptr %arg.m, i64 %x) {
+B0:
+  %a = call i32 @needed_too(ptr %retptr, ptr null, ptr %arg.m, i64 %x)
+  ret i32 0
+}
+define void @stage(ptr %retptr, ptr %excinfo, i64 %arg.m, i64 %arg.d) {
+B0:
+  %a = tail call i32 @needed(ptr %retptr, ptr null, ptr null, i64 1)
+  ret void
+}
+"""
+
+
+def test_functions_that_nothing_calls_any_more_are_left_out():
+    assert set(read_scalar(SCALAR).parts) == {"@needed", "@needed_too"}
 
 
 def _tangents(monkeypatch: pytest.MonkeyPatch, folder: Path, worth: int) -> tuple[int, dict[str, np.ndarray]]:

@@ -160,7 +160,20 @@ def read_scalar(text: str) -> Scalar:
         at = end + 1
     if len(bodies) != 1:
         raise TransformError(f"{len(bodies)} functions are left where one was expected")
-    return Scalar(bodies[0], around, parts)
+    return Scalar(bodies[0], around, _called(bodies[0], parts))
+
+
+def _called(body: Function, parts: dict[str, Function]) -> dict[str, Function]:
+    """The parts that the body needs: of others all calls are gone, and optimisation kept what is seen from outside."""
+    found: dict[str, Function] = {}
+    waiting = [body]
+    while waiting:
+        texts = [instruction.rest for instruction in waiting.pop().instructions() if instruction.operation == "call"]
+        for symbol, part in parts.items():
+            if symbol not in found and any(f"{symbol}(" in text for text in texts):
+                found[symbol] = part
+                waiting.append(part)
+    return {symbol: part for symbol, part in parts.items() if symbol in found}
 
 
 def _function(parameters: list[tuple[str, str]], lines: list[str]) -> Function:
