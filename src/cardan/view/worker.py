@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Queue
 
 from cardan.step.report import tell
 
@@ -19,19 +19,17 @@ class Worker:
     """
 
     def __init__(self, name: str) -> None:
-        self._queue: SimpleQueue[Act | None] = SimpleQueue()
-        self._asked = self._done = 0
+        self._queue: Queue[Act | None] = Queue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     @property
     def busy(self) -> bool:
         """Whether something is not done yet."""
-        return self._done < self._asked
+        return self._queue.unfinished_tasks > 0
 
     def do(self, act: Act) -> None:
         """Do something after all that was asked for before; returns at once."""
-        self._asked += 1
         self._queue.put(act)
 
     def _run(self) -> None:
@@ -40,7 +38,7 @@ class Worker:
                 act()
             except Exception as error:
                 tell(f"The viewer had trouble: {type(error).__name__}: {error}")
-            self._done += 1
+            self._queue.task_done()
 
     def close(self, timeout: float | None = None) -> None:
         """End the thread, after what was asked for; waits so long, s, unless the thread itself asks."""
