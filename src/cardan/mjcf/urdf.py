@@ -51,7 +51,11 @@ class _Robot:
 
 
 def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
-    """Read URDF text into an empty model tree. Raises MjcfError with file and line where the text breaks a rule."""
+    """Read URDF text into an empty model tree.
+
+    Raises:
+        MjcfError: the text breaks a rule, with file and line; NotWellFormed, before anything is read, if it is no XML.
+    """
     root = read_nodes(text, source, ROBOT)
     _take_settings(tree, root)
     compiler = tree.section("compiler").resolved()

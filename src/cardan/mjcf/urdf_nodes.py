@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from cardan.errors import MjcfError, suggestion
-from cardan.mjcf.events import make_parser, run_parser, well_formed
-from cardan.mjcf.values import parse_value
+from cardan.mjcf.events import make_parser, run_parser
+from cardan.mjcf.values import Attributes, parse_value
 from cardan.spec.schema.rows import ElementRow, Type
 
 _SETTINGS = ("compiler", "option", "size")
 
 
-@dataclass
+_manner_of = cache(Attributes)
+_NOTHING: dict[str, Any] = {}
+
+
 class Node:
-    """One element: its row of the table, its attributes as ``texts``, its place; once checked, the values given."""
+    """One element.
 
-    row: ElementRow
-    texts: dict[str, str]
-    source: str
-    line: int
-    given: dict[str, Any] = field(default_factory=dict)
-    children: list[Node] = field(default_factory=list)
-    checked: bool = False
+    Attributes:
+        row: its row of the table.
+        texts: the texts of its attributes.
+        source, line: its place.
+        children: the elements inside it.
+        checked: whether it has been checked.
+        given: values of the attributes that are written, once checked.
+        values: the value of every attribute, given or default.
+    """
 
-    @property
-    def values(self) -> dict[str, Any]:
-        """Value of every attribute, given or default."""
-        return {**self.row.defaults, **self.given}
+    __slots__ = ("checked", "children", "given", "line", "row", "source", "texts", "values")
+
+    def __init__(self, row: ElementRow, texts: dict[str, str], source: str, line: int) -> None:
+        self.row = row
+        self.texts = texts
+        self.source = source
+        self.line = line
+        self.children: list[Node] = []
+        self.checked = False
+        self.given = _NOTHING
+        self.values = row.defaults
 
     def child(self, tag: str) -> Node | None:
         """The first child with a tag, None when there is none."""
@@ -67,28 +78,41 @@ class Node:
             if node.checked:
                 continue
             node.checked = True
-            node._check_values()
+            if node.texts:
+                node._check_values()
+            for name in node.row.required:
+                if name not in node.given:
+                    raise node.error("required attribute missing", name)
             node._check_children(skip)
             stack.extend(child for child in node.children[::-1] if (node.row.tag, child.row.tag) != skip)
 
     def _check_values(self) -> None:
         """Type the attributes."""
+        manner, self.given = _manner_of(self.row), {}
         for name, text in self.texts.items():
-            attribute = self.row.attributes.get(name)
-            if attribute is None:
-                if self.row.tag in _SETTINGS:
-                    hint = suggestion(name, self.row.attributes)
-                    warnings.warn(f"{self.error('unknown attribute is ignored' + hint, name)}", stacklevel=2)
-                continue
-            try:
-                self.given[name] = parse_value(attribute, text)
-            except ValueError as error:
-                raise self.error(str(error), name) from None
-            if attribute.type is Type.FILE and not text:
-                raise self.error("the file name must not be empty", name)
-        for name in self.row.required:
-            if name not in self.given:
-                raise self.error("required attribute missing", name)
+            value = manner.known[name].get(text) if name in manner.known else None
+            if value is None:
+                value = manner.read(name, text)
+            if value is not None:
+                self.given[name] = value
+            else:
+                self._look_closer(name, text)
+        self.values = {**self.row.defaults, **self.given}
+
+    def _look_closer(self, name: str, text: str) -> None:
+        """Type an attribute that isn't written in the plain way, or is unknown."""
+        attribute = self.row.attributes.get(name)
+        if attribute is None:
+            if self.row.tag in _SETTINGS:
+                hint = suggestion(name, self.row.attributes)
+                warnings.warn(f"{self.error('unknown attribute is ignored' + hint, name)}", stacklevel=2)
+            return
+        try:
+            self.given[name] = parse_value(attribute, text)
+        except ValueError as error:
+            raise self.error(str(error), name) from None
+        if attribute.type is Type.FILE and not text:
+            raise self.error("the file name must not be empty", name)
 
     def _check_children(self, skip: tuple[str, str]) -> None:
         """Every element stands as often as it may and must."""
@@ -110,7 +134,7 @@ def _required(row: ElementRow) -> tuple[str, ...]:
 
 
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
-    """The nodes of a document, not checked yet. Raises MjcfError where the text is not well-formed."""
+    """The nodes of a document, not checked yet. Raises NotWellFormed where the text is not well-formed."""
     top = Node(root, {}, source, 1)
     stack: list[Node | None] = []  # None stands for an element that is skipped
 
@@ -128,7 +152,6 @@ def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
     def end(tag: str) -> None:
         stack.pop()
 
-    text = well_formed(text, source)
     parser = make_parser(text, source, start, end)
     run_parser(parser, text, source)
     return top
