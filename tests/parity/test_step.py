@@ -9,6 +9,7 @@ import pytest
 from marks import takes_minutes_interpreted
 from reference import copy_state, model_from_reference
 
+import cardan
 from cardan.api import pipeline
 from cardan.model import MjData
 
@@ -230,6 +231,32 @@ def test_bad_numbers_reset_with_a_warning(field, value):
     assert [w.number for w in d.warning] == [w.number for w in rd.warning]
     assert [w.lastinfo for w in d.warning] == [w.lastinfo for w in rd.warning]
     assert len(caught) == 1 and field[:4] in str(caught[0].message).lower()
+
+
+def tellings(engine, m, d, spoiled):
+    """The beginning of what a handler of warnings is told in each step, after fields were spoiled; None resets."""
+    told = []
+    engine.set_mju_user_warning(lambda text: told[-1].append(text[:40]))
+    try:
+        for field in spoiled:
+            told.append([])
+            if field is None:
+                engine.mj_resetData(m, d)
+            elif field:
+                getattr(d, field)[0] = np.nan
+            engine.mj_step(m, d)
+    finally:
+        engine.set_mju_user_warning(None)
+    return told
+
+
+def test_what_diverges_again_and_again_is_told_as_often_as_by_the_reference():
+    rm, rd, m, d = pair(ARM)
+    spoiled = ("qpos", "qpos", "", "qvel", "qvel", "ctrl", "", "qpos", "qfrc_applied", "qfrc_applied", None, "qpos")
+    told = tellings(cardan, m, d, spoiled)
+    assert told == tellings(mujoco, rm, rd, spoiled)
+    assert [len(texts) for texts in told[:4]] == [1, 0, 0, 1]
+    assert [w.number for w in d.warning] == [w.number for w in rd.warning]
 
 
 SINGULAR = """<mujoco><option integrator="{}"/><worldbody><body><joint axis="0 1 0" damping="{}"/>

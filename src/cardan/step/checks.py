@@ -17,7 +17,7 @@ from cardan.jit.front.form import Form
 from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data
 from cardan.step.diagnosis import first_trouble
-from cardan.step.report import count_warning, keep_message
+from cardan.step.report import count_warning, keep_message, was_told
 from cardan.step.status import DIVERGED
 
 MAXVAL = float(mjMAXVAL)
@@ -93,11 +93,17 @@ def check_acc(m: Model, d: Data) -> int:
 
 @stage
 def reset_diverged(m: Model, d: Data) -> int:
-    """Keep the last good state, reset the data and count the warning of the check that failed."""
+    """Keep the last good state, reset the data and count the warning of the check that failed.
+
+    A warning that was told since the user's last reset stays so: a simulation that diverges again and again tells once.
+    """
+    kind = d.work.bad_kind
+    told = d.work.warned[kind] if d.warning.number[kind] > 0 else 0
     for i in range(len(d.work.good_state)):
         d.work.lost_state[i] = d.work.good_state[i]
     reset_data(m, d)
-    count_warning(d, d.work.bad_kind, d.work.bad_index)
+    count_warning(d, kind, d.work.bad_index)
+    d.work.warned[kind] = told
     return OK
 
 
@@ -107,7 +113,7 @@ def _reset_program(form: Form) -> Program:
 
 
 def settle_divergence(m: Any, d: Any) -> bool:
-    """After a check failed: compose the warning's message, keep the last good state, reset.
+    """After a check failed: compose the warning's message unless it was told, keep the last good state, reset.
 
     Args:
         m: MjModel.
@@ -117,13 +123,14 @@ def settle_divergence(m: Any, d: Any) -> bool:
         Whether the forward dynamics of the new state must be computed.
     """
     kind = int(d._memory.scalars["work.bad_kind"][0])
-    trouble = first_trouble(m, d, kind == BADQACC)
-    keep_message(
-        d,
-        kind,
-        int(d._memory.scalars["work.bad_index"][0]),
-        f"{trouble}; cardan.last_good_state(d) has the state before",
-    )
+    if not was_told(d, kind):
+        trouble = first_trouble(m, d, kind == BADQACC)
+        keep_message(
+            d,
+            kind,
+            int(d._memory.scalars["work.bad_index"][0]),
+            f"{trouble}; cardan.last_good_state(d) has the state before",
+        )
     _reset_program(m._form).run(m, d)
     return kind == BADQACC
 

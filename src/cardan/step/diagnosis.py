@@ -15,6 +15,7 @@ import numpy as np
 from cardan.constants import mjMAXVAL
 from cardan.enums import mjtConstraint, mjtObj
 from cardan.jit import Field
+from cardan.jit.memory.struct import Struct, home_of
 from cardan.model.naming import KIND_OF_OBJECT, name_book
 from cardan.model.tables import DATA
 
@@ -52,6 +53,32 @@ def _first_bad(values: np.ndarray, huge: float) -> int:
     return -1 if good[k] else k
 
 
+@cache
+def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
+    """The capacities (None: fixed size) in whose buffers results of stages stand."""
+    home = home_of(struct, growable)
+    return frozenset(home.get(field.name) for stage in STAGES for field in _rows(stage))
+
+
+def _suspects(d: Any, computed: bool) -> set[str]:
+    """Names of the arrays in whose memory there are numbers that are NaN or beyond mjMAXVAL.
+
+    Arrays stand side by side in a few buffers, and one look at a buffer takes as long as one at an array.
+    """
+    memory = d._memory
+    real = memory.struct.by_name["work.buffer"].numpy_dtype
+    has_rows = computed and (d.ncon or d.nefc)
+    found: set[str] = set(memory.elsewhere)
+    for home in _homes(memory.struct, memory.growable) if has_rows else (None,):
+        layout, buffer = memory.arrays.buffers[home]
+        good = np.abs(buffer.view(real)) <= mjMAXVAL
+        if not good.all():
+            places = np.searchsorted(layout.rows[:, 0], real.itemsize * np.flatnonzero(~good), side="right") - 1
+            names = list(layout.places)
+            found.update([names[place] for place in set(places.tolist())])
+    return found
+
+
 def first_trouble(m: Any, d: Any, computed: bool) -> str:
     """Which number is the first bad one in the order of the pipeline, in words: field, stage, element, body.
 
@@ -60,14 +87,19 @@ def first_trouble(m: Any, d: Any, computed: bool) -> str:
         d: MjData, not yet reset.
         computed: whether what the pipeline computed belongs to the present state.
     """
+    suspects = {"time"} | _suspects(d, computed)
     for names, source in ((INPUTS, "an input"), (STATE, "set so, or left so by the last integration")):
         for name in names:
+            if name not in suspects:
+                continue
             k = _first_bad(_values(d, name), mjMAXVAL)
             if k >= 0:
                 return f"the first bad number is {_element(m, d, DATA.by_name[name], k)}, {source}"
     finite = float(np.finfo(np.float64).max)
     for stage in STAGES if computed else ():
         for field in _rows(stage):
+            if field.name not in suspects:
+                continue
             k = _first_bad(_values(d, field.name), mjMAXVAL if field.name == "qacc" else finite)
             if k >= 0:
                 return f"the first bad number is {_element(m, d, field, k)}, from the stage {stage}"

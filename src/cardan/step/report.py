@@ -2,8 +2,8 @@
 
 A stage that meets trouble raises a counter and goes on. The last stage of a program asks for a report when a counter
 has left zero since the last report, so that a healthy step pays for eight comparisons. Each kind is told once for a
-data, and again after a reset: to the handler of the user (`set_mju_user_warning`) if there is one, else as a Python
-warning of the class `SimulationWarning`.
+data, and again after a reset by the user (after an automatic one, only if its reason is of another kind): to the handler
+of the user (`set_mju_user_warning`) if there is one, else as a Python warning of the class `SimulationWarning`.
 """
 
 from __future__ import annotations
@@ -90,6 +90,12 @@ def warning_text(kind: int, info: int) -> str:
 
 def _message(d: Any, kind: int, info: int) -> str:
     return f"{warning_text(kind, info)} Time = {d.time:.4f}."
+
+
+def was_told(d: Any, kind: int) -> bool:
+    """Whether the user knows of this kind of warning since it was last at zero."""
+    arrays = d._memory.arrays
+    return bool(arrays["warning.number"][kind] and arrays["work.warned"][kind])
 
 
 def keep_message(d: Any, kind: int, info: int, details: str) -> None:

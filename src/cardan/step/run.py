@@ -140,7 +140,7 @@ def _attach_collider(program: Program, m: Any, d: Any) -> None:
 
 
 def _reset_diverged(program: Program, m: Any, d: Any) -> None:
-    stage, repetition = (int(k) for k in d._resume)
+    stage, repetition = d._resume.tolist()
     forward = getattr(program, "forward", None)
     again = settle_divergence(m, d)
     reset = getattr(program, "reset", None)

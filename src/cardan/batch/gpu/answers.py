@@ -89,7 +89,10 @@ class Answers(Core):
         """Find out what went bad, reset the worlds, and compute the forward dynamics of those that need it."""
         kinds = self._memories.view("work.bad_kind")[worlds].numpy()
         index = self._memories.view("work.bad_index")[worlds].numpy()
-        for i, kind, at in zip(worlds.tolist(), kinds.tolist(), index.tolist(), strict=True):
+        number, warned = (self._memories.view(name)[worlds].numpy() for name in ("warning.number", "work.warned"))
+        for k, (i, kind, at) in enumerate(zip(worlds.tolist(), kinds.tolist(), index.tolist(), strict=True)):
+            if number[k, kind] and warned[k, kind]:  # it was told
+                continue
             d = self._live(i)
             trouble = first_trouble(d.model, d, kind == BADQACC)
             keep_message(d, kind, at, f"{trouble}; work.lost_state has the state before")
