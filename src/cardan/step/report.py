@@ -2,8 +2,8 @@
 
 A stage that meets trouble raises a counter and goes on. The last stage of a program asks for a report when a counter
 has left zero since the last report, so that a healthy step pays for eight comparisons. Each kind is told once for a
-data, and again after a reset by the user (after an automatic one, only if its reason is of another kind): to the handler
-of the user (`set_mju_user_warning`) if there is one, else as a Python warning of the class `SimulationWarning`.
+data, and again after a reset by the user (after an automatic one only if its reason was of another kind): to the
+handler of the user (`set_mju_user_warning`) if there is one, else as a Python warning of the class `SimulationWarning`.
 """
 
 from __future__ import annotations
