@@ -112,6 +112,13 @@ def attach_colliders(m: MjModel, own: Own = MappingProxyType({})) -> None:
     m._memory.arrays["aux.collider"][:] = table  # at once: other threads may be stepping
 
 
+def stock_colliders(m: MjModel) -> list[Callable[..., Any]]:
+    """The engine's collision functions of all pairs of geom types that can collide in `m`, as far as there are some."""
+    found = (COLLIDERS.get(types) for types, _ in _colliding_types(m))
+    functions = dict.fromkeys(function for function in found if function is not None)
+    return [_for_flags(m, function) for function in functions]
+
+
 def attach_filter(m: MjModel, entry: Callable[..., Any] | int | None) -> None:
     """Have a callback refuse pairs of geoms; None: none does."""
     address = entry or 0 if entry is None or isinstance(entry, int) else m.references([entry])[0]
@@ -144,9 +151,11 @@ def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., An
     if function is None:
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
         raise ValueError(f"collision between {first} and {second} is not supported yet")
-    if m.opt.enableflags & mjENBL_NATIVECCD:
-        function = EXACT.get(function, function)
-    return function
+    return _for_flags(m, function)
+
+
+def _for_flags(m: MjModel, function: Callable[..., Any]) -> Callable[..., Any]:
+    return EXACT.get(function, function) if m.opt.enableflags & mjENBL_NATIVECCD else function
 
 
 def _label(m: MjModel, geom: int) -> str:

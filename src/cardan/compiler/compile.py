@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,15 +12,16 @@ from cardan.compiler.arena import put_memory
 from cardan.compiler.assets import add_assets
 from cardan.compiler.bodies import add_bodies, put_bodies
 from cardan.compiler.build import KINDS, Build
-from cardan.compiler.bvh import fill_trees, reserve_trees
+from cardan.compiler.bvh import fill_trees, find_body_trees, reserve_trees
 from cardan.compiler.columns import fill_columns
-from cardan.compiler.constants import complete_constants
+from cardan.compiler.constants import USUAL_STAGES, complete_constants
 from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
 from cardan.compiler.files import put_paths
 from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
+from cardan.compiler.initial import find_constants, find_statistics
 from cardan.compiler.joints import add_joints
-from cardan.compiler.names import fill_name_tables, put_names
+from cardan.compiler.names import fill_name_tables, find_places, put_names
 from cardan.compiler.nodes import ELEMENT_OF
 from cardan.compiler.plugins import add_own_instances, add_plugins, plugin_id
 from cardan.compiler.reductions import inertias_of_whole, plan_reductions
@@ -31,9 +32,12 @@ from cardan.compiler.tendons import add_tendons
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
 from cardan.errors import MjcfError, PluginError
+from cardan.jit.cache.helper import expect, expecting
 from cardan.jit.memory.struct import layout_of
 from cardan.model.mjmodel import SIZES, MjModel
+from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
+from cardan.model.topology import find_topology
 from cardan.spec.repeated import runs
 
 if TYPE_CHECKING:
@@ -55,6 +59,8 @@ _LARGEST_MEMORY = 8 * 2**30
 _NO_CAPACITIES = dict.fromkeys(CAPACITIES, 0)
 _LAST = frozenset(("tex_rgb",))
 """Bulk data on which nothing depends: it is filled in last, since it drives all that is in use out of the caches."""
+_NATIVE = (find_constants, find_body_trees, find_topology, find_statistics, find_places, start_data, *USUAL_STAGES)
+"""What compiling nearly every model runs natively."""
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 
 
@@ -66,7 +72,8 @@ def compile_tree(tree: ModelTree) -> MjModel:
     """
     tree.inherited = {}
     try:
-        return _compiled(tree)
+        with expecting(lambda: _NATIVE):
+            return _compiled(tree)
     except (OverflowError, ZeroDivisionError) as error:
         raise MjcfError(f"a number of the model is too large or too small: {error}", tree.root.source) from error
     finally:
@@ -94,6 +101,7 @@ def _compiled(tree: ModelTree) -> MjModel:
     put_paths(build)
     put_memory(build, _sizes(build))
     m = _fill(build)
+    expect(lambda: _stages_of_step(m))
     try:
         complete_constants(build, m)
     except PluginError as error:
@@ -103,6 +111,13 @@ def _compiled(tree: ModelTree) -> MjModel:
     for body in build.bodies:
         body.parent = None  # bodies know one another: without this, they would live until the collector finds them
     return m
+
+
+def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
+    """What a model that was just loaded will most probably run."""
+    from cardan.step.pipeline import STEP, stages_ahead
+
+    return stages_ahead(m, STEP)
 
 
 def _build_bodies(build: Build) -> None:

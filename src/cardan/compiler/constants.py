@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.model.mjmodel import MjModel
 
+USUAL_STAGES = (kinematics, com_pos, tendon, crb, factor_m, transmission)
+"""Stages of positions that nearly all models need."""
+
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
 

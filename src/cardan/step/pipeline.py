@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cardan.collision.detection import collision
-from cardan.collision.table import attach_colliders, attach_filter
+from cardan.collision.table import attach_colliders, attach_filter, stock_colliders
 from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
@@ -38,6 +38,7 @@ from cardan.dynamics.tendon import tendon, tendon_velocity
 from cardan.dynamics.transmission import actuator_velocity, transmission
 from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
 from cardan.errors import FatalError
+from cardan.jit.cache.helper import expecting
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.plugins.attach_sdf import attach_shapes
@@ -496,6 +497,32 @@ def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
     return stages
 
 
+def _own_stages(m: MjModel, items: tuple[Any, ...]) -> Iterator[Callable[..., Any]]:
+    for item in items:
+        if isinstance(item, When):
+            if item.needed(m):
+                yield from _own_stages(m, item.items)
+        elif isinstance(item, Chosen):
+            yield from item.stages_of(m)
+        elif isinstance(item, Timed):
+            yield from _own_stages(m, item.items)
+        elif callable(item):
+            yield item
+
+
+def stages_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., Any]]:
+    """The package's stages and collision functions of a list that a model needs, to have them compiled beforehand.
+
+    The user's functions are not looked at. There are none for a model that the list can't be run for; running it says
+    why.
+    """
+    try:
+        stages = [*_own_stages(m, items), report_warnings]
+        return [*stages, *stock_colliders(m)] if _detects_contacts(stages) else stages
+    except (ValueError, FatalError):
+        return []
+
+
 def _detects_contacts(stages: Sequence[Any]) -> bool:
     """Whether contacts are detected among the stages, with flexes or without."""
     return collision in stages or soft_collision in stages
@@ -508,8 +535,9 @@ def _collides_in_python(m: MjModel) -> bool:
 
 def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProgram:
     """A program of the stages of a list that a model needs; further arguments as in `StepProgram`."""
-    stages = resolve(m, items)
-    forward = program(m, "mj_forward") if check_acc in stages else None
+    with expecting(lambda: stages_ahead(m, items)):
+        stages = resolve(m, items)
+        forward = program(m, "mj_forward") if check_acc in stages else None
     all_stages = (*stages, *(forward.stages if forward else ()))
     needs_objects = any(isinstance(stage, int) for stage in all_stages)
     needs_objects |= _detects_contacts(all_stages) and _collides_in_python(m)

@@ -148,6 +148,12 @@ def _reachable(function: FunctionType) -> list[FunctionType]:
     return sorted(found, key=lambda f: (f.__module__, f.__qualname__))
 
 
+def code_size(entry: Entry) -> int:
+    """Bytes of byte code of all functions that an entry can reach: the time to compile it grows with them."""
+    outermost: Any = entry.function
+    return sum(len(code.co_code) for function in _reachable(outermost) for code in _codes(function.__code__))
+
+
 # values as text --------------------------------------------------------------
 
 

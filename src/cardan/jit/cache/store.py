@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 MAGIC = b"cardan-object-2\n"
 DIGEST_SIZE = 32
+WRITING = threading.Lock()
+"""Held while a file is written."""
 
 
 def cache_folder() -> Path:
@@ -61,6 +64,11 @@ def read(name: str, key: str) -> tuple[str, bytes] | None:
     return symbol.decode(), code
 
 
+def holds(name: str, key: str) -> bool:
+    """Whether there is a file of a stage."""
+    return _path(name, key).exists()
+
+
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
     """Store a compiled stage; a folder that can't be written to costs the speed of the next start, not the run."""
     import tempfile
@@ -68,10 +76,11 @@ def write(name: str, key: str, symbol: str, code: bytes) -> None:
     path = _path(name, key)
     rest = symbol.encode() + b"\n" + code
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            file.write(MAGIC + _digest(rest) + rest)
-        os.replace(file.name, path)
+        with WRITING:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+                file.write(MAGIC + _digest(rest) + rest)
+            os.replace(file.name, path)
     except OSError:
         return
 

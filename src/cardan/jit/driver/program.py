@@ -147,13 +147,21 @@ def _cached_addresses(entries: Sequence[Entry], form: Form) -> None:
 
 
 def _compile_cold(entries: Sequence[Entry], form: Form) -> None:
-    from cardan.jit.cache.helper import compile_into_cache, helping
+    """Compile stages, or wait for other processes that do; those last."""
+    from cardan.jit.cache.helper import help_with
+    from cardan.jit.cache.once import compile_if_free, compile_into_cache
     from cardan.jit.driver.loader import load_object
 
-    with CompileProgress(len(entries)) as progress, helping(entries, form):
-        for entry in entries:
-            progress.compiling(entry.name)
-            _ADDRESSES[form][entry.function] = load_object(*compile_into_cache(entry, form))
+    help_with(entries, form)
+    with CompileProgress(len(entries)) as progress:
+        for compiled in (compile_if_free, compile_into_cache):
+            for entry in entries:
+                if entry.function not in _ADDRESSES[form]:
+                    progress.show(entry.name)
+                    made = compiled(entry, form)
+                    if made is not None:
+                        _ADDRESSES[form][entry.function] = load_object(*made)
+                        progress.advance(1)
 
 
 def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
@@ -168,7 +176,7 @@ def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
     with _LOCK:
         stored = disk.read(entry.name, fingerprint(entry, form))
         if stored is None:
-            from cardan.jit.cache.helper import compile_into_cache
+            from cardan.jit.cache.once import compile_into_cache
 
             with CompileProgress(1) as progress:
                 progress.compiling(entry.name)
