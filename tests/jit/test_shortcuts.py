@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-import os
 
 import pytest
 
 import cardan
 from cardan.jit import collider, jit_enabled, kernel
-from cardan.jit.cache import helper
 from cardan.jit.front.stage import entry_of
 from cardan.maths import quaternion
 
@@ -143,33 +141,3 @@ def test_a_remembered_call_has_the_options_of_its_caller():
         of_plain = _settings()
     with ConfigStack().enter(fast):
         assert _settings() != of_plain
-
-
-def test_helpers_take_all_stages_in_different_orders():
-    names = [f"stage {k}" for k in range(12)]
-    for count in range(4):
-        orders = helper.shares(names, count)
-        assert len(orders) == count
-        assert all(sorted(order) == sorted(names) for order in orders)
-        assert len({order[0] for order in orders}) == count
-    assert helper.shares(names, 1) == [names[::-1]]
-
-
-@pytest.mark.parametrize(("processors", "load", "expected"), [(1, 0.0, 0), (2, 9.0, 1), (4, 0.2, 3), (64, 0.0, 7)])
-def test_more_helpers_where_processors_are_free(monkeypatch, processors, load, expected):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(processors)), raising=False)
-    monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load), raising=False)
-    assert helper.helper_count(40) == expected
-    assert helper.helper_count(helper.WORTH_IT - 1) == 0
-
-
-def test_a_stage_that_another_process_compiles_is_left_to_it(tmp_path, monkeypatch):
-    from cardan.jit.cache import store
-
-    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
-    with store.compile_lock("stage", "key") as free:
-        assert free
-        with store.compile_lock("stage", "key", wait=False) as also_free:
-            assert not also_free
-    with store.compile_lock("stage", "key", wait=False) as free:
-        assert free

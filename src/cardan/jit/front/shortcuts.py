@@ -39,13 +39,11 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, Make
 
 from cardan.jit.front import lowering as kernel_lowering
 from cardan.jit.front.lowering import KernelLegalization, KernelLowering
-from cardan.jit.front.stage import is_kernel
 
 _flow: Any = byteflow.Flow
 _errors: Any = errors  # with what it declares to nobody
 _SIGNATURES = "_cardan_signatures"  # of a function type: what its calls were found to be, by types of arguments
 _TYPED_WITH = "_cardan_typed_with"  # of a call: the function and the types of arguments that it was typed with
-_LITERAL = "_cardan_literal"  # of a dispatcher: types of arguments for which it must know the values of integers
 _UNHEARD = frozenset(("numba:llvm_lock", "numba:compiler_lock"))  # events that only measure times
 _ON_STACK = (types.Number, types.Boolean, types.NoneType, types.Omitted)
 
@@ -234,35 +232,6 @@ def _unless_known(original: Callable[..., None]) -> Callable[..., None]:
     return resolve
 
 
-def _widened(kind: Any) -> Any:
-    """The type that kernels are compiled for where one of this type is given: signed integers have 64 bits."""
-    if isinstance(kind, types.IntegerLiteral):
-        kind = kind.literal_type
-    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
-
-
-def _of_few_types(original: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel is compiled once for all widths and values of integers, unless it needs to know a value.
-
-    The size of an array on the stack must be known, say, and the index of a tuple of different things.
-    """
-
-    def get_call_type(self: Any, context: Any, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        dispatcher = self.dispatcher
-        if kws or not is_kernel(dispatcher.py_func) or dispatcher._compiling_counter:
-            return original(self, context, args, kws)
-        wide = tuple(map(_widened, args))
-        literal = dispatcher.__dict__.setdefault(_LITERAL, set())
-        if wide != args and wide not in literal:
-            try:
-                return original(self, context, wide, kws)
-            except errors.NumbaError:
-                literal.add(wide)
-        return original(self, context, args, kws)
-
-    return get_call_type
-
-
 # options and events --------------------------------------------------------------------------------------------------
 
 
@@ -391,7 +360,6 @@ def shortcuts() -> Iterator[None]:
         (base, "_has_loc", _has_loc),
         (CPUContext, "load_additional_registries", _once(CPUContext.load_additional_registries)),
         (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
-        (types.Dispatcher, "get_call_type", _of_few_types(types.Dispatcher.get_call_type)),
         (TargetConfig, "values", _option_values),
         (PassManager, "dependency_analysis", _for_new_lists(PassManager.dependency_analysis)),
         (BaseContext, "resolve_getattr", _of_structs(BaseContext.resolve_getattr)),
