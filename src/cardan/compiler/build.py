@@ -14,10 +14,10 @@ from cardan.model.naming import NAME_FIELDS, SHORT_KINDS
 from cardan.model.tables import MODEL
 
 if TYPE_CHECKING:
-    from cardan.compiler.geoms import Like
     from cardan.compiler.meshes.mesh import Mesh
     from cardan.compiler.nodes import Body
     from cardan.compiler.plugins import Instance
+    from cardan.compiler.resolved import Resolved
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
@@ -51,7 +51,6 @@ class Build:
         plugin_names: name of the plugin of each instance.
         plugin_elements: element that each instance comes from.
         joint_kinds: what joints with the same attributes have in common (see `joints`).
-        last_geom, last_site: the geom and the site that were read last, for others like them (see `geoms`).
         last_inertial: the element ``inertial`` that was read last, frames around it, and what it says.
         fuses: whether bodies without joints become frames of their parents.
         discarded: elements that the model leaves out.
@@ -79,8 +78,6 @@ class Build:
         self.plugin_names: list[str] = []
         self.plugin_elements: list[Element] = []
         self.joint_kinds: dict[Any, Any] = {}
-        self.last_geom: Like | None = None
-        self.last_site: Like | None = None
         self.last_inertial: tuple[Element, tuple[Element, ...], Any] | None = None
         self.fuses = False
         self.discarded: set[Element] = set()
@@ -163,6 +160,20 @@ class Build:
         if values and 0 <= allowed < len(values):
             raise element.error(f"{len(values)} values are more than <size nuser_{part}>, which is {allowed}", "user")
         return values or ()
+
+    def users(self, part: str, resolved: Resolved) -> list[Any]:
+        """The user values of elements, as `checked_user` has them."""
+        if not resolved.any("user"):
+            return [()] * len(resolved)
+        return [
+            self.checked_user(part, element, values)
+            for element, values in zip(resolved.elements, resolved["user"], strict=True)
+        ]
+
+    def references(self, kind: str, names: Sequence[str | None]) -> list[int]:
+        """Ids of the objects of a kind that have these names, -1 for those that are not there."""
+        ids = self.ids[kind]
+        return [ids.get(name or "", -1) for name in names] if ids else [-1] * len(names)
 
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True

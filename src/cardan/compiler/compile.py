@@ -17,7 +17,7 @@ from cardan.compiler.columns import fill_columns
 from cardan.compiler.constants import USUAL_STAGES, complete_constants
 from cardan.compiler.extras import add_custom, add_keyframes, put_tuples
 from cardan.compiler.files import put_paths
-from cardan.compiler.geoms import add_geoms, add_sites, put_sameframes
+from cardan.compiler.geoms import add_geoms, put_sameframes
 from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass, set_inertia
 from cardan.compiler.initial import find_constants, find_statistics
 from cardan.compiler.joints import add_joints
@@ -28,6 +28,7 @@ from cardan.compiler.reductions import inertias_of_whole, plan_reductions
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_settings
+from cardan.compiler.sites import add_sites
 from cardan.compiler.tendons import add_tendons
 from cardan.compiler.topology import put_topology
 from cardan.compiler.views import add_views, resolve_targets
@@ -125,29 +126,27 @@ def _build_bodies(build: Build) -> None:
     whole = inertias_of_whole(build) if build.fuses or build.discarded else None
     add_bodies(build)
     add_joints(build)
+    add_geoms(build, build.bodies)
+    add_sites(build, build.bodies)
+    add_views(build)
     for run in runs(build.bodies, ELEMENT_OF):
         body, others = run[0], run[1:]
-        body.plugin = plugin_id(build, body.element, "passive")
-        add_geoms(build, body, others)
-        add_sites(build, body, others)
-        for one in run:
-            one.plugin = body.plugin
-            add_views(build, one)
+        if build.own_instances:
+            plugin = plugin_id(build, body.element, "passive")
+            for one in run:
+                one.plugin = plugin
         if whole is not None:
             for one in run:
                 if one.id:
                     fuse_inertia(build, one, whole)
         elif body.id:
             set_inertia(build, body, others)
-    for kind in ("geom", "site"):
-        build.put_rows(kind)
     for body in build.bodies:
         check_moving(body)
     scale_total_mass(build)
     resolve_targets(build)
     put_bodies(build)
-    for body in build.bodies:
-        put_sameframes(build, body)
+    put_sameframes(build)
     put_topology(build)
     reserve_trees(build)
     if build.meshes:

@@ -2,111 +2,166 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.orientation import element_pose, frames_pose, segment_pose
+from cardan.compiler.orientation import element_poses, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
 from cardan.maths.pose import Pose, Vec3, compose
 from cardan.maths.vector import add3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
-    from cardan.compiler.nodes import Placed
+    from cardan.compiler.resolved import Resolved
     from cardan.spec.element import Element
 
 
 class Figure(NamedTuple):
-    """Pose in the body; sizes; centre and half sides of the bounding box, radius of the bounding sphere, in its frame.
+    """What a geom is made of, wherever it stands.
 
-    ``inertia`` gives the principal moments of a mass; ``semiaxes`` are those of the ellipsoid that stands for the shape
-    in a fluid, ``dataid`` is the id of the mesh or height field, or -1.
+    Attributes:
+        aabb: centre and half sides of the bounding box, in the geom's frame.
+        radius: of the bounding sphere.
+        volume: its volume, or its area.
+        shape, solid: what has its principal moments, and the sizes of that.
+        semiaxes: of the ellipsoid that stands for it in a fluid.
+        dataid: id of the mesh or height field, or -1.
     """
 
-    pose: Pose
-    size: Vec3
-    centre: Vec3
-    half: Vec3
+    aabb: tuple[float, ...]
     radius: float
     volume: float
-    inertia: Callable[[float], Vec3]
+    shape: Shape
+    solid: Vec3
     semiaxes: Vec3
     dataid: int = -1
 
 
+class Placed(NamedTuple):
+    """A geom that stands for an asset: pose, sizes, figure; its pose without that of its mesh, and the latter."""
+
+    pose: Pose
+    size: Vec3
+    figure: Figure
+    parts: tuple[Pose, Pose] | None = None
+
+
+class Figures(NamedTuple):
+    """Poses in the body, sizes and figures of geoms, and the parts of the poses of those with a mesh (see `Placed`)."""
+
+    poses: list[Pose]
+    sizes: list[Vec3]
+    figures: list[Figure]
+    parts: dict[int, tuple[Pose, Pose]]
+
+
 _ORIGIN = (0.0, 0.0, 0.0)
 _SURELY_FINITE = 1e50  # radius of a shape up to which its volume and its inertia are numbers
+_ASSETS = {"mesh": "mesh", "sdf": "mesh", "hfield": "hfield"}
+_NOUNS = {"mesh": "mesh", "hfield": "height field"}
 
 
-def figure(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
-    """The figure of a geom."""
-    element, word = placed[0], values["type"]
-    kind = _ASSETS.get(word)
-    if kind and not values[kind]:
-        raise element.error(f"a geom of type {word} needs the name of a {_NOUNS[kind]}", kind)
-    if values["fromto"] is not None and (word in _ASSETS or values["mesh"] or values["hfield"]):
-        raise element.error("a geom that stands for an asset cannot be given by two points", "fromto")
-    if values["hfield"]:
-        return _height_field(build, placed, values)
-    if values["mesh"]:
-        return _mesh(build, placed, values) if word in ("mesh", "sdf") else _fitted(build, placed, values)
-    pose, size = placed_shape(build, placed, values)
+def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]) -> Figures:
+    """Poses, sizes and figures of geoms, which stand in frames."""
+    words = geoms["type"]
+    of_assets = _of_assets(geoms, words)
+    poses, sizes = placed_shapes(build, geoms, frames)
+    known: dict[tuple[str, Vec3], Figure] = {}
+    found: list[Figure] = []
+    parts: dict[int, tuple[Pose, Pose]] = {}
+    for number, (word, size) in enumerate(zip(words, sizes, strict=True)):
+        if number in of_assets:
+            poses[number], sizes[number], figure, pair = _of_asset(build, geoms.one(number), geoms.elements[number], poses[number])
+            if pair is not None:
+                parts[number] = pair
+        else:
+            figure = known.get((word, size))
+            if figure is None:
+                figure = known[word, size] = _checked(geoms.elements[number], word, size)
+        found.append(figure)
+    return Figures(poses, sizes, found, parts)
+
+
+def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
+    """Numbers of the geoms that stand for an asset, or a shape in place of one."""
+    if not (geoms.any("mesh") or geoms.any("hfield")) and _ASSETS.keys().isdisjoint(words):
+        return set()
+    meshes, hfields, segments = geoms["mesh"], geoms["hfield"], geoms["fromto"]
+    found: set[int] = set()
+    for number, word in enumerate(words):
+        kind, element = _ASSETS.get(word), geoms.elements[number]
+        if kind and not (meshes if kind == "mesh" else hfields)[number]:
+            raise element.error(f"a geom of type {word} needs the name of a {_NOUNS[kind]}", kind)
+        if kind or meshes[number] or hfields[number]:
+            if segments[number] is not None:
+                raise element.error("a geom that stands for an asset cannot be given by two points", "fromto")
+            found.add(number)
+    return found
+
+
+def placed_shapes(
+    build: Build, shapes: Resolved, frames: Sequence[tuple[Element, ...]]
+) -> tuple[list[Pose], list[Vec3]]:
+    """Poses in the body and sizes of geoms or sites, from their own attributes or from two points."""
+    segments = shapes["fromto"] if shapes.any("fromto") else None
+    poses, sizes = element_poses(build, shapes, frames, segments), shapes["size"]
+    if segments is None:
+        return poses, sizes
+    words, places = shapes["type"], shapes["pos"]
+    for number, fromto in enumerate(segments):
+        if fromto is None:
+            continue
+        element, around = shapes.elements[number], frames[number]
+        if any(places[number]):
+            raise element.error("pos and fromto exclude each other", "fromto")
+        pose, half = segment_pose(element, fromto)
+        poses[number] = compose(frames_pose(build, around), pose) if around else pose
+        sizes[number] = size_from_segment(element, words[number], sizes[number], half)
+    return poses, sizes
+
+
+def _checked(element: Element, word: str, size: Vec3) -> Figure:
+    """The figure of a shape that its sizes describe. Raises MjcfError for sizes that no shape can have."""
     check_size(element, word, size)
-    found = _primitive(word, pose, size)
+    found = _primitive(word, size)
     if found.radius > _SURELY_FINITE:
-        x, y, z = found.inertia(found.volume)
+        x, y, z = found.shape.inertia(size, found.volume)
         if not isfinite(found.volume + x + y + z):
             raise element.error("too large: the volume or the inertia exceeds the range of numbers", "size")
     return found
 
 
-_ASSETS = {"mesh": "mesh", "sdf": "mesh", "hfield": "hfield"}
-_NOUNS = {"mesh": "mesh", "hfield": "height field"}
-
-
-def placed_shape(build: Build, placed: Placed, values: dict[str, Any]) -> tuple[Pose, Any]:
-    """Pose in the body and sizes of a geom or site, from its own attributes or from two points."""
-    element, frames = placed
-    size, fromto = values["size"], values["fromto"]
-    if fromto is None:
-        return element_pose(build, element, values, frames), size
-    if any(values["pos"]):
-        raise element.error("pos and fromto exclude each other", "fromto")
-    pose, half = segment_pose(element, fromto)
-    return compose(frames_pose(build, frames), pose), size_from_segment(element, values["type"], size, half)
-
-
-def _primitive(word: str, pose: Pose, size: Vec3, dataid: int = -1) -> Figure:
-    """A shape that its sizes describe."""
+def _primitive(word: str, size: Vec3, dataid: int = -1) -> Figure:
+    """The figure of a shape that its sizes describe."""
     shape = SHAPES[word]
     half = shape.half(size)
-    centre = (0.0, 0.0, -half[2]) if word == "plane" else _ORIGIN
-    radius, volume = shape.radius(size), shape.volume(size)
-    return Figure(pose, size, centre, half, radius, volume, _moments(shape, size), shape.semiaxes(size), dataid)
+    aabb = (0.0, 0.0, -half[2] if word == "plane" else 0.0, *half)
+    return Figure(aabb, shape.radius(size), shape.volume(size), shape, size, shape.semiaxes(size), dataid)
 
 
-def _moments(shape: Shape, size: Vec3) -> Callable[[float], Vec3]:
-    """Principal moments of a shape by its mass."""
-    return lambda mass: shape.inertia(size, mass)
+def _of_asset(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
+    """A geom that stands for an asset, or for a shape in place of one; ``pose`` is its own pose in the body."""
+    if values["hfield"]:
+        return _height_field(build, values, element, pose)
+    return (_mesh if values["type"] in ("mesh", "sdf") else _fitted)(build, values, element, pose)
 
 
-def _height_field(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
+def _height_field(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
     """A height field, which weighs what the box of its geom's sizes weighs."""
     from cardan.compiler.heightfields import hfield_box, hfield_geom_size
 
-    element, frames = placed
     if values["type"] != "hfield":
         raise element.error("a height field belongs to a geom of type hfield, and to no other", "hfield")
     dataid = build.ids["hfield"][values["hfield"]]
     extent = build.columns["hfield_size"][dataid]
-    pose = element_pose(build, element, values, frames)
     size = hfield_geom_size(extent)
+    centre, half, radius = hfield_box(extent)
     box = SHAPES["box"]
-    return Figure(pose, size, *hfield_box(extent), box.volume(size), _moments(box, size), size, dataid)
+    return Placed(pose, size, Figure((*centre, *half), radius, box.volume(size), box, size, size, dataid))
 
 
-def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
+def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
     """A mesh, in the frame of its principal axes."""
     mesh = build.meshes[values["mesh"]]
     properties = mesh.shell if values["shellinertia"] else mesh.solid
@@ -114,37 +169,47 @@ def _mesh(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
     mesh.needs_hull |= build.settings["convexhull"] and bool(values["contype"] or values["conaffinity"])
     centre, half = mesh.centre, mesh.half
     x, y, z = size = add3((abs(centre[0]), abs(centre[1]), abs(centre[2])), half)
-    pose = _with_mesh(build, placed, values, mesh.pose)
     radius = sqrt(x * x + y * y + z * z)
     dataid = build.ids["mesh"].get(values["mesh"], -1)
-    moments = _moments(SHAPES["box"], properties.box)
-    return Figure(pose, size, centre, half, radius, properties.volume, moments, size, dataid)
+    figure = Figure((*centre, *half), radius, properties.volume, SHAPES["box"], properties.box, size, dataid)
+    return Placed(compose(pose, mesh.pose), size, figure, (pose, mesh.pose))
 
 
-def _fitted(build: Build, placed: Placed, values: dict[str, Any]) -> Figure:
+def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
     """A primitive shape in place of a mesh."""
     from cardan.compiler.meshes.fitting import fit
 
     mesh = build.meshes[values["mesh"]]
-    mesh.pose, size = fit(placed[0], mesh, values, build.settings["fitaabb"])
-    pose = _with_mesh(build, placed, values, mesh.pose)
-    return _primitive(values["type"], pose, size, build.ids["mesh"].get(values["mesh"], -1))
+    mesh.pose, size = fit(element, mesh, values, build.settings["fitaabb"])
+    figure = _primitive(values["type"], size, build.ids["mesh"].get(values["mesh"], -1))
+    return Placed(compose(pose, mesh.pose), size, figure, (pose, mesh.pose))
 
 
-def _with_mesh(build: Build, placed: Placed, values: dict[str, Any], mesh: Pose) -> Pose:
-    """Pose of a geom, moved on by the pose of its mesh; both are kept, so that the geom can be written as it was."""
-    element, frames = placed
-    own = element_pose(build, element, values, frames)
-    build.mesh_poses[build.count("geom")] = own, mesh
-    return compose(own, mesh)
+def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> tuple[list[float], list[Vec3]]:
+    """Masses as given or by density, and the principal moments that go with them.
 
-
-def mass_and_inertia(element: Element, values: dict[str, Any], found: Figure, counts: bool) -> tuple[float, Vec3]:
-    """Mass as given or by density, and the principal moments that go with it.
-
-    ``counts``: whether the body's inertia is inferred from this geom.
+    ``counts``: whether the body's inertia is inferred from each geom.
     """
-    mass = values["mass"]
+    shells = geoms.any("shellinertia")
+    mass: list[float] = []
+    inertia: list[Vec3] = []
+    for number, (figure, given, density) in enumerate(zip(found, geoms["mass"], geoms["density"], strict=True)):
+        volume = figure.volume
+        if shells or density < 0.0 or (given is not None and given < 0.0) or (not volume and figure.dataid >= 0):
+            _check_mass(geoms, number, figure, counts[number])
+        if not volume:
+            mass.append(0.0)
+            inertia.append(_ORIGIN)
+            continue
+        own = volume * density if given is None else given
+        mass.append(own)
+        inertia.append(figure.shape.inertia(figure.solid, own))
+    return mass, inertia
+
+
+def _check_mass(geoms: Resolved, number: int, found: Figure, counts: bool) -> None:
+    """Refuse, or warn of, a mass that makes no sense."""
+    element, values = geoms.elements[number], geoms.one(number)
     if counts and values["shellinertia"] and values["type"] != "mesh":
         raise element.error(f"only meshes can have their mass on the surface, not a {values['type']}", "shellinertia")
     for name in ("mass", "density"):
@@ -152,10 +217,5 @@ def mass_and_inertia(element: Element, values: dict[str, Any], found: Figure, co
             if counts:
                 raise element.error(f"must not be negative, found {values[name]:g}", name)
             element.warn(f"a negative {name} makes no sense, found {values[name]:g}", name)
-    if not found.volume:
-        if counts and values["type"] == "mesh" and mass != 0.0:
-            raise element.error("the volume of the mesh is too small: set the mass to 0, or use <inertial>", "mesh")
-        return 0.0, _ORIGIN
-    if mass is None:
-        mass = found.volume * values["density"]
-    return mass, found.inertia(mass)
+    if not found.volume and counts and values["type"] == "mesh" and values["mass"] != 0.0:
+        raise element.error("the volume of the mesh is too small: set the mass to 0, or use <inertial>", "mesh")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -26,7 +27,7 @@ def unnamed(element: Element, *others: str) -> tuple[tuple[str, Any], ...]:
 
 
 class Geom(NamedTuple):
-    """What a geom means for its body: shape, pose in the body, mass, bounds."""
+    """What a geom means for its body: pose in the body, mass, contacts."""
 
     id: int
     group: int
@@ -34,16 +35,9 @@ class Geom(NamedTuple):
     quat: Quat
     mass: float
     inertia: Vec3
-    centre: Vec3  # of its bounding box, in its frame
-    half: Vec3  # half sides of that box
     contype: int
     conaffinity: int
     margin: float
-
-    @property
-    def collides(self) -> bool:
-        """Whether it can collide by its type bits."""
-        return bool(self.contype or self.conaffinity)
 
 
 class Joint(NamedTuple):
@@ -155,3 +149,67 @@ class Body:
 
 ELEMENT_OF = attrgetter("element")
 """What tells the element of a body."""
+
+
+class Attached(NamedTuple):
+    """What belongs to bodies of a kind of objects; what repeated bodies have in common stands here once.
+
+    Attributes:
+        elements, frames: the elements, and the frames around each.
+        marks: what the caller wanted to know of their bodies.
+        which: which of the elements stands for each object; None: one after the other.
+        names, bodies: of each object.
+        counts: bodies that have any, with their numbers.
+    """
+
+    elements: list[Element]
+    frames: list[tuple[Element, ...]]
+    marks: list[Any]
+    which: list[int] | None
+    names: list[str | None]
+    bodies: list[Body]
+    counts: list[tuple[Body, int]]
+
+    def repeated(self, column: list[Any]) -> list[Any]:
+        """A column of all objects, from that of the elements."""
+        if self.which is None:
+            return column
+        return column * len(self.which) if len(column) == 1 else [*map(column.__getitem__, self.which)]
+
+
+def attached(
+    bodies: Iterable[Body],
+    kind: str,
+    discarded: Collection[Element] = (),
+    mark: Callable[[Body], Any] = lambda body: None,
+) -> Attached:
+    """What belongs to bodies of a kind of objects, but for what is ``discarded``."""
+    found = Attached([], [], [], [], [], [], [])
+    elements, frames, marks, which, names, owners, counts = found
+    places: dict[tuple[int, Any], int] = {}  # of the parts of patterns
+    for body in bodies:
+        if kind not in body.content:
+            continue
+        placed = body.parts(kind)
+        if discarded:
+            placed = [part for part in placed if part[0] not in discarded]
+        told = mark(body)
+        counts.append((body, len(placed)))
+        owners += [body] * len(placed)
+        if body.element.pattern is None:
+            start = len(elements)
+            elements += [element for element, _ in placed]
+            frames += [around for _, around in placed]
+            marks += [told] * len(placed)
+            names += [element.attributes.get("name") for element, _ in placed]
+            which += range(start, len(elements))
+            continue
+        names += body.names(placed)
+        for element, around in placed:
+            place = places.setdefault((id(element), told), len(elements))
+            if place == len(elements):
+                elements.append(element)
+                frames.append(around)
+                marks.append(told)
+            which.append(place)
+    return found if len(elements) < len(which) else found._replace(which=None)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cardan.maths.pose import IDENTITY, Pose, compose, unit_quat, z2quat
+from cardan.maths.pose import IDENTITY, Pose, Quat, compose, unit_quat, z2quat
 from cardan.maths.vector import add3, norm3, scale3, sub3
 from cardan.spec.orientation import SHORTEST, orientation, unit
+from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
+    from cardan.compiler.resolved import Resolved
     from cardan.spec.element import Element
+
+_WAYS = tuple(row.name for row in ORIENTATION if row.default is None)
+"""Attributes that give an orientation in place of ``quat``."""
 
 
 def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
@@ -30,6 +35,37 @@ def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
 def element_pose(build: Build, element: Element, values: Mapping[str, Any], frames: tuple[Element, ...]) -> Pose:
     """Pose of an element in its body, frames included."""
     return compose(frames_pose(build, frames), (values["pos"], orientation(build.settings, element, values)))
+
+
+def element_poses(
+    build: Build,
+    resolved: Resolved,
+    frames: Sequence[tuple[Element, ...]],
+    segments: Sequence[Any] | None = None,
+) -> list[Pose]:
+    """Poses of elements in their bodies, frames included.
+
+    Those of elements that stand between two points, which ``segments`` tells, are not found, but any.
+    """
+    poses = [*zip(resolved["pos"], _orientations(build, resolved, segments), strict=True)]
+    for number, around in enumerate(frames):
+        if around:
+            poses[number] = compose(frames_pose(build, around), poses[number])
+    return poses
+
+
+def _orientations(build: Build, resolved: Resolved, segments: Sequence[Any] | None) -> list[Quat]:
+    """Orientations of elements where they stand."""
+    identity = IDENTITY[1]
+    quats = [quat if quat == identity else unit_quat(quat) for quat in resolved["quat"]]
+    columns = {name: resolved[name] for name in _WAYS if resolved.any(name)}
+    if not columns:
+        return quats
+    for number, given in enumerate(zip(*columns.values(), strict=True)):
+        if any(given) and not (segments and segments[number]):
+            element, values = resolved.elements[number], dict(zip(columns, given, strict=True))
+            quats[number] = orientation(build.settings, element, values)
+    return quats
 
 
 def segment_pose(element: Element, fromto: tuple[float, ...]) -> tuple[Pose, float]:

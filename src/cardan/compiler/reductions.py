@@ -81,7 +81,7 @@ def inertias_of_whole(build: Build) -> dict[Element, Body]:
     trial.frame_poses = {}
     trial.sizes, trial.bodies, trial.fuses, trial.discarded = {}, [], False, set()
     add_bodies(trial)
+    add_geoms(trial, trial.bodies[1:])
     for body in trial.bodies[1:]:
-        add_geoms(trial, body)
         set_inertia(trial, body)
     return {body.element: body for body in trial.bodies}

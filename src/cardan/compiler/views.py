@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 _LARGEST_FOVY = 180.0
 
 
-def add_views(build: Build, body: Body) -> None:
-    """Enter the cameras and lights of a body."""
-    for placed in body.content.get("camera", ()):
-        _add_camera(build, body, placed)
-    for placed in body.content.get("light", ()):
-        _add_light(build, body, placed)
+def add_views(build: Build) -> None:
+    """Enter the cameras and lights of all bodies."""
+    for body in build.bodies:
+        if "camera" in body.content:
+            for placed in body.content["camera"]:
+                _add_camera(build, body, placed)
+        if "light" in body.content:
+            for placed in body.content["light"]:
+                _add_light(build, body, placed)
 
 
 def _intrinsics(build: Build, values: dict[str, Any]) -> tuple[tuple[float, ...], float]:

@@ -1,0 +1,89 @@
+"""Resolved values of many elements, an attribute at a time.
+
+Most elements give few attributes, and share a default class with others. So a column of values costs little: that of an
+attribute which no element gives is one value, or one a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cardan.spec.defaults import DefaultClass
+    from cardan.spec.element import Element
+
+
+class Resolved:
+    """Values of attributes of several elements: explicit, else of the default class, else of the language.
+
+    Actuators don't come in their general form.
+
+    Attributes:
+        elements: the elements, which nobody changes meanwhile.
+        given: their explicit attributes.
+    """
+
+    __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        self.elements = elements
+        self.given = [element.attributes for element in elements]
+        self._bases = _bases(elements)
+        self._distinct = [*{id(base): base for base in self._bases}.values()]
+        self._explicit: set[str] = set().union(*self.given)
+        self._partial: frozenset[str] = frozenset().union(*{element.row: element.row.partial for element in elements}.values())
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """Values of an attribute, one for each element; it must be one of all of them."""
+        bases = self._bases
+        if name not in self._explicit:
+            if len(self._distinct) == 1:
+                return [bases[0][name]] * len(bases)
+            return [base[name] for base in bases]
+        if len(self._distinct) == 1:
+            default = bases[0][name]
+            column = [given.get(name, default) for given in self.given]
+        else:
+            column = [
+                given[name] if name in given else base[name] for given, base in zip(self.given, bases, strict=True)
+            ]
+        return self._completed(name, column) if name in self._partial else column
+
+    def _completed(self, name: str, column: list[Any]) -> list[Any]:
+        """Vectors at full length: those that are given in part overwrite the first values of the default (`overlay`)."""
+        for i, value in enumerate(column):
+            below = self._bases[i][name]
+            if below is not None and value is not None and len(value) < len(below):
+                column[i] = value + below[len(value) :]
+        return column
+
+    def any(self, name: str) -> bool:
+        """Whether the attribute may have a value that isn't false in some element; if not, it surely has none."""
+        return name in self._explicit or any(base[name] for base in self._distinct)
+
+    def one(self, number: int) -> dict[str, Any]:
+        """Values of all attributes of one element."""
+        return self.elements[number].resolved()
+
+
+def _bases(elements: Sequence[Element]) -> list[dict[str, Any]]:
+    """Values of every attribute when elements give none, for each of them."""
+    bases: list[dict[str, Any]] = []
+    around: Element | None = None
+    inherited: DefaultClass | None = None
+    for element in elements:
+        row = element.row
+        if not row.entry:
+            bases.append(row.defaults)
+            continue
+        if element.attributes.get("class"):
+            bases.append(element.default_class.base(row))
+            continue
+        if element.parent is not around or inherited is None:
+            around, inherited = element.parent, element.default_class
+        bases.append(inherited.base(row))
+    return bases
