@@ -50,7 +50,6 @@ class Build:
         own_instances: instances of actuators, sensors, bodies and geoms, by the element that asks for them.
         plugin_names: name of the plugin of each instance.
         plugin_elements: element that each instance comes from.
-        joint_kinds: what joints with the same attributes have in common (see `joints`).
         last_inertial: the element ``inertial`` that was read last, frames around it, and what it says.
         fuses: whether bodies without joints become frames of their parents.
         discarded: elements that the model leaves out.
@@ -77,7 +76,6 @@ class Build:
         self.own_instances: dict[Element, Instance] = {}
         self.plugin_names: list[str] = []
         self.plugin_elements: list[Element] = []
-        self.joint_kinds: dict[Any, Any] = {}
         self.last_inertial: tuple[Element, tuple[Element, ...], Any] | None = None
         self.fuses = False
         self.discarded: set[Element] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -51,20 +51,6 @@ class Joint(NamedTuple):
     dofnum: int
 
 
-def alike(element: Element, other: Element) -> bool:
-    """Whether two elements give the same attributes but for their names; for most that differ, the first tells."""
-    if element is other:
-        return True
-    given, others = element.attributes, other.attributes
-    if len(given) != len(others) or ("name" in given) != ("name" in others) or element.row is not other.row:
-        return False
-    for name, value in given.items():
-        # no value is equal to a dict: it stands for none
-        if name != "name" and others.get(name, others) != value:
-            return False
-    return True
-
-
 @dataclass(slots=True)
 class Body:
     """One body: place in the tree, inertia, what is attached to it, and the bodies that were fused with it."""
@@ -80,10 +66,10 @@ class Body:
     iquat: Quat = (1.0, 0.0, 0.0, 0.0)
     plugin: int = -1
     inertial: Placed | None = None
-    fused: list[Placed] = field(default_factory=list)
+    fused: tuple[Placed, ...] = ()
     children: list[Body] = field(default_factory=list)
-    joints: list[Joint] = field(default_factory=list)
-    geoms: list[Geom] = field(default_factory=list)
+    joints: Sequence[Joint] = ()
+    geoms: Sequence[Geom] = ()
     content: dict[str, list[Placed]] = field(default_factory=dict)
 
     @property
@@ -125,26 +111,31 @@ class Body:
     def absorb(self, placed: Placed) -> list[Placed]:
         """Take over what belongs to a body that is fused with this one: it counts as a frame. Return its children."""
         element, frames = placed
-        self.fused.append(placed)
+        self.fused += (placed,)
         return self._sort(element, (*frames, element))
 
     def _sort(self, element: Element, around: tuple[Element, ...]) -> list[Placed]:
         """Note the content of an element, which stands in frames of this body; return its child bodies."""
         children: list[Placed] = []
-        if any(part.row.tag == "frame" for part in element.children):
-            inside = [(part, (*around, *frames)) for part, frames in element.content()]
-        else:
-            inside = [(part, around) for part in element.children]
-        for placed in inside:
-            part = placed[0]
-            tag = part.row.tag
+        content = self.content
+        for part, frames in _opened(element, around):
+            row = part.row
+            tag = row.tag
             if tag == "body":
-                children.append(placed)
+                children.append((part, frames))
             elif tag != "inertial":
-                self.content.setdefault(part.row.kind or tag, []).append(placed)
+                content.setdefault(row.kind or tag, []).append((part, frames))
             elif not self.fused:
-                self.inertial = placed
+                self.inertial = part, frames
         return children
+
+
+def _opened(element: Element, around: tuple[Element, ...]) -> list[Placed]:
+    """What stands inside an element, and inside frames in it, with the frames around."""
+    children = element.children
+    if "frame" not in [part.row.tag for part in children]:
+        return [(part, around) for part in children]
+    return [(part, (*around, *frames)) for part, frames in element.content()]
 
 
 ELEMENT_OF = attrgetter("element")

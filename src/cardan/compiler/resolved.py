@@ -6,7 +6,8 @@ attribute which no element gives is one value, or one a class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,17 +20,21 @@ class Resolved:
 
     Actuators don't come in their general form.
 
-    Attributes:
+    Args:
         elements: the elements, which nobody changes meanwhile.
+        defaults: values of every attribute of elements without default classes, by tag, where the language's won't do.
+
+    Attributes:
+        elements: the elements.
         given: their explicit attributes.
     """
 
     __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")
 
-    def __init__(self, elements: Sequence[Element]) -> None:
+    def __init__(self, elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})) -> None:
         self.elements = elements
         self.given = [element.attributes for element in elements]
-        self._bases = _bases(elements)
+        self._bases = _bases(elements, defaults)
         self._distinct = [*{id(base): base for base in self._bases}.values()]
         self._explicit: set[str] = set().union(*self.given)
         self._partial: frozenset[str] = frozenset().union(*{element.row: element.row.partial for element in elements}.values())
@@ -65,12 +70,16 @@ class Resolved:
         """Whether the attribute may have a value that isn't false in some element; if not, it surely has none."""
         return name in self._explicit or any(base[name] for base in self._distinct)
 
+    def any_but(self, name: str, value: Any) -> bool:
+        """Whether the attribute may have another value than this in some element; if not, it surely has none."""
+        return name in self._explicit or any(base[name] != value for base in self._distinct)
+
     def one(self, number: int) -> dict[str, Any]:
         """Values of all attributes of one element."""
         return self.elements[number].resolved()
 
 
-def _bases(elements: Sequence[Element]) -> list[dict[str, Any]]:
+def _bases(elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Values of every attribute when elements give none, for each of them."""
     bases: list[dict[str, Any]] = []
     around: Element | None = None
@@ -78,7 +87,7 @@ def _bases(elements: Sequence[Element]) -> list[dict[str, Any]]:
     for element in elements:
         row = element.row
         if not row.entry:
-            bases.append(row.defaults)
+            bases.append(defaults.get(row.tag, row.defaults))
             continue
         if element.attributes.get("class"):
             bases.append(element.default_class.base(row))
