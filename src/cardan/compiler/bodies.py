@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING, Any, cast
 
 from cardan.compiler.nodes import Body
-from cardan.compiler.orientation import element_pose
+from cardan.compiler.orientation import element_pose, element_poses
+from cardan.compiler.resolved import Resolved
 from cardan.maths.pose import IDENTITY
 from cardan.spec.repeated import OWN
 from cardan.spec.tree import WORLD
@@ -23,28 +25,28 @@ def add_bodies(build: Build) -> None:
 
     With ``build.fuses``, a static body is not entered: its parent absorbs it.
     """
-    body = world = Body(build.tree.worldbody, build.enter("body", WORLD), None)
-    build.user("body", world.element, ())
-    own: dict[Pattern, dict[str, Any]] = {}
-    build.bodies.append(world)
+    body = world = Body(build.tree.worldbody, 0, None)
+    bodies = build.bodies
+    bodies.append(world)
+    names: list[str | None] = [WORLD]
     stack = [(placed, world) for placed in reversed(world.sort_content())]
+    frames: list[tuple[Element, ...]] = [()]  # around each body
     while stack:
-        (element, frames), parent = stack.pop()
+        (element, around), parent = stack.pop()
         if build.fuses and _is_static(element):
-            stack.extend((placed, parent) for placed in reversed(parent.absorb((element, frames))))
+            stack.extend((placed, parent) for placed in reversed(parent.absorb((element, around))))
             build.sizes["nuser_body"] = max(build.sizes.get("nuser_body", 0), len(element["user"] or ()))
             continue
-        before, body = body, Body(element, build.enter("body", element.name), parent)
-        pattern = element.pattern
-        if pattern is None:
-            _place(build, body, element.resolved(), frames)
-        elif frames or pattern is not before.element.pattern or not pattern.moves_only:
-            _place(build, body, _repeated_values(element, pattern, own), frames)
-        else:
-            _place_like(build, body, before)
+        before, body = body, Body(element, len(bodies), parent)
+        names.append(element.name)
         parent.children.append(body)
-        build.bodies.append(body)
-        stack.extend((placed, body) for placed in reversed(body.sort_content(before)))
+        bodies.append(body)
+        frames.append(around)
+        inside = body.sort_content(before)
+        if inside:
+            stack.extend([(placed, body) for placed in reversed(inside)])
+    build.enter_all("body", names)
+    _place_all(build, frames)
 
 
 def _is_static(element: Element) -> bool:
@@ -64,40 +66,67 @@ def _repeated_values(element: Element, pattern: Pattern, known: dict[Pattern, di
     return values
 
 
-def _place(build: Build, body: Body, values: dict[str, Any], frames: tuple[Element, ...]) -> None:
-    """Pose and own attributes of a body, of the given values."""
-    body.pos, body.quat = element_pose(build, body.element, values, frames)
-    mocapid = -1
-    if values["mocap"]:
+def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
+    """Poses and own attributes of all bodies; ``frames`` are those around each."""
+    bodies, count = build.bodies, len(build.bodies)
+    mocap, gravcomp, user = [False] * count, [0.0] * count, [()] * count
+    plain = [body for body in bodies[1:] if body.element.pattern is None]
+    resolved = Resolved([body.element for body in plain])
+    poses = element_poses(build, resolved, [frames[body.id] for body in plain])
+    columns = resolved["mocap"], resolved["gravcomp"], build.users("body", resolved)
+    for body, pose, drawn, factor, own in zip(plain, poses, *columns, strict=True):
+        body.pos, body.quat = pose
+        number = body.id
+        mocap[number], gravcomp[number], user[number] = drawn, factor, own
+    if len(plain) < count - 1:
+        _place_repeated(build, frames, (mocap, gravcomp, user))
+    build.columns.update(body_mocapid=_mocap_ids(build, mocap), body_gravcomp=gravcomp, body_user=user)
+
+
+def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tuple[list[Any], ...]) -> None:
+    """Poses and own attributes of repeated bodies."""
+    own: dict[Pattern, dict[str, Any]] = {}
+    before = build.bodies[0]
+    for body in build.bodies:
+        element = body.element
+        pattern = element.pattern
+        if pattern is not None:
+            number = body.id
+            if frames[number] or pattern is not before.element.pattern or not pattern.moves_only:
+                values = _repeated_values(element, pattern, own)
+                body.pos, body.quat = element_pose(build, element, values, frames[number])
+                row = values["mocap"], values["gravcomp"], build.checked_user("body", element, values["user"])
+            else:
+                body.pos, body.quat = cast("Any", element.given("pos")), before.quat
+                row = tuple(column[before.id] for column in columns)
+            for column, value in zip(columns, row, strict=True):
+                column[number] = value
+        before = body
+
+
+def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
+    """Numbers of the bodies among those that are driven from outside, or -1."""
+    if True not in mocap:
+        return [-1] * len(mocap)
+    for body in build.bodies:
+        if not mocap[body.id]:
+            continue
         if body.parent is None or body.parent.id:
             raise body.element.error("a mocap body must be a child of the world", "mocap")
-        if "joint" in {placed[0].row.kind for placed in body.element.content()}:
+        if "joint" in body.content:
             raise body.element.error("a mocap body cannot have joints", "mocap")
-        mocapid = build.sizes.get("nmocap", 0)
-        build.sizes["nmocap"] = mocapid + 1
-    build.columns["mocapid"].append(mocapid)
-    build.columns["gravcomp"].append(values["gravcomp"])
-    build.user("body", body.element, values["user"])
-
-
-def _place_like(build: Build, body: Body, before: Body) -> None:
-    """Pose and own attributes of a body, outside of frames, that is like the one before but for its place."""
-    body.pos, body.quat = body.element.given("pos"), before.quat
-    for column in ("mocapid", "gravcomp", "body_user"):
-        build.columns[column].append(build.columns[column][-1])
+    build.sizes["nmocap"] = sum(mocap)
+    return [before if driven else -1 for driven, before in zip(mocap, accumulate(mocap, initial=0), strict=False)]
 
 
 def put_bodies(build: Build) -> None:
     """Fill the columns of all bodies, when their joints, geoms and inertias are known."""
-    mocapid = [-1, *build.columns.pop("mocapid", [])]
-    gravcomp = [0.0, *build.columns.pop("gravcomp", [])]
     # as in the reference, a negative compensation acts only if another body has a positive one
-    build.sizes["ngravcomp"] = sum(1 for value in gravcomp if value > 0.0)
+    build.sizes["ngravcomp"] = sum(1 for value in build.columns["body_gravcomp"] if value > 0.0)
     bodies = build.bodies
     joints, geoms = [body.joints for body in bodies], [body.geoms for body in bodies]
     build.columns.update(
         body_parentid=[body.parent.id if body.parent is not None else 0 for body in bodies],
-        body_mocapid=mocapid,
         body_jntnum=[*map(len, joints)],
         body_jntadr=[own[0].id if own else -1 for own in joints],
         body_dofnum=[body.dofnum for body in bodies],
@@ -111,7 +140,6 @@ def put_bodies(build: Build) -> None:
         body_iquat=[body.iquat for body in bodies],
         body_mass=[body.mass for body in bodies],
         body_inertia=[body.inertia for body in bodies],
-        body_gravcomp=gravcomp,
         body_plugin=[body.plugin for body in bodies],
         body_contype=[_union([geom.contype for geom in own]) for own in geoms],
         body_conaffinity=[_union([geom.conaffinity for geom in own]) for own in geoms],
