@@ -94,7 +94,8 @@ class Body:
 
     def parts(self, kind: str) -> list[Placed]:
         """What belongs to the body of a kind of objects; of repeated ones parts of their own where these differ."""
-        found, pattern = self.content.get(kind, []), self.element.pattern
+        found = self.content.get(kind, [])
+        pattern = self.element.pattern
         if pattern is None or not pattern.varied:
             return found
         own = cast("Repeated", self.element).varied_parts()
@@ -172,7 +173,7 @@ def attached(
     bodies: Iterable[Body],
     kind: str,
     discarded: Collection[Element] = (),
-    mark: Callable[[Body], Any] = lambda body: None,
+    mark: Callable[[Body], Any] | None = None,
 ) -> Attached:
     """What belongs to bodies of a kind of objects, but for what is ``discarded``."""
     found = Attached([], [], [], [], [], [], [])
@@ -184,17 +185,18 @@ def attached(
         placed = body.parts(kind)
         if discarded:
             placed = [part for part in placed if part[0] not in discarded]
-        told = mark(body)
+        told = mark(body) if mark is not None else None
         counts.append((body, len(placed)))
-        owners += [body] * len(placed)
         if body.element.pattern is None:
-            start = len(elements)
-            elements += [element for element, _ in placed]
-            frames += [around for _, around in placed]
-            marks += [told] * len(placed)
-            names += [element.attributes.get("name") for element, _ in placed]
-            which += range(start, len(elements))
+            for element, around in placed:
+                which.append(len(elements))
+                elements.append(element)
+                frames.append(around)
+                marks.append(told)
+                owners.append(body)
+                names.append(element.attributes.get("name"))
             continue
+        owners += [body] * len(placed)
         names += body.names(placed)
         for element, around in placed:
             place = places.setdefault((id(element), told), len(elements))

@@ -22,7 +22,7 @@ from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
 from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
 from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
-from cardan.mjcf.values import Attributes, parse_value
+from cardan.mjcf.values import Known, parse_value, plain_readers
 from cardan.spec.asset_names import name_assets
 from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
@@ -122,22 +122,30 @@ class _Manner:
 
     Attributes:
         row: the row.
-        attributes: how its attributes are read; known: values that were read before, by attribute and text.
+        known: values of attributes that were read before, and what reads others.
         rules: its rules, each with the attributes without which it has nothing to check, if there are such.
+        always: whether some rule has always something to check; about: else, attributes without which none has.
         once: whether such an element may stand only once in its parent.
+        counts: whether that, or attributes that must be given, is to be checked.
+        merged: whether such elements are one.
         singles: whether there are elements that may stand only once in such an element.
         closing: whether there is something to do at the end tag.
         inside: how elements inside are read, by tag, as far as there were any.
     """
 
-    __slots__ = ("attributes", "closing", "inside", "known", "once", "row", "rules", "singles")
+    __slots__ = (
+        "about", "always", "closing", "counts", "inside", "known", "merged", "once", "row", "rules", "singles",
+    )  # fmt: skip
 
     def __init__(self, row: ElementRow) -> None:
         self.row = row
-        self.attributes = Attributes(row)
-        self.known = self.attributes.known
+        self.known = {name: Known(reader) for name, reader in plain_readers(row).items()}
         self.rules = tuple((rule, ABOUT.get(rule)) for rule in rules_of(row))
+        self.always = any(about is None for _, about in self.rules)
+        self.about = frozenset().union(*(about for _, about in self.rules if about is not None))
         self.once = row.multiplicity == "?"
+        self.counts = self.once or bool(row.required)
+        self.merged = row.merged
         self.singles = any(child.multiplicity == "?" for child in row.children.values())
         self.closing = row.tag in CLOSING_RULES or row.tag == DEFAULT.tag
         self.inside: dict[str, _Manner] = {}
@@ -195,20 +203,16 @@ class _Document:
         top = opened[-1]
         if top is None:
             self._fail("nothing may stand inside <include>", tag)
-        if tag == INCLUDE.tag:
-            self._include(top, attributes)
-            opened.append(None)
-            return
         parent, around, seen = top
         manner = around.inside.get(tag)
-        if manner is None or tag in _OUTSIDE:
+        if manner is None:
+            if tag == INCLUDE.tag:
+                self._include(top, attributes)
+                opened.append(None)
+                return
             if tag in _OUTSIDE and parent is self.tree.root:
                 parent = self._ignored_world(tag)
             manner = self._manner(around, parent, tag)
-        if manner.once:
-            if tag in seen:
-                self._fail(f"may stand only once inside <{parent.tag}>", tag)
-            seen.add(tag)
         known = manner.known
         given: dict[str, Any] = {}
         try:
@@ -216,21 +220,31 @@ class _Document:
                 given[name] = known[name][text]
         except KeyError:
             given = self._attributes(manner, attributes)
-        row = manner.row
-        for name in row.required:
-            if name not in given:
-                self._fail("required attribute missing", tag, name)
+        if manner.counts:
+            self._check_presence(manner, parent, seen, given)
         line = self.parser.CurrentLineNumber
-        element = parent.child(tag) if row.merged else None
+        element = parent.child(tag) if manner.merged else None
         if element is None:
-            element = Element(row, self.tree, parent, given, self.source, line)
+            element = Element(manner.row, self.tree, parent, given, self.source, line)
             parent.children.append(element)
         else:
             self._add_to(element, given, line)
-        for rule, about in manner.rules:
-            if about is None or not about.isdisjoint(given):
-                rule(element)
+        if manner.always or not manner.about.isdisjoint(given):
+            for rule, about in manner.rules:
+                if about is None or not about.isdisjoint(given):
+                    rule(element)
         opened.append((element, manner, set() if manner.singles else _NO_SINGLES))
+
+    def _check_presence(self, manner: _Manner, parent: Element, seen: set[str], given: dict[str, Any]) -> None:
+        """Note an element that may stand only once in its parent, and look for attributes that must be given."""
+        tag = manner.row.tag
+        if manner.once:
+            if tag in seen:
+                self._fail(f"may stand only once inside <{parent.tag}>", tag)
+            seen.add(tag)
+        for name in manner.row.required:
+            if name not in given:
+                self._fail("required attribute missing", tag, name)
 
     def _end(self, tag: str) -> None:
         """An end tag."""
@@ -268,7 +282,8 @@ class _Document:
             self._fail(f"{row.later} are not supported yet", tag, kind=UnsupportedFeature)
         self.tags.add(tag)
         manner = _manner_of(row)
-        if tag not in _MACROS:  # whose tags are noted wherever they stand
+        # tags of macros are noted wherever they stand; what is inside an ignored world is none of the root's
+        if tag not in _MACROS and parent.row is around.row:
             around.inside[tag] = manner
         return manner
 
@@ -292,14 +307,12 @@ class _Document:
     def _attributes(self, manner: _Manner, attributes: dict[str, str]) -> dict[str, Any]:
         """Typed values of the attributes."""
         values: dict[str, Any] = {}
-        known, row, plain = manner.known, manner.row, True
+        known, plain = manner.known, True
         for name, text in attributes.items():
-            value = known[name].get(text) if name in known else None
-            if value is None:
-                value = manner.attributes.read(name, text)
-                plain &= value is not None
+            value = known[name].read(text) if name in known else None
+            plain &= value is not None
             values[name] = value
-        return values if plain else self._careful_attributes(row, attributes, values)
+        return values if plain else self._careful_attributes(manner.row, attributes, values)
 
     def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
         """Typed values of attributes of which some are not written in the plain way; ``plain`` has None for those."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Rule = Callable[["Element"], None]
 
 _ORIENTATIONS = tuple(row.name for row in ORIENTATION)
+_ANY_ORIENTATION = frozenset(_ORIENTATIONS)
 _TARGETS = frozenset(TARGETS)
 _LARGEST_GROUP = 30
 _LARGEST_NUMERIC = 500
@@ -36,8 +37,8 @@ def _given(element: Element, names: tuple[str, ...]) -> list[str]:
 
 def one_orientation(element: Element) -> None:
     """An element has at most one orientation, and its quaternion is not zero."""
-    found = _given(element, _ORIENTATIONS)
-    if len(found) > 1:
+    if len(_ANY_ORIENTATION & element.attributes.keys()) > 1:
+        found = _given(element, _ORIENTATIONS)
         raise element.error(f"{' and '.join(found)} exclude each other: give one orientation", found[1])
     quat = element.attributes.get("quat")
     if quat is not None and not any(quat):
@@ -54,9 +55,9 @@ def no_turned_fullinertia(element: Element) -> None:
 def in_moving_body(element: Element) -> None:
     """The world has no joints and no inertia."""
     around = element.parent
-    while around is not None and around.tag in ("frame", "replicate"):
+    while around is not None and around.row.tag in ("frame", "replicate"):
         around = around.parent
-    if around is not None and around.tag == "worldbody":
+    if around is not None and around.row.tag == "worldbody":
         noun = "inertia" if element.tag == "inertial" else "joints"
         raise element.error(f"the world body cannot have {noun}: put <{element.tag}> inside a <body>")
 
@@ -286,7 +287,7 @@ _BY_ATTRIBUTE: dict[str, Rule] = {
 
 # attributes without which there is nothing to check
 ABOUT: dict[Rule, frozenset[str]] = {
-    one_orientation: frozenset(_ORIENTATIONS),
+    one_orientation: _ANY_ORIENTATION,
     one_damping: frozenset(("kv", "dampratio")),
     reference_frame: frozenset(("reftype", "refname")),
     shortcut_bounds: frozenset().union(*_NOT_NEGATIVE.values()),

@@ -39,32 +39,35 @@ _SHORT = 40  # characters of a text whose value is kept
 _MANY = 2000  # values that are kept of an attribute
 
 
-class Attributes:
-    """How the attributes of an element are read: each in the plain way, or as a text that was there before.
+class Known(dict[str, Any]):
+    """Values of an attribute by their texts: those of short texts that were there before, and others when asked for.
 
-    Attributes:
-        row: the element.
-        known: values of short texts that were read, by attribute and text.
+    Args:
+        reader: what reads a text in the plain way (see `plain_readers`).
     """
 
-    __slots__ = ("_readers", "known", "row")
+    __slots__ = ("_reader",)
 
-    def __init__(self, row: ElementRow) -> None:
-        self.row = row
-        self._readers = plain_readers(row)
-        self.known: dict[str, dict[str, Any]] = {name: {} for name in self._readers}
+    def __init__(self, reader: Callable[[str], Any]) -> None:
+        self._reader = reader
 
-    def read(self, name: str, text: str) -> Any:
-        """The value of an attribute, None for one that is unknown, or needs a closer look (see `plain_readers`)."""
-        reader = self._readers.get(name)
-        if reader is None:
-            return None
-        value, known = reader(text), self.known[name]
-        if value is not None and len(text) <= _SHORT:
-            if len(known) >= _MANY:
-                known.clear()
-            known[text] = value
+    def __missing__(self, text: str) -> Any:
+        """The value of a text that wasn't there before. Raises KeyError for one that needs a closer look."""
+        value = self._reader(text)
+        if value is None:
+            raise KeyError(text)
+        if len(text) <= _SHORT:
+            if len(self) >= _MANY:
+                self.clear()
+            self[text] = value
         return value
+
+    def read(self, text: str) -> Any:
+        """The value of a text, None for one that needs a closer look."""
+        try:
+            return self[text]
+        except KeyError:
+            return None
 
 
 def _plain_real(row: Attribute) -> Callable[[str], Any]:

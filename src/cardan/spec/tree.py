@@ -76,9 +76,14 @@ class ModelTree:
         patterns: set[Pattern] = set()
         level = self.root.children
         while level:
+            inside: list[Element] = []
             for element in level:
                 del element.parent, element.tree
-            level = [child for element in level for child in _resting(element, patterns)]
+                if element.pattern is not None:
+                    inside += _resting(element.pattern, patterns)
+                elif element.children:
+                    inside += element.children
+            level = inside
         for cls in self.defaults:
             cls.parent = None
 
@@ -275,11 +280,8 @@ def _check_assets(assets: dict[str, bytes], source: str | None) -> None:
             raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
 
 
-def _resting(element: Element, patterns: set[Pattern]) -> list[Element]:
-    """What is inside an element that is laid down: of repeated ones the model, once."""
-    pattern = element.pattern
-    if pattern is None:
-        return element.children
+def _resting(pattern: Pattern, patterns: set[Pattern]) -> list[Element]:
+    """What is inside a repeated element that is laid down: the model, once."""
     if pattern in patterns:
         return []
     patterns.add(pattern)
