@@ -72,7 +72,9 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
     parts: dict[int, tuple[Pose, Pose]] = {}
     for number, (word, size) in enumerate(zip(words, sizes, strict=True)):
         if number in of_assets:
-            poses[number], sizes[number], figure, pair = _of_asset(build, geoms.one(number), geoms.elements[number], poses[number])
+            poses[number], sizes[number], figure, pair = _of_asset(
+                build, geoms.one(number), geoms.elements[number], poses[number]
+            )
             if pair is not None:
                 parts[number] = pair
         else:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _CONDIMS = (1, 3, 4, 6)
 _NO_FLUID = (0.0,) * 12
-_AS_GIVEN = ("contype", "conaffinity", "group", "priority", "solmix", "solref", "solimp", "friction", "margin", "gap", "rgba")
+_AS_GIVEN = (
+    *("contype", "conaffinity", "friction", "gap", "group", "margin"),
+    *("priority", "rgba", "solimp", "solmix", "solref"),
+)
 """Attributes that are columns of the model as they are."""
 
 

@@ -203,7 +203,6 @@ def _placed_positions(found: Attached, positions: list[Any]) -> list[float]:
     """Positions of all joints, one after the other."""
     if None in positions:
         positions = [
-            (*body.pos, *body.quat) if own is None else own
-            for body, own in zip(found.bodies, positions, strict=True)
+            (*body.pos, *body.quat) if own is None else own for body, own in zip(found.bodies, positions, strict=True)
         ]
     return [*chain.from_iterable(positions)]

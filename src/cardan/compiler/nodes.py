@@ -176,8 +176,9 @@ def attached(
     mark: Callable[[Body], Any] | None = None,
 ) -> Attached:
     """What belongs to bodies of a kind of objects, but for what is ``discarded``."""
-    found = Attached([], [], [], [], [], [], [])
-    elements, frames, marks, which, names, owners, counts = found
+    which: list[int] = []
+    found = Attached([], [], [], which, [], [], [])
+    elements, frames, marks, _, names, owners, counts = found
     places: dict[tuple[int, Any], int] = {}  # of the parts of patterns
     for body in bodies:
         if kind not in body.content:

@@ -31,13 +31,16 @@ class Resolved:
 
     __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")
 
-    def __init__(self, elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})) -> None:
+    def __init__(
+        self, elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})
+    ) -> None:
         self.elements = elements
         self.given = [element.attributes for element in elements]
         self._bases = _bases(elements, defaults)
         self._distinct = [*{id(base): base for base in self._bases}.values()]
         self._explicit: set[str] = set().union(*self.given)
-        self._partial: frozenset[str] = frozenset().union(*{element.row: element.row.partial for element in elements}.values())
+        rows = {element.row for element in elements}
+        self._partial: frozenset[str] = frozenset().union(*(row.partial for row in rows))
 
     def __len__(self) -> int:
         return len(self.elements)
@@ -59,7 +62,7 @@ class Resolved:
         return self._completed(name, column) if name in self._partial else column
 
     def _completed(self, name: str, column: list[Any]) -> list[Any]:
-        """Vectors at full length: those that are given in part overwrite the first values of the default (`overlay`)."""
+        """Vectors at full length: one that is given in part overwrites the first values of the default (`overlay`)."""
         for i, value in enumerate(column):
             below = self._bases[i][name]
             if below is not None and value is not None and len(value) < len(below):
