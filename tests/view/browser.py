@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import cardan
+import cardan.viewer
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MISSING = ", ".join(
@@ -43,6 +44,17 @@ def browser() -> Iterator[Any]:
             yield running
         finally:
             running.close()
+
+
+@contextmanager
+def launched(m: cardan.MjModel, d: cardan.MjData) -> Iterator[Any]:
+    """A script's hold on a viewer without shadows that opens no page by itself; closed at the end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CARDAN_VIEWER_OPEN", "0")
+        handle = cardan.viewer.launch_passive(m, d)
+    with handle:
+        without_shadows(handle._viewer)
+        yield handle
 
 
 def without_shadows(viewer: Any) -> Any:

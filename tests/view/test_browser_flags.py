@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from view.browser import browser, needs_browser, opened, wait_for, without_shadows
+from view.browser import browser, launched, needs_browser, opened, wait_for
 
 import cardan
-import cardan.viewer
 from cardan.constants import mjRNDSTRING, mjVISSTRING
 from cardan.view.panels.rendering import GROUPS, IN_PICTURES
 
@@ -115,20 +114,17 @@ def flags() -> Iterator[Flags]:
     d = cardan.MjData(m)
     for _ in range(100):
         cardan.mj_step(m, d)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CARDAN_VIEWER_OPEN", "0")
-        handle = cardan.viewer.launch_passive(m, d)
-    without_shadows(handle._viewer)
-    pert = handle.pert
-    pert.select, pert.localpos, pert.refselpos = 1, (0.0, -0.3, 0.1), (-1.2, -0.2, 1.1)
-    pert.active, pert.refpos, pert.refquat = cardan.mjtPertBit.mjPERT_TRANSLATE, (-0.8, 0.0, 0.9), (1.0, 0.0, 0.0, 0.0)
-    handle.sync()
-    with browser() as chromium:
-        page = opened(chromium, handle._viewer, SIZE)
-        page.locator(".mantine-Notification-closeButton").first.click()  # it says that there is no graphics card
-        page.get_by_role("tab", name="Rendering").click()
-        yield Flags(page, handle)
-    handle.close()
+    with launched(m, d) as handle:
+        pert = handle.pert
+        pert.select, pert.localpos, pert.refselpos = 1, (0.0, -0.3, 0.1), (-1.2, -0.2, 1.1)
+        pert.active, pert.refpos = cardan.mjtPertBit.mjPERT_TRANSLATE, (-0.8, 0.0, 0.9)
+        pert.refquat = (1.0, 0.0, 0.0, 0.0)
+        handle.sync()
+        with browser() as chromium:
+            page = opened(chromium, handle._viewer, SIZE)
+            page.locator(".mantine-Notification-closeButton").first.click()  # it says that there is no graphics card
+            page.get_by_role("tab", name="Rendering").click()
+            yield Flags(page, handle)
 
 
 def wanted() -> list[tuple[str, int, str]]:

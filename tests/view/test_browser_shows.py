@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from view.browser import browser, needs_browser, opened, wait_for, without_shadows
+from view.browser import browser, launched, needs_browser, opened, wait_for
 
 import cardan
-import cardan.viewer
 from cardan.view.panels.plots import EnergyPanel, ProfilerPanel
 
 pytestmark = needs_browser
@@ -48,13 +47,9 @@ def script() -> Iterator[Any]:
     d = cardan.MjData(m)
     for _ in range(200):
         cardan.mj_step(m, d)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CARDAN_VIEWER_OPEN", "0")
-        handle = cardan.viewer.launch_passive(m, d)
-    without_shadows(handle._viewer)
-    handle.sync()
-    yield handle
-    handle.close()
+    with launched(m, d) as handle:
+        handle.sync()
+        yield handle
 
 
 @pytest.fixture(scope="module")

@@ -128,5 +128,5 @@ class Lights:
 
 def put(handle: Any, name: str, value: np.ndarray) -> None:
     """Set three numbers of a node if they are others than those it has."""
-    if not np.allclose(getattr(handle, name), value, rtol=0.0, atol=1e-6):
+    if not np.abs(np.subtract(getattr(handle, name), value)).max() <= 1e-6:
         setattr(handle, name, tuple(float(x) for x in value))

@@ -83,6 +83,16 @@ class Picture:
         if has_soft:
             self.soft = [soft_scene(scene), *softs]
 
+    def content(self) -> list[np.ndarray]:
+        """All that is sent of it, in arrays that stay as they are."""
+        soft = [np.asarray(part) for scene in self.soft for part in scene]
+        return [self.geoms, self.world, self.lights, self.flags, *soft]
+
+
+def is_same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
+    """Whether two lists are of equal arrays; of structures, what lies between their fields does not count."""
+    return len(one) == len(other) and all(map(np.array_equal, one, other))
+
 
 def place_of_world(k: int, count: int, spacing: float) -> np.ndarray:
     """Where the origin of world `k` of `count` is: rows of a square from left to right; the first is in its place."""
@@ -112,6 +122,7 @@ class Publisher:
         self.sent, self.rate, self._counted = 0, 0.0, (time.perf_counter(), 0)
         self._thread: threading.Thread | None = None
         self.generation, self._trouble = -1, ""
+        self._content: list[np.ndarray] = []
         self._renewed: list[tuple[str, int]] = []
         self.cameras = Cameras(session, server, server.scene.add_frame(ROOT, show_axes=False))
         self.mouse = Mouse(self)
@@ -121,7 +132,7 @@ class Publisher:
     def _prepare(self) -> None:
         """Begin with the model that the session has now."""
         session, scene = self.session, self._server.scene
-        m = session.model
+        m, self._content = session.model, []
         if self.generation >= 0:
             for part in (self.nodes, self.planes, self.soft, self.labels, self.lines, self.effects):
                 part.clear()
@@ -190,6 +201,7 @@ class Publisher:
             if kind == "texture":
                 self.painter.forget(number)
         if self._renewed:
+            self._content = []
             self._renewed.clear()
             self.nodes.clear()
             self.planes.clear()
@@ -202,6 +214,17 @@ class Publisher:
             self._counted = (now, self.sent)
 
     def _send(self, pose: Pose | None) -> None:
+        """Send what changed; a scene that stands still costs the pages nothing."""
+        content = self.picture.content()
+        if is_same(content, self._content):
+            self.cameras.tell(pose)
+        else:
+            self._content = []  # until all of it was sent
+            self._show(pose)
+            self._content = content
+        self._server.flush()  # now, not at the next of viser's own ticks
+
+    def _show(self, pose: Pose | None) -> None:
         picture = self.picture
         geoms, soft, flags = picture.geoms, SoftGeoms(picture.geoms, picture.world, picture.soft), picture.flags
         looks = self.painter.looks(geoms, flags)
@@ -218,7 +241,6 @@ class Publisher:
             self.labels.show(geoms)
             self.lines.show(lines, looks.rgb)
             self.cameras.tell(pose)
-        self._server.flush()  # now, not at the next of viser's own ticks
 
     @staticmethod
     def _add(batches: dict[Kind, Batch], kind: Kind, more: Batch) -> None:
