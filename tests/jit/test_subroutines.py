@@ -97,7 +97,7 @@ def _tangents(monkeypatch: pytest.MonkeyPatch, folder: Path, worth: int) -> tupl
 
     monkeypatch.setenv("CARDAN_CACHE_DIR", str(folder))
     monkeypatch.setattr(subroutines, "WORTH_IT", worth)
-    kept = (stages._read, stages.touched, stages.written, stages.access, stages.needed, stages.tangent_address)
+    kept = (stages._read, stages.touched, stages.written, stages.access, stages.needed)
     for function in kept:
         function.cache_clear()
     try:

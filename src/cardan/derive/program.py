@@ -16,7 +16,7 @@ import numpy as np
 from cardan.derive.shadows import LANES, Shadows
 from cardan.jit import addresses
 from cardan.jit.transform.run import block_runner
-from cardan.jit.transform.stages import access, needed, tangent_address, written
+from cardan.jit.transform.stages import access, needed, tangent_addresses, written
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -245,10 +245,8 @@ def _shadowed(step: Step) -> frozenset[str]:
 
 def _table(steps: list[Step]) -> tuple[np.ndarray, list[int]]:
     """Addresses of the stages, as an array and as objects that keep the code."""
-    code: list[int] = []
-    for stage, active, _, keep in steps:
-        if isinstance(stage, Plain):
-            code += addresses([stage.stage])
-        else:
-            code.append(tangent_address(stage, active, keep, LANES))
+    plain = [stage.stage for stage, *_ in steps if isinstance(stage, Plain)]
+    moving = [(stage, active, keep) for stage, active, _, keep in steps if not isinstance(stage, Plain)]
+    as_they_are, tangents = iter(addresses(plain)), iter(tangent_addresses(moving, LANES))
+    code = [next(as_they_are if isinstance(stage, Plain) else tangents) for stage, *_ in steps]
     return np.array(code, np.int64), code

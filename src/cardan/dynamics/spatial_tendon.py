@@ -57,18 +57,27 @@ def _mark_chain(m: Model, d: Data, body: int, tendon: int) -> None:
 
 
 @kernel
-def _add_segment(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> None:
-    """Add the moments of the straight segment from `p`, fixed to body `a`, to `q`, fixed to body `b`."""
+def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, share: float) -> float:
+    """Length of the straight segment from `p`, fixed to body `a`, to `q`, fixed to body `b`; its moments are added.
+
+    Both count as much as `share` says: 1 over the divisor of the pulley.
+    """
+    along = sub3(q, p)
+    length = share * norm3(along)
     if a == b:
-        return
+        return length
     if is_sparse(m):
         _mark_chain(m, d, a, tendon)
         _mark_chain(m, d, b, tendon)
-    direction = scale3(normalize3(sub3(q, p)), 1.0 / divisor)
-    torque_a = cross(arm_of(m, d, p, a), direction)
-    torque_b = cross(arm_of(m, d, q, b), direction)
-    # up both chains until they meet
+    direction = scale3(normalize3(along), share)
     dof_a, dof_b = m.aux.body_lastdof[a], m.aux.body_lastdof[b]
+    # a force along the segment has the same torque at all of its points
+    tree = b if dof_b >= 0 else a
+    torque_b = cross(arm_of(m, d, q, tree), direction)
+    torque_a = torque_b
+    if dof_a >= 0 and m.body_rootid[a] != m.body_rootid[tree]:
+        torque_a = cross(arm_of(m, d, p, a), direction)
+    # up both chains until they meet
     while dof_a != dof_b:
         if dof_a > dof_b:
             d.work.ten_row[dof_a] -= dof_rate(d, dof_a, direction, torque_a)
@@ -76,13 +85,7 @@ def _add_segment(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any,
         else:
             d.work.ten_row[dof_b] += dof_rate(d, dof_b, direction, torque_b)
             dof_b = m.dof_parentid[dof_b]
-
-
-@kernel
-def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, divisor: float) -> float:
-    """Length of a straight segment, whose moments are added."""
-    _add_segment(m, d, tendon, a, p, b, q, divisor)
-    return norm3(sub3(q, p)) / divisor
+    return length
 
 
 @kernel
@@ -101,10 +104,10 @@ def _past_geom(m: Model, d: Data, geom: int, side: int, is_cylinder: bool, p: An
 
 
 @kernel
-def _from_site(m: Model, d: Data, tendon: int, at: int, divisor: float, number: int) -> Any:
+def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int) -> Any:
     """The part of the path from the site at wrap object `at` to the next site, which is left to the next part.
 
-    Returns: its length over the divisor, the number of points so far, the wrap object of the next site.
+    Returns: its length times `share`, the number of points so far, the wrap object of the next site.
     """
     site = m.wrap_objid[at]
     a, p = m.site_bodyid[site], get3(d.site_xpos, site)
@@ -115,36 +118,36 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, divisor: float, number: 
     if m.wrap_type[at + 1] == SITE:
         site = m.wrap_objid[at + 1]
         q = get3(d.site_xpos, site)
-        return _straight(m, d, tendon, a, p, m.site_bodyid[site], q, divisor), number, at + 1
+        return _straight(m, d, tendon, a, p, m.site_bodyid[site], q, share), number, at + 1
     # an obstacle, and the site behind it
     geom, side = m.wrap_objid[at + 1], round(m.wrap_prm[at + 1])
     site = m.wrap_objid[at + 2]
     b, q = m.site_bodyid[site], get3(d.site_xpos, site)
     arc, first, second = _past_geom(m, d, geom, side, m.wrap_type[at + 1] == CYLINDER, p, q)
     if arc < 0.0:
-        return _straight(m, d, tendon, a, p, b, q, divisor), number, at + 2
+        return _straight(m, d, tendon, a, p, b, q, share), number, at + 2
     number = _add_point(d, number, geom, first)
     number = _add_point(d, number, geom, second)
     body = m.geom_bodyid[geom]
-    length = arc / divisor
-    length += _straight(m, d, tendon, a, p, body, first, divisor)
-    length += _straight(m, d, tendon, body, second, b, q, divisor)
+    length = share * arc
+    length += _straight(m, d, tendon, a, p, body, first, share)
+    length += _straight(m, d, tendon, body, second, b, q, share)
     return length, number, at + 2
 
 
 @kernel
 def _spatial(m: Model, d: Data, tendon: int, number: int) -> Any:
     """Length of a spatial tendon and the number of points of all paths so far; adds to `work.ten_row`."""
-    length, divisor = 0.0, 1.0
+    length, share = 0.0, 1.0
     at = m.tendon_adr[tendon]
     end = at + m.tendon_num[tendon]
     while at < end:
         if m.wrap_type[at] == PULLEY:
-            divisor = m.wrap_prm[at]
+            share = 1.0 / m.wrap_prm[at]
             number = _add_point(d, number, AT_PULLEY, ORIGIN)
             at += 1
         else:
-            part, number, at = _from_site(m, d, tendon, at, divisor, number)
+            part, number, at = _from_site(m, d, tendon, at, share, number)
             length += part
     return length, number
 

@@ -8,14 +8,16 @@ outside at one point, where the two straight parts make equal angles with the no
 
 from __future__ import annotations
 
-from math import asin, atan2, cos, pi, sin, sqrt, tan
+from math import asin, atan2, cos, pi, sin, sqrt
 from typing import Any
 
 from cardan.jit import kernel
 from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, normalize3, scale3
 
-NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0)
+NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+# whether a path goes around a circle one way: no, since its two tangents cross; yes; yes, once more than they cross
+GOES_NOT, GOES, GOES_ON = 0, 1, 2
 # the search for the point where a path touches an obstacle from outside
 TOUCH_STEPS = 20
 TOUCH_TOLERANCE = 1e-6
@@ -35,64 +37,106 @@ def _norm(a: Any) -> float:
 
 @kernel
 def _nearest_to_centre(p0: Any, p1: Any) -> Any:
-    """The point of the segment from `p0` to `p1` that is nearest to the centre."""
+    """The point of the segment from `p0` to `p1` that is nearest to the centre, times a number, and that number."""
     along = (p1[0] - p0[0], p1[1] - p0[1])
     squared = _dot(along, along)
     if squared < MINVAL:
-        return p0
-    t = min(1.0, max(0.0, -_dot(along, p0) / squared))
-    return (p0[0] + t * along[0], p0[1] + t * along[1])
+        return p0[0], p0[1], 1.0
+    t = min(squared, max(0.0, -_dot(along, p0)))
+    return squared * p0[0] + t * along[0], squared * p0[1] + t * along[1], squared
 
 
 @kernel
-def _arc(p0: Any, p1: Any, radius: float, turn: float) -> Any:
-    """The path from `p0` to `p1` around the circle, counterclockwise for `turn` 1 and clockwise for -1.
+def _misses(nearest: Any, radius: float) -> bool:
+    """Whether a segment stays outside of the circle; `nearest`: see `_nearest_to_centre`."""
+    reach = radius * nearest[2]
+    return _dot(nearest, nearest) > reach * reach
 
-    Returns:
-        Angle of the arc (negative if the two tangents cross, so that the path goes the other way round) and the
-        coordinates of the two tangent points.
+
+@kernel
+def _difference(a: Any, b: Any) -> Any:
+    """Cosine and sine of the difference of two angles, times numbers, from theirs: the angle of `a` minus that of `b`."""
+    return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
+
+
+@kernel
+def _way_round(between: Any, taken: Any, size: float, radius: float, shorter: float) -> int:
+    """Whether a path around the circle goes one way: a number above.
+
+    Args:
+        between: cosine and sine, times a number, of the angle from one end to the other this way, from 0 to 2 pi.
+        taken: those of the angle that its two tangents take, from 0 to pi.
+        size: product of these two numbers.
+        radius: of the circle.
+        shorter: length of the shorter tangent.
     """
-    d0, d1 = _dot(p0, p0), _dot(p1, p1)
-    tangent0 = sqrt(max(0.0, d0 - radius * radius))
-    tangent1 = sqrt(max(0.0, d1 - radius * radius))
-    sweep = turn * atan2(p0[0] * p1[1] - p0[1] * p1[0], _dot(p0, p1))
-    if sweep < 0.0:
-        sweep += 2.0 * pi
-    angle = sweep - atan2(tangent0, radius) - atan2(tangent1, radius)
+    arc = _difference(between, taken)
+    if between[1] < 0.0 or arc[1] >= 0.0:
+        return GOES
     # tangents from the ends of an arc of angle -a meet at the distance radius tan(a / 2)
-    if angle < 0.0 and radius * tan(-0.5 * angle) > min(tangent0, tangent1):
-        angle += 2.0 * pi
-    a0, b0 = radius * radius / d0, turn * radius * tangent0 / d0
-    a1, b1 = radius * radius / d1, -turn * radius * tangent1 / d1
-    return (
-        angle,
-        a0 * p0[0] - b0 * p0[1],
-        a0 * p0[1] + b0 * p0[0],
-        a1 * p1[0] - b1 * p1[1],
-        a1 * p1[1] + b1 * p1[0],
-    )
+    return GOES_ON if -radius * arc[1] > shorter * (size + arc[0]) else GOES_NOT
+
+
+@kernel
+def _counterclockwise(left: int, right: int, sine: float, middle: Any, across: Any, side: Any, has_side: bool) -> bool:
+    """Which way to go around the circle: the shorter one, or the one whose arc is nearer to the direction of `side`.
+
+    Args:
+        left: whether the path goes counterclockwise (`_way_round`).
+        right: whether it goes clockwise.
+        sine: of the angle from one end to the other, counterclockwise.
+        middle: sum of both ways' middles of the two tangent points.
+        across: difference of the counterclockwise one and the other one.
+        side: a point on the side to take.
+        has_side: whether there is one.
+    """
+    if left == GOES_NOT or right == GOES_NOT:
+        return right == GOES_NOT
+    if not has_side:
+        return right == GOES_ON if left != right else sine >= 0.0
+    to_left = (middle[0] + across[0], middle[1] + across[1])
+    to_right = (middle[0] - across[0], middle[1] - across[1])
+    return _dot(to_left, side) * max(MINVAL, _norm(to_right)) > _dot(to_right, side) * max(MINVAL, _norm(to_left))
 
 
 @kernel
 def _wrap_around(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
-    """Path around the circle: the shorter one, or the one whose arc is nearer to the direction of `side`."""
+    """Path around the circle, as `_wrap_circle` has it."""
     nearest = _nearest_to_centre(p0, p1)
-    misses = _dot(nearest, nearest) > radius * radius
-    if misses and (not has_side or _dot(nearest, side) >= 0.0):
+    if _misses(nearest, radius) and (not has_side or _dot(nearest, side) >= 0.0):
         return NO_WRAP
-    left, right = _arc(p0, p1, radius, 1.0), _arc(p0, p1, radius, -1.0)
-    if left[0] < 0.0 or right[0] < 0.0:
-        return left if right[0] < 0.0 else right
-    if not has_side:
-        return left if left[0] <= right[0] else right
-    return left if _towards(left, side) > _towards(right, side) else right
-
-
-@kernel
-def _towards(arc: Any, side: Any) -> float:
-    """Cosine of the angle between the middle of the tangent points and `side`, times the length of `side`."""
-    middle = (arc[1] + arc[3], arc[2] + arc[4])
-    return _dot(middle, side) / max(MINVAL, _norm(middle))
+    d0, d1 = _dot(p0, p0), _dot(p1, p1)
+    tangent0 = sqrt(max(0.0, d0 - radius * radius))
+    tangent1 = sqrt(max(0.0, d1 - radius * radius))
+    # cosine and sine, times numbers, of the angle between the ends and of what the tangents take of it
+    cosine, sine = _dot(p0, p1), p0[0] * p1[1] - p0[1] * p1[0]
+    taken = (radius * radius - tangent0 * tangent1, radius * (tangent0 + tangent1))
+    shorter = min(tangent0, tangent1)
+    left = _way_round((cosine, sine), taken, d0 * d1, radius, shorter)
+    right = _way_round((cosine, -sine), taken, d0 * d1, radius, shorter)
+    if left == GOES_NOT and right == GOES_NOT:
+        return NO_WRAP
+    # a tangent point has a part along its end's vector and one across it, to the left or to the right
+    scale0, scale1 = radius * (1.0 / d0), radius * (1.0 / d1)
+    along0, along1 = radius * scale0, radius * scale1
+    turn0, turn1 = scale0 * tangent0, scale1 * tangent1
+    middle = (along0 * p0[0] + along1 * p1[0], along0 * p0[1] + along1 * p1[1])
+    across = (turn1 * p1[1] - turn0 * p0[1], turn0 * p0[0] - turn1 * p1[0])
+    if not _counterclockwise(left, right, sine, middle, across, side, has_side):
+        sine, turn0, turn1 = -sine, -turn0, -turn1
+    arc = _difference((cosine, sine), taken)
+    angle = atan2(arc[1], arc[0])
+    if angle < 0.0:
+        angle += 2.0 * pi
+    return (
+        angle,
+        along0 * p0[0] - turn0 * p0[1],
+        along0 * p0[1] + turn0 * p0[0],
+        along1 * p1[0] + turn1 * p1[1],
+        along1 * p1[1] - turn1 * p1[0],
+        tangent0,
+        tangent1,
+    )
 
 
 @kernel
@@ -127,13 +171,19 @@ def _incidence(near0: float, near1: float, between: float) -> float:
 
 
 @kernel
+def _touching(p0: Any, p1: Any, point: Any) -> Any:
+    """Path that touches the circle at one point, as `_wrap_circle` has it."""
+    before, after = (p0[0] - point[0], p0[1] - point[1]), (p1[0] - point[0], p1[1] - point[1])
+    return (0.0, point[0], point[1], point[0], point[1], _norm(before), _norm(after))
+
+
+@kernel
 def _wrap_through(p0: Any, p1: Any, radius: float) -> Any:
     """Path that touches the circle at one point, where the sum of the distances to both ends is smallest.
 
     When the search for it fails, the point is the one before the middle of the straight segment, as in the reference.
     """
-    nearest = _nearest_to_centre(p0, p1)
-    if _dot(nearest, nearest) <= radius * radius:
+    if not _misses(_nearest_to_centre(p0, p1), radius):
         return NO_WRAP
     sweep = atan2(p0[0] * p1[1] - p0[1] * p1[0], _dot(p0, p1))
     # counterclockwise from the end where the path begins
@@ -143,11 +193,10 @@ def _wrap_through(p0: Any, p1: Any, radius: float) -> Any:
     if lacking < 0.0:
         middle = (p0[0] + p1[0], p0[1] + p1[1])
         scale = radius / max(MINVAL, _norm(middle))
-        return (0.0, scale * middle[0], scale * middle[1], scale * middle[0], scale * middle[1])
+        return _touching(p0, p1, (scale * middle[0], scale * middle[1]))
     incidence = 0.5 * pi - 2.0 * asin(sqrt(0.5 * lacking))
     angle = atan2(begin[1], begin[0]) + incidence - asin(near * (1.0 - lacking))
-    x, y = radius * cos(angle), radius * sin(angle)
-    return (0.0, x, y, x, y)
+    return _touching(p0, p1, (radius * cos(angle), radius * sin(angle)))
 
 
 @kernel
@@ -155,8 +204,8 @@ def _wrap_circle(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
     """Path from `p0` to `p1` past a circle around the origin.
 
     Returns:
-        Angle of the arc, or a negative number if the straight segment is the path, and the coordinates of the two
-        points where the path meets and leaves the circle.
+        Angle of the arc, or a negative number if the straight segment is the path; the coordinates of the two points
+        where the path meets and leaves the circle; the lengths of the path before and after.
     """
     within = radius * radius
     if _dot(p0, p0) < within or _dot(p1, p1) < within or radius < MINVAL:
@@ -199,11 +248,9 @@ def _wrap_sphere(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
 def _wrap_cylinder(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
     """Path past a cylinder; arguments and results as in `wrap`."""
     arc = _wrap_circle((p0[0], p0[1]), (p1[0], p1[1]), (side[0], side[1]), has_side, radius)
-    flat = arc[0] * radius
-    before = _norm((p0[0] - arc[1], p0[1] - arc[2]))
-    after = _norm((p1[0] - arc[3], p1[1] - arc[4]))
+    flat, before, after = arc[0] * radius, arc[5], arc[6]
     # the unrolled path climbs evenly
-    climb = (p1[2] - p0[2]) / max(MINVAL, before + flat + after)
+    climb = (p1[2] - p0[2]) * (1.0 / max(MINVAL, before + flat + after))
     z0, z1 = p0[2] + climb * before, p1[2] - climb * after
     length = sqrt(flat * flat + (z1 - z0) * (z1 - z0)) if arc[0] >= 0.0 else -1.0
     return length, (arc[1], arc[2], z0), (arc[3], arc[4], z1)

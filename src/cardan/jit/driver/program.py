@@ -133,15 +133,18 @@ def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
 
 def _cached_addresses(entries: Sequence[Entry], form: Form) -> None:
     from cardan.jit.cache.fingerprint import fingerprint
-    from cardan.jit.driver.loader import load_object
+    from cardan.jit.driver.loader import load_objects
 
     cold: list[Entry] = []
+    warm: dict[Entry, tuple[str, bytes]] = {}
     for entry in entries:
         stored = disk.read(entry.name, fingerprint(entry, form))
         if stored is None:
             cold.append(entry)
         else:
-            _ADDRESSES[form][entry.function] = load_object(*stored)
+            warm[entry] = stored
+    for entry, address in zip(warm, load_objects(list(warm.values())), strict=True):
+        _ADDRESSES[form][entry.function] = address
     if cold:
         _compile_cold(cold, form)
 

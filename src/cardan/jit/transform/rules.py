@@ -60,7 +60,7 @@ Slope = Callable[[Lines, Sequence[str], str], Sequence[str]]
 
 
 def _of_root(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
-    return (lines.where_positive(y, lines.op("fdiv", HALF, y)),)
+    return (lines.where_positive(y, lines.op("fmul", HALF, lines.op("fdiv", ONE, y))),)
 
 
 def _of_arc(sign: float) -> Slope:
@@ -76,13 +76,13 @@ def _of_arc(sign: float) -> Slope:
 
 def _of_angle(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
     square = lines.op("fadd", lines.op("fmul", x[0], x[0]), lines.op("fmul", x[1], x[1]))
-    by_first = lines.op("fdiv", x[1], square)
-    by_second = lines.op("fdiv", lines.negative(x[0]), square)
-    return lines.where_positive(square, by_first), lines.where_positive(square, by_second)
+    inverse = lines.where_positive(square, lines.op("fdiv", ONE, square))
+    return lines.op("fmul", x[1], inverse), lines.op("fmul", lines.negative(x[0]), inverse)
 
 
 def _of_hypotenuse(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:
-    return tuple(lines.where_positive(y, lines.op("fdiv", a, y)) for a in x)
+    inverse = lines.where_positive(y, lines.op("fdiv", ONE, y))
+    return tuple(lines.op("fmul", a, inverse) for a in x)
 
 
 def _of_power(lines: Lines, x: Sequence[str], y: str) -> Sequence[str]:

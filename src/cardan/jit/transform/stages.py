@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import RLock
 from typing import Any
 
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.fingerprint import transformed_fingerprint
 from cardan.jit.cache.progress import CompileProgress
-from cardan.jit.driver.loader import Address, load_object, target_machine
+from cardan.jit.driver.loader import Address, load_objects, target_machine
 from cardan.jit.front.stage import Abi, Entry, entry_of
 from cardan.jit.memory.struct import Struct, structures
 from cardan.jit.transform.activity import Analysis
@@ -141,28 +142,24 @@ def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset
     return frozenset(json.loads(_kept(entry, "needed", f"{_as_json(active)} {_as_json(keep)}", make)))
 
 
-@lru_cache(maxsize=4096)
-def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str], lanes: int) -> Address:
-    """Native code that computes what a stage does, and its tangents.
+Variant = tuple[Callable[..., Any], frozenset[str], frozenset[str]]
+"""A stage, or another function of (m, d, ...) with an entry of its own; the fields that may have a tangent before it,
+others being constants; the fields whose tangents somebody reads afterwards."""
+_LOADED: dict[tuple[Variant, int], Address] = {}
+_LOADING = RLock()
 
-    Args:
-        function: a stage, or another function of (m, d, ...) with an entry of its own.
-        active: fields that may have a tangent before it; other fields are constants.
-        keep: fields whose tangents somebody reads afterwards.
-        lanes: number of directions.
 
-    Returns:
-        A function of (m, d, further arguments, shadow of m, shadow of d), all words of 64 bits. The last two are
-        addresses of slot tables like the first two, whose arrays have `lanes` numbers for each number.
-
-    Raises:
-        TransformError: the stage has an instruction that there is no rule for.
-        KernelError: the stage must be compiled, and can't be.
-    """
-    entry = entry_of(function)
-    found = access(function, active)
+def _own_part(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> Variant:
+    """A variant without the fields that make no difference to it."""
+    written_ones = access(function, active).writes
     active &= touched(function)
-    keep = (keep | needed(function, active, keep & found.writes)) & found.writes
+    return function, active, (keep | needed(function, active, keep & written_ones)) & written_ones
+
+
+def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
+    """Symbol and object code of the tangents of a variant (`_own_part`)."""
+    function, active, keep = variant
+    entry = entry_of(function)
 
     def make() -> bytes:
         import llvmlite.binding as llvm
@@ -178,8 +175,33 @@ def tangent_address(function: Callable[..., Any], active: frozenset[str], keep: 
         module.verify()
         return emit(entry.name, module, target_machine())
 
-    code = _kept(entry, "tangent", f"{_as_json(active)} {_as_json(keep)} {lanes}", make)
-    return load_object(entry.symbol, code)
+    return entry.symbol, _kept(entry, "tangent", f"{_as_json(active)} {_as_json(keep)} {lanes}", make)
 
 
-__all__ = ["Access", "access", "needed", "tangent_address", "touched", "written"]
+def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
+    """Native code that computes what stages do, and their tangents.
+
+    What isn't loaded yet is loaded together: code of stages that follow each other shares pages of memory then, and
+    doesn't begin at the same place of a page each, where all would compete for the same lines of the nearest cache.
+
+    Args:
+        variants: the stages, in the order in which they run.
+        lanes: number of directions.
+
+    Returns:
+        For each a function of (m, d, further arguments, shadow of m, shadow of d), all words of 64 bits. The last two
+        are addresses of slot tables like the first two, whose arrays have `lanes` numbers for each number.
+
+    Raises:
+        TransformError: a stage has an instruction that there is no rule for.
+        KernelError: a stage must be compiled, and can't be.
+    """
+    keys = [(_own_part(*variant), lanes) for variant in variants]
+    with _LOADING:
+        missing = [key for key in dict.fromkeys(keys) if key not in _LOADED]
+        found = load_objects([_tangent_object(*key) for key in missing])
+        _LOADED.update(zip(missing, found, strict=True))
+        return [_LOADED[key] for key in keys]
+
+
+__all__ = ["Access", "Variant", "access", "needed", "tangent_addresses", "touched", "written"]
