@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from data_compared import DATA_FIELDS, SMOOTH, SOLVER, data_differences
 from engines_compared import is_beyond_rounding
+from engines_compared import scatter as scatter_of_steps
 from models_compared import model_differences
 from reference import copy_state
 from soft.comparison import random_state
@@ -58,12 +59,26 @@ def compare_state(rm: mujoco.MjModel, m: cardan.MjModel, seed: int) -> bool:
     assert not list(data_differences(rd, d, names, tolerances, "forward"))
     if unsettled:
         return False
-    copy_state(rd, d)
-    mujoco.mj_step(rm, rd)
-    cardan.mj_step(m, d)
-    if not rd.warning.number.any():
-        np.testing.assert_allclose(d.qvel, rd.qvel, rtol=0, atol=STEP * max(1.0, np.abs(rd.qvel).max()))
+    compare_step(rm, rd, d)
     return True
+
+
+def compare_step(rm: mujoco.MjModel, rd: mujoco.MjData, d: cardan.MjData) -> None:
+    """Compare velocities after a step from the state of `rd`, as far as the reference's own are sure.
+
+    Conjugate gradients that stop early end in another place for a state that is moved by 1e-14, at times by 1e-6.
+    """
+    start = mujoco.MjData(rm)
+    for other in (start, d):
+        copy_state(rd, other)
+    mujoco.mj_step(rm, rd)
+    cardan.mj_step(d.model, d)
+    if rd.warning.number.any():
+        return
+    apart = np.abs(d.qvel - rd.qvel).max()
+    if apart > STEP * max(1.0, np.abs(rd.qvel).max()):
+        spread = scatter_of_steps(rm, start, rd, 0.5 * apart, lambda a, b: float(np.abs(a.qvel - b.qvel).max()))
+        assert apart <= 2 * spread, (apart, spread)
 
 
 @pytest.mark.parametrize("seed", range(MODELS))

@@ -22,6 +22,9 @@ from cardan.jit.driver.direct import native_over
 from cardan.maths.spatial import add6, add_scaled6, dot6, get6, get10, mul_inertia, set6
 from cardan.model.kernel_views import Model
 
+ROUNDING = 1e-14
+"""Share of what cancels that may be left of it by rounding errors."""
+
 
 @kernel
 def _times(matrix: Any, body: int, v: Any) -> Any:
@@ -96,7 +99,9 @@ def _weigh_body(s: Any, body: int) -> None:
         + z * (x * o[w + 2, 0] + y * o[w + 2, 1] + z * o[w + 2, 2])
     )
     square = (x * x + y * y + z * z) * rotation - along
-    s.body_weight[body, 0] = (centre - 2.0 * mixed + square) / 3.0
+    moves = centre - 2.0 * mixed + square
+    # of a centre of mass on its axis nothing but rounding errors is left
+    s.body_weight[body, 0] = moves / 3.0 if moves > ROUNDING * (centre + square) else 0.0
     s.body_weight[body, 1] = rotation / 3.0
 
 
