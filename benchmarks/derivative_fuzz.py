@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import cardan
-from benchmarks.derivative_accuracy import MODELS, PATHS, SETTINGS, exact_jacobian
+from benchmarks.derivative_accuracy import PATHS, SETTINGS, exact_jacobian
 from benchmarks.models import muscle_arm
 from benchmarks.timing import RESULTS, save
 from cardan.constants import mjENBL_NATIVECCD, mjMAXVAL
@@ -44,7 +44,6 @@ RANDOM_MODELS = 12
 """Random models of each kind; each compiles tangents of its own."""
 LARGE = 40
 """Dofs from which batches are smaller."""
-MORE = {"adhesion": MODELS / "adhesion/active_adhesion.xml"}
 ROUND = np.pi / 4.0
 PARAMETERS = ("geom_friction", "geom_solref", "geom_solimp", "body_mass", "body_inertia", "dof_damping", "opt.gravity")
 """Parameters by which derivatives are looked at once a batch."""
@@ -196,7 +195,7 @@ class Source:
 def sources() -> dict[str, list[Source]]:
     """All models, by the rows of the table that they count for."""
     xml, text = cardan.MjModel.from_xml_path, cardan.MjModel.from_xml_string
-    found = {name: [Source(name, lambda path=path: xml(str(path)))] for name, path in (PATHS | MORE).items()}
+    found = {name: [Source(name, lambda path=path: xml(str(path)))] for name, path in PATHS.items()}
     found["wrapping muscles"] = [Source("wrapping muscles", lambda: text(muscle_arm(3)))]
     found["tendons of no length"] = [Source("tendons", lambda: text(TENDONS))]
     found["random models"] = [

@@ -68,7 +68,8 @@ def test_means_over_nothing_stay(given: str, inside: str) -> None:
 def test_centres_of_mass_on_an_axis_are_held() -> None:
     """Nothing moves such a body's centre of mass, though that of its tree is elsewhere: no rounding error is left."""
     xml = """<mujoco><worldbody><body><joint/><geom size=".02" pos="0 0 .2"/>
-    <body pos=".2 .1 0"><joint type="slide" axis="1 2 3"/><geom size=".1" pos="-.1 .3 -.2"/></body></body></worldbody></mujoco>"""
+    <body pos=".2 .1 0"><joint type="slide" axis="1 2 3"/><geom size=".1" pos="-.1 .3 -.2"/></body>
+    </body></worldbody></mujoco>"""
     theirs, own = mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml)
     assert theirs.body_invweight0[1, 0] == own.body_invweight0[1, 0] == 0.0
     assert differences(theirs, own) == []

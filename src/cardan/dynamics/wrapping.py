@@ -55,7 +55,7 @@ def _misses(nearest: Any, radius: float) -> bool:
 
 @kernel
 def _difference(a: Any, b: Any) -> Any:
-    """Cosine and sine of the difference of two angles, times numbers, from theirs: the angle of `a` minus that of `b`."""
+    """Cosine and sine of the angle of `a` minus that of `b`, from theirs, all times numbers."""
     return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
 
 

@@ -55,6 +55,8 @@ METADATA = """
 !90005 = !{}
 """
 TANGENT = ", !tbaa !90002"
+ALIGNED = "alignstack(64)"
+"""Vectors that find no register lie on the stack, each within one line of the cache."""
 SHADOW_SLOT = ", !tbaa !90004, !invariant.load !90005"
 
 
@@ -136,7 +138,7 @@ class Tangent:
         body = self.scalar.body
         result = body.parameters[0][1]
         signature = [*(f"{kind} {name}" for kind, name in body.parameters[1:]), f"i64 {TAN_M}", f"i64 {TAN_D}"]
-        self.out.append(f'define i64 @"{symbol}"({", ".join(signature)}) nounwind alignstack(64) {{')
+        self.out.append(f'define i64 @"{symbol}"({", ".join(signature)}) nounwind {ALIGNED} {{')
         at = next(k for k, item in enumerate(body.items) if not isinstance(item, str))
         self._visit_all(body.items[:at], result)
         self.emit(f"{result} = alloca i64, align 8")
@@ -146,7 +148,8 @@ class Tangent:
         for part in self.scalar.parts.values():
             own = [f"{kind} {name}" for kind, name in part.parameters]
             moved = [f"{kind} {shadow(name)}" for kind, name in self._moving(part.parameters)]
-            self.out.append(f"define internal i32 {part.symbol}({', '.join(own + moved)}) nounwind noinline alignstack(64) {{")
+            signature = ", ".join(own + moved)
+            self.out.append(f"define internal i32 {part.symbol}({signature}) nounwind noinline {ALIGNED} {{")
             self._visit_all(part.items, "")
             self.out.append("}")
         around = [line for line in self.scalar.around if not line.startswith("source_filename")]
