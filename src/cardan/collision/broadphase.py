@@ -37,6 +37,8 @@ ITERATIONS = 1
 """Steps of power iteration, the first time and afterwards."""
 UNTILTED = 1e-12
 """Covariance that counts as none, and difference of variances that counts as none, m^2."""
+FEW_BODIES, FEW_GEOMS = 3, 8
+"""Bodies and geoms up to which all pairs of bodies are candidates."""
 MOVES = 8
 """Moves for each body after which a sort counts as not almost sorted."""
 
@@ -302,6 +304,25 @@ def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
 
 
 @kernel
+def pairs_of_few(m: Model, d: Data) -> int:
+    """All pairs of bodies that pass the filters between bodies; result as in `find_body_pairs`.
+
+    Of few geoms each pair is looked at sooner than there are boxes.
+    """
+    count = 0
+    n = len(m.aux.collision_body)
+    for i in range(n):
+        for j in range(i + 1, n):
+            body1, body2 = m.aux.collision_body[i], m.aux.collision_body[j]
+            if bodies_may_collide(m, body1, body2):
+                if count < len(d.work.bodypair):
+                    d.work.bodypair[count, 0] = body1
+                    d.work.bodypair[count, 1] = body2
+                count += 1
+    return count
+
+
+@kernel
 def find_body_pairs(m: Model, d: Data) -> int:
     """Find the pairs of bodies whose geoms may touch.
 
@@ -309,6 +330,8 @@ def find_body_pairs(m: Model, d: Data) -> int:
         The number of pairs; if there is room for all, they are in ``d.work.bodypair``, sorted by their ids.
     """
     n = len(m.aux.collision_body)
+    if n <= FEW_BODIES and m.ngeom <= FEW_GEOMS:
+        return pairs_of_few(m, d)
     first = d.work.sweep_axis[0, 0] == 0.0 and d.work.sweep_axis[0, 1] == 0.0 and d.work.sweep_axis[0, 2] == 0.0
     turn_axes(m, d, first)
     for k in range(n):

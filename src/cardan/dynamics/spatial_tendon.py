@@ -115,24 +115,26 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
     last = m.tendon_adr[tendon] + m.tendon_num[tendon] - 1
     if at == last or m.wrap_type[at + 1] == PULLEY:
         return 0.0, number, at + 1
-    if m.wrap_type[at + 1] == SITE:
-        site = m.wrap_objid[at + 1]
-        q = get3(d.site_xpos, site)
-        return _straight(m, d, tendon, a, p, m.site_bodyid[site], q, share), number, at + 1
-    # an obstacle, and the site behind it
-    geom, side = m.wrap_objid[at + 1], round(m.wrap_prm[at + 1])
-    site = m.wrap_objid[at + 2]
+    # the next site, and an obstacle before it
+    end = at + 1 if m.wrap_type[at + 1] == SITE else at + 2
+    site = m.wrap_objid[end]
     b, q = m.site_bodyid[site], get3(d.site_xpos, site)
-    arc, first, second = _past_geom(m, d, geom, side, m.wrap_type[at + 1] == CYLINDER, p, q)
-    if arc < 0.0:
-        return _straight(m, d, tendon, a, p, b, q, share), number, at + 2
-    number = _add_point(d, number, geom, first)
-    number = _add_point(d, number, geom, second)
-    body = m.geom_bodyid[geom]
-    length = share * arc
-    length += _straight(m, d, tendon, a, p, body, first, share)
-    length += _straight(m, d, tendon, body, second, b, q, share)
-    return length, number, at + 2
+    body, first, second, arc = b, q, q, -1.0
+    if end == at + 2:
+        geom, side = m.wrap_objid[at + 1], round(m.wrap_prm[at + 1])
+        arc, first, second = _past_geom(m, d, geom, side, m.wrap_type[at + 1] == CYLINDER, p, q)
+        if arc >= 0.0:
+            number = _add_point(d, number, geom, first)
+            number = _add_point(d, number, geom, second)
+            body = m.geom_bodyid[geom]
+        else:
+            first = q
+    length = share * max(0.0, arc)
+    # to the obstacle and from it, or all the way: in a loop, since its tangents are long
+    for _ in range(2 if arc >= 0.0 else 1):
+        length += _straight(m, d, tendon, a, p, body, first, share)
+        a, p, body, first = body, second, b, q
+    return length, number, end
 
 
 @kernel
