@@ -59,7 +59,6 @@ PATHS: dict[str, Path] = {
     "booster": PLAYGROUND / "booster_t1/scene.xml",
     "gym humanoid": SUITE / "gymnasium/gymnasium/envs/mujoco/assets/humanoid.xml",
     "adhesion": MODELS / "adhesion/active_adhesion.xml",
-    "fetch": SUITE / "gymnasium-robotics/gymnasium_robotics/envs/assets/fetch/pick_and_place.xml",
 }
 WITHOUT_CONTACT = ("arm26", "slider_crank", "fish")
 """Models whose states have none; those of the others are in contact, all of them."""
