@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.nodes import unnamed
+from cardan.compiler.resolved import Resolved, classes_of
 from cardan.enums import mjtTrn
 from cardan.plugins.registry import size_of
+from cardan.spec.actuator import SHORTCUT_ATTRIBUTES, SHORTCUTS, apply_shortcut
+from cardan.spec.overlay import overlay
 from cardan.spec.schema.keywords import BIAS, DYN, GAIN
 
 if TYPE_CHECKING:
@@ -27,49 +31,79 @@ _TRANSMISSIONS: tuple[tuple[str, int, str, str | None], ...] = (
 _SCALAR_JOINTS = (2, 3)  # slide, hinge
 _NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
+_AS_GIVEN = (
+    *("actearly", "actrange", "biasprm", "cranklength", "ctrlrange", "dynprm"),
+    *("forcerange", "gainprm", "gear", "group"),
+)
+"""Attributes in the general form that are columns of the model as they are."""
 _SERVO_DYNAMICS = ("none", "filterexact", "integrator")
 _MOST_ACTIVATIONS = 100_000
 
 
 def add_actuators(build: Build) -> None:
-    """Actuators, in the user's order: columns ``actuator_*``."""
-    alike: dict[_Key, tuple[dict[str, Any], Any]] = {}
-    for element in build.tree.section("actuator").children:
-        key = _key(element)
-        known = alike.get(key) if key else None
-        if known:
-            row = {**known[0], "actuator_trnid": (build.ids["joint"][element.attributes["joint"]], -1)}
-            build.enter("actuator", element.name)
-            build.user("actuator", element, known[1])
-        else:
-            values = element.resolved()
-            row = _actuator(build, element, values)
-            # what has activations or inherits a range depends on more than its attributes
-            if key and not row["actuator_actnum"] and not values.get("inheritrange"):
-                alike[key] = row, values["user"]
-        build.rows["actuator"].append(row)
-    build.put_rows("actuator")
+    """Actuators, in the user's order: columns ``actuator_*``, an attribute at a time."""
+    elements = build.tree.section("actuator").children
+    if not elements:
+        return
+    actuators = Resolved(elements, _general_forms(elements))
+    build.enter_all("actuator", [element.attributes.get("name") for element in elements])
+    targets = [_transmission(build, element) for element in elements]
+    _check_parameters(actuators)
+    plugins = [build.own_instances.get(element) for element in elements]
+    actnum = _activations(actuators)
+    for number, plugin in enumerate(plugins):
+        if plugin is not None:
+            actnum[number] += size_of(plugin.plugin.actdim, plugin.config)
+    first = [*accumulate(actnum, initial=build.sizes.get("na", 0))]
+    build.sizes["na"] = first.pop()
+    columns: dict[str, list[Any]] = {f"actuator_{name}": actuators[name] for name in _AS_GIVEN}
+    columns |= {
+        "actuator_trntype": [code for code, _, _ in targets],
+        "actuator_trnid": [(target, other) for _, target, other in targets],
+        "actuator_dyntype": [DYN[word] for word in actuators["dyntype"]],
+        "actuator_gaintype": [GAIN[word] for word in actuators["gaintype"]],
+        "actuator_biastype": [BIAS[word] for word in actuators["biastype"]],
+        "actuator_actadr": [adr if count else -1 for adr, count in zip(first, actnum, strict=True)],
+        "actuator_actnum": actnum,
+        "actuator_lengthrange": actuators.get("lengthrange", (0.0, 0.0)),
+        "actuator_plugin": [-1 if plugin is None else plugin.id for plugin in plugins],
+        "actuator_user": build.users("actuator", actuators),
+    }
+    _inherit_ranges(build, actuators, targets, columns)
+    ctrl, force, act = (_limits(build, actuators, what, columns) for what in ("ctrl", "force", "act"))
+    columns |= {"actuator_ctrllimited": ctrl, "actuator_forcelimited": force, "actuator_actlimited": act}
+    for element, limited, word in zip(elements, act, actuators["dyntype"], strict=True):
+        if limited and word == "none":
+            raise element.error("a range of activations needs activation dynamics: set dyntype", "actrange")
+    build.columns.update(columns)
 
 
-_Key = tuple[str, int, tuple[Any, ...]]
+def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
+    """Values of every attribute of actuators in the general form, but for what they give in that form themselves."""
+    known: dict[tuple[str, int, tuple[tuple[str, Any], ...]], dict[str, Any]] = {}
+    bases: list[dict[str, Any]] = []
+    for element, cls in zip(elements, classes_of(elements), strict=True):
+        row = element.row
+        assert cls is not None
+        own = {name: value for name, value in element.attributes.items() if name in SHORTCUT_ATTRIBUTES}
+        key = row.tag, id(cls), (*own.items(),)
+        base = known.get(key)
+        if base is None:
+            base = overlay(cls.base(row), own, row.partial)
+            known[key] = base = apply_shortcut(row.tag, base, own) if row.tag in SHORTCUTS else base
+        bases.append(base)
+    return bases
 
 
-def _key(element: Element) -> _Key | None:
-    """What actuators on joints have in common whose rows differ in the joint alone; None for all other actuators."""
-    given = element.attributes
-    if "joint" not in given or element.tag == "plugin":
-        return None
-    return element.tag, id(element.default_class), unnamed(element, "joint")
-
-
-def _transmission(build: Build, element: Element, values: dict[str, Any]) -> tuple[int, int, int]:
+def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
     """Number of the transmission, id of its target, id of its second target or -1."""
+    values = element.attributes  # no default class has any of these
     for attribute, code, kind, other in _TRANSMISSIONS:
         name = values.get(attribute)
         if name:
             second = values.get(other) if other else None
             if code == SLIDERCRANK:
-                _check_crank(element, values)
+                _check_crank(element, element.resolved())
             return code, build.ids[kind][name], build.ids[kind][second] if second else -1
     raise element.error("no target: give one of " + ", ".join(row[0] for row in _TRANSMISSIONS))
 
@@ -94,82 +128,58 @@ def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> N
             raise element.error(f"{name} of a muscle must be positive, found {value:g}", attribute)
 
 
-def _check_parameters(element: Element, values: dict[str, Any]) -> None:
+def _check_parameters(actuators: Resolved) -> None:
     """Muscles have a muscle's parameters; dampers and adhesion have no negative controls."""
     for which in ("gain", "bias"):
-        if values[f"{which}type"] == "muscle":
-            _check_muscle(element, values[f"{which}prm"], f"{which}prm")
-    if element.tag in _NOT_NEGATIVE_CONTROLS and min(values["ctrlrange"]) < 0.0:
-        raise element.error("must not be negative", "ctrlrange")
+        words = actuators[f"{which}type"]
+        if "muscle" in words:
+            for element, word, prm in zip(actuators.elements, words, actuators[f"{which}prm"], strict=True):
+                if word == "muscle":
+                    _check_muscle(element, prm, f"{which}prm")
+    for element, bounds in zip(actuators.elements, actuators["ctrlrange"], strict=True):
+        if min(bounds) < 0.0 and element.row.tag in _NOT_NEGATIVE_CONTROLS:
+            raise element.error("must not be negative", "ctrlrange")
 
 
-def _actuator(build: Build, element: Element, values: dict[str, Any]) -> dict[str, Any]:
-    """Enter one actuator; its row."""
-    code, target, other = _transmission(build, element, values)
-    _check_parameters(element, values)
-    plugin = build.own_instances.get(element)
-    actnum = _activations(element, values) + (size_of(plugin.plugin.actdim, plugin.config) if plugin else 0)
-    na = build.sizes.get("na", 0)
-    build.sizes["na"] = na + actnum
-    inherits = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
-    values[inherits] = _inherited_range(build, element, values, inherits, code, target)
-    build.enter("actuator", element.name)
-    build.user("actuator", element, values["user"])
-    return {
-        "actuator_trntype": code,
-        "actuator_dyntype": DYN[values["dyntype"]],
-        "actuator_gaintype": GAIN[values["gaintype"]],
-        "actuator_biastype": BIAS[values["biastype"]],
-        "actuator_trnid": (target, other),
-        "actuator_actadr": na if actnum else -1,
-        "actuator_actnum": actnum,
-        "actuator_group": values["group"],
-        "actuator_ctrllimited": build.is_limited(
-            element, values["ctrllimited"], values["ctrlrange"], "ctrlrange", "ctrllimited"
-        ),
-        "actuator_forcelimited": build.is_limited(
-            element, values["forcelimited"], values["forcerange"], "forcerange", "forcelimited"
-        ),
-        "actuator_actlimited": _activation_limited(build, element, values),
-        "actuator_dynprm": values["dynprm"],
-        "actuator_gainprm": values["gainprm"],
-        "actuator_biasprm": values["biasprm"],
-        "actuator_actearly": values["actearly"],
-        "actuator_ctrlrange": values["ctrlrange"],
-        "actuator_forcerange": values["forcerange"],
-        "actuator_actrange": values["actrange"],
-        "actuator_gear": values["gear"],
-        "actuator_cranklength": values["cranklength"],
-        "actuator_lengthrange": values.get("lengthrange", (0.0, 0.0)),
-        "actuator_plugin": plugin.id if plugin else -1,
-    }
-
-
-def _activations(element: Element, values: dict[str, Any]) -> int:
+def _activations(actuators: Resolved) -> list[int]:
     """How many activation variables the dynamics have."""
-    kind, given = values["dyntype"], values["actdim"]
-    stateful = kind != "none"
-    if given > 1 and kind != "user":
-        raise element.error(f"more than one activation needs dyntype 'user', found {given}", "actdim")
-    if given >= 0 and bool(given) != stateful:
-        raise element.error(f"must {'not be 0' if stateful else 'be 0'} for dyntype '{kind}', found {given}", "actdim")
-    if given > _MOST_ACTIVATIONS:
-        raise element.error(f"at most {_MOST_ACTIVATIONS} activations, found {given}", "actdim")
-    return given if given > 1 else int(stateful)
+    counts: list[int] = []
+    for element, kind, given in zip(actuators.elements, actuators["dyntype"], actuators["actdim"], strict=True):
+        stateful = kind != "none"
+        if given > 1 and kind != "user":
+            raise element.error(f"more than one activation needs dyntype 'user', found {given}", "actdim")
+        if given >= 0 and bool(given) != stateful:
+            wanted = "not be 0" if stateful else "be 0"
+            raise element.error(f"must {wanted} for dyntype '{kind}', found {given}", "actdim")
+        if given > _MOST_ACTIVATIONS:
+            raise element.error(f"at most {_MOST_ACTIVATIONS} activations, found {given}", "actdim")
+        counts.append(given if given > 1 else int(stateful))
+    return counts
 
 
-def _is_limited(build: Build, element: Element, values: dict[str, Any], what: str) -> bool:
-    """Whether the range of the control, the force or the activation holds."""
-    limited, bounds = f"{what}limited", f"{what}range"
-    return build.is_limited(element, values[limited], values[bounds], bounds, limited)
+def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, list[Any]]) -> list[bool]:
+    """Whether the ranges of controls, forces or activations hold, which stand in columns."""
+    flag, attribute = f"{what}limited", f"{what}range"
+    bounds = columns[f"actuator_{attribute}"]
+    if not actuators.any_but(flag, "auto") and build.settings["autolimits"]:
+        return [low < high for low, high in bounds]
+    return [
+        build.is_limited(element, word, pair, attribute, flag)
+        for element, word, pair in zip(actuators.elements, actuators[flag], bounds, strict=True)
+    ]
 
 
-def _activation_limited(build: Build, element: Element, values: dict[str, Any]) -> bool:
-    """Whether the activation has a range, which needs an activation."""
-    limited = _is_limited(build, element, values, "act")
-    if limited and values["dyntype"] == "none":
-        raise element.error("a range of activations needs activation dynamics: set dyntype", "actrange")
-    return limited
+def _inherit_ranges(
+    build: Build, actuators: Resolved, targets: list[tuple[int, int, int]], columns: dict[str, list[Any]]
+) -> None:
+    """Put the ranges that actuators inherit from their targets into their columns."""
+    if not any(actuators.get("inheritrange", 0.0)):
+        return
+    for number, (element, (code, target, _)) in enumerate(zip(actuators.elements, targets, strict=True)):
+        values = element.resolved()
+        attribute = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
+        inherited = _inherited_range(build, element, values, attribute, code, target)
+        columns[f"actuator_{attribute}"][number] = inherited
 
 
 def _inherited_range(

@@ -173,6 +173,17 @@ class Build:
         ids = self.ids[kind]
         return [ids.get(name or "", -1) for name in names] if ids else [-1] * len(names)
 
+    def limits(self, resolved: Resolved, attribute: str, flag: str) -> list[bool]:
+        """Whether ranges of elements hold, as `is_limited` tells."""
+        if not resolved.any_but(flag, "auto") and not resolved.any_but(attribute, (0.0, 0.0)):
+            return [False] * len(resolved)
+        if not resolved.any_but(flag, "auto") and self.settings["autolimits"]:
+            return [bounds[0] < bounds[1] for bounds in resolved[attribute]]
+        return [
+            self.is_limited(element, word, bounds, attribute, flag)
+            for element, word, bounds in zip(resolved.elements, resolved[flag], resolved[attribute], strict=True)
+        ]
+
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True
     ) -> bool:

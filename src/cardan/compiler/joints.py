@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.nodes import Joint, attached
 from cardan.compiler.orientation import SHORTEST, frames_pose
-from cardan.compiler.resolved import Resolved
+from cardan.compiler.resolved import Resolved, bases_of
 from cardan.maths.pose import Vec3, compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.vector import norm3, scale3
@@ -39,7 +39,7 @@ def add_joints(build: Build) -> None:
     found = attached(build.bodies, "joint")
     if not found.elements:
         return
-    joints = Resolved(found.elements, {"freejoint": _FREE})
+    joints = Resolved(found.elements, bases_of(found.elements, {"freejoint": _FREE}))
     words = joints["type"]
     columns, (pos, axis) = _joint_columns(build, found, joints, words)
     columns = {name: found.repeated(column) for name, column in columns.items()}

@@ -22,7 +22,7 @@ class Resolved:
 
     Args:
         elements: the elements, which nobody changes meanwhile.
-        defaults: values of every attribute of elements without default classes, by tag, where the language's won't do.
+        bases: values of every attribute of each element when it gives none, if the default classes don't tell.
 
     Attributes:
         elements: the elements.
@@ -31,12 +31,10 @@ class Resolved:
 
     __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")
 
-    def __init__(
-        self, elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, elements: Sequence[Element], bases: list[dict[str, Any]] | None = None) -> None:
         self.elements = elements
         self.given = [element.attributes for element in elements]
-        self._bases = _bases(elements, defaults)
+        self._bases = bases_of(elements) if bases is None else bases
         self._distinct = [*{id(base): base for base in self._bases}.values()]
         self._explicit: set[str] = set().union(*self.given)
         rows = {element.row for element in elements}
@@ -69,6 +67,15 @@ class Resolved:
                 column[i] = value + below[len(value) :]
         return column
 
+    def get(self, name: str, missing: Any) -> list[Any]:
+        """Values of an attribute, one for each element; ``missing`` for elements that have no such attribute."""
+        if name not in self._explicit and not any(name in base for base in self._distinct):
+            return [missing] * len(self._bases)
+        return [
+            given[name] if name in given else base.get(name, missing)
+            for given, base in zip(self.given, self._bases, strict=True)
+        ]
+
     def any(self, name: str) -> bool:
         """Whether the attribute may have a value that isn't false in some element; if not, it surely has none."""
         return name in self._explicit or any(base[name] for base in self._distinct)
@@ -82,20 +89,32 @@ class Resolved:
         return self.elements[number].resolved()
 
 
-def _bases(elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Values of every attribute when elements give none, for each of them."""
+def bases_of(
+    elements: Sequence[Element], defaults: Mapping[str, dict[str, Any]] = MappingProxyType({})
+) -> list[dict[str, Any]]:
+    """Values of every attribute when elements give none, for each of them.
+
+    ``defaults`` are those of elements without default classes, by tag, where the language's won't do.
+    """
     bases: list[dict[str, Any]] = []
+    for element, cls in zip(elements, classes_of(elements), strict=True):
+        row = element.row
+        bases.append(defaults.get(row.tag, row.defaults) if cls is None else cls.base(row))
+    return bases
+
+
+def classes_of(elements: Sequence[Element]) -> list[DefaultClass | None]:
+    """The default classes of elements; None for those that can have none."""
+    classes: list[DefaultClass | None] = []
     around: Element | None = None
     inherited: DefaultClass | None = None
     for element in elements:
-        row = element.row
-        if not row.entry:
-            bases.append(defaults.get(row.tag, row.defaults))
-            continue
-        if element.attributes.get("class"):
-            bases.append(element.default_class.base(row))
-            continue
-        if element.parent is not around or inherited is None:
-            around, inherited = element.parent, element.default_class
-        bases.append(inherited.base(row))
-    return bases
+        if not element.row.entry:
+            classes.append(None)
+        elif element.attributes.get("class"):
+            classes.append(element.default_class)
+        else:
+            if element.parent is not around or inherited is None:
+                around, inherited = element.parent, element.default_class
+            classes.append(inherited)
+    return classes

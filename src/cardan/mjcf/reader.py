@@ -22,7 +22,7 @@ from cardan.errors import FROM_STRING, MjcfError, UnsupportedFeature, suggestion
 from cardan.mjcf.events import NotWellFormed, make_parser, mended, run_parser, well_formed
 from cardan.mjcf.references import check_references
 from cardan.mjcf.rules import ABOUT, CLOSING_RULES, one_memory, rules_of
-from cardan.mjcf.values import Known, parse_value, plain_readers
+from cardan.mjcf.values import known_values, parse_value
 from cardan.spec.asset_names import name_assets
 from cardan.spec.composite import expand_composites
 from cardan.spec.element import Element
@@ -139,7 +139,7 @@ class _Manner:
 
     def __init__(self, row: ElementRow) -> None:
         self.row = row
-        self.known = {name: Known(reader) for name, reader in plain_readers(row).items()}
+        self.known = known_values(row)
         self.rules = tuple((rule, ABOUT.get(rule)) for rule in rules_of(row))
         self.always = any(about is None for _, about in self.rules)
         self.about = frozenset().union(*(about for _, about in self.rules if about is not None))

@@ -9,13 +9,12 @@ from typing import Any
 
 from cardan.errors import MjcfError, suggestion
 from cardan.mjcf.events import make_parser, run_parser
-from cardan.mjcf.values import Attributes, parse_value
+from cardan.mjcf.values import known_values, parse_value
 from cardan.spec.schema.rows import ElementRow, Type
 
 _SETTINGS = ("compiler", "option", "size")
 
 
-_manner_of = cache(Attributes)
 _NOTHING: dict[str, Any] = {}
 
 
@@ -88,11 +87,9 @@ class Node:
 
     def _check_values(self) -> None:
         """Type the attributes."""
-        manner, self.given = _manner_of(self.row), {}
+        known, self.given = known_values(self.row), {}
         for name, text in self.texts.items():
-            value = manner.known[name].get(text) if name in manner.known else None
-            if value is None:
-                value = manner.read(name, text)
+            value = known[name].read(text) if name in known else None
             if value is not None:
                 self.given[name] = value
             else:

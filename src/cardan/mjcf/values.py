@@ -22,7 +22,6 @@ def parse_value(row: Attribute, text: str) -> Any:
     return _PARSERS[row.type](row, text)
 
 
-@cache
 def plain_readers(row: ElementRow) -> dict[str, Callable[[str], Any]]:
     """What reads attributes of an element that are written in the plain way, by name.
 
@@ -68,6 +67,12 @@ class Known(dict[str, Any]):
             return self[text]
         except KeyError:
             return None
+
+
+@cache
+def known_values(row: ElementRow) -> dict[str, Known]:
+    """Values of attributes of an element that are written in the plain way, by name and text."""
+    return {name: Known(reader) for name, reader in plain_readers(row).items()}
 
 
 def _plain_real(row: Attribute) -> Callable[[str], Any]:
