@@ -82,7 +82,7 @@ def button(page: Any, label: str) -> Any:
 
 def field(page: Any, label: str) -> Any:
     """The field for numbers beside a slider of the page."""
-    row = page.locator(f'xpath=//*[text()="{label}"]/ancestor::*[.//input[not(@type="hidden")]][1]')
+    row = page.locator(f'xpath=//*[text()="{label}" and not(*)]/ancestor::*[.//input[not(@type="hidden")]][1]')
     return row.locator("input:visible").last
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from view.browser import browser, button, needs_browser, opened, pause, place_of, sent, wait_for, without_shadows
+from view.browser import browser, button, field, needs_browser, opened, pause, place_of, sent, wait_for, without_shadows
 
 import cardan
 from cardan.view.panels.rendering import RenderingPanel
@@ -128,6 +128,24 @@ def test_cameras(page: Any, viewer: Any) -> None:
     wait_for(lambda: abs(viewer.publisher.cameras.origin[1]) > 4.5, "the world's way")
     assert np.allclose(camera.position, before)  # the world moves, not the page's camera
     rendering.set_camera("Free")
+
+
+def test_numbers_have_the_decimals_that_a_user_wants(page: Any, viewer: Any) -> None:
+    opt = viewer.session.model.opt
+    page.get_by_role("tab", name="Physics").click()
+    assert float(field(page, "tolerance").input_value()) == opt.tolerance == 1e-8
+    wanted = {"tolerance": 2.5e-9, "impratio": 2.5, "timestep": 0.00025, "gravity": -1.625}
+    before = {name: getattr(opt, name) for name in wanted}
+    for name, value in wanted.items():
+        field(page, name).fill(f"{value:.10f}")
+        field(page, name).press("Enter")
+        wait_for(lambda name=name, value=value: np.ravel(getattr(opt, name))[-1] == pytest.approx(value), name)
+    assert opt.gravity[:2].tolist() == [0.0, 0.0]
+    with viewer.session.lock:
+        opt.gravity[2] = -9.81
+        for name in ("tolerance", "impratio", "timestep"):
+            setattr(opt, name, before[name])
+    page.get_by_role("tab", name="Simulation").click()
 
 
 def test_second_page_sees_the_same(page: Any, viewer: Any) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cardan.model import MjData, MjModel
 from cardan.view.session import Command
 
 if TYPE_CHECKING:
     from cardan.view.app import Viewer
+
+DECIMALS = 15
+"""Most digits after the point of a field for a real number; viser's own count is that of its first value."""
 
 
 class Panel:
@@ -59,8 +64,17 @@ class Panel:
         return self._changed(self.gui.add_dropdown(label, options, initial_value=value), act)
 
     def number(self, label: str, value: float, act: Callable[[float], None], step: float | None = None) -> Any:
-        """A number."""
-        return self._changed(self.gui.add_number(label, value, step=step), act)
+        """A number; real ones have as many decimals as a user wants."""
+        handle = self.gui.add_number(label, value, step=step)
+        if not isinstance(value, int):
+            handle.precision = DECIMALS
+        return self._changed(handle, act)
+
+    def vector(self, label: str, value: np.ndarray, act: Callable[[tuple[float, float, float]], None]) -> Any:
+        """Three real numbers."""
+        handle = self.gui.add_vector3(label, value)
+        handle.precision = DECIMALS
+        return self._changed(handle, act)
 
     def slider(
         self, label: str, low: float, high: float, value: float, act: Callable[[float], None], step: float | None = None

@@ -49,9 +49,7 @@ class PhysicsPanel(Panel):
             for name in NUMBERS:
                 self.handles[name] = self.number(name, getattr(opt, name), partial(self.set, name), None)
             for name in VECTORS:
-                values = np.array(getattr(opt, name))
-                handle = self.gui.add_vector3(name, values)
-                self.handles[name] = self._changed(handle, partial(self.set_vector, name))
+                self.handles[name] = self.vector(name, np.array(getattr(opt, name)), partial(self.set_vector, name))
         self.flags: list[tuple[str, int, Any]] = []
         for title, member, names in (
             ("Disable flags", "disableflags", mjDISABLESTRING),
