@@ -151,6 +151,7 @@ LIGHTS = [
     ),
     Field("shadow_near", "f4", (ANY,), "shadow maps: nearness to each light of what is nearest to it"),
     Field("shadow_box", "i4", (ANY, 4), "pixels of each map that are in use: first and last x, first and last y"),
+    Field("shadow_old", "i4", (ANY, 4), "those that were in use in the last picture"),
 ]
 VIEWS = [
     Field("nmirror", "i4", (), "number of mirrors; views are the camera, the mirrors, and the lights with shadows"),

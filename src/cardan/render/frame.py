@@ -21,7 +21,7 @@ from cardan.render.lighting import LIT_NUMBERS, MOST_LIT
 from cardan.render.lights import light_columns, light_lines, shadow_view
 from cardan.render.picture import draw_tiles
 from cardan.render.raster import lane_places, row_places
-from cardan.render.shadows import MAP_LANES, bound_map, clear_map, draw_map
+from cardan.render.shadows import MAP_LANES, bound_map, draw_map
 from cardan.render.tiles import (
     MOST_SAMPLES,
     TILE,
@@ -54,6 +54,8 @@ DEPTHS = COLORS + 1
 """Mode in which depths and geoms are drawn."""
 FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
 """Size of pictures, and of what is in them, up to which waking further threads takes longer than their work."""
+FEW_MAPPED, BAND_PIXELS = 65536, 131072
+"""Triangles up to which shadow maps are drawn band by band, and pixels of a band: what a processor keeps at hand."""
 SHARES = 4
 """Shares of the work for each thread, which takes one after the other."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE.value, mjtGeom.mjGEOM_BOX.value
@@ -273,11 +275,14 @@ class Frame:
 
     def _draw_maps(self, layers: int) -> None:
         """Draw shadow maps."""
-        parts = 1 if self.most_workers == 1 else SHARES * self.most_workers
-        self.set(shadow_parts=parts)
-        self._each(clear_map, layers, parts)
         for layer in range(layers):
             self.call(bound_map, layer)
+        parts = 1 if self.most_workers == 1 else SHARES * self.most_workers
+        if layers and self.get("ntri") <= FEW_MAPPED:
+            box = self.memory.arrays["shadow_box"][:layers]
+            pixels = int(((box[:, 1] - box[:, 0] + 1) * (box[:, 3] - box[:, 2] + 1)).max())
+            parts = max(parts, pixels // BAND_PIXELS)
+        self.set(shadow_parts=parts)
         self._each(draw_map, layers, parts)
 
     def _draw_tiles(self, count: int, lit: int) -> None:
@@ -409,8 +414,9 @@ class Frame:
                 views.append(view)
                 layer[light] = len(views)
         self.set(nlight=n, nlayer=len(views), ncolor=4 * (1 + len(views)), shadow_size=assets.shadow_size)
-        stride = -(-assets.shadow_size // MAP_LANES) * MAP_LANES
+        stride = (-(-assets.shadow_size // MAP_LANES) | 1) * MAP_LANES
         self.set(shadow_stride=stride)
+        self.room("shadow_old", len(views), 4)
         box = self.room("shadow_box", len(views), 4)
         before = self.memory.arrays.get("shadow_near")
         if self.room("shadow_near", len(views) * assets.shadow_size * stride) is not before:

@@ -13,6 +13,9 @@ from cardan.render.single import ONE, ZERO, int32, single
 Block = tuple[float, float, float, float, float, float, float, float]
 MAP_LANES = 16
 """Pixels of a map that are looked at at once."""
+HALF_LANES = MAP_LANES // 2
+SMALL_ROWS = 32
+"""Rows of pixels over which single precision goes on from the first one."""
 NOWHERE = int32(-1)
 TINY = single(1e-20)
 TOLERANCE = single(3e-3)
@@ -27,27 +30,28 @@ def first_shadow(f: Frame) -> int:
 
 @kernel
 def band_of(f: Frame, layer: int, part: int) -> tuple[int, int]:
-    """First row of one of `shadow_parts` bands of the rows of a map that are in use, and the one past the last."""
-    low, rows = f.shadow_box[layer, 2], f.shadow_box[layer, 3] + 1 - f.shadow_box[layer, 2]
+    """First row of one of `shadow_parts` bands of the rows of a map that are or were in use, and the one past them."""
+    low = min(f.shadow_box[layer, 2], f.shadow_old[layer, 2])
+    rows = max(f.shadow_box[layer, 3], f.shadow_old[layer, 3]) + 1 - low
     return (low + rows * part // f.shadow_parts, low + rows * (part + 1) // f.shadow_parts)
 
 
-@picture_stage
-def clear_map(a: Assets, f: Frame, layer: int, part: int) -> int:
-    """Empty one of `shadow_parts` bands of what was drawn into the map of a light; 0."""
+@kernel
+def clear_rows(f: Frame, layer: int, low: int, high: int) -> None:
+    """Empty what the last picture drew into the rows from `low` up to `high` of the map of a light."""
     stride = f.shadow_stride
     base = layer * f.shadow_size * stride
-    y0, y1 = band_of(f, layer, part)
-    for y in range(y0, y1):
-        for x in range(f.shadow_box[layer, 0], f.shadow_box[layer, 1] + 1):
+    for y in range(max(low, f.shadow_old[layer, 2]), min(high, f.shadow_old[layer, 3] + 1)):
+        for x in range(f.shadow_old[layer, 0], f.shadow_old[layer, 1] + 1):
             f.shadow_near[base + y * stride + x] = ZERO
-    return 0
 
 
 @picture_stage
 def bound_map(a: Assets, f: Frame, layer: int, unused: int) -> int:
-    """Note which pixels of the map of a light its instances may cover; 0."""
+    """Note which pixels of the map of a light its instances may cover, and which they did; 0."""
     size, view = f.shadow_size, first_shadow(f) + layer
+    for k in range(4):
+        f.shadow_old[layer, k] = f.shadow_box[layer, k]
     x0, x1, y0, y1 = size, -1, size, -1
     for k in range(f.view_instadr[view], f.view_instadr[view] + f.ninst):
         if f.inst_trinum[k] > 0:
@@ -62,48 +66,122 @@ def bound_map(a: Assets, f: Frame, layer: int, unused: int) -> int:
 
 
 @kernel
-def cast_block(f: Frame, block: Block, base: int) -> None:
-    """Note the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on, where it is nearest."""
+def cast_lane(f: Frame, block: Block, base: int, lane: int) -> None:
+    """Note the nearness of a triangle in pixel `base` + `lane` of a map if it is nearest there."""
     e0, a0, e1, a1, e2, a2, near, slope = block
-    for lane in range(MAP_LANES):
-        x = single(lane)
-        inside = (e0 + a0 * x >= ZERO) & (e1 + a1 * x >= ZERO) & (e2 + a2 * x >= ZERO)
-        here = near + slope * x
-        found = f.shadow_near[base + lane]
-        f.shadow_near[base + lane] = here if inside & (here > found) else found
+    x = single(lane)
+    inside = (e0 + a0 * x >= ZERO) & (e1 + a1 * x >= ZERO) & (e2 + a2 * x >= ZERO)
+    here = near + slope * x
+    found = f.shadow_near[base + lane]
+    f.shadow_near[base + lane] = here if inside & (here > found) else found
 
 
 @kernel
-def cast_triangle(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
-    """Draw a triangle into rows of the map that begins at `base`."""
+def cast_block(f: Frame, block: Block, base: int) -> None:
+    """Note the nearness of a triangle in `MAP_LANES` pixels of a map, from pixel `base` on."""
+    for lane in range(MAP_LANES):
+        cast_lane(f, block, base, lane)
+
+
+@kernel
+def cast_half(f: Frame, block: Block, base: int) -> None:
+    """The same in half as many pixels."""
+    for lane in range(HALF_LANES):
+        cast_lane(f, block, base, lane)
+
+
+@kernel
+def map_block(f: Frame, tri: int, x: int, y: int) -> Block:
+    """Edge functions and nearness of a triangle at a pixel of a map, and their steps to the right."""
+    px, py = x + 0.5, y + 0.5
+    return (
+        single(f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2]),
+        single(f.tri_edge[tri, 0]),
+        single(f.tri_edge[tri, 3] * px + f.tri_edge[tri, 4] * py + f.tri_edge[tri, 5]),
+        single(f.tri_edge[tri, 3]),
+        single(f.tri_edge[tri, 6] * px + f.tri_edge[tri, 7] * py + f.tri_edge[tri, 8]),
+        single(f.tri_edge[tri, 6]),
+        single(f.tri_near[tri, 0] * px + f.tri_near[tri, 1] * py + f.tri_near[tri, 2]),
+        single(f.tri_near[tri, 0]),
+    )
+
+
+@kernel
+def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
+    """Draw a triangle that is at most `MAP_LANES` wide: rows go on from the first one in single precision."""
     stride = f.shadow_stride
-    first, last = f.tri_box[tri, 0] // MAP_LANES, f.tri_box[tri, 1] // MAP_LANES
-    for y in range(max(f.tri_box[tri, 2], y0), min(f.tri_box[tri, 3] + 1, y1)):
-        for number in range(first, last + 1):
-            x = number * MAP_LANES
-            py, px = y + 0.5, x + 0.5
-            block = (
-                single(f.tri_edge[tri, 0] * px + f.tri_edge[tri, 1] * py + f.tri_edge[tri, 2]),
-                single(f.tri_edge[tri, 0]),
-                single(f.tri_edge[tri, 3] * px + f.tri_edge[tri, 4] * py + f.tri_edge[tri, 5]),
-                single(f.tri_edge[tri, 3]),
-                single(f.tri_edge[tri, 6] * px + f.tri_edge[tri, 7] * py + f.tri_edge[tri, 8]),
-                single(f.tri_edge[tri, 6]),
-                single(f.tri_near[tri, 0] * px + f.tri_near[tri, 1] * py + f.tri_near[tri, 2]),
-                single(f.tri_near[tri, 0]),
-            )
-            cast_block(f, block, base + y * stride + x)
+    x = min(f.tri_box[tri, 0], stride - MAP_LANES)
+    narrow = f.tri_box[tri, 1] < x + HALF_LANES
+    e0, a0, e1, a1, e2, a2, near, slope = map_block(f, tri, x, y0)
+    b0, b1, b2 = single(f.tri_edge[tri, 1]), single(f.tri_edge[tri, 4]), single(f.tri_edge[tri, 7])
+    rise = single(f.tri_near[tri, 1])
+    for k in range(y1 - y0):
+        up, row = single(k), base + (y0 + k) * stride + x
+        block = (e0 + b0 * up, a0, e1 + b1 * up, a1, e2 + b2 * up, a2, near + rise * up, slope)
+        if narrow:
+            cast_half(f, block, row)
+        else:
+            cast_block(f, block, row)
+
+
+@kernel
+def narrowed(low: float, high: float, value: float, slope: float) -> tuple[float, float]:
+    """The part of a range of x in which value + slope x isn't negative."""
+    if slope > 0.0:
+        return (max(low, -value / slope), high)
+    if slope < 0.0:
+        return (low, min(high, -value / slope))
+    return (low, high)
+
+
+@kernel
+def row_span(f: Frame, tri: int, y: int) -> tuple[int, int]:
+    """First and last pixel of a row of a map that a triangle may cover, with one more on each side."""
+    first, py = f.tri_box[tri, 0], y + 0.5
+    last = f.tri_box[tri, 1] - first
+    low, high = 0.0, float(last)
+    for k in range(3):
+        slope = f.tri_edge[tri, 3 * k]
+        value = slope * (first + 0.5) + f.tri_edge[tri, 3 * k + 1] * py + f.tri_edge[tri, 3 * k + 2]
+        low, high = narrowed(low, high, value, slope)
+    if low > high + 2.0:
+        return (0, -1)
+    return (first + max(int(min(low, float(last))) - 1, 0), first + min(int(max(high, 0.0)) + 1, last))
+
+
+@kernel
+def cast_large(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
+    """Draw a triangle of any size: the blocks of each row that it may cover."""
+    stride = f.shadow_stride
+    for y in range(y0, y1):
+        first, last = row_span(f, tri, y)
+        first -= first % MAP_LANES
+        for number in range((last - first) // MAP_LANES + 1):
+            x = first + number * MAP_LANES
+            cast_block(f, map_block(f, tri, x, y), base + y * stride + x)
+
+
+@kernel
+def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
+    """Draw a triangle into the rows from `low` up to `high` of the map that begins at `base`."""
+    y0, y1 = max(f.tri_box[tri, 2], low), min(f.tri_box[tri, 3] + 1, high)
+    if y1 - y0 <= SMALL_ROWS and f.tri_box[tri, 1] - f.tri_box[tri, 0] < MAP_LANES:
+        cast_small(f, tri, base, y0, y1)
+    else:
+        cast_large(f, tri, base, y0, y1)
 
 
 @picture_stage
 def draw_map(a: Assets, f: Frame, layer: int, part: int) -> int:
     """Draw one of `shadow_parts` bands of rows of a light's map; 0."""
     view = first_shadow(f) + layer
-    y0, y1 = band_of(f, layer, part)
+    low, high = band_of(f, layer, part)
+    clear_rows(f, layer, low, high)
     for inst in range(f.ninst):
-        first = f.view_triadr[view] + f.inst_triadr[inst]
-        for tri in range(first, first + f.inst_trinum[f.view_instadr[view] + inst]):
-            cast_triangle(f, tri, layer * f.shadow_size * f.shadow_stride, y0, y1)
+        total, first = f.view_instadr[view] + inst, f.view_triadr[view] + f.inst_triadr[inst]
+        if f.inst_trinum[total] > 0 and f.inst_box[total, 2] < high and f.inst_box[total, 3] >= low:
+            for tri in range(first, first + f.inst_trinum[total]):
+                cast_triangle(f, tri, layer * f.shadow_size * f.shadow_stride, low, high)
     return 0
 
 
