@@ -77,11 +77,11 @@ def fill_up(f: Frame, view: int, inst: int, worker: int, first: int, count: int)
 
 
 @kernel
-def color_nodes(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
-    """Find the colours of those nodes that the pixels of a run need and that have none yet."""
+def color_nodes(f: Frame, view: int, inst: int, worker: int, begin: int, end: int) -> None:
+    """Find the colours of those nodes that pixels `begin` to `end` of a run need and that have none yet."""
     run, first, width = worker * TILE_WIDTH, first_node(f, view, inst, worker), 2 * f.inst_cells[inst, 0] + 1
     last, lit, epoch = NO_CELL, 0, f.epoch
-    for k in range(run, run + count):
+    for k in range(run + begin, run + end):
         cell = f.run_cell[k]
         if cell != last:
             last = cell
@@ -168,8 +168,8 @@ def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
     """Colours by light of a run of pixels of a plane, whose coordinates, m, stand in `run_s` and `run_t`."""
     run = worker * TILE_WIDTH
     find_cells(f, inst, run, count)
-    color_nodes(f, view, inst, worker, count)
-    width, adr = 2 * f.inst_cells[inst, 0] + 1, f.nodeadr + first_node(f, view, inst, worker)
+    width, node = 2 * f.inst_cells[inst, 0] + 1, first_node(f, view, inst, worker)
+    adr, epoch = f.nodeadr + node, f.epoch
     first = 0
     while first < count:
         cell = f.run_cell[run + first]
@@ -177,6 +177,13 @@ def grid_run(f: Frame, view: int, inst: int, worker: int, count: int) -> None:
         while end < count and f.run_cell[run + end] == cell:
             end += 1
         corner, right, up = nodes_of(cell, width)
+        lacking = (
+            (f.node_epoch[node + corner] != epoch)
+            | (f.node_epoch[node + right] != epoch)
+            | (f.node_epoch[node + up] != epoch)
+        )
+        if lacking:  # most nodes were found for rows before
+            color_nodes(f, view, inst, worker, first, count)
         nodes = (adr + corner, adr + right, adr + up)
         blend_cell(f, f.run_color, run + first, run + first, end - first, 0, nodes)
         for layer in range(1, 1 + f.nlayer):

@@ -11,7 +11,7 @@ from math import sqrt
 from cardan.jit import kernel
 from cardan.maths.pose import Vec3
 from cardan.render.kernel_views import Frame
-from cardan.render.single import ONE, ZERO, single
+from cardan.render.single import ONE, ZERO, int32, single
 
 SMALL = single(1e-30)
 MOST_SHININESS = single(128.0)
@@ -27,6 +27,7 @@ SHARE, COSINE, ALONG, HALF, FACTOR, POWER = (3 * MOST_LIT * 6 + MOST_LIT * k for
 half vector; and what powers are made of."""
 LIT_NUMBERS = 3 * MOST_LIT * 6 + MOST_LIT * 6
 """Numbers of a table of all these rows."""
+DULL, SHINES = int32(0), int32(1)
 FIRST, SECOND, THIRD = 0, MOST_LIT, 2 * MOST_LIT
 """Where the coordinates of a place or direction begin among its rows."""
 
@@ -118,8 +119,13 @@ def fall_off(f: Frame, light: int, at: int) -> None:
 
 
 @kernel
-def find_cosines(f: Frame, at: int, power: float) -> None:
-    """Cosines between normals and directions to a light, and half vectors: 0 where highlights aren't seen."""
+def find_cosines(f: Frame, at: int, power: float) -> bool:
+    """Cosines between normals and directions to a light, and half vectors: 0 where highlights aren't seen.
+
+    Returns:
+        Whether there are highlights.
+    """
+    shines = DULL
     for i in range(at, at + MOST_LIT):
         nx, ny, nz = f.lit[i + NORMAL + FIRST], f.lit[i + NORMAL + SECOND], f.lit[i + NORMAL + THIRD]
         x, y, z = f.lit[i + LIGHT + FIRST], f.lit[i + LIGHT + SECOND], f.lit[i + LIGHT + THIRD]
@@ -129,6 +135,8 @@ def find_cosines(f: Frame, at: int, power: float) -> None:
         half = ZERO if (half <= ZERO) | (power * (ONE - half) > DARK) else half
         f.lit[i + HALF] = half
         f.lit[i + FACTOR] = half
+        shines |= SHINES if half > ZERO else DULL
+    return shines != 0
 
 
 @kernel
@@ -196,8 +204,8 @@ def light_vertices(f: Frame, view: int, geom: int, table: int, count: int) -> No
     for light in range(f.nlight):
         face_light(f, light, at)
         fall_off(f, light, at)
-        find_cosines(f, at, power)
-        raise_factors(f, at, power)
+        if find_cosines(f, at, power):
+            raise_factors(f, at, power)
         layer = 4 * f.light_layer[light]
         for channel in range(3):
             add_light(f, geom, light, channel, dim * f.geom_rgba[geom, channel], at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
@@ -310,17 +311,49 @@ def shade_tile(a: Assets, f: Frame, view: int, worker: int, left: int, bottom: i
 
 
 @kernel
+def color_at(colors: Any, k: int) -> tuple[float, float, float, float]:
+    """A colour of an array."""
+    return (colors[k, 0], colors[k, 1], colors[k, 2], colors[k, 3])
+
+
+@kernel
+def split_colors(f: Frame, colors: Any, source: int, run: int, columns: int) -> None:
+    """Put colours of a row of a tile into one array for each part; of whole colours, vectors are read at once."""
+    for x in range(columns):
+        r, g, b, o = color_at(colors, source + x)
+        f.run_s[run + x] = r
+        f.run_t[run + x] = g
+        f.run_r[run + x] = b
+        f.run_size[run + x] = o
+
+
+@kernel
+def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
+    """Put a row of colours, split by `split_colors`, into row `y` of the picture, from pixel `left` on."""
+    run = worker * TILE_WIDTH
+    target = (f.height - 1 - y if f.highest_first else y) * f.width + left
+    for x in range(columns):
+        f.color[target + x, 0] = int32(WHITE * f.run_s[run + x] + HALF)
+        f.color[target + x, 1] = int32(WHITE * f.run_t[run + x] + HALF)
+        f.color[target + x, 2] = int32(WHITE * f.run_r[run + x] + HALF)
+
+
+@kernel
 def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int, bottom: int) -> None:
-    """Colours of the pixels of a tile that one triangle covers, or nothing."""
+    """Colours of the pixels of a tile that one triangle covers, or nothing; those of the camera go into the picture."""
     columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
     for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
         first = row * TILE_WIDTH
         target = pixels_of(f, view, worker) + first
         take(a, f, view, tri, worker, left, bottom + row, 0, columns, 0)
         color_batch(a, f, view, batch_of(a, f, view, tri, columns), worker, left, bottom + row, first)
-        for i in range(columns):
-            for c in range(4):
-                f.tile_color[target + i, c] = f.run_color[run + i, c]
+        if view == 0:
+            split_colors(f, f.run_color, run, run, columns)
+            store_row(f, worker, left, bottom + row, columns)
+        else:
+            for i in range(columns):
+                for c in range(4):
+                    f.tile_color[target + i, c] = f.run_color[run + i, c]
 
 
 @kernel
@@ -373,34 +406,12 @@ def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
 
 
 @kernel
-def split_colors(f: Frame, source: int, run: int, columns: int) -> None:
-    """Put colours of a row of a tile into one array for each part; of whole colours, vectors are read at once."""
-    for x in range(columns):
-        r, g, b, o = color_at(f, source + x)
-        f.run_s[run + x] = r
-        f.run_t[run + x] = g
-        f.run_r[run + x] = b
-        f.run_size[run + x] = o
-
-
-@kernel
-def color_at(f: Frame, k: int) -> tuple[float, float, float, float]:
-    """A colour of a pixel of a tile."""
-    return (f.tile_color[k, 0], f.tile_color[k, 1], f.tile_color[k, 2], f.tile_color[k, 3])
-
-
-@kernel
-def store_colors(f: Frame, view: int, worker: int, left: int, bottom: int) -> None:
-    """Put the colours of a tile into the picture."""
-    columns, run = min(TILE_WIDTH, f.view_width[view] - left), worker * TILE_WIDTH
-    for row in range(min(TILE_HEIGHT, f.view_height[view] - bottom)):
-        split_colors(f, pixels_of(f, view, worker) + row * TILE_WIDTH, run, columns)
-        y = f.height - 1 - bottom - row if f.highest_first else bottom + row
-        target = y * f.width + left
-        for x in range(columns):
-            f.color[target + x, 0] = int32(WHITE * f.run_s[run + x] + HALF)
-            f.color[target + x, 1] = int32(WHITE * f.run_t[run + x] + HALF)
-            f.color[target + x, 2] = int32(WHITE * f.run_r[run + x] + HALF)
+def store_colors(f: Frame, worker: int, left: int, bottom: int) -> None:
+    """Put the colours of a tile of the camera's view into the picture."""
+    columns = min(TILE_WIDTH, f.width - left)
+    for row in range(min(TILE_HEIGHT, f.height - bottom)):
+        split_colors(f, f.tile_color, pixels_of(f, 0, worker) + row * TILE_WIDTH, worker * TILE_WIDTH, columns)
+        store_row(f, worker, left, bottom + row, columns)
 
 
 @kernel
@@ -446,7 +457,8 @@ def draw_tile(a: Assets, f: Frame, tile: int, worker: int) -> None:
         elif seen:
             shade_tile(a, f, view, worker, left, bottom)
             blend_tile(a, f, view, tile, worker, left, bottom)
-    store_colors(f, 0, worker, left, bottom)
+    if shown == MIXED:
+        store_colors(f, worker, left, bottom)
 
 
 @picture_stage
