@@ -43,11 +43,13 @@ class Assets:
         memory: the structure.
         textures: the textures.
         mesh_shape: for each mesh, the numbers of the shapes of the mesh and of its hull.
+        uploads: how often a mesh or height field was taken over anew.
     """
 
     def __init__(self, model: MjModel) -> None:
         self.memory = StructMemory(ASSETS, {})
         self.shapes: list[Shape] = []
+        self.uploads = 0
         quality = model.vis.quality
         self._add_builtin(int(quality.numslices), int(quality.numstacks), int(quality.numquads))
         self.mesh_shape = np.array(
@@ -210,6 +212,7 @@ class Assets:
     def _overwrite(self, number: int, shape: Shape) -> None:
         """Put another shape, of as many vertices and triangles, in the place of one."""
         self.shapes[number] = shape
+        self.uploads += 1
         for name, owner in (("vert", "vert"), ("normal", "vert"), ("texcoord", "vert"), ("face", "face")):
             adr = int(self.memory.arrays[f"shape_{owner}adr"][number])
             values = getattr(shape, name)

@@ -44,6 +44,7 @@ INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ()), ("part", ()), ("parts", ())),
 )
+CASTER_COLUMNS = ("shape", "scale", "pose", "line", "part", "parts")
 LEVEL_COLUMNS = ("corner", "u", "v")
 RUN_COLUMNS = (
     *("key", "cover", "scale", "depth", "s", "t", "r", "size", "right", "up", "texel", "limit", "haze"),
@@ -56,8 +57,8 @@ FEW_PIXELS, FEW_TRIANGLES = 128 * 128, 32768
 """Size of pictures, and of what is in them, up to which waking further threads takes longer than their work."""
 FEW_MAPPED, BAND_PIXELS = 65536, 131072
 """Triangles up to which shadow maps are drawn band by band, and pixels of a band: what a processor keeps at hand."""
-SHARES = 4
-"""Shares of the work for each thread, which takes one after the other."""
+SHARES, BANDS = 8, 4
+"""Shares of the work for each thread, which takes one after the other; and of the rows of shadow maps."""
 PLANE, BOX = mjtGeom.mjGEOM_PLANE.value, mjtGeom.mjGEOM_BOX.value
 T = TypeVar("T")
 
@@ -121,6 +122,7 @@ class Frame:
         self.mirror: Last[list[View]] = Last()
         self.light_views: Last[list[View]] = Last()
         self.effects: Last[float] = Last()
+        self.mapped: tuple[object, ...] | None = None
 
     def _picture(self, name: str, *inner: int) -> np.ndarray:
         """A view of the last picture, the lowest row first."""
@@ -209,9 +211,14 @@ class Frame:
         self.most_workers = 1 if small else self.threads
         self.set(nshare=1 if self.most_workers == 1 else SHARES * self.most_workers)
         self._make_room(width, height, len(views))
-        self._set_up(len(views), 1 + self.get("nmirror"))
-        self._draw_maps(self.get("nlayer"))
-        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT), 1 + self.get("nmirror"))
+        lit, layers = 1 + self.get("nmirror"), self.get("nlayer")
+        casters = self._casters(views[len(views) - layers :])
+        if casters is not None and casters == self.mapped:  # the maps still are what they would be drawn to
+            self._set_up(lit, lit)
+        else:
+            self._set_up(len(views), lit)
+            self._draw_maps(layers, casters)
+        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT), lit)
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
@@ -273,17 +280,29 @@ class Frame:
         many = self.get("ntri") > FEW_TRIANGLES
         self._each(fill_bins, lit, shares, None if many else 1)
 
-    def _draw_maps(self, layers: int) -> None:
-        """Draw shadow maps."""
+    def _casters(self, lights: list[View]) -> tuple[object, ...] | None:
+        """What shadow maps depend on: lights, and what stands where; None if there are soft bodies, or no maps."""
+        if not lights or self.get("nsoft"):
+            return None
+        n, arrays = self.get("ninst"), self.memory.arrays
+        views = (part for view in lights for part in (view.rows.tobytes(), view.near, view.far, view.perspective))
+        return (self.assets.uploads, *views, *(arrays[f"inst_{name}"][:n].tobytes() for name in CASTER_COLUMNS))
+
+    def _draw_maps(self, layers: int, casters: tuple[object, ...] | None) -> None:
+        """Draw shadow maps, if there are any, and note of what they are."""
+        if not layers:
+            return
+        self.mapped = None
         for layer in range(layers):
             self.call(bound_map, layer)
-        parts = 1 if self.most_workers == 1 else SHARES * self.most_workers
-        if layers and self.get("ntri") <= FEW_MAPPED:
+        parts = 1 if self.most_workers == 1 else BANDS * self.most_workers
+        if self.get("ntri") <= FEW_MAPPED:
             box = self.memory.arrays["shadow_box"][:layers]
             pixels = int(((box[:, 1] - box[:, 0] + 1) * (box[:, 3] - box[:, 2] + 1)).max())
             parts = max(parts, pixels // BAND_PIXELS)
         self.set(shadow_parts=parts)
         self._each(draw_map, layers, parts)
+        self.mapped = casters
 
     def _draw_tiles(self, count: int, lit: int) -> None:
         """Draw all tiles; threads take those with most triangles first."""
@@ -293,7 +312,7 @@ class Frame:
             order[:count] = np.arange(count)
         shares = 1
         if self.most_workers > 1:
-            shares = 2 * SHARES * self.most_workers
+            shares = SHARES * self.most_workers
             entries = count * self.get("nshare")
             bins = self.memory.arrays["bin_start"][: lit * (entries + 2)].reshape(lit, entries + 2)
             begin = bins[:, : entries + 1 : self.get("nshare")]
@@ -421,6 +440,7 @@ class Frame:
         before = self.memory.arrays.get("shadow_near")
         if self.room("shadow_near", len(views) * assets.shadow_size * stride) is not before:
             box[:] = 0, -1, 0, -1
+            self.mapped = None
         return views
 
     def _put_views(self, views: list[View]) -> None:

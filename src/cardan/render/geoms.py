@@ -31,7 +31,7 @@ PLANE, BOX, MESH, SDF, HFIELD, FLEX, SKIN = (
 BACK_OPACITY = 0.3
 """Opacity of each of the two layers in which a plane is drawn that is seen from behind."""
 NONE = -1
-PART_FACES = 8192
+PART_FACES = 4096
 """Triangles of which an instance has about as many at most."""
 
 

@@ -46,9 +46,10 @@ def place(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
 @kernel
 def turn_normal(a: Assets, f: Frame, inst: int, vertex: int) -> Vec3:
     """Unit normal of a vertex in the world: normals go with the inverse of the scale."""
-    x = a.normal[vertex, 0] / f.inst_scale[inst, 0]
-    y = a.normal[vertex, 1] / f.inst_scale[inst, 1]
-    z = a.normal[vertex, 2] / f.inst_scale[inst, 2]
+    x, y, z = float(a.normal[vertex, 0]), float(a.normal[vertex, 1]), float(a.normal[vertex, 2])
+    sx, sy, sz = f.inst_scale[inst, 0], f.inst_scale[inst, 1], f.inst_scale[inst, 2]
+    if (sx != 1.0) | (sy != 1.0) | (sz != 1.0):  # meshes and height fields aren't scaled: three divisions less
+        x, y, z = x / sx, y / sy, z / sz
     scale = 1.0 / sqrt(max(x * x + y * y + z * z, SMALL))
     return (
         (f.inst_pose[inst, 0] * x + f.inst_pose[inst, 1] * y + f.inst_pose[inst, 2] * z) * scale,
