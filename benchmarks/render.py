@@ -1,7 +1,8 @@
 """Pictures: processor time ÷ that of the reference drawn in software by OSMesa, pictures a second, threads.
 
 OSMesa draws without threads of its own (``LP_NUM_THREADS=0``). The models are drawn from their first keyframe, or their
-start, by their free camera.
+start, and as they are some steps later, in turn, by their free camera: things move from picture to picture. Rows of
+still scenes have the first state alone, and a camera that turns.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ SETTINGS = {
     "640 x 480, no shadows, no reflection": (640, 480, False),
     "64 x 64, no shadows, no reflection": (64, 64, False),
 }
+STILL = ("humanoid", "mesh of 1,000,000 triangles")
+"""What is drawn as a still scene, too."""
+STEPS = 10
+"""Between the two states of a model."""
 PAIRS = 5
 SECONDS = 0.05
 """Processor time of one side of a pair, at least."""
@@ -47,7 +52,7 @@ BIG = """<mujoco>
   <worldbody>
     <light pos="0 0 3"/>
     <geom type="plane" size="0 0 .1" pos="0 0 -1.2"/>
-    <geom type="mesh" mesh="big" contype="0" conaffinity="0" rgba=".7 .6 .4 1"/>
+    <body mocap="true"><geom type="mesh" mesh="big" contype="0" conaffinity="0" rgba=".7 .6 .4 1"/></body>
   </worldbody>
 </mujoco>"""
 
@@ -81,23 +86,40 @@ class Side:
         self.package, self.model = package, model
         buffer = model.vis.global_
         buffer.offwidth, buffer.offheight = max(buffer.offwidth, 640), max(buffer.offheight, 480)
-        self.data = package.MjData(model)
-        if model.nkey:
-            package.mj_resetDataKeyframe(model, self.data, 0)
-        package.mj_forward(model, self.data)
+        self.states = [self._state(steps) for steps in (0, STEPS)]
+        self.cameras = [package.MjvCamera() for _ in self.states]
+        for number, camera in enumerate(self.cameras):
+            package.mjv_defaultFreeCamera(model, camera)
+            camera.azimuth += number
+        self.turn = 0
+
+    def _state(self, steps: int) -> Any:
+        """A state some steps after the first one; what has no dynamics has been moved."""
+        data = self.package.MjData(self.model)
+        if self.model.nkey:
+            self.package.mj_resetDataKeyframe(self.model, data, 0)
+        for _ in range(steps):
+            self.package.mj_step(self.model, data)
+        data.mocap_pos[:, 0] += 1e-3 * steps
+        self.package.mj_forward(self.model, data)
+        return data
 
     def renderer(self, width: int, height: int, effects: bool, **threads: int) -> Any:
         """A renderer, with shadows and reflection or without."""
         renderer = self.package.Renderer(self.model, height, width, **threads)
-        renderer.update_scene(self.data)
+        renderer.update_scene(self.states[0])
         for name in ("SHADOW", "REFLECTION"):
             renderer.scene.flags[int(getattr(self.package.mjtRndFlag, f"mjRND_{name}"))] = effects
         renderer.render()
         return renderer
 
-    def draw(self, renderer: Any) -> None:
-        """Fill in the scene and draw it."""
-        renderer.update_scene(self.data)
+    def draw(self, renderer: Any, still: bool = False) -> None:
+        """Fill in the scene and draw it: the next of the two states, or the first one from the next of two cameras."""
+        self.turn = 1 - self.turn
+        if still:
+            renderer.update_scene(self.states[0], self.cameras[self.turn])
+        else:
+            renderer.update_scene(self.states[self.turn])
         renderer.render()
 
 
@@ -116,18 +138,18 @@ def seconds_of(draw: Callable[[], None], clock: Callable[[], float]) -> Callable
     return run
 
 
-def compare(ours: Side, theirs: Side, setting: tuple[int, int, bool]) -> dict[str, float]:
-    """Ratios of time for one model and one setting."""
+def compare(ours: Side, theirs: Side, setting: tuple[int, int, bool], still: bool = False) -> dict[str, float]:
+    """Ratios of time for one model and one setting; `still`: only the camera moves."""
     with theirs.renderer(*setting) as their_renderer, ours.renderer(*setting, threads=1) as one:
         row = paired_ratio(
-            seconds_of(lambda: ours.draw(one), time.thread_time),
-            seconds_of(lambda: theirs.draw(their_renderer), time.thread_time),
+            seconds_of(lambda: ours.draw(one, still), time.thread_time),
+            seconds_of(lambda: theirs.draw(their_renderer, still), time.thread_time),
             PAIRS,
         )
     with ours.renderer(*setting, threads=1) as one, ours.renderer(*setting, threads=2) as two:
         threads = paired_ratio(
-            seconds_of(lambda: ours.draw(one), time.perf_counter),
-            seconds_of(lambda: ours.draw(two), time.perf_counter),
+            seconds_of(lambda: ours.draw(one, still), time.perf_counter),
+            seconds_of(lambda: ours.draw(two, still), time.perf_counter),
             PAIRS,
         )
     return {**row, "frames": 1 / row["ours"], "threads": threads["ratio"], "frames_two": 1 / threads["reference"]}
@@ -173,8 +195,12 @@ def measure() -> None:
         if name in FILES and not Path(FILES[name]).exists():
             continue
         ours, theirs = Side(cardan, load(cardan, name, big)), Side(mujoco, load(mujoco, name, big))
-        for title, setting in SETTINGS.items():
-            row = rows[f"{name}, {title}"] = compare(ours, theirs, setting)
+        cases = [(title, setting, False) for title, setting in SETTINGS.items()]
+        if name in STILL:
+            title = next(iter(SETTINGS))
+            cases.append((f"{title}, only the camera moves", SETTINGS[title], True))
+        for title, setting, still in cases:
+            row = rows[f"{name}, {title}"] = compare(ours, theirs, setting, still)
             figures = f"{row['ratio']:.3f}  {1e3 * row['ours']:7.2f} ms  {row['frames']:7.1f}/s  x {row['threads']:.2f}"
             print(f"  {name + ', ' + title:64} {figures}", flush=True)
     save("render", rows)

@@ -37,6 +37,7 @@ class Drawn:
         self.camera = cardan.MjvCamera()
         cardan.mjv_defaultFreeCamera(self.model, self.camera)
         frame = self.renderer._frame
+        assert frame is not None
         self.count = 0
         run = frame.call
 
