@@ -208,13 +208,14 @@ def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, 
         set_edge(f, tri, 0, v1, v2)
     set_edge(f, tri, 1, v2, v0)
     set_edge(f, tri, 2, v0, v1)
-    if not f.view_shadow[view] and not covers_sample(f, tri):
-        return False
-    f.tri_vert[tri, 0] = v0
-    f.tri_vert[tri, 1] = v1
-    f.tri_vert[tri, 2] = v2
-    f.tri_inst[tri] = inst
-    f.tri_back[tri] = 1 if behind != (f.view_flip[view] != 0) else 0
+    if not f.view_shadow[view]:
+        if not covers_sample(f, tri):
+            return False
+        f.tri_vert[tri, 0] = v0
+        f.tri_vert[tri, 1] = v1
+        f.tri_vert[tri, 2] = v2
+        f.tri_inst[tri] = inst
+        f.tri_back[tri] = 1 if behind != (f.view_flip[view] != 0) else 0
     n0, n1, n2 = nearness(f, view, v0) / det, nearness(f, view, v1) / det, nearness(f, view, v2) / det
     for k in range(3):
         f.tri_near[tri, k] = n0 * f.tri_edge[tri, k] + n1 * f.tri_edge[tri, 3 + k] + n2 * f.tri_edge[tri, 6 + k]

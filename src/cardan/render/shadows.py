@@ -107,21 +107,37 @@ def map_block(f: Frame, tri: int, x: int, y: int) -> Block:
 
 
 @kernel
+def shifted(block: Block, right: float, up: float, slopes: tuple[float, float, float, float]) -> Block:
+    """A block some pixels to the right and above; `slopes` are the steps upwards of what it holds."""
+    e0, a0, e1, a1, e2, a2, near, slope = block
+    b0, b1, b2, rise = slopes
+    return (
+        *(e0 + a0 * right + b0 * up, a0, e1 + a1 * right + b1 * up, a1),
+        *(e2 + a2 * right + b2 * up, a2, near + slope * right + rise * up, slope),
+    )
+
+
+@kernel
 def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
-    """Draw a triangle that is at most `MAP_LANES` wide: rows go on from the first one in single precision."""
+    """Draw a triangle that is at most two blocks wide: rows go on from the first one in single precision."""
     stride = f.shadow_stride
-    x = min(f.tri_box[tri, 0], stride - MAP_LANES)
+    wide = f.tri_box[tri, 1] - f.tri_box[tri, 0] >= MAP_LANES
+    x = min(f.tri_box[tri, 0], stride - (2 * MAP_LANES if wide else MAP_LANES))
     narrow = f.tri_box[tri, 1] < x + HALF_LANES
-    e0, a0, e1, a1, e2, a2, near, slope = map_block(f, tri, x, y0)
-    b0, b1, b2 = single(f.tri_edge[tri, 1]), single(f.tri_edge[tri, 4]), single(f.tri_edge[tri, 7])
-    rise = single(f.tri_near[tri, 1])
+    first = map_block(f, tri, x, y0)
+    slopes = (
+        *(single(f.tri_edge[tri, 1]), single(f.tri_edge[tri, 4]), single(f.tri_edge[tri, 7])),
+        single(f.tri_near[tri, 1]),
+    )
     for k in range(y1 - y0):
-        up, row = single(k), base + (y0 + k) * stride + x
-        block = (e0 + b0 * up, a0, e1 + b1 * up, a1, e2 + b2 * up, a2, near + rise * up, slope)
+        row = base + (y0 + k) * stride + x
+        block = shifted(first, ZERO, single(k), slopes)
         if narrow:
             cast_half(f, block, row)
         else:
             cast_block(f, block, row)
+        if wide:
+            cast_block(f, shifted(block, single(MAP_LANES), ZERO, slopes), row + MAP_LANES)
 
 
 @kernel
@@ -165,7 +181,7 @@ def cast_large(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
 def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
     """Draw a triangle into the rows from `low` up to `high` of the map that begins at `base`."""
     y0, y1 = max(f.tri_box[tri, 2], low), min(f.tri_box[tri, 3] + 1, high)
-    if y1 - y0 <= SMALL_ROWS and f.tri_box[tri, 1] - f.tri_box[tri, 0] < MAP_LANES:
+    if y1 - y0 <= SMALL_ROWS and f.tri_box[tri, 1] - f.tri_box[tri, 0] < 2 * MAP_LANES:
         cast_small(f, tri, base, y0, y1)
     else:
         cast_large(f, tri, base, y0, y1)
