@@ -216,6 +216,7 @@ COLUMNS: dict[str, Columns] = {
         "pictures a second": number("frames", ",.0f"),
         "with two threads": number("frames_two", ",.0f"),
         "two threads × one": number("threads", ".2f"),
+        "by the schedule": number("schedule", ".2f"),
     },
     "render_batch": {
         "pictures a second": number("one", ",.0f"),

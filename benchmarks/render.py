@@ -7,6 +7,7 @@ still scenes have the first state alone, and a camera that turns.
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import subprocess
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.scenes import MODELS
+from benchmarks.schedule import two_threads
 from benchmarks.timing import paired_ratio, save
 
 SUITE = MODELS.parent / "suite"
@@ -91,7 +93,6 @@ class Side:
         for number, camera in enumerate(self.cameras):
             package.mjv_defaultFreeCamera(model, camera)
             camera.azimuth += number
-        self.turn = 0
 
     def _state(self, steps: int) -> Any:
         """A state some steps after the first one; what has no dynamics has been moved."""
@@ -113,14 +114,16 @@ class Side:
         renderer.render()
         return renderer
 
-    def draw(self, renderer: Any, still: bool = False) -> None:
-        """Fill in the scene and draw it: the next of the two states, or the first one from the next of two cameras."""
-        self.turn = 1 - self.turn
-        if still:
-            renderer.update_scene(self.states[0], self.cameras[self.turn])
-        else:
-            renderer.update_scene(self.states[self.turn])
-        renderer.render()
+    def drawing(self, renderer: Any, still: bool = False) -> Callable[[], None]:
+        """What fills in the scene and draws it: both states in turn, or the first one from both cameras in turn."""
+        scenes = [(self.states[0], camera) for camera in self.cameras] if still else [(s, -1) for s in self.states]
+        turns = itertools.cycle(scenes)
+
+        def draw() -> None:
+            renderer.update_scene(*next(turns))
+            renderer.render()
+
+        return draw
 
 
 def seconds_of(draw: Callable[[], None], clock: Callable[[], float]) -> Callable[[], float]:
@@ -142,17 +145,19 @@ def compare(ours: Side, theirs: Side, setting: tuple[int, int, bool], still: boo
     """Ratios of time for one model and one setting; `still`: only the camera moves."""
     with theirs.renderer(*setting) as their_renderer, ours.renderer(*setting, threads=1) as one:
         row = paired_ratio(
-            seconds_of(lambda: ours.draw(one, still), time.thread_time),
-            seconds_of(lambda: theirs.draw(their_renderer, still), time.thread_time),
+            seconds_of(ours.drawing(one, still), time.thread_time),
+            seconds_of(theirs.drawing(their_renderer, still), time.thread_time),
             PAIRS,
         )
     with ours.renderer(*setting, threads=1) as one, ours.renderer(*setting, threads=2) as two:
         threads = paired_ratio(
-            seconds_of(lambda: ours.draw(one, still), time.perf_counter),
-            seconds_of(lambda: ours.draw(two, still), time.perf_counter),
+            seconds_of(ours.drawing(one, still), time.perf_counter),
+            seconds_of(ours.drawing(two, still), time.perf_counter),
             PAIRS,
         )
-    return {**row, "frames": 1 / row["ours"], "threads": threads["ratio"], "frames_two": 1 / threads["reference"]}
+        schedule = two_threads(two._frame, ours.drawing(two, still), ours.drawing(one, still))
+    rates = {"frames": 1 / row["ours"], "frames_two": 1 / threads["reference"]}
+    return {**row, **rates, "threads": threads["ratio"], "schedule": schedule}
 
 
 def load(package: Any, name: str, big: bytes) -> Any:
@@ -201,7 +206,8 @@ def measure() -> None:
             cases.append((f"{title}, only the camera moves", SETTINGS[title], True))
         for title, setting, still in cases:
             row = rows[f"{name}, {title}"] = compare(ours, theirs, setting, still)
-            figures = f"{row['ratio']:.3f}  {1e3 * row['ours']:7.2f} ms  {row['frames']:7.1f}/s  x {row['threads']:.2f}"
+            figures = f"{row['ratio']:.3f}  {1e3 * row['ours']:7.2f} ms  {row['frames']:7.1f}/s"
+            figures += f"  x {row['threads']:.2f}, {row['schedule']:.2f}"
             print(f"  {name + ', ' + title:64} {figures}", flush=True)
     save("render", rows)
     many = dict(batches(cardan, "humanoid"))
@@ -217,7 +223,10 @@ def main() -> None:
     if find_library("OSMesa") is None:
         print("pictures: OSMesa is not installed (Debian: libosmesa6)")
         return
-    print("pictures: processor time ÷ the reference's by OSMesa; ms and pictures a second on one thread; two threads")
+    print(
+        "pictures: processor time ÷ the reference's by OSMesa; ms and pictures a second on one thread; two threads,"
+        " by the clock and by the schedule of processor times"
+    )
     environment = os.environ | {"MUJOCO_GL": "osmesa", "LP_NUM_THREADS": "0"}
     subprocess.run([sys.executable, "-m", "benchmarks.render"], env=environment, check=True)
 
