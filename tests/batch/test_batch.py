@@ -383,6 +383,29 @@ def test_random_numbers_belong_to_worlds(cart: cardan.MjModel) -> None:
     assert len(np.unique(numbers)) == numbers.size
 
 
+@pytest.mark.parametrize("nthread", [1, 2])
+def test_a_closed_batch_keeps_its_results_and_computes_nothing(cart: cardan.MjModel, nthread: int) -> None:
+    with Batch(cart, 3, nthread) as b:
+        b.step(2)
+        kept = b.qpos.copy()
+    b.close()
+    calls = (
+        b.step,
+        b.forward,
+        b.inverse,
+        b.step1,
+        b.step2,
+        b.reset,
+        lambda: b.rollout(2),
+        lambda: b.jac(1, np.zeros(3)),
+    )
+    for call in calls:
+        with pytest.raises(RuntimeError, match="was closed"):
+            call()
+    assert np.array_equal(b.qpos, kept) and np.array_equal(b.data(1).qpos, kept[1])
+    assert not b.status.any()
+
+
 def test_states_by_bits(cart: cardan.MjModel) -> None:
     b = batch_of(cart, singles(cart, 3, 8))
     spec = int(cardan.mjtState.mjSTATE_FULLPHYSICS)

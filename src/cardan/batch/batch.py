@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -469,8 +469,17 @@ class Batch(BatchNames, Core):
         return random.uniform(self._select(ids, mask), size, seed, draw)
 
     def close(self) -> None:
-        """End the batch's threads; a later call starts them again."""
+        """End the batch's threads: what was computed stays there, and calls that compute raise RuntimeError.
+
+        A second call does nothing. A batch may be used in a ``with`` statement, which closes it.
+        """
         self._crew.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def _up_to(stage: int) -> Sequence[tuple[str, int]]:

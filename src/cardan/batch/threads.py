@@ -58,6 +58,7 @@ class Crew:
         self._objects = objects
         self._trouble = trouble
         self._pool: ThreadPoolExecutor | None = None
+        self._closed = False
 
     def run(
         self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, calls: np.ndarray, n: int
@@ -70,7 +71,12 @@ class Crew:
             worlds: ids of the worlds (k,).
             calls: addresses of the words that each world's programs are run with (k,).
             n: repetitions.
+
+        Raises:
+            RuntimeError: `close` was called.
         """
+        if self._closed:
+            raise RuntimeError("this batch was closed: it computes nothing any more; make another one")
         blocks = np.array([0 if p is None else p.block_address for p in programs], np.int64)
         entries = np.stack([blocks[kinds], calls], axis=1)
 
@@ -112,7 +118,8 @@ class Crew:
             self._trouble(world, error)
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, for good; a second call does nothing."""
+        self._closed = True
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
