@@ -219,6 +219,24 @@ def test_models_of_the_caller(driver, model):
     on_gpu.close()
 
 
+def test_models_that_are_set_again_and_again(driver, model):
+    """Python gives the ids of models that are gone to new ones; what was on the GPU goes with them."""
+    on_gpu, on_threads = two(model, 2)
+    used = []
+    for k in range(6):
+        text = XML.replace('size=".1"', f'size=".1" mass="{k + 1}"')
+        if k % 2:
+            text = text.replace("<worldbody>", "<option integrator='RK4'/><worldbody>", 1)
+        for batch in (on_gpu, on_threads):
+            batch.set_models(cardan.MjModel.from_xml_string(text))
+            batch.step(2)
+        gc.collect()
+        used.append(sum(memory.nbytes for memory in on_gpu._gpu.memory))
+        assert_same(on_gpu, on_threads)
+    assert used[-1] == used[-3]
+    on_gpu.close()
+
+
 def test_states_questions_and_random_numbers(driver, model):
     on_gpu, on_threads = two(model, 3)
     spec = int(mjtState.mjSTATE_FULLPHYSICS)
@@ -273,6 +291,9 @@ def test_arrays_are_shown_to_other_libraries(driver, model, monkeypatch):
     assert (np.asarray(batch.qfrc_applied) == 0.5).all()
     assert "cuStreamWaitEvent" in driver.names()
     # the memory itself: here it is that of this machine, and NumPy takes it when told so
+    elsewhere = SimpleNamespace(**vars(other), __dlpack_device__=lambda: (2, 1))
+    with pytest.raises(ValueError, match="is on GPU 1, the batch on GPU 0"):
+        batch.qvel[:] = elsewhere
     monkeypatch.setattr(DeviceArray, "__dlpack_device__", lambda self: (1, 0))
     view = np.from_dlpack(batch.qpos)
     batch.qpos[1, 2] = 5.0

@@ -307,12 +307,19 @@ def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[in
 
 
 def on_gpu(transfers: Transfers, value: Any) -> DeviceArray | None:
-    """An array on the GPU, of this package or of another library, as a DeviceArray; None if it is not on one."""
-    if isinstance(value, DeviceArray):
-        return value
-    shown = getattr(value, "__cuda_array_interface__", None)
+    """An array on the GPU, of this package or of another library, as a DeviceArray; None if it is not on one.
+
+    Raises:
+        ValueError: it is on another GPU.
+    """
+    shown = value if isinstance(value, DeviceArray) else getattr(value, "__cuda_array_interface__", None)
     if shown is None:
         return None
+    number = value.__dlpack_device__()[1] if hasattr(value, "__dlpack_device__") else transfers.gpu.number
+    if number != transfers.gpu.number:
+        raise ValueError(f"the array is on GPU {number}, the batch on GPU {transfers.gpu.number}: copy it there first")
+    if isinstance(value, DeviceArray):
+        return value
     if shown.get("stream") is not None:
         transfers.gpu.wait_for(int(shown["stream"]))
     dtype = np.dtype(shown["typestr"])

@@ -298,6 +298,11 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
                 found.append((name, new if is_array else new[0]))
         return found
 
+    def set_models(self, models: MjModel | Sequence[MjModel] | None) -> None:
+        """Run each world on a model of the caller's (see `Batch.set_models`), as it is now: copied to the GPU."""
+        super().set_models(models)
+        self.__dict__["_resolved"].clear()
+
     # rollouts --------------------------------------------------------------------
 
     def _rollout(self, worlds: np.ndarray, *arguments: Any) -> dict[str | int, Any]:

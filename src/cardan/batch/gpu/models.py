@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,11 +17,28 @@ from cardan.batch.gpu.transfers import Transfers
 from cardan.batch.models import WorldModels
 from cardan.jit.driver.cuda import Memory
 from cardan.jit.front.form import Form
-from cardan.jit.memory.struct import WORDS, StructMemory, scalars_of
+from cardan.jit.memory.struct import WORDS, scalars_of
 from cardan.model.derived import ADDRESSES
 from cardan.model.forms import model_in
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """A model on the GPU.
+
+    Attributes:
+        model: the model of this machine; as long as it is kept, no other one has its id.
+        slots: its slot table for the GPU.
+        numbers: its tables of functions, as they were uploaded.
+        keep: what owns the memory.
+    """
+
+    model: MjModel
+    slots: np.ndarray
+    numbers: dict[str, np.ndarray]
+    keep: list[Memory]
 
 
 class GpuModels(WorldModels):
@@ -36,21 +54,15 @@ class GpuModels(WorldModels):
     def __init__(self, transfers: Transfers, m: MjModel, count: int, form: Form) -> None:
         super().__init__(m, count, form)
         self._transfers = transfers
-        self._keep: list[Memory] = []
-        self._numbers: dict[int, dict[str, np.ndarray]] = {}  # tables of functions, as they were uploaded
-        self._uploaded: dict[int, np.ndarray] = {}  # slot tables by model
+        self._uploaded: dict[int, Uploaded] = {}  # by the id of the model
         self._control = transfers.gpu.allocate(2 * 8)
         self._tables: DeviceArray | None = None  # slot tables a world (nworld, fields, words)
-        self._shared = self._kept(transfers.gpu.allocate(self.base._memory.slots.nbytes))
+        self._shared = transfers.gpu.allocate(self.base._memory.slots.nbytes)
 
     @property
     def address(self) -> int:
         """Address of the two words, which never changes."""
         return self._control.address
-
-    def _kept(self, memory: Memory) -> Memory:
-        self._keep.append(memory)
-        return memory
 
     # the shared model ------------------------------------------------------------
 
@@ -64,28 +76,26 @@ class GpuModels(WorldModels):
 
     def _on_gpu(self, m: MjModel) -> np.ndarray:
         """The slot table of a model whose arrays are on the GPU."""
-        numbers = self._numbers.setdefault(id(m), {})
         if id(m) not in self._uploaded:
-            self._uploaded[id(m)] = self._upload(m._memory)
-            numbers.update({name: m._memory.arrays[name].copy() for name in ADDRESSES})
-        for name, before in numbers.items():
+            self._uploaded[id(m)] = self._upload(m)
+        known = self._uploaded[id(m)]
+        for name, before in known.numbers.items():
             now = m._memory.arrays[name]
             if not np.array_equal(before, now):
-                slot = self._uploaded[id(m)][MODEL.slot[name]]
-                self._write(int(slot[0]), now)
-                numbers[name] = now.copy()
-        return self._uploaded[id(m)]
+                self._write(int(known.slots[MODEL.slot[name], 0]), now)
+                known.numbers[name] = now.copy()
+        return known.slots
 
     def _write(self, address: int, values: np.ndarray) -> None:
         strides = c_strides(values.shape, values.itemsize)
         DeviceArray(self._transfers, address, values.shape, strides, values.dtype, None)[...] = values
 
-    def _upload(self, memory: StructMemory) -> np.ndarray:
-        """Copy the arrays of a model to the GPU; returns its slot table for there."""
-        gpu = self._transfers.gpu
+    def _upload(self, m: MjModel) -> Uploaded:
+        """Copy the arrays of a model to the GPU."""
+        gpu, memory = self._transfers.gpu, m._memory
         slots = memory.slots.copy()
-        buffer = self._kept(gpu.upload(memory.buffer))
-        start = memory.buffer.ctypes.data
+        buffer = gpu.upload(memory.buffer)
+        keep, start = [buffer], memory.buffer.ctypes.data
         for field in MODEL.fields:
             if field.is_scalar or field.name not in memory.arrays:
                 continue
@@ -93,8 +103,9 @@ class GpuModels(WorldModels):
             if start <= slots[slot, 0] < start + memory.buffer.nbytes:
                 slots[slot, 0] += buffer.address - start
             elif array.nbytes:
-                slots[slot, 0] = self._kept(gpu.upload(array)).address
-        return slots
+                keep.append(gpu.upload(array))
+                slots[slot, 0] = keep[-1].address
+        return Uploaded(m, slots, {name: memory.arrays[name].copy() for name in ADDRESSES}, keep)
 
     # fields that differ between worlds -------------------------------------------
 
@@ -143,6 +154,8 @@ class GpuModels(WorldModels):
     def set(self, models: MjModel | Sequence[MjModel] | None) -> None:
         """Use models of the caller's (arguments and errors as in `WorldModels.set`)."""
         super().set(models)
+        used = {id(m) for m in (self.base, *(self._running if models is not None else ()))}
+        self._uploaded = {number: known for number, known in self._uploaded.items() if number in used}
         if models is None:
             self._tables = None
             self._control.write(np.array([self._shared.address, 0], np.int64))

@@ -26,6 +26,11 @@ from cardan.jit.target.ptx import KERNEL
 OLDEST_DRIVER = 12000
 """The driver's version that is needed: that of CUDA 12.0."""
 OLDEST_CAPABILITY = (8, 0)
+OUT_OF_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
+STARTING = ("cuLaunchKernel", "cuGraphInstantiate", "cuGraphLaunch")
+"""Functions that make room for what the threads of a launch keep in local memory: stacks of as many threads as the GPU
+runs at once."""
+LESS = "make a batch of fewer worlds, or free what else is on the GPU"
 NO_DRIVER = "there is no CUDA driver on this machine: install NVIDIA's display driver, or use device='cpu'"
 
 
@@ -53,7 +58,7 @@ class GpuMemoryError(CudaError, MemoryError):
         super().__init__(
             f"the GPU has no room for {asked / 2**20:,.1f} MiB: {free / 2**20:,.1f} MiB of {total / 2**20:,.1f} MiB "
             f"are free{advice}",
-            "CUDA_ERROR_OUT_OF_MEMORY",
+            OUT_OF_MEMORY,
         )
         self.asked = asked
         self.free = free
@@ -121,8 +126,13 @@ class Gpu:
         self._graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
         (self._context,) = self._call("cuDevicePrimaryCtxRetain", self._device)
         self._open = True
-        with self.current():
-            (self.stream,) = self._call("cuStreamCreate", self._flag("CUstream_flags", "CU_STREAM_DEFAULT"))
+        try:
+            with self.current():
+                (self.stream,) = self._call("cuStreamCreate", self._flag("CUstream_flags", "CU_STREAM_DEFAULT"))
+        except BaseException:
+            self._open = False
+            self._call("cuDevicePrimaryCtxRelease", self._device)
+            raise
 
     def _start(self) -> None:
         try:
@@ -155,6 +165,10 @@ class Gpu:
         word = getattr(code, "name", str(code))
         if word == "CUDA_ERROR_NO_DEVICE":
             raise CudaError("there is no GPU that CUDA can use on this machine; use device='cpu'", word)
+        if word == OUT_OF_MEMORY and name in STARTING:
+            raise CudaError(
+                f"the GPU has no room for the local memory of the threads that {name} would start: {LESS}", word
+            )
         raise CudaError(f"the CUDA driver answers {word} to {name}", word)
 
     @contextmanager
@@ -329,7 +343,7 @@ class Memory:
                 try:
                     (pointer,) = gpu._call("cuMemAlloc", nbytes)
                 except CudaError as error:
-                    if error.code == "CUDA_ERROR_OUT_OF_MEMORY":
+                    if error.code == OUT_OF_MEMORY:
                         raise GpuMemoryError(nbytes, *gpu.room()) from None
                     raise
                 self.address = int(pointer)

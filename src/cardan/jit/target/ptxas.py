@@ -17,6 +17,7 @@ _SPILLS = re.compile(r"Function properties for (\S+)\n.*?(\d+) bytes spill store
 _FUNCTION = re.compile(r"^\.(?:visible |weak )?(?:\.)?(?:entry|func)\b[^;{]*{.*?^}", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"(?:\)\s*|entry\s+|func\s+)([\w.$]+)\s*\(")
 _CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\(\w+\),\s*)?([\w.$]+)")
+_UNBOUNDED = "cannot be statically determined"
 _CUMULATIVE = re.compile(r"(\d+) bytes cumulative stack size")
 
 
@@ -56,7 +57,8 @@ def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
         ptxas: path of the assembler; found if not given.
 
     Raises:
-        PtxError: it does not assemble, or there is no assembler.
+        PtxError: it does not assemble, its stack has no bound (then a launch would need a limit), or there is no
+            assembler.
     """
     ptxas = ptxas or find_ptxas()
     if ptxas is None:
@@ -68,6 +70,8 @@ def assemble(source: str, architecture: str, ptxas: str | None = None) -> Usage:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise PtxError(f"ptxas refuses the code for {architecture}: {done.stderr.strip()[:2000]}")
+        if _UNBOUNDED in done.stderr:
+            raise PtxError(f"the stack of the code for {architecture} has no bound: {done.stderr.strip()[:2000]}")
         size = cubin.stat().st_size
     frames = [tuple(map(int, numbers)) for numbers in _MEMORY.findall(done.stderr)]
     cumulative = [int(number) for number in _CUMULATIVE.findall(done.stderr)]
