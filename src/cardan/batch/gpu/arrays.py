@@ -312,13 +312,13 @@ def on_gpu(transfers: Transfers, value: Any) -> DeviceArray | None:
     Raises:
         ValueError: it is on another GPU.
     """
-    shown = value if isinstance(value, DeviceArray) else getattr(value, "__cuda_array_interface__", None)
-    if shown is None:
+    shown = None if isinstance(value, DeviceArray) else getattr(value, "__cuda_array_interface__", None)
+    if shown is None and not isinstance(value, DeviceArray):
         return None
     number = value.__dlpack_device__()[1] if hasattr(value, "__dlpack_device__") else transfers.gpu.number
     if number != transfers.gpu.number:
         raise ValueError(f"the array is on GPU {number}, the batch on GPU {transfers.gpu.number}: copy it there first")
-    if isinstance(value, DeviceArray):
+    if shown is None:
         return value
     if shown.get("stream") is not None:
         transfers.gpu.wait_for(int(shown["stream"]))

@@ -69,10 +69,13 @@ _CALLEE = re.compile(r'\bcall [^@\n]*@"?([\w.$]+)"?\(')
 LARGE = 150
 """Lines of assembly of a large function."""
 HUGE = 30_000
-"""Lines of assembly of a stage that is too large to become one function."""
-SHARED, ALONE = 300, 1200
+"""Lines of assembly of a stage that is too large to become one function: such a stage is made frugal with registers."""
+SHARED, ALONE = 600, 1200
 """Lines, with all that becomes a part of it, from which a function of such a stage stays one: called at several places,
 and at one."""
+_SLOT_NAME = re.compile(r'^!(\d+) = !{!"slot"', re.MULTILINE)
+_SLOT_TAG = "^!(\\d+) = !{{!{name}, !{name}, i64 0}}"
+_REGISTER = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")
 _HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
 _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
@@ -284,6 +287,24 @@ def _with_device_library(text: str) -> str:
     return _CALLED.sub(lambda match: f"@__nv_{match[1]}{match[2]}", text)
 
 
+def _holding_no_slots(text: str) -> str:
+    """A module's text in which addresses of fields may change while other functions run.
+
+    They don't, so that all loads of them would leave their loops, and be held in registers over what is called there.
+    """
+    name = _SLOT_NAME.search(text)
+    tag = None if name is None else re.search(_SLOT_TAG.format(name=name[1]), text, re.MULTILINE)
+    return text if tag is None else re.sub(rf"(!tbaa !{tag[1]}), !invariant\.load !\d+", r"\1", text)
+
+
+def _read_anew(text: str) -> str:
+    """`_WORLD` or `_INDEX` for code that asks for its thread, and for the number of threads, wherever it needs them.
+
+    To LLVM, the instructions have effects: neither numbers nor products with them are kept from one use to the next.
+    """
+    return _REGISTER.sub(r'call i32 asm sideeffect "mov.u32 $0, %\1.x;", "=r"()', text)
+
+
 def _parsed(text: str, layout: str) -> Any:
     """A module from its text, for the GPU."""
     # the layout comes first: it says how loads and stores are aligned that don't say it themselves
@@ -329,20 +350,21 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
     """
     machine = _machine(architecture)
     layout = str(machine.target_data)
-    linked, *others = (_parsed(text, layout) for text in module_texts(*codes))
+    huge = {code.text: _parts(code.text) for code in codes if code.text.count("\n") > HUGE}
+    texts = (_holding_no_slots(text) if text in huge else text for text in module_texts(*codes))
+    linked, *others = (_parsed(text, layout) for text in texts)
     for module in others:
         linked.link_in(module)
     symbols = [code.symbol for code in codes]
-    linked.link_in(_parsed("\n".join([_WORLD, _INDEX, kernel_text(symbols, extra, "ptx_kernel ")]), layout))
+    registers = [_read_anew(text) if huge else text for text in (_WORLD, _INDEX)]
+    linked.link_in(_parsed("\n".join([*registers, kernel_text(symbols, extra, "ptx_kernel ")]), layout))
     library = llvm.parse_bitcode(_library(libdevice or find_libdevice()))
     library.triple, library.data_layout = TRIPLE, layout
     linked.link_in(library)
     # one copy of what is called by number, and of each of several stages: the assembler deals with them alone
     apart = {symbol for code in codes for symbol in _callees(code)} | set(symbols if len(codes) > 1 else ())
     apart |= _around_calls(linked)
-    for code in codes:
-        apart |= _parts(code.text) if code.text.count("\n") > HUGE else set()
-    for symbol in apart:
+    for symbol in apart.union(*huge.values()):
         linked.get_function(symbol).add_function_attribute("noinline")
     return _emitted(linked, machine, ", ".join(symbols))
 
