@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import warnings
+import weakref
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -434,6 +438,50 @@ def test_states_by_bits(cart: cardan.MjModel) -> None:
 def test_bad_arguments(cart: cardan.MjModel, arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Batch(cart, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda b: setattr(b, "ctrl", None), ValueError, "ctrl is set from numbers"),
+        (lambda b: b.get_state(1 << 13), ValueError, "bits of mjtState"),
+        (lambda b: b.get_state(-1), ValueError, "spec should be an integer of at least 0"),
+        (lambda b: b.set_state(np.zeros((4, 0)), 1 << 13), ValueError, "bits of mjtState"),
+        (lambda b: b.rollout(1, record=[1 << 13]), ValueError, "bits of mjtState"),
+        (lambda b: b.rollout(1, record=["contact"]), ValueError, r"several fields; data\(world\)"),
+        (lambda b: b.random(1.5, 0), ValueError, "size should be an integer"),
+        (lambda b: b.random(1, -1), ValueError, "seed should be an integer"),
+        (lambda b: b.step(mask=np.ones((4, 1), bool)), ValueError, "ids, or a mask, should be one-dimensional"),
+        (copy.copy, TypeError, "can't be copied or pickled"),
+        (copy.deepcopy, TypeError, "can't be copied or pickled"),
+        (pickle.dumps, TypeError, "can't be copied or pickled"),
+        (lambda b: Batch(b.model, 2, device=None), ValueError, "device should be a name"),
+    ],
+)
+def test_what_is_asked_wrongly(
+    cart: cardan.MjModel, call: Callable[[Batch], object], kind: type[Exception], message: str
+) -> None:
+    b = Batch(cart, 4)
+    before = b.state.copy()
+    with pytest.raises(kind, match=message):
+        call(b)
+    assert np.array_equal(b.state, before)
+
+
+def test_the_caller_s_model_does_not_keep_the_batch(cart: cardan.MjModel) -> None:
+    """Its programs are kept by the model; two batches may use it, one after the other, each with its own warnings."""
+    given = copy.copy(cart)
+    for _ in range(2):
+        b = Batch(cart, 2)
+        b.set_models(given)
+        b.qvel[1, 0] = np.nan
+        with pytest.warns(SimulationWarning, match="World 1"):
+            b.step(2)
+        assert b.diagnosis(1) and not b.diagnosis(0)
+        gone = weakref.ref(b)
+        del b
+        gc.collect()
+        assert gone() is None
 
 
 RAYS = """

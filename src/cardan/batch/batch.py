@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from cardan.batch.core import ROWS, UP_TO, Core
 from cardan.batch.models import MODEL_FIELDS, OPTIONS, guess, unknown_field
 from cardan.batch.named import BatchNames
 from cardan.batch.record import rollout as record_rollout
-from cardan.batch.select import integer, per_world
+from cardan.batch.select import integer, per_world, state_bits
 from cardan.batch.worlds import COUNTS
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.errors import FatalError
@@ -80,6 +80,8 @@ class Batch(BatchNames, Core):
         precision = np.dtype(dtype).name
         if precision not in (DOUBLE, SINGLE):
             raise ValueError(f"there are no batches in {precision}: dtype should be 'float64' or 'float32'")
+        if not isinstance(device, str | Sequence):
+            raise ValueError(f"device should be a name, or a list of GPUs, got {device!r}")
         if not isinstance(device, str):
             return object.__new__(import_module(_ON_GPUS).SplitBatch if cls is Batch else cls)
         kind = device.partition(":")[0]
@@ -130,6 +132,8 @@ class Batch(BatchNames, Core):
 
     def _bind(self, name: str) -> np.ndarray:
         if name not in DATA_FIELDS:
+            if DATA.members(f"{name}."):
+                raise ValueError(f"'{name}' can't be bound: it is made of several fields; data(world) has it")
             if name in DATA.slot:
                 scalar = DATA.by_name[name].is_scalar
                 why = f"scalars bind() accepts: {', '.join(COUNTS)}, time" if scalar else "it stands in the arena"
@@ -157,6 +161,8 @@ class Batch(BatchNames, Core):
         return self.bind(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if value is None and (name in ROWS or name == "state"):
+            raise ValueError(f"{name} is set from numbers, got None")
         if name in ROWS:
             array = self.bind(name)
             try:
@@ -170,29 +176,38 @@ class Batch(BatchNames, Core):
         else:
             raise AttributeError(f"Batch has no attribute {name!r} that can be set")
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a batch can't be copied or pickled: make one from its model, and give it the state of this one"
+        )
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *DATA_FIELDS})
 
     def get_state(self, spec: int, ids: Any = None, *, mask: Any = None) -> np.ndarray:
-        """The parts of the state that the bits of `spec` (`mjtState`) stand for, of worlds (k, size)."""
-        worlds = self._select(ids, mask)
-        parts = [self.bind(name)[worlds].reshape(len(worlds), -1) for name in state_fields(int(spec))]
+        """The parts of the state that the bits of `spec` (`mjtState`) stand for, of worlds (k, size).
+
+        Raises:
+            ValueError: `spec` has other bits.
+        """
+        worlds, names = self._select(ids, mask), state_fields(state_bits("spec", spec))
+        parts = [self.bind(name)[worlds].reshape(len(worlds), -1) for name in names]
         return np.hstack([np.zeros((len(worlds), 0), self.state.dtype), *parts])
 
     def set_state(self, state: Any, spec: int, ids: Any = None, *, mask: Any = None) -> None:
         """Set the parts of the state that the bits of `spec` stand for, of worlds (k, size), or one for all (size,).
 
         Raises:
-            ValueError: `state` has another shape.
+            ValueError: `state` has another shape, or `spec` other bits.
         """
-        worlds = self._select(ids, mask)
-        size = state_size(self.model, int(spec))
+        worlds, bits = self._select(ids, mask), state_bits("spec", spec)
+        size = state_size(self.model, bits)
         try:
             rows = np.broadcast_to(np.asarray(state, np.float64), (len(worlds), size))
         except ValueError:
             raise ValueError(f"state should be of shape {(len(worlds), size)}, got {np.shape(state)}") from None
         at = 0
-        for name in state_fields(int(spec)):
+        for name in state_fields(bits):
             field = self.bind(name)
             n = field_sizes(self.model)[name]
             field[worlds] = rows[:, at : at + n].reshape(len(worlds), *field.shape[1:])
@@ -466,7 +481,8 @@ class Batch(BatchNames, Core):
 
     def random(self, size: int, seed: int, draw: int = 0, ids: Any = None, *, mask: Any = None) -> np.ndarray:
         """Uniform random numbers in [0, 1) of worlds (k, size); see `cardan.batch.random.uniform`."""
-        return random.uniform(self._select(ids, mask), size, seed, draw)
+        counts = (integer(word, number) for word, number in (("size", size), ("seed", seed), ("draw", draw)))
+        return random.uniform(self._select(ids, mask), *counts)
 
     def close(self) -> None:
         """End the batch's threads: what was computed stays there, and calls that compute raise RuntimeError.

@@ -7,6 +7,7 @@ from copy import copy
 from functools import cache
 from types import MappingProxyType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -163,6 +164,7 @@ class Core:
         m = self._models.model(i)
         if i not in known:
             known[i] = self._memories.data(m, i)
+            known[i].__dict__["_batch"] = ref(self)
         if known[i].model is not m:  # fields were expanded, or models set, since then
             known[i].__dict__["model"] = m
             self._memories.calls[i, 2::2] = m.address, id(m)
@@ -271,17 +273,10 @@ class Core:
         m = self._models.model(i)
         if self._models.flexible:
             m._programs.clear()  # an option may have been written
-        answers = {WARNED: self._take_news, ROLLOUT_FROZEN: _end_rollout}
-        program = cached_program(m, ("batch", id(self), name), LISTS[name], answers=answers)
+        answers = {WARNED: _take_news, ROLLOUT_FROZEN: _end_rollout}
+        program = cached_program(m, ("batch", name), LISTS[name], answers=answers)
         refuse_python(m, program)
         return program
-
-    def _take_news(self, program: Program, m: MjModel, d: MjData) -> None:
-        """Keep the new warnings of a world, to be told after the call."""
-        memories = self._memories
-        i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
-        for kind, text in pending_messages(d):
-            self.__dict__["_news"][i, kind] = self.__dict__["_diagnoses"][i] = text
 
     def _run(self, program: Program, worlds: np.ndarray) -> None:
         self._run_kinds(([program], None), worlds, 1)
@@ -325,6 +320,18 @@ def failure(name: str, errors: Mapping[int, str], count: int) -> SimulationError
     texts = "; ".join(f"simulation {i}: {text}" for i, text in errors.items())
     which = ", ".join(map(str, errors))
     return SimulationError(f"{name} failed in {len(errors)} of {count} simulations ({which}); {texts}", list(errors))
+
+
+def _take_news(program: Program, m: MjModel, d: MjData) -> None:
+    """Keep the new warnings of a world, to be told after the call.
+
+    The data knows its batch: the program, which a model of the caller's keeps, may be used by others.
+    """
+    batch = d.__dict__["_batch"]()
+    memories = batch._memories
+    i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
+    for kind, text in pending_messages(d):
+        batch.__dict__["_news"][i, kind] = batch.__dict__["_diagnoses"][i] = text
 
 
 def _end_rollout(program: Program, m: MjModel, d: MjData) -> None:

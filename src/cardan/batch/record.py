@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.batch.select import integer
+from cardan.batch.select import integer, state_bits
 from cardan.enums.data import mjtState
 from cardan.step.state import state_fields, state_size
 
@@ -146,4 +146,4 @@ def checked_items(
 def _row(batch: Batch, item: Item) -> tuple[tuple[int, ...], np.dtype]:
     if isinstance(item, str):
         return batch.bind(item).shape[1:], batch._memories.struct.by_name[item].numpy_dtype
-    return (state_size(batch.model, int(item)),), batch.state.dtype
+    return (state_size(batch.model, state_bits("record", item)),), batch.state.dtype

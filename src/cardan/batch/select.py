@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from cardan.enums import mjtState
+from cardan.step.state import NSTATE
+
 
 def selected(ids: Any, count: int) -> np.ndarray:
     """The worlds of a call as ids (k,) int64.
@@ -21,7 +24,7 @@ def selected(ids: Any, count: int) -> np.ndarray:
         return np.arange(count)
     given = np.asarray(ids)
     if given.ndim != 1:
-        raise ValueError(f"ids should be one-dimensional, got shape {given.shape}")
+        raise ValueError(f"ids, or a mask, should be one-dimensional, got shape {given.shape}")
     if given.dtype == bool:
         if len(given) != count:
             raise ValueError(f"a mask of worlds should have length {count}, got {len(given)}")
@@ -50,6 +53,18 @@ def integer(name: str, value: Any, least: int = 0) -> int:
     if number.ndim or number.dtype.kind not in "iu" or int(number) < least:
         raise ValueError(f"{name} should be an integer of at least {least}, got {value!r}")
     return int(number)
+
+
+def state_bits(name: str, spec: Any) -> int:
+    """`spec` as bits of `mjtState`.
+
+    Raises:
+        ValueError: it is no integer, or has other bits.
+    """
+    bits = integer(name, spec.value if isinstance(spec, mjtState) else spec)
+    if bits >= 1 << NSTATE:
+        raise ValueError(f"{name} should be made of bits of mjtState, below 2^{NSTATE}, got {bits}")
+    return bits
 
 
 def per_world(name: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:

@@ -21,6 +21,7 @@ from cardan.batch.gpu.record import rollout as record_rollout
 from cardan.batch.gpu.support import refuse
 from cardan.batch.gpu.transfers import Transfers
 from cardan.batch.models import MODEL_FIELDS, OPTIONS
+from cardan.batch.select import state_bits
 from cardan.batch.stages import load_state, save_state
 from cardan.enums import mjtState
 from cardan.errors import FatalError
@@ -231,10 +232,10 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
 
     def get_state(self, spec: int, ids: Any = None, *, mask: Any = None) -> DeviceArray:  # type: ignore[override]
         """The parts of the state that the bits of `spec` stand for, of worlds (k, size), copied on the GPU."""
-        worlds = self._select(ids, mask)
-        result = DeviceArray.new(self._transfers, (len(worlds), state_size(self.model, int(spec))), self.state.dtype)
+        worlds, bits = self._select(ids, mask), state_bits("spec", spec)
+        result = DeviceArray.new(self._transfers, (len(worlds), state_size(self.model, bits)), self.state.dtype)
         at = 0
-        for name in state_fields(int(spec)):
+        for name in state_fields(bits):
             n = field_sizes(self.model)[name]
             result[:, at : at + n] = self._rows_of(name)[worlds]
             at += n
@@ -248,8 +249,8 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
 
     def set_state(self, state: Any, spec: int, ids: Any = None, *, mask: Any = None) -> None:
         """Set the parts of the state that the bits of `spec` stand for (see `Batch.set_state`)."""
-        worlds = self._select(ids, mask)
-        size = state_size(self.model, int(spec))
+        worlds, bits = self._select(ids, mask), state_bits("spec", spec)
+        size = state_size(self.model, bits)
         rows = on_gpu(self._transfers, state)
         given = np.asarray(state, self.state.dtype) if rows is None else rows
         if given.shape not in ((len(worlds), size), (size,)):
@@ -258,7 +259,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
             rows = DeviceArray.new(self._transfers, given.shape, self.state.dtype)
             rows[...] = given
         at = 0
-        for name in state_fields(int(spec)):
+        for name in state_fields(bits):
             n = field_sizes(self.model)[name]
             part = rows[:, at : at + n] if rows.ndim == 2 else rows[at : at + n]
             self._rows_of(name)[worlds] = part
