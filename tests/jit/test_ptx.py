@@ -58,6 +58,26 @@ def test_stages_assemble(function, extra, precision):
         assert usage.stack < 4096
 
 
+@needs_jit
+@needs_libdevice
+@needs_ptxas
+def test_huge_stages_hold_no_addresses_and_ask_for_their_thread_again(monkeypatch):
+    own = code(capsule_capsule, SINGLE)
+    slots, elements = (len(re.findall(rf"{tag}.*!invariant.load", own.text)) for tag in ("load i64", "load (?!i64)"))
+    assert slots and elements
+    freed = target._holding_no_slots(own.text)
+    assert not re.search(r"load i64.*!invariant.load", freed)
+    assert len(re.findall(r"load .*!invariant.load", freed)) == elements
+    before = ptx(own, extra=2)
+    assert "begin inline asm" not in before
+    monkeypatch.setattr(target, "HUGE", 0)
+    source = ptx(own, extra=2)
+    for register in ("%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x"):
+        assert source.count(register) > before.count(register) > 0
+    assert not re.search(r"\.f64\b", source)
+    assert assemble(source, ARCHITECTURES[-1]).spills == 0
+
+
 TEXT = """
 target triple = "x86_64-unknown-linux-gnu"
 target datalayout = "e-m:e-i64:64"
