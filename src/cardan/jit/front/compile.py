@@ -23,7 +23,7 @@ from cardan.jit.binding.glue import CALL, TABLE_NAME, glue_of
 from cardan.jit.driver.loader import target_machine
 from cardan.jit.front.form import CALL as CALL_BY_NUMBER
 from cardan.jit.front.form import HERE, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
-from cardan.jit.front.stage import Abi, Entry, kernel_options, lowered_with_errors, rounding
+from cardan.jit.front.stage import RAISE, Abi, Entry, kernel_of, kernel_options, lowered_with_errors, rounding
 from cardan.jit.memory.struct import Struct, structures
 from cardan.jit.transform.precision import in_single_precision
 
@@ -240,7 +240,7 @@ def _link_later() -> Iterator[None]:
     linked (`_linked`), optimised (`_optimised`) and emitted, which takes less than half the time.
     """
     from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue] (an extension module)
-    from numba.core import cgutils
+    from numba.core import cgutils, types
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu import CPUContext
@@ -289,6 +289,7 @@ def _link_later() -> Iterator[None]:
             (library, "add_ir_module", add_ir_module),
             (library, "_optimize_functions", into_registers),
             (context, "get_executable", get_executable),
+            (types.Dispatcher, "dispatcher", property(lambda self: kernel_of(self._get_object()))),
         )
         with replaced(*places), shortcuts():
             yield
@@ -395,11 +396,22 @@ def emit(name: str, module: Any, machine: Any) -> bytes:
         module = simplified(llvm.parse_bitcode(bitcode))
         undefined = _undefined_symbols(_optimised(module, machine))
     if undefined:
-        raise KernelError(
-            f"{name} is not a pure kernel: compiled code would call {', '.join(undefined)}. "
-            "Kernels may use loops, numbers, tuples, field arrays and the math module only."
-        )
+        raise KernelError(_impure(name, undefined))
     return machine.emit_object(module)
+
+
+def _impure(name: str, symbols: Collection[str]) -> str:
+    """What a kernel does that it may not do."""
+    errors = sorted({symbol.removeprefix(RAISE) for symbol in symbols if symbol.startswith(RAISE)})
+    if errors:
+        return (
+            f"{name} is not a pure kernel: it may raise {' or '.join(errors)}, or calls what may. Nothing of that is "
+            "handed on from native code. Indices of tuples must be certain to be inside, as i % 3 is for three numbers."
+        )
+    return (
+        f"{name} is not a pure kernel: compiled code would call {', '.join(symbols)}. "
+        "Kernels may use loops, numbers, tuples, field arrays and the math module only."
+    )
 
 
 def compile_entry(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:

@@ -21,6 +21,8 @@ from numba.core.imputils import user_function
 from numba.core.ir_utils import check_and_legalize_ir
 from numba.core.typed_passes import BaseNativeLowering
 
+from cardan.jit.front.stage import RAISE
+
 _PLAIN = "_cardan_raises_nothing"  # of a module: its function is a kernel that does not return errors
 _plain_names: set[str] = set()  # of such functions
 
@@ -151,7 +153,7 @@ def _is_plain(builder: Any) -> bool:
 def _raising(original: _Raise) -> _Raise:
     def return_user_exc(self: Any, builder: Any, exc: Any, *args: Any, **kws: Any) -> None:
         if _is_plain(builder):
-            _call_of_nothing(builder, f"raise {getattr(exc, '__name__', 'again')}")
+            _call_of_nothing(builder, RAISE + getattr(exc, "__name__", "again"))
         else:
             original(self, builder, exc, *args, **kws)
 
@@ -161,7 +163,7 @@ def _raising(original: _Raise) -> _Raise:
 def _handing_on(original: _Raise) -> _Raise:
     def return_status_propagate(self: Any, builder: Any, status: Any) -> None:
         if _is_plain(builder):
-            _call_of_nothing(builder, "raise what a function raised")
+            _call_of_nothing(builder, RAISE + "what a function raises")
         else:
             original(self, builder, status)
 

@@ -22,6 +22,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 FASTMATH = {"reassoc", "contract", "nsz"}
 KERNEL_OPTIONS = {"error_model": "numpy", "fastmath": FASTMATH, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
+RAISE = "raise "
+"""Names of the symbols that stand where a kernel would raise something begin so; they don't exist."""
+
 OK = 0
 CALLBACK_FAILED = -1
 COLLIDER_MISSING = -2
@@ -177,3 +180,27 @@ def dispatcher_of(function: Callable[..., Any]) -> Any:
         compiler = KernelCompiler if lowered_with_errors() else PlainCompiler
         dispatchers[key] = njit(**options, pipeline_class=compiler)(function)
     return dispatchers[key]
+
+
+def kernel_of(dispatcher: Any) -> Any:
+    """What stands for a jitted function where an entry calls it: for a user's own one, a kernel of the same function.
+
+    So what a user calls from Python is never code that was made for entries, nor the other way round, whichever is
+    compiled first. Options that the user gave stay; integers are divided by 0 as in kernels unless they say otherwise.
+    """
+    from numba import jit
+
+    from cardan.jit.front.shortcuts import KernelCompiler, PlainCompiler
+
+    function = dispatcher.py_func
+    is_of_numba = (function.__module__ or "").partition(".")[0] == "numba"
+    if is_of_numba or issubclass(dispatcher._compiler.pipeline_class, KernelCompiler):
+        return dispatcher
+    kernels = dispatcher.__dict__.setdefault("__cardan_kernels__", {})
+    key = _exact_rounding, _with_errors
+    if key not in kernels:
+        given = {name: value for name, value in dispatcher.targetoptions.items() if value is not None}
+        options = {**kernel_options(bool(_exact_rounding)), **given, "no_cpython_wrapper": True, "nopython": True}
+        compiler = KernelCompiler if lowered_with_errors() else PlainCompiler
+        kernels[key] = jit(**options, locals=dispatcher.locals, pipeline_class=compiler)(function)
+    return kernels[key]
