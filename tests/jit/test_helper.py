@@ -206,7 +206,7 @@ def test_the_largest_stage_comes_first():
     tasks.read(io.BytesIO("".join(helper._task(entry, HERE) + "\n" for entry in small).encode()))
     first = [tasks.take(), tasks.take()]
     tasks.read(io.BytesIO((helper._task(entry_of(find_body_trees), HERE) + "\n").encode()))
-    order = [task.entry.function for task in (*first, tasks.take(), tasks.take())]
+    order = [task and task.entry.function for task in (*first, tasks.take(), tasks.take())]
     assert order == [find_places, check_acc, find_body_trees, report_warnings]
 
 
@@ -286,8 +286,8 @@ time.sleep(600)
 """
     command = [sys.executable, "-c", script]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         assert waits_for(lambda: processes_with(tmp_path))
         process.kill()

@@ -192,7 +192,7 @@ def help_with(entries: Sequence[Entry], form: Form = HERE) -> None:
 def expect(functions: Callable[[], Functions]) -> None:
     """Have the helpers, if there are any, compile functions that will be needed."""
     if _crew.is_at_work:
-        _crew.ask(_missing(map(entry_of, functions()), HERE), HERE)
+        _crew.ask([entry for entry in map(entry_of, functions()) if not _came_compiled(entry, HERE)], HERE)
 
 
 @contextmanager
@@ -206,17 +206,19 @@ def expecting(functions: Callable[[], Functions]) -> Iterator[None]:
         expected.remove(functions)
 
 
-def _missing(entries: Iterable[Entry], form: Form) -> list[Entry]:
-    """Those of the package's stages that are neither in the package, compiled, nor in the cache."""
-    from cardan.jit.cache.fingerprint import fingerprint
+def _came_compiled(entry: Entry, form: Form) -> bool:
+    """Whether the package brings the native code of one of its stages."""
     from cardan.jit.cache.packaged import packaged_object
 
-    return [
-        entry
-        for entry in entries
-        if (form != HERE or packaged_object(entry.name) is None)
-        and not disk.holds(entry.name, fingerprint(entry, form))
-    ]
+    return form == HERE and packaged_object(entry.name) is not None
+
+
+def _missing(entries: Iterable[Entry], form: Form) -> list[Entry]:
+    """Those of the package's stages that neither came compiled nor are in the cache."""
+    from cardan.jit.cache.fingerprint import fingerprint
+
+    own = (entry for entry in entries if not _came_compiled(entry, form))
+    return [entry for entry in own if not disk.holds(entry.name, fingerprint(entry, form))]
 
 
 def _importable(entry: Entry) -> bool:
