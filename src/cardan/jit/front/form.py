@@ -13,6 +13,8 @@ WORLD_INDEX, WORLD_COUNT, CALL = "cardan_world", "cardan_nworld", "cardan_call"
 """What interleaved code refers to: functions without arguments that return the number of the world that runs (int64)
 and the number of worlds (int64); and one that calls a function of a table by its number, with the arguments (number,
 address of the model, address of the data, two integers), all int64, and an int64 result. The target defines them."""
+RAISE = "raise "
+"""What begins the names of symbols that stand where a kernel would raise something; nobody defines them."""
 
 
 @dataclass(frozen=True, slots=True)

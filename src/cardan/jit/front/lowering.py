@@ -21,7 +21,7 @@ from numba.core.imputils import user_function
 from numba.core.ir_utils import check_and_legalize_ir
 from numba.core.typed_passes import BaseNativeLowering
 
-from cardan.jit.front.stage import RAISE
+from cardan.jit.front.form import RAISE
 
 _PLAIN = "_cardan_raises_nothing"  # of a module: its function is a kernel that does not return errors
 _plain_names: set[str] = set()  # of such functions

@@ -22,9 +22,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 FASTMATH = {"reassoc", "contract", "nsz"}
 KERNEL_OPTIONS = {"error_model": "numpy", "fastmath": FASTMATH, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-RAISE = "raise "
-"""Names of the symbols that stand where a kernel would raise something begin so; they don't exist."""
-
 OK = 0
 CALLBACK_FAILED = -1
 COLLIDER_MISSING = -2
