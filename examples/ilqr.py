@@ -117,8 +117,18 @@ class Dynamics:
 def cost_of(dynamics: Dynamics, cost: Cost, trajectory: Trajectory) -> tuple[float, np.ndarray]:
     """The cost of a trajectory, and its deviations from the goal (n + 1, nx)."""
     deviations = differences(dynamics.m, cost.goal, trajectory.states)
-    running = (deviations[:-1] ** 2 @ cost.running).sum() + (trajectory.controls**2 @ cost.control).sum()
-    return 0.5 * float(running + deviations[-1] ** 2 @ cost.final), deviations
+    running = weighed(cost.running, deviations[:-1]) + weighed(cost.control, trajectory.controls)
+    return 0.5 * (running + weighed(cost.final, deviations[-1:])), deviations
+
+
+@njit(cache=True)
+def weighed(weights: np.ndarray, rows: np.ndarray) -> float:
+    """Weighted sum of the squares of all rows."""
+    total = 0.0
+    for row in rows:
+        for i in range(len(weights)):
+            total += weights[i] * row[i] * row[i]
+    return total
 
 
 @njit(cache=True)

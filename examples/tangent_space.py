@@ -59,7 +59,7 @@ def differences(m: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """From states `a` to states `b` (..., nq + nv + na): (..., 2 nv + na), as `mj_differentiatePos` gives them."""
     shape = np.broadcast_shapes(a.shape, b.shape)
     result = np.empty((*shape[:-1], 2 * m.nv + m.na))
-    joints = np.stack([m.jnt_type, m.jnt_qposadr, m.jnt_dofadr], axis=1).astype(np.int64)
+    joints = np.array((m.jnt_type, m.jnt_qposadr, m.jnt_dofadr), np.int64).T.copy()
     first = a[None] if a.ndim == 1 else np.ascontiguousarray(np.broadcast_to(a, shape)).reshape(-1, shape[-1])
     second = np.ascontiguousarray(np.broadcast_to(b, shape)).reshape(-1, shape[-1])
     subtract(joints, m.nv, np.ascontiguousarray(first), second, result.reshape(-1, result.shape[-1]))

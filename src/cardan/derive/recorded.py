@@ -17,7 +17,7 @@ import numpy as np
 
 from cardan.derive.forward_sweep import Inputs, first_directions, in_blocks, in_columns, native_seeds, step_by_step
 from cardan.derive.jacobian import COLUMNS, Directions, StepJacobian, Wanted, step_jacobian
-from cardan.derive.plugin_memory import memory_size, remembered_numbers
+from cardan.derive.plugin_memory import remembered_numbers
 from cardan.derive.recording import (
     KEPT,
     begin_recorded,
@@ -117,7 +117,7 @@ class Recorded:
         self.m, self.controls, self.reach, self.every = m, controls, reach, every
         self.worlds, self.nstep = controls.shape[:2]
         self.layout = Rows(m, remembered_numbers(m, d))
-        self.nmemory = memory_size(m, d)
+        self.nmemory = m.npluginstate + len(self.layout.remembered)
         self.sensordata = np.zeros((self.worlds, self.nstep, m.nsensordata))
         self._data: MjData | None = None
         self.rows = self._record(d, starts, controls, every, self.sensordata, feedback)
