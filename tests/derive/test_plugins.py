@@ -141,8 +141,6 @@ def test_results_of_a_state_are_refused(own: Any) -> None:
     d = own(spring, advance=wear)
     with pytest.raises(NotImplementedError, match="plugin_state"):
         cardan.derivatives(d.model, d, ("plugin_state",), ("qpos",))
-    with pytest.raises(NotImplementedError, match=r"record: tapes of batches.*have a state \(test\.spring\)"):
-        Batch(d.model, 2).record(3)
 
 
 @cardan.kernel
@@ -235,6 +233,42 @@ def test_tapes_with_what_plugins_keep(own: Any, compute: Any, advance: Any, ever
     if compute is spring:
         states, _ = tape.sensitivities("plugin_state")["plugin_state"]
         assert tape.gradient(np.array([0.0, 1.0])).plugin_state == pytest.approx(states[-1, 1], rel=1e-10)
+
+
+@pytest.mark.parametrize(("compute", "advance"), [(spring, lag), (counted, count), (forgetful, None)])
+def test_tapes_of_batches_with_what_plugins_keep(own: Any, compute: Any, advance: Any) -> None:
+    """Each world has the tape of a data of its own, and goes on where that does."""
+    m = own(compute, advance=advance, init=lambda m, d, instance: np.array([0.2])).model
+    batch, alone = Batch(m, 3, nthread=2), [cardan.MjData(m) for _ in range(3)]
+    for world, d in enumerate(alone):
+        d.qvel[:], d.plugin_state[:] = 0.3 * world - 0.5, 0.1 * world
+        batch.qvel[world], batch.plugin_state[world] = d.qvel, d.plugin_state
+    controls = 0.3 * np.random.default_rng(1).normal(size=(3, 5, 1))
+    for _ in range(2):  # the second time from what the first one has left
+        together = batch.record(5, controls)
+        gradient = together.gradient(np.array([[0.7, 1.0]] * 3))
+        for world, d in enumerate(alone):
+            tape = cardan.record(m, d, 5, controls[world])
+            expected = tape.gradient(np.array([0.7, 1.0]))
+            np.testing.assert_array_equal(together.qpos[world], tape.qpos)
+            np.testing.assert_array_equal(batch.plugin_state[world], d.plugin_state)
+            for name in ("state", "controls", "plugin_state"):
+                found, wanted = (getattr(g, name) for g in (gradient, expected))
+                np.testing.assert_allclose(found[world], wanted, rtol=1e-12, atol=1e-14)
+            states, _ = together.sensitivities("dof_damping")["dof_damping"]
+            np.testing.assert_allclose(states[world], tape.sensitivities("dof_damping")["dof_damping"][0], rtol=1e-12)
+
+
+def test_tapes_of_batches_with_damped_elasticity() -> None:
+    d = elastic(SOLID)
+    m, last = d.model, np.linspace(0.0, 1.0, 2 * d.model.nv)
+    batch = Batch(m, 2)
+    batch.step(12)
+    alone = cardan.MjData(m)
+    cardan.mj_step(m, alone, 12)
+    found = batch.record(3).gradient(np.array([last, last])).state
+    expected = cardan.record(m, alone, 3).gradient(last).state
+    np.testing.assert_allclose(found, [expected, expected], rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [SOLID, MEMBRANE], ids=["solid", "membrane"])

@@ -15,7 +15,7 @@ from cardan.batch.differentiable import worker_thread
 from cardan.batch.select import integer
 from cardan.derive.distant import reach_of
 from cardan.derive.lending import lent
-from cardan.derive.plugin_memory import check_no_memory
+from cardan.derive.plugin_memory import check_numbers, remembered_numbers
 from cardan.derive.recorded import Recorded, Rows
 from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
 from cardan.jit.front.form import HERE
@@ -28,8 +28,16 @@ if TYPE_CHECKING:
     from cardan.derive.forward_sweep import By
 
 Result = TypeVar("Result")
-STEPPED = ("time", *STATE, "ctrl", "qacc_warmstart")
+STEPPED = ("time", *STATE, "ctrl", "qacc_warmstart", "plugin_state")
 """What steps change of the state."""
+
+
+def _plugin_numbers(batch: Batch, worlds: np.ndarray, d: MjData) -> list[np.ndarray]:
+    """The numbers of the plugins of some worlds, which must be as many as those of a data of their model."""
+    found = [batch._live(int(world))._memory.arrays["work.plugin_number"] for world in worlds]
+    for own in found:
+        check_numbers(d._memory.arrays["work.plugin_number"], own)
+    return found
 
 
 class BatchTape:
@@ -48,11 +56,13 @@ class BatchTape:
         self.m, self.controls = batch.model, controls
         self.nworld, self.nstep = controls.shape[:2]
         with lent(self.m, ("data to record with",), lambda: MjData(self.m)) as d:
-            check_no_memory(self.m, d, "record: tapes of batches")
-        layout = Rows(self.m, np.zeros(0, np.int64))
+            layout = Rows(self.m, remembered_numbers(self.m, d))
+            numbers = _plugin_numbers(batch, worlds, d) if len(layout.remembered) else []
         starts = np.zeros((self.nworld, layout.width))
         for name, place in layout.places.items():
             starts[:, place] = np.asarray(batch.bind(name))[worlds].reshape(self.nworld, -1)
+        for row, own in zip(starts, numbers, strict=False):
+            row[-len(layout.remembered) :] = own[layout.remembered]
         count = max(1, min(batch.nthread, self.nworld))
         ends = [self.nworld * k // count for k in range(count + 1)]
         self._parts = [slice(*ends[k : k + 2]) for k in range(count)]
@@ -71,6 +81,8 @@ class BatchTape:
             values = controls[:, -1] if name == "ctrl" and self.nstep else layout.field(rows[:, -1], name)
             target = batch.bind(name)
             target[worlds] = values.reshape(self.nworld, *target.shape[1:])
+        for row, own in zip(rows[:, -1], numbers, strict=False):
+            own[layout.remembered] = row[-len(layout.remembered) :]
 
     @staticmethod
     def _spread(work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:

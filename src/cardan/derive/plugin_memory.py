@@ -102,6 +102,19 @@ def begin_memory(m: MjModel, d: MjData) -> None:
     d._memory.attach("work.plugin_kept", np.zeros(m.npluginstate + len(places)))
 
 
+def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
+    """Refuse numbers of plugins that are not as many as those of other data of the same model.
+
+    Raises:
+        ValueError: `init` has made another number of numbers.
+    """
+    if own.shape != other.shape:
+        raise ValueError(
+            f"derivatives: a plugin's init made {len(other)} numbers for this data and {len(own)} for others of its "
+            "model; they must be as many"
+        )
+
+
 def take_memory(target: MjData, source: MjData) -> None:
     """Take over what the plugins of other data of the same model remember.
 
@@ -109,11 +122,7 @@ def take_memory(target: MjData, source: MjData) -> None:
         ValueError: `init` has made another number of numbers for them.
     """
     own, other = (d._memory.arrays["work.plugin_number"] for d in (target, source))
-    if own.shape != other.shape:
-        raise ValueError(
-            f"derivatives: a plugin's init made {len(other)} numbers for this data and {len(own)} for others of its "
-            "model; they must be as many"
-        )
+    check_numbers(own, other)
     own[...] = other
 
 
