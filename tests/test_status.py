@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import cardan
-from cardan.batch import Batch
+from cardan.batch.differentiable import differentiable_step
 
 ROOT = Path(__file__).resolve().parents[1]
 FEATURES, FUNCTIONS = (ROOT / "docs/status.md").read_text().split("\n## Functions and classes")
@@ -87,13 +88,14 @@ JELLY = """<mujoco><extension><plugin plugin="mujoco.elasticity.solid"/></extens
 </flexcomp></worldbody></mujoco>"""
 
 
-def tape_with_memory() -> None:
-    """A recorded batch with a plugin that remembers evaluations."""
-    Batch(cardan.MjModel.from_xml_string(JELLY), 2).record(2)
+def step_with_memory() -> None:
+    """A step for PyTorch and JAX with a plugin that remembers evaluations."""
+    m = cardan.MjModel.from_xml_string(JELLY)
+    differentiable_step(m, (), 1).forward(np.zeros((1, m.nq + m.nv)), np.zeros((1, 0)), ())
 
 
 REFUSED: list[Use] = [
-    ("tapes of batches with states of plugins", tape_with_memory, "remember"),
+    ("steps that PyTorch and JAX differentiate, of models", step_with_memory, "remember"),
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 
