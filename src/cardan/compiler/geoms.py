@@ -16,22 +16,14 @@ from cardan.spec.schema.keywords import GEOM
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.compiler.nodes import Attached, Body
-    from cardan.spec.element import Element
 
-_CONDIMS = (1, 3, 4, 6)
+_CONDIMS = {1, 3, 4, 6}
 _NO_FLUID = (0.0,) * 12
 _AS_GIVEN = (
     *("contype", "conaffinity", "friction", "gap", "group", "margin"),
     *("priority", "rgba", "solimp", "solmix", "solref"),
 )
 """Attributes that are columns of the model as they are."""
-
-
-def check_condim(element: Element, condim: int) -> int:
-    """Contacts have dimension 1, 3, 4 or 6."""
-    if condim not in _CONDIMS:
-        raise element.error(f"must be 1, 3, 4 or 6, found {condim}", "condim")
-    return condim
 
 
 def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
@@ -69,7 +61,7 @@ def _columns(build: Build, found: Attached) -> tuple[dict[str, list[Any]], list[
     pos, quat = ([*column] for column in zip(*shapes.poses, strict=True))
     columns |= {
         "geom_type": [GEOM[word] for word in words],
-        "geom_condim": _condims(geoms),
+        "geom_condim": condims(geoms),
         "geom_dataid": [figure.dataid for figure in shapes.figures],
         "geom_plugin": plugins,
         "geom_pos": pos,
@@ -118,13 +110,13 @@ def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
     return plugins
 
 
-def _condims(geoms: Resolved) -> list[int]:
-    """Dimensions of contacts."""
-    condims = geoms["condim"]
-    if not set(condims) <= set(_CONDIMS):
-        for element, condim in zip(geoms.elements, condims, strict=True):
-            check_condim(element, condim)
-    return condims
+def condims(resolved: Resolved) -> list[int]:
+    """Dimensions of contacts, which are 1, 3, 4 or 6, of geoms or pairs of them."""
+    column = resolved["condim"]
+    if not set(column) <= _CONDIMS:
+        number = next(number for number, condim in enumerate(column) if condim not in _CONDIMS)
+        raise resolved.elements[number].error(f"must be 1, 3, 4 or 6, found {column[number]}", "condim")
+    return column
 
 
 def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:

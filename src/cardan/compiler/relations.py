@@ -4,59 +4,61 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.geoms import check_condim
+from cardan.compiler.geoms import condims
 from cardan.compiler.nodes import unnamed
+from cardan.compiler.resolved import Resolved
 from cardan.enums import mjtEq
 from cardan.spec.schema.keywords import JOINT
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
+_AS_GIVEN = ("friction", "gap", "margin", "solimp", "solref", "solreffriction")
+"""Attributes of pairs that are columns of the model as they are."""
 
 
 def add_contacts(build: Build) -> None:
     """Contact pairs and exclusions, each sorted by the signature of its bodies."""
     section = build.tree.section("contact")
-    pairs = sorted((_pair(build, element) for element in section.all("pair")), key=lambda row: row[0])
-    for _, name, row in pairs:
-        build.enter("pair", name)
-        build.put(**row)
-    excludes = sorted((_exclude(build, element) for element in section.all("exclude")), key=lambda row: row[0])
-    for signature, name in excludes:
-        build.enter("exclude", name)
-        build.put(exclude_signature=signature)
+    _add_pairs(build, [*section.all("pair")])
+    ids = build.ids["body"]
+    excludes = sorted(
+        (
+            (
+                _signature(ids[element.attributes["body1"]], ids[element.attributes["body2"]]),
+                element.attributes.get("name"),
+            )
+            for given in (element.attributes for element in section.all("exclude"))
+        ),
+        key=lambda row: row[0],
+    )
+    build.enter_all("exclude", [name for _, name in excludes])
+    build.columns["exclude_signature"] = [signature for signature, _ in excludes]
 
 
-def _pair(build: Build, element: Element) -> tuple[int, str | None, dict[str, Any]]:
-    """Signature, name and row of a pair; the geom with the lower id comes first."""
-    values = element.resolved()
-    ids = build.ids["geom"]
-    geom1, geom2 = sorted((ids[values["geom1"]], ids[values["geom2"]]))
-    bodyid = build.columns["geom_bodyid"]
-    signature = _signature(bodyid[geom1], bodyid[geom2])
-    return signature, element.name, {
-        "pair_dim": check_condim(element, values["condim"]),
-        "pair_geom1": geom1,
-        "pair_geom2": geom2,
-        "pair_signature": signature,
-        "pair_solref": values["solref"],
-        "pair_solreffriction": values["solreffriction"],
-        "pair_solimp": values["solimp"],
-        "pair_margin": values["margin"],
-        "pair_gap": values["gap"],
-        "pair_friction": values["friction"],
-    }  # fmt: skip
+def _add_pairs(build: Build, elements: list[Element]) -> None:
+    """Contact pairs; of each the geom with the lower id comes first."""
+    if not elements:
+        return
+    pairs, ids, bodyid = Resolved(elements), build.ids["geom"], build.columns["geom_bodyid"]
+    geoms = [sorted((ids[one], ids[other])) for one, other in zip(pairs["geom1"], pairs["geom2"], strict=True)]
+    signatures = [_signature(bodyid[one], bodyid[other]) for one, other in geoms]
+    columns: dict[str, list[Any]] = {f"pair_{name}": pairs[name] for name in _AS_GIVEN}
+    columns |= {
+        "pair_dim": condims(pairs),
+        "pair_geom1": [one for one, _ in geoms],
+        "pair_geom2": [other for _, other in geoms],
+        "pair_signature": signatures,
+    }
+    order = sorted(range(len(elements)), key=signatures.__getitem__)
+    build.enter_all("pair", [elements[number].attributes.get("name") for number in order])
+    for name, column in columns.items():
+        build.columns[name] = [*map(column.__getitem__, order)]
 
 
 def _signature(body1: int, body2: int) -> int:
     """The two body ids in one number, the lower one in the upper half."""
     return (min(body1, body2) << 16) + max(body1, body2)
-
-
-def _exclude(build: Build, element: Element) -> tuple[int, str | None]:
-    """Signature and name of an exclusion."""
-    ids = build.ids["body"]
-    return _signature(ids[element.attributes["body1"]], ids[element.attributes["body2"]]), element.name
 
 
 # --- equality constraints --------------------------------------------------------------------------------------------

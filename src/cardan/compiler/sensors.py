@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.plugins import Instance
+from cardan.compiler.resolved import Resolved
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.plugins.registry import size_of
 from cardan.sensor.table import SENSORS as KINDS
@@ -107,40 +109,56 @@ _UNBOUNDED = (_AXIS, _QUAT)  # data types that no cutoff can bound
 
 def add_sensors(build: Build) -> None:
     """Sensors, in the user's order: columns ``sensor_*``."""
-    adr = 0
-    types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
     elements = build.tree.section("sensor").children
-    for element in elements:
-        build.enter("sensor", element.name)
-    for element in elements:
-        values = element.resolved()
-        plugin = build.own_instances.get(element)
-        row = SENSORS.get(element.tag) or (_plugin_row(element, plugin) if plugin else _user_row(element, values))
-        objtype, objid = _object(build, row, element)
-        _check(build, element, objid, types)
-        if values["cutoff"] > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
-            raise element.error("axes and quaternions have no cutoff", "cutoff")
-        for name in ("cutoff", "noise"):
-            if values.get(name, 0.0) < 0.0:
-                raise element.error(f"must not be negative, found {values[name]:g}", name)
-        reftype, refid = _reference(build, element)
-        build.put(
-            sensor_type=int(row.type),
-            sensor_datatype=row.datatype,
-            sensor_needstage=row.stage,
-            sensor_objtype=objtype,
-            sensor_objid=objid,
-            sensor_reftype=reftype,
-            sensor_refid=refid,
-            sensor_dim=row.dim,
-            sensor_adr=adr,
-            sensor_cutoff=values["cutoff"],
-            sensor_noise=values.get("noise", 0.0),
-            sensor_plugin=plugin.id if plugin else -1,
-        )
-        build.user("sensor", element, values["user"])
-        adr += row.dim
-    build.sizes["nsensordata"] = adr
+    if not elements:
+        return
+    sensors = Resolved(elements)
+    types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
+    build.enter_all("sensor", [element.attributes.get("name") for element in elements])
+    plugins = [build.own_instances.get(element) for element in elements]
+    rows: list[SensorRow] = []
+    objects: list[tuple[int, int]] = []
+    references: list[tuple[int, int]] = []
+    for number, (element, plugin) in enumerate(zip(elements, plugins, strict=True)):
+        row = SENSORS.get(element.row.tag)
+        if row is None:
+            row = _plugin_row(element, plugin) if plugin else _user_row(element, sensors.one(number))
+        about = _object(build, row, element)
+        _check(build, element, about[1], types)
+        rows.append(row)
+        objects.append(about)
+        references.append(_reference(build, element))
+    cutoff, noise = sensors["cutoff"], sensors.get("noise", 0.0)
+    for number, row in enumerate(rows):
+        if cutoff[number] or noise[number]:
+            _check_bounds(elements[number], row, cutoff[number], noise[number])
+    dims = [row.dim for row in rows]
+    addresses = [*accumulate(dims, initial=0)]
+    build.sizes["nsensordata"] = addresses.pop()
+    build.columns.update(
+        sensor_type=[int(row.type) for row in rows],
+        sensor_datatype=[row.datatype for row in rows],
+        sensor_needstage=[row.stage for row in rows],
+        sensor_objtype=[kind for kind, _ in objects],
+        sensor_objid=[number for _, number in objects],
+        sensor_reftype=[kind for kind, _ in references],
+        sensor_refid=[number for _, number in references],
+        sensor_dim=dims,
+        sensor_adr=addresses,
+        sensor_cutoff=cutoff,
+        sensor_noise=noise,
+        sensor_plugin=[-1 if plugin is None else plugin.id for plugin in plugins],
+        sensor_user=build.users("sensor", sensors),
+    )
+
+
+def _check_bounds(element: Element, row: SensorRow, cutoff: float, noise: float) -> None:
+    """Cutoffs and noises are not negative, and axes and quaternions have no cutoff."""
+    if cutoff > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
+        raise element.error("axes and quaternions have no cutoff", "cutoff")
+    for name, value in (("cutoff", cutoff), ("noise", noise)):
+        if value < 0.0:
+            raise element.error(f"must not be negative, found {value:g}", name)
 
 
 def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
@@ -193,17 +211,18 @@ def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int
 
 def _reference(build: Build, element: Element) -> tuple[int, int]:
     """Type and id of the object in whose frame the value is given, or the camera of a projection."""
-    if element.tag == "camprojection":
-        return _named(build, "camera", element.attributes["camera"])
-    if element.tag in _DISTANCES:
+    tag, given = element.row.tag, element.attributes
+    if tag == "camprojection":
+        return _named(build, "camera", given["camera"])
+    if tag in _DISTANCES:
         return _geom_or_body(build, element, 2)
-    word = element.attributes.get("reftype")
-    return _named(build, word, element.attributes["refname"]) if word else (0, -1)
+    word = given.get("reftype")
+    return _named(build, word, given["refname"]) if word else (0, -1)
 
 
 def _check(build: Build, element: Element, objid: int, types: dict[int, str]) -> None:
     """The object has what the sensor measures."""
-    tag = element.tag
+    tag = element.row.tag
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:
         raise element.error(f"works on joints of type {', '.join(allowed)}, not {types[objid]}", "joint")

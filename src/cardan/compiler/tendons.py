@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from cardan.compiler.nodes import unnamed
+from cardan.compiler.resolved import Resolved
 from cardan.enums import mjtGeom, mjtWrap
 from cardan.spec.repeated import TIE, runs
 
@@ -21,52 +21,47 @@ _OBSTACLES: dict[int, int] = {
     int(mjtGeom.mjGEOM_SPHERE): int(mjtWrap.mjWRAP_SPHERE),
     int(mjtGeom.mjGEOM_CYLINDER): int(mjtWrap.mjWRAP_CYLINDER),
 }
-
-
-class Kind(NamedTuple):
-    """What tendons with the same attributes have in common: values of columns ``tendon_*``, and those of the user."""
-
-    columns: dict[str, Any]
-    user: Any
+_AS_GIVEN = ("damping", "frictionloss", "group", "margin", "range", "rgba", "stiffness")
+"""Attributes that are columns of the model as they are."""
 
 
 def add_tendons(build: Build) -> None:
-    """Tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths.
-
-    What tendons with the same attributes have in common is found once; columns are filled a field at once.
-    """
+    """Tendons in the user's order: columns ``tendon_*``, and ``wrap_*`` for the parts of their paths."""
     elements = build.tree.section("tendon").children
     if not elements:
         return
-    known: dict[Any, Kind] = {}
-    kinds: list[Kind] = []
+    read: list[Element] = []  # of those that repeat one another the first
+    which: list[int] = []  # stands for each tendon
+    names: list[str | None] = []
     starts: list[int] = []
     wraps: list[Part] = []
     sites = build.ids["site"]
     for run in runs(elements, lambda element: element):
         pattern = run[0].pattern
         if pattern is not None and _are_ties(run, pattern):
-            kind = _kind_of(build, pattern.model, known)
-            names, first, second = zip(*(cast("Repeated", element).values for element in run), strict=True)
+            own, first, second = zip(*(cast("Repeated", element).values for element in run), strict=True)
             starts += range(len(wraps), len(wraps) + 2 * len(run), 2)
             wraps += [(_SITE, sites[name], 0.0) for pair in zip(first, second, strict=True) for name in pair]
-            build.enter_all("tendon", names)
-            build.columns["tendon_user"] += [build.checked_user("tendon", run[0], kind.user)] * len(run)
-            kinds += [kind] * len(run)
+            names += own
+            which += [len(read)] * len(run)
+            read.append(pattern.model)
             continue
         for element in run:
             if element.row.tag == "spatial":
                 _check_path(element)
-            kind = _kind_of(build, element, known)
-            build.enter("tendon", element.name)
-            build.user("tendon", element, kind.user)
-            kinds.append(kind)
+            names.append(element.name)
+            which.append(len(read))
+            read.append(element)
             starts.append(len(wraps))
             wraps += [_PARTS[part.row.tag](build, part) for part in element.children]
     columns = build.columns
     columns["tendon_adr"] = starts
     columns["tendon_num"] = [after - start for start, after in pairwise([*starts, len(wraps)])]
-    build.put_alike([kind.columns for kind in kinds])
+    build.enter_all("tendon", names)
+    tendons = _columns(build, Resolved(read))
+    if len(read) < len(which):
+        tendons = {name: [*map(column.__getitem__, which)] for name, column in tendons.items()}
+    columns.update(tendons)
     for number, field in enumerate(("wrap_type", "wrap_objid", "wrap_prm")):
         columns[field] = [wrap[number] for wrap in wraps]
 
@@ -139,38 +134,24 @@ def _check_branches(parts: list[Element], tags: list[str]) -> None:
             raise part.error("a branch has two sites at least")
 
 
-def _kind_of(build: Build, element: Element, known: dict[Any, Kind]) -> Kind:
-    """What the attributes of a tendon mean, but for its name; those with the same attributes share it."""
-    key = element.row, id(element.default_class), unnamed(element)
-    kind = known.get(key)
-    if kind is None:
-        kind = known[key] = _kind(build, element)
-    return kind
-
-
-def _kind(build: Build, element: Element) -> Kind:
-    """What the attributes of a tendon mean, but for its name. Raises MjcfError for values that no tendon can have."""
-    values = element.resolved()
-    if element.row.tag == "spatial" and not values["width"] > 0.0:
-        raise element.error(f"must be positive, found {values['width']:g}", "width")
-    low, high = values["springlength"]
-    if high < low:
-        raise element.error(f"the lower length must not be above the upper one, found {low:g} {high:g}", "springlength")
-    columns = {
-        "tendon_matid": build.ids["material"].get(values.get("material") or "", -1),
-        "tendon_group": values["group"],
-        "tendon_limited": build.is_limited(element, values["limited"], values["range"], "range", "limited"),
-        "tendon_width": values["width"],
-        "tendon_solref_lim": values["solreflimit"],
-        "tendon_solimp_lim": values["solimplimit"],
-        "tendon_solref_fri": values["solreffriction"],
-        "tendon_solimp_fri": values["solimpfriction"],
-        "tendon_range": values["range"],
-        "tendon_margin": values["margin"],
-        "tendon_stiffness": values["stiffness"],
-        "tendon_damping": values["damping"],
-        "tendon_frictionloss": values["frictionloss"],
-        "tendon_lengthspring": (low, high),
-        "tendon_rgba": values["rgba"],
+def _columns(build: Build, tendons: Resolved) -> dict[str, list[Any]]:
+    """Columns of tendons but for their paths. Raises MjcfError for values that no tendon can have."""
+    widths, lengths = tendons["width"], tendons["springlength"]
+    for element, width, (low, high) in zip(tendons.elements, widths, lengths, strict=True):
+        if element.row.tag == "spatial" and not width > 0.0:
+            raise element.error(f"must be positive, found {width:g}", "width")
+        if high < low:
+            reason = f"the lower length must not be above the upper one, found {low:g} {high:g}"
+            raise element.error(reason, "springlength")
+    columns: dict[str, list[Any]] = {f"tendon_{name}": tendons[name] for name in _AS_GIVEN}
+    return columns | {
+        "tendon_matid": build.references("material", tendons.get("material", None)),
+        "tendon_limited": build.limits(tendons, "range", "limited"),
+        "tendon_width": widths,
+        "tendon_solref_lim": tendons["solreflimit"],
+        "tendon_solimp_lim": tendons["solimplimit"],
+        "tendon_solref_fri": tendons["solreffriction"],
+        "tendon_solimp_fri": tendons["solimpfriction"],
+        "tendon_lengthspring": lengths,
+        "tendon_user": build.users("tendon", tendons),
     }
-    return Kind(columns, values["user"])
