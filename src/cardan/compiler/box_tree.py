@@ -16,6 +16,7 @@ from cardan.jit.driver.direct import call, native_over
 
 _FLAT = 1e-14  # sides below this are widened by it on both sides
 _SAME = 1e-14  # centres that differ by no more count as equal
+_FEW = 64  # parts that are sorted one by one
 _BITS = 11
 _DIGITS = 1 << _BITS  # of numbers that are sorted
 
@@ -91,6 +92,19 @@ def _keys(values: np.ndarray) -> np.ndarray:
 
 
 @kernel
+def _sort_by_insertion(p: Any, axis: int, n: int) -> None:
+    """The same for a few parts, without counting digits."""
+    first = axis * n
+    for i in range(1, n):
+        part = p.sorted[first + i]
+        at = i
+        while at > 0 and p.key[p.sorted[first + at - 1], axis] > p.key[part, axis]:
+            p.sorted[first + at] = p.sorted[first + at - 1]
+            at -= 1
+        p.sorted[first + at] = part
+
+
+@kernel
 def _sort_by_digits(p: Any, axis: int, n: int) -> None:
     """Sort the parts by their centres along an axis; the order of equal ones holds.
 
@@ -100,6 +114,9 @@ def _sort_by_digits(p: Any, axis: int, n: int) -> None:
     first = axis * n
     for i in range(n):
         p.sorted[first + i] = i
+    if n <= _FEW:
+        _sort_by_insertion(p, axis, n)
+        return
     for shift in range(0, 64, _BITS):
         half = _DIGITS // 2 if shift + _BITS >= 64 else 0  # the highest digit has a sign
         for digit in range(_DIGITS):

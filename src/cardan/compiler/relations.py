@@ -22,16 +22,9 @@ def add_contacts(build: Build) -> None:
     section = build.tree.section("contact")
     _add_pairs(build, [*section.all("pair")])
     ids = build.ids["body"]
-    excludes = sorted(
-        (
-            (
-                _signature(ids[element.attributes["body1"]], ids[element.attributes["body2"]]),
-                element.attributes.get("name"),
-            )
-            for given in (element.attributes for element in section.all("exclude"))
-        ),
-        key=lambda row: row[0],
-    )
+    given = [element.attributes for element in section.all("exclude")]
+    excludes = [(_signature(ids[own["body1"]], ids[own["body2"]]), own.get("name")) for own in given]
+    excludes.sort(key=lambda row: row[0])
     build.enter_all("exclude", [name for _, name in excludes])
     build.columns["exclude_signature"] = [signature for signature, _ in excludes]
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cardan.compiler.build import Build
 
 
+_SMALL = 100  # vertices, up to which the hull of a mesh is not worth a thread
 _TREE_FIELDS = ("bvh_depth", "bvh_child", "bvh_nodeid", "bvh_aabb")
 
 
@@ -44,9 +45,9 @@ def put_meshes(build: Build) -> None:
 
 
 def _find_hulls(meshes: list[Mesh]) -> None:
-    """Find all hulls side by side: Qhull doesn't hold the GIL."""
+    """Find all hulls side by side: Qhull doesn't hold the GIL. Threads cost more than small hulls do."""
     wanted = [mesh for mesh in meshes if mesh.needs_hull]
-    if len(wanted) > 1:
+    if len(wanted) > 1 and max(len(mesh.vertex) for mesh in wanted) > _SMALL:
         with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
             for _ in threads.map(lambda mesh: mesh.graph, wanted):
                 pass

@@ -104,8 +104,10 @@ class Mesh:
         if self.cloud_hull is not None:
             self.face = self.cloud_hull.face
             raw.face_normal = raw.face_texcoord = None
+        self._first_surface: Surface | None = None
         if not len(self.normal):
-            self.normal = vertex_normals(Surface(self.vertex, self.face), self.values["smoothnormal"])
+            self._first_surface = Surface(self.vertex, self.face)
+            self.normal = vertex_normals(self._first_surface, self.values["smoothnormal"])
         self._transform(np.array(self.values["refpos"]), self.values["refquat"], scale)
         self.face_normal = self.face if raw.face_normal is None else raw.face_normal
         no_coordinates = self.face if len(self.texcoord) else np.zeros_like(self.face)
@@ -151,7 +153,10 @@ class Mesh:
         Without volume they are those of nothing, and the surface gives the frame. A mesh that is turned inside out is
         taken as the other meshes are when compiler exactmeshinertia is not set.
         """
-        parts = self.surface = Surface(self.vertex, self.face)
+        parts, self._first_surface = self._first_surface, None
+        if parts is None or parts.vertex is not self.vertex:  # which has the vertices as they were read
+            parts = Surface(self.vertex, self.face)
+        self.surface = parts
         self._centroid = parts.centroid()
         signed = self.exact
         if signed:
