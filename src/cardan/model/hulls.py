@@ -16,6 +16,7 @@ from cardan.jit.driver.direct import call, native_over
 from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.fields_work import LARGEST_SCAN, SCAN_WIDTH
 from cardan.model.kernel_views import Model
+from cardan.model.sparsity import once
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -86,6 +87,7 @@ def hull_point(m: MjModel) -> np.ndarray:
     return np.concatenate([np.zeros(0, np.float32), *map(np.ravel, _small_hulls(m))])
 
 
+@once
 def _small_hulls(m: MjModel) -> list[np.ndarray]:
     """For each mesh, its hull's vertices, one a column; none if there are more than `LARGEST_SCAN`.
 
@@ -107,6 +109,7 @@ def _hull_rows(m: MjModel, mesh: int) -> np.ndarray:
     return m.mesh_vertadr[mesh] + m.mesh_graph[graph + 2 + nvert : graph + 2 + 2 * nvert]
 
 
+@once
 def _uncertain(m: MjModel) -> list[np.ndarray]:
     """Numbers of the uncertain vertices of each mesh's hull."""
     certain = m._memory.arrays["aux.vertex_certain"]

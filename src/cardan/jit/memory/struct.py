@@ -106,7 +106,7 @@ def address_of(array: np.ndarray) -> int:
     try:
         return addressof(_at(array))
     except (TypeError, ValueError):  # empty, not in one piece, or not writable
-        return array.ctypes.data if array.nbytes else _NOWHERE
+        return array.__array_interface__["data"][0] if array.nbytes else _NOWHERE
 
 
 def aligned_buffer(nbytes: int) -> np.ndarray:
