@@ -37,7 +37,6 @@ class Build:
         angle: radians in the file's unit of angles.
         bodies: the body tree, in model order, world first.
         columns: values of each array field, one entry a row (``columns["geom_pos"][3]``).
-        rows: rows of a kind that are about the same fields, and wait for `put_rows`.
         names: names of the objects of each kind, in model order ("" for none).
         ids: id of each named object, by kind and name.
         blocks: bulk data of each array field, in pieces that follow one another.
@@ -62,7 +61,6 @@ class Build:
         self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0
         self.bodies: list[Body] = []
         self.columns: defaultdict[str, Any] = defaultdict(list)
-        self.rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}
         self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)
@@ -106,10 +104,6 @@ class Build:
         columns = self.columns
         for field, value in values.items():
             columns[field].append(value)
-
-    def put_rows(self, kind: str) -> None:
-        """Append the rows of a kind, as `put` does one after the other: a field at a time costs less."""
-        self.put_alike(self.rows.pop(kind, []))
 
     def put_alike(self, rows: Sequence[dict[str, Any]]) -> None:
         """Fill columns with rows of which some may be one and the same dict: a field at a time, from those that differ.

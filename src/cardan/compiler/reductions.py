@@ -75,7 +75,7 @@ def inertias_of_whole(build: Build) -> dict[Element, Body]:
     """Every body of the whole model, nothing left out, with its mass, inertia and inertial frame."""
     trial = copy(build)
     trial.columns = defaultdict(list, {name: list(column) for name, column in build.columns.items()})
-    trial.blocks, trial.rows = defaultdict(list), defaultdict(list)
+    trial.blocks = defaultdict(list)
     trial.names = {kind: [] for kind in KINDS}
     trial.ids = {kind: dict(ids) for kind, ids in build.ids.items()}
     trial.frame_poses = {}
