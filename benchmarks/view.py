@@ -17,8 +17,15 @@ from benchmarks.timing import Rows, save
 
 FILE = MODELS / "humanoid/22_humanoids.xml"
 WARMING, SECONDS = 3.0, 15.0
-PAGES = {"no page": (0, 0), "one page": (1, 0), "two pages": (2, 0), "two pages, one reads nothing": (1, 1)}
-"""Pages that read, and pages that don't."""
+CASES = {
+    "no page": (0, 0, False),
+    "one page": (1, 0, False),
+    "two pages": (2, 0, False),
+    "one page that reads nothing": (0, 1, False),
+    "two pages, one reads nothing": (1, 1, False),
+    "one page, paused": (1, 0, True),
+}
+"""Pages that read, pages that don't, and whether physics stands still."""
 READER = """
 import sys
 from viser import __version__
@@ -42,8 +49,8 @@ def thread_seconds() -> dict[str, float]:
     return found
 
 
-def measure(reading: int, stuck: int) -> dict[str, float]:
-    """One case: a viewer with so many pages for some time."""
+def measure(reading: int, stuck: int, paused: bool) -> dict[str, float]:
+    """One case: a viewer with so many pages for some time. Of one that is paused, physics is told for a second."""
     from cardan.view.app import Viewer
     from cardan.view.source import Source
 
@@ -62,6 +69,7 @@ def measure(reading: int, stuck: int) -> dict[str, float]:
         for page in pages:
             assert page.stdout is not None and page.stdout.readline()
         time.sleep(WARMING)
+        viewer.session.paused = paused
         wall, process, threads = time.perf_counter(), time.process_time(), thread_seconds()
         sent, simulated = viewer.publisher.sent, viewer.session.data.time
         time.sleep(SECONDS)
@@ -77,7 +85,7 @@ def measure(reading: int, stuck: int) -> dict[str, float]:
     return {
         "updates": sent / wall,
         "speed": simulated / wall,
-        "physics": physics / simulated,
+        "physics": physics / (simulated if not paused else wall),
         "scene": 60.0 * scene / sent,
         "server": 60.0 * (process - physics - scene) / sent,
     }
@@ -86,8 +94,8 @@ def measure(reading: int, stuck: int) -> dict[str, float]:
 def main() -> None:
     """Measure all cases."""
     rows: Rows = {}
-    for title, (reading, stuck) in PAGES.items():
-        rows[title] = measure(reading, stuck)
+    for title, case in CASES.items():
+        rows[title] = measure(*case)
         print(title, {key: round(value, 3) for key, value in rows[title].items()}, flush=True)
     save("view", rows)
 
