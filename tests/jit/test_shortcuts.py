@@ -128,6 +128,28 @@ def test_functions_of_the_interface_are_compiled():
     assert symbol.encode() in code
 
 
+def test_what_is_registered_later_is_found():
+    """Whatever was compiled before: intrinsics are noted in the first list of a target when they are first typed."""
+    from copy import copy
+
+    from numba.core import types, typing
+    from numba.core.registry import cpu_target
+
+    from cardan.jit.front.shortcuts import shortcuts
+
+    context, signature = cpu_target.target_context, typing.signature(types.int64, types.int64)
+    with shortcuts():
+        context.refresh()
+        for _ in range(3):
+
+            def same(context, builder, sig, args):
+                return args[0]
+
+            next(iter(context._registries)).lower(same, types.int64)(same)
+            assert callable(context.get_function(same, signature))
+            assert callable(copy(context).get_function(same, signature))
+
+
 def test_a_remembered_call_has_the_options_of_its_caller():
     """`max` of a tuple is a function that Numba compiles: once with leave to reassociate, once without."""
     from numba.core.compiler import Flags

@@ -255,14 +255,20 @@ def _quiet(original: Callable[..., None]) -> Callable[..., None]:
 # what is known of the compiler itself --------------------------------------------------------------------------------
 
 
-def _once(original: Callable[[Any], None]) -> Callable[[Any], None]:
-    """What contexts import and install doesn't change while an entry is compiled."""
-    done: set[int] = set()
+def _imported_once(original: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Modules of implementations are imported once; what has come into their lists since is taken up each time.
+
+    Intrinsics, for one: Numba notes theirs in the first list of the target when their first call is typed.
+    """
+    loaded: list[Any] = []  # contexts of one target share one mapping of lists
 
     def load(self: Any) -> None:
-        if id(self) not in done:
+        if any(lists is self._registries for lists in loaded):
+            for registry in tuple(self._registries):
+                self.install_registry(registry)
+        else:
             original(self)
-            done.add(id(self))
+            loaded.append(self._registries)
 
     return load
 
@@ -358,7 +364,7 @@ def shortcuts() -> Iterator[None]:
         (ssa, "_run_ssa_block_pass", _statements_of_block),
         (interpreter, "peep_hole_delete_with_exit", _where_there_is_with(interpreter.peep_hole_delete_with_exit)),
         (base, "_has_loc", _has_loc),
-        (CPUContext, "load_additional_registries", _once(CPUContext.load_additional_registries)),
+        (CPUContext, "load_additional_registries", _imported_once(CPUContext.load_additional_registries)),
         (BaseFunction, "get_call_type", _remembering(BaseFunction.get_call_type)),
         (TargetConfig, "values", _option_values),
         (PassManager, "dependency_analysis", _for_new_lists(PassManager.dependency_analysis)),
