@@ -1,9 +1,30 @@
-"""What holds for all tests: a share of them by choice (``--each``), and word of shared models that are missing."""
+"""What holds for all tests: a share of them by choice (``--each``), and word of what is missing."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.util import find_spec
+from types import ModuleType
+
 import pytest
 from models import SHARED_MODELS
+
+NO_REFERENCE = find_spec("mujoco") is None
+
+
+class _NoReference(MetaPathFinder):
+    """Skips the test, or the file of tests, that imports the reference where there is none, as for a later Python."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        """Nothing is found; a test that asks for the reference ends here."""
+        if fullname.partition(".")[0] == "mujoco":
+            pytest.skip("the reference (mujoco) isn't installed", allow_module_level=True)
+
+
+if NO_REFERENCE:
+    sys.meta_path.append(_NoReference())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,7 +50,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say at the end of a run when the models of real size weren't there, and what was left out for it."""
-    if not SHARED_MODELS.is_dir():
+    """Say at the end of a run when the models of real size or the reference weren't there, and what was left out."""
+    missing = [f"no shared models at {SHARED_MODELS}"] if not SHARED_MODELS.is_dir() else []
+    if NO_REFERENCE:
+        missing.append("no reference (mujoco 3.1.6, for Python up to 3.12)")
+    if missing:
         skipped = len(terminalreporter.stats.get("skipped", []))
-        terminalreporter.write_sep("!", f"no shared models at {SHARED_MODELS}: {skipped} skipped", red=True, bold=True)
+        terminalreporter.write_sep("!", f"{', '.join(missing)}: {skipped} skipped", red=True, bold=True)

@@ -22,6 +22,7 @@ ON_PURPOSE = {
 
 @pytest.fixture
 def reference() -> Iterator[Reference]:
+    pytest.importorskip("mujoco")
     engine = Reference()
     yield engine
     engine.close()
