@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import cardan
+from cardan.as_mujoco.modules import SUBMODULES
 
 
 def run(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
@@ -40,9 +42,10 @@ def test_version_of_the_distribution() -> None:
 
 
 def test_every_submodule() -> None:
-    names = "import importlib; from cardan.as_mujoco.modules import SUBMODULES"
-    imports = "print(len([importlib.import_module('mujoco.' + name) for name in SUBMODULES]) > 9)"
-    assert run("-m", "cardan.as_mujoco", "-c", f"{names}; {imports}") == (0, "True", "")
+    names = [name for name in SUBMODULES if name != "egl.egl_ext" or find_spec("OpenGL")]  # its names are PyOpenGL's
+    imports = f"import importlib; print(len([importlib.import_module('mujoco.' + name) for name in {names}]))"
+    assert run("-m", "cardan.as_mujoco", "-c", imports) == (0, str(len(names)), "")
+    assert len(names) > 9
 
 
 def test_a_submodule_that_does_not_exist() -> None:
