@@ -112,6 +112,11 @@ def test_version() -> None:
     assert run("--version") == (0, f"cardan {cardan.__version__}\n")
 
 
+def test_as_a_module() -> None:
+    result = subprocess.run([sys.executable, "-m", "cardan", "--version"], check=True, capture_output=True, text=True)
+    assert result.stdout == f"cardan {cardan.__version__}\n"
+
+
 def test_info() -> None:
     status, text = run("info", HUMANOID)
     assert status == 0
