@@ -23,6 +23,7 @@ from cardan.derive.plugin_memory import gather_memory, made_by_the_user, plant_m
 from cardan.derive.program import Plain, Stage, TangentProgram
 from cardan.derive.recording import begin_directions, end_directions, restore_recorded
 from cardan.derive.shadows import LANES
+from cardan.derive.shared_lanes import SPREAD_FORCES, begin_shared, end_shared, lanes_are_shared
 from cardan.derive.stages import (
     RESTRUCTURED,
     begin_block,
@@ -33,9 +34,10 @@ from cardan.derive.stages import (
     keep_next_position,
     plant_seeds,
 )
+from cardan.dynamics.actuation import fwd_actuation
 from cardan.jit import Program
 from cardan.jit.binding.ready import FRAME_WORDS
-from cardan.jit.memory.struct import WORDS, address_of
+from cardan.jit.memory.struct import WORDS, address_of, aligned_buffer
 from cardan.jit.transform.run import SCRIPT_SECOND, script_runner
 from cardan.model.tables import DATA
 from cardan.step.finite_difference import restore_start
@@ -148,14 +150,15 @@ class StepJacobian:
         memory.scalars["work.nmemory"][0] = self.course.nmemory
         memory.attach("work.seed_memory", np.zeros(self.course.nmemory))
         self.A, self.B = self.matrix[:nx, :nx], self.matrix[:nx, nx:]
-        seeds, outcome = np.zeros((max(columns, 1), LANES)), np.zeros((max(rows, 1), LANES))
+        seeds, outcome = _lanes(max(columns, 1)), _lanes(max(rows + nu + nv, 1))
         memory.attach("work.jacobian", self.matrix.reshape(-1))
         memory.attach("work.outcome", np.zeros(rows))
         memory.attach("work.outcome_lanes", outcome)
         memory.attach("work.seed_lanes", seeds)
         self._seed_lanes = seeds
         ends = np.cumsum((0, nv, nv, na, self.course.nmemory, nu)).tolist()
-        self._common = {"work.outcome": outcome} | {
+        self._forces = {"actuator_force": outcome[rows : rows + nu], "qfrc_actuator": outcome[rows + nu :]}
+        self._common = {"work.outcome": outcome[: max(rows, 1)]} | {
             f"work.seed_{name}": seeds[first:end]
             for name, first, end in zip(SEEDS, ends[:-1], ends[1:], strict=True)
             if name != "memory" or extended
@@ -371,6 +374,8 @@ class StepJacobian:
             end = len(self.A) + (m.nu if wanted.control else 0)
             groups = _groups(m, self.inputs, first, end)
             ends = begin_block, end_block
+            if wanted.state and wanted.control and not self.sensors and lanes_are_shared(m):
+                groups, ends = [(self.inputs, 1)], (begin_shared, end_shared)
         for inputs, blocks in groups:
             left = blocks
             if values and not programs:
@@ -417,6 +422,9 @@ class StepJacobian:
         gather = [gather_outcome, *([gather_memory] if kept else []), *([gather_sensors] if self.sensors else [])]
         plant = [plant_seeds, *([plant_memory] if kept else [])]
         stages: list[Stage | Plain] = [Plain(begin), *plant, *course.differentiated(values)]
+        if begin is begin_shared:
+            stages.insert(stages.index(fwd_actuation) + 1, SPREAD_FORCES)
+            common = {**common, **self._forces}
         stages += [Plain(keep_next_position), *gather, Plain(end)]
         whole = values or course.several or any(name in MAKE_ROWS for name in inputs)
         return TangentProgram(
@@ -424,6 +432,11 @@ class StepJacobian:
             resets=(restore_start, put_back) if course.remembers else (restore_start,),
             common={**common, **self._common},
         )
+
+
+def _lanes(rows: int) -> np.ndarray:
+    """Tangents of 0 of some numbers, (rows, LANES), from a multiple of 64 bytes on."""
+    return np.ndarray((rows, LANES), np.float64, aligned_buffer(8 * rows * LANES).data)
 
 
 COLUMNS = {(state, control): Columns(state, control) for state in (False, True) for control in (False, True)}
