@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def lanes_are_shared(m: MjModel) -> bool:
     """Whether all columns by state and controls fit one block like this, and wouldn't fit otherwise."""
-    fits = 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
+    fits = m.nv > 0 and 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
     own = m.opt.integrator == mjtIntegrator.mjINT_EULER and not m.nplugin and not installed_hooks(m)
     return bool(fits and own and (m.actuator_actnum <= 1).all() and not m.jnt_actfrclimited.any())
 
