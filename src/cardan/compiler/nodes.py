@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cardan.maths.pose import Quat, Vec3
+from cardan.spec.repeated import runs
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
-    from cardan.spec.repeated import Repeated
+    from cardan.spec.repeated import Pattern, Repeated
 
 Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
 
@@ -96,18 +98,10 @@ class Body:
         """What belongs to the body of a kind of objects; of repeated ones parts of their own where these differ."""
         found = self.content.get(kind, [])
         pattern = self.element.pattern
-        if pattern is None or not pattern.varied:
+        if pattern is None or not any(pattern.varies(part) for part, _ in found):
             return found
         own = cast("Repeated", self.element).varied_parts()
         return [(own.get(part, part), frames) for part, frames in found]
-
-    def names(self, placed: list[Placed]) -> list[str | None]:
-        """Names of what belongs to the body."""
-        pattern = self.element.pattern
-        if pattern is None or not pattern.names:
-            return [part.name for part, _ in placed]
-        values, places = cast("Repeated", self.element).values, pattern.names
-        return [values[places[part]] if part in places else part.name for part, _ in placed]
 
     def absorb(self, placed: Placed) -> list[Placed]:
         """Take over what belongs to a body that is fused with this one: it counts as a frame. Return its children."""
@@ -180,30 +174,59 @@ def attached(
     found = Attached([], [], [], which, [], [], [])
     elements, frames, marks, _, names, owners, counts = found
     places: dict[tuple[int, Any], int] = {}  # of the parts of patterns
-    for body in bodies:
+    for run in runs(bodies, ELEMENT_OF):
+        body = run[0]
         if kind not in body.content:
             continue
-        placed = body.parts(kind)
-        if discarded:
-            placed = [part for part in placed if part[0] not in discarded]
         told = mark(body) if mark is not None else None
-        counts.append((body, len(placed)))
-        if body.element.pattern is None:
-            for element, around in placed:
-                which.append(len(elements))
-                elements.append(element)
-                frames.append(around)
-                marks.append(told)
-                owners.append(body)
-                names.append(element.attributes.get("name"))
+        if body.element.pattern is not None:
+            _add_repeated(found, run, kind, discarded, told, places)
             continue
-        owners += [body] * len(placed)
-        names += body.names(placed)
+        placed = _kept(body.content[kind], discarded)
+        counts.append((body, len(placed)))
         for element, around in placed:
-            place = places.setdefault((id(element), told), len(elements))
-            if place == len(elements):
-                elements.append(element)
-                frames.append(around)
-                marks.append(told)
-            which.append(place)
+            which.append(len(elements))
+            elements.append(element)
+            frames.append(around)
+            marks.append(told)
+            owners.append(body)
+            names.append(element.attributes.get("name"))
     return found if len(elements) < len(which) else found._replace(which=None)
+
+
+def _add_repeated(
+    found: Attached,
+    run: list[Body],
+    kind: str,
+    discarded: Collection[Element],
+    told: Any,
+    places: dict[tuple[int, Any], int],
+) -> None:
+    """Add what belongs to bodies that repeat a pattern; ``places``: of parts of patterns among the elements."""
+    pattern, common = cast("Pattern", run[0].element.pattern), run[0].content[kind]
+    varies = any(pattern.varies(part) for part, _ in common)
+    rows = [_kept(body.parts(kind), discarded) for body in (run if varies else run[:1])]
+    numbers: list[int] = []
+    for part, around in chain.from_iterable(rows):
+        place = places.setdefault((id(part), told), len(found.elements))
+        if place == len(found.elements):
+            found.elements.append(part)
+            found.frames.append(around)
+            found.marks.append(told)
+        numbers.append(place)
+    cast("list[int]", found.which).extend(numbers if varies else numbers * len(run))
+    count = len(rows[0])
+    found.counts.extend([(body, count) for body in run])
+    found.bodies.extend([body for body in run for _ in rows[0]])
+    origin = common if varies else rows[0]
+    named = [(part.name, pattern.names.get(part)) for part, _ in origin]
+    if any(place is not None for _, place in named):
+        values = [cast("Repeated", body.element).values for body in run]
+        found.names.extend([name if place is None else row[place] for row in values for name, place in named])
+    else:
+        found.names.extend([name for name, _ in named] * len(run))
+
+
+def _kept(placed: list[Placed], discarded: Collection[Element]) -> list[Placed]:
+    """What is not discarded."""
+    return [part for part in placed if part[0] not in discarded] if discarded else placed

@@ -8,6 +8,7 @@ from cardan.compiler.geoms import condims
 from cardan.compiler.nodes import unnamed
 from cardan.compiler.resolved import Resolved
 from cardan.enums import mjtEq
+from cardan.spec.repeated import given_by, runs
 from cardan.spec.schema.keywords import JOINT
 
 if TYPE_CHECKING:
@@ -92,27 +93,29 @@ def add_equalities(build: Build) -> None:
     kinds: list[dict[str, Any]] = []
     objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
     rows = 0
-    for element in build.tree.section("equality").children:
+    for run in runs(build.tree.section("equality").children, lambda element: element):
+        element = run[0]
         tag, pattern = element.row.tag, element.pattern
         kind, first, second, missing = _OBJECTS[tag]
-        ids, other = build.ids[kind], element.given(second)
-        obj1 = ids[element.given(first)]
-        obj2 = ids[other] if other else missing
-        if obj1 == obj2:
-            raise element.error(f"the two objects must not be the same {kind}", second)
-        if kind == "joint":
-            _check_scalar(build, element, (obj1, obj2), (first, second))
-        if kind == "flex":
-            _check_deforms(build, element, obj1)
-            build.columns["flex_edgeequality"][obj1] = 1
-        build.enter("equality", element.name)
-        rows += _ROWS[tag]
-        objects1.append(obj1)
-        objects2.append(obj2)
+        ids = build.ids[kind]
+        own1 = [ids[name] for name in given_by(run, first)]
+        own2 = [ids[name] if name else missing for name in given_by(run, second)]
+        for one, obj1, obj2 in zip(run, own1, own2, strict=True):
+            if obj1 == obj2:
+                raise one.error(f"the two objects must not be the same {kind}", second)
+            if kind == "joint":
+                _check_scalar(build, one, (obj1, obj2), (first, second))
+            if kind == "flex":
+                _check_deforms(build, one, obj1)
+                build.columns["flex_edgeequality"][obj1] = 1
+        build.enter_all("equality", given_by(run, "name"))
+        rows += _ROWS[tag] * len(run)
+        objects1 += own1
+        objects2 += own2
         key = pattern or (element.row, id(element.default_class), unnamed(element, first, second))
         if key not in known:
             known[key] = _equality(element if pattern is None else pattern.model)
-        kinds.append(known[key])
+        kinds += [known[key]] * len(run)
     build.sizes["nemax"] = rows
     build.put_alike(kinds)
 

@@ -113,6 +113,8 @@ def _hull_rows(m: MjModel, mesh: int) -> np.ndarray:
 def _uncertain(m: MjModel) -> list[np.ndarray]:
     """Numbers of the uncertain vertices of each mesh's hull."""
     certain = m._memory.arrays["aux.vertex_certain"]
+    if certain.all():
+        return [np.zeros(0, np.int64)] * m.nmesh
     return [np.flatnonzero(certain[_hull_rows(m, mesh)] == 0) for mesh in range(m.nmesh)]
 
 

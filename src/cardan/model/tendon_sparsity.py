@@ -45,12 +45,19 @@ def _wrap_bodies(m: Any) -> list[int]:
 
 
 @once
+def _wraps(m: Any) -> tuple[list[int], list[int]]:
+    """Numbers of what stands on paths, and the first dof of each joint."""
+    return m.wrap_objid.tolist(), m.jnt_dofadr.tolist()
+
+
+@once
 def _paths(m: Any) -> list[range]:
     return [range(adr, adr + number) for adr, number in zip(m.tendon_adr.tolist(), m.tendon_num.tolist(), strict=True)]
 
 
 def _joint_dofs(m: Any, path: range) -> list[int]:
-    return sorted({int(m.jnt_dofadr[m.wrap_objid[wrap]]) for wrap in path})
+    objects, dofs = _wraps(m)
+    return sorted({dofs[joint] for joint in objects[path.start : path.stop]})
 
 
 @once
@@ -58,12 +65,12 @@ def _tendon_rows(m: Any) -> tuple[list[list[int]], list[list[int]]]:
     """Dofs of each tendon, and those together with dofs that move both bodies of a segment, which don't change it."""
     if not m.ntendon:
         return [], []
-    rows, stored, chains, bodies, types = [], [], _chains(m), _wrap_bodies(m), m.wrap_type.tolist()
+    rows, stored, chains, types = [], [], _chains(m), m.wrap_type.tolist()
     for path in _paths(m):
         if len(path) and types[path[0]] == JOINT:
             row = both = _joint_dofs(m, path)
         else:
-            ends = pairwise(bodies[path.start : path.stop])
+            ends = pairwise(_wrap_bodies(m)[path.start : path.stop])
             steps = [(chains(a), chains(b)) for a, b in ends if a != b and a >= 0 and b >= 0]
             row = sorted(_union([a ^ b for a, b in steps]))
             apart = all(a.isdisjoint(b) for a, b in steps)
@@ -101,12 +108,12 @@ def stored_colind(m: Any) -> np.ndarray:
 def wrap_entry(m: Any) -> np.ndarray:
     """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
     entry = np.zeros(m.nwrap, np.int32)
-    types = m.wrap_type.tolist()
+    types, (objects, dofs) = m.wrap_type.tolist(), _wraps(m)
     for path in _paths(m) if JOINT in types else ():
         if len(path) and types[path[0]] == JOINT:
             row = _joint_dofs(m, path)
             for wrap in path:
-                entry[wrap] = row.index(int(m.jnt_dofadr[m.wrap_objid[wrap]]))
+                entry[wrap] = row.index(dofs[objects[wrap]])
     return entry
 
 

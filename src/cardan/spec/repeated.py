@@ -8,7 +8,7 @@ model once. Whoever asks for its attributes or children finds them, like those o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from cardan.spec.element import Element
 
@@ -56,6 +56,10 @@ class Pattern:
             for (number, name), place in self._places.items()
             if name != "name" and self.part(number) is part
         }
+
+    def varies(self, part: Element) -> bool:
+        """Whether a part differs in more than its name."""
+        return any(self.part(number) is part for number in self.varied)
 
     def parts(self) -> list[tuple[int, Element]]:
         """The model and its content, with their numbers."""
@@ -125,6 +129,15 @@ class Repeated(Element):
     def name(self) -> str | None:
         """Name of the object, None when it has none."""
         return self.given("name") or None
+
+
+def given_by(run: Sequence[Element], name: str) -> list[Any]:
+    """Explicit values of one attribute, None where there is none, of an element or of some that repeat one pattern."""
+    pattern = run[0].pattern
+    place = None if pattern is None else pattern.place(OWN, name)
+    if place is None:
+        return [run[0].given(name)] * len(run)
+    return [cast("Repeated", element).values[place] for element in run]
 
 
 def repeated(model: Element, blanks: Sequence[tuple[int, str]], rows: Iterable[tuple[Any, ...]]) -> list[Element]:
