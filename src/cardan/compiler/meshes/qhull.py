@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.compiler.meshes.qhull_text import facets_in, numbers_in, vertices_in
+from cardan.compiler.meshes.qhull_text import facets_in, order_in
 from cardan.formats.raw import MeshDataError
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
@@ -45,7 +45,6 @@ FLAT = "the mesh has no convex hull: its vertices lie in a plane, or nearly"
 _LIBRARIES = ("libqhull_r.so", "libqhull_r.dylib")
 _STATE = 1 << 16  # bytes for Qhull's own structure, which takes 9,000
 _MERGED = b"Number of merged facets"
-_FACETS, _VERTICES = b"all facets:", b"all vertices:"  # titles of lists
 _THIN = 1e-9  # height of a triangle, relative to the hull's size, below which it has no sides of its own
 _CLEAR = 1e-5  # height of the middle above a facet, relative to the hull's size, that leaves no doubt
 
@@ -179,7 +178,7 @@ def _by_library(qhull: Any, points: np.ndarray) -> Facets | None:
     inward = height < 0.0
     if not answer.vertices:
         return Facets(facet, inward, _last_cones(facet), None)
-    found = _read_vertices(facet, answer)
+    found = order_in(answer.lists, answer.vertices, facet)
     return found and Facets(facet, inward, *found)
 
 
@@ -190,7 +189,8 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
         MeshDataError: the points lie in a plane.
     """
     points = np.ascontiguousarray(points, np.float64)
-    state = ctypes.create_string_buffer(_STATE)
+    memory = np.empty(_STATE, np.uint8)  # Qhull clears what it uses of it
+    state = ctypes.c_void_p(memory.ctypes.data)
     facets, lists, vertices, rest = _Stream(), _Stream(), _Stream(), (ctypes.c_int(), ctypes.c_int())
     qhull.qh_zero(state, lists.file)
     command = f"qhull {OPTIONS} {formats}".encode()
@@ -211,41 +211,12 @@ def _ask(qhull: Any, points: np.ndarray, formats: str) -> _Answer:
 
 def _print_vertices(qhull: Any, state: Any, stream: _Stream) -> None:
     """Let Qhull print its vertices, one by one."""
-    address, printer, last, file = ctypes.addressof(state), qhull.qh_printvertex, qhull.qh_setdellast, stream.file
+    printer, last, file = qhull.qh_printvertex, qhull.qh_setdellast, stream.file
     vertices = ctypes.c_void_p(qhull.qh_pointvertex(state))
     qhull.qh_setcompact(state, vertices)
     while vertex := last(vertices):
-        printer(address, file, vertex)
+        printer(state, file, vertex)
     qhull.qh_settempfree(state, ctypes.byref(vertices))
-
-
-def _read_vertices(facet: np.ndarray, answer: _Answer) -> tuple[np.ndarray, Any] | None:
-    """The order of vertices, and the facets around them, for known facets; None if they don't fit together."""
-    read = vertices_in(answer.vertices, facet.size + 1)
-    names = numbers_in(answer.lists, _FACETS, len(facet))
-    if read is None or names is None:
-        return None
-    rows, near = read
-    listed = numbers_in(answer.lists, _VERTICES, len(rows))
-    on_hull = np.zeros(max(facet.max(), rows[:, 0].max()) + 1, bool)
-    on_hull[rows[:, 0]] = True
-    if listed is None or not on_hull[facet].all() or on_hull.sum() != len(rows):
-        return None
-    place = _places(rows[:, 1], listed)
-    number = _places(names, near)
-    if place is None or number is None or len(set(listed.tolist())) != len(listed):
-        return None
-    rows = rows[place]
-    # it tells nothing of facets where the list decides
-    return rows[:, 0].copy(), (number, rows[:, 2:].copy()) if len(number) == facet.size else None
-
-
-def _places(names: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
-    """Where wanted names stand in a list of names, int32; None if one doesn't."""
-    place = np.full(max(names.max(initial=0), wanted.max(initial=0)) + 1, -1, np.int32)
-    place[names] = np.arange(len(names))
-    found = place[wanted]
-    return found if (found >= 0).all() else None
 
 
 def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:

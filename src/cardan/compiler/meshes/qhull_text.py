@@ -14,14 +14,24 @@ PRINTED = Struct(
     "Printed",
     [
         Field("facet", "i4", ("any", 3), "vertices of triangles"),
-        Field("number", "i4", ("any",), "numbers of a list"),
+        Field("facet_name", "i4", ("any",), "names of the facets, in Qhull's order"),
+        Field("vertex_name", "i4", ("any",), "names of the vertices, in Qhull's order"),
         Field("vertex", "i4", ("any", 4), "point, name, first and number of facets around each vertex"),
         Field("near", "i4", ("any",), "names of the facets around vertices, one vertex after the other"),
         Field("at", "i8", (), "place of the reader in the text"),
+        Field("start", "i8", ("any",), "where in the text the vertices, the list of facets and that of vertices begin"),
+        Field("place", "i4", ("any",), "places by name"),
+        Field("order", "i4", ("any",), "points of the vertices, in Qhull's order"),
+        Field("around", "i4", ("any",), "numbers of the facets around vertices"),
+        Field("begin", "i4", ("any", 2), "first there and number of the facets around each vertex, in that order"),
     ],
     readonly=False,
 )
 
+Around = tuple[np.ndarray, np.ndarray]
+"""Facets around vertices; first there and number of those of each."""
+
+_FACETS, _VERTICES = b"all facets:", b"all vertices:"  # titles of lists
 _LF, _SPACE, _MINUS, _P, _V, _F, _ZERO, _NINE = b"\n -pvf09"
 _MOST = 2**31 - 1
 
@@ -35,22 +45,42 @@ def facets_in(text: bytes) -> np.ndarray | None:
     return facet if _read(read_facets, rest, facet=facet) == len(facet) else None
 
 
-def numbers_in(text: bytes, title: bytes, count: int) -> np.ndarray | None:
-    """The list of `count` numbers that follows a title; None if there is none of that length."""
-    _, _, rest = text.partition(title)
-    number = np.empty(count + 1, np.int32)
-    return number[:count] if _read(read_numbers, rest, number=number) == count else None
+def order_in(lists: bytes, vertices: bytes, facet: np.ndarray) -> tuple[np.ndarray, Around | None] | None:
+    """The order of the vertices, and the facets around them, of a hull whose triangles are known.
 
+    Args:
+        lists: text with the names of all facets and of all vertices, each list after its title.
+        vertices: the vertices, each with the names of the facets around it.
+        facet: point numbers of the triangles (m, 3).
 
-def vertices_in(text: bytes, corners: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """What is printed of vertices: rows of point, name, first and number in the list of names of facets around; it.
-
-    None if the text is anything else, or names more facets than there are `corners`.
+    Returns:
+        point numbers of the vertices (n,); numbers of the facets around each, one vertex after the other, (3 m,), with
+        the first there and their number of each vertex (n, 2), or None where the text doesn't tell all. None if it is
+        anything else, or doesn't fit together.
     """
-    vertex, near = np.empty((text.count(b"\n- ") + 1, 4), np.int32), np.empty(corners, np.int32)
-    if _read(read_vertices, text, vertex=vertex, near=near) != len(vertex):
+    count, titles = vertices.count(b"\n- ") + 1, [lists.find(title) for title in (_FACETS, _VERTICES)]
+    if -1 in titles:
         return None
-    return vertex, near[: int(vertex[:, 3].sum())]
+    source, printed = StructMemory(TEXT, {}), StructMemory(PRINTED, {})
+    # readers look one place ahead
+    source.attach("byte", np.frombuffer(b"%b\n%b\n\n" % (lists, vertices), np.uint8))
+    starts = len(lists) + 1, titles[0] + len(_FACETS), titles[1] + len(_VERTICES)
+    order, around, begin = np.empty(count, np.int32), np.empty(facet.size, np.int32), np.empty((count, 2), np.int32)
+    printed.attach("start", np.array(starts, np.int64))
+    printed.attach("facet", facet)
+    printed.attach("order", order)
+    printed.attach("around", around)
+    printed.attach("begin", begin)
+    corners = facet.size + 1  # more than there can be
+    printed.attach_new({"facet_name": len(facet), "vertex_name": count, "vertex": count, "near": corners})
+    largest = call(read_order, source, printed)
+    if largest < 0:
+        return None
+    printed.attach("place", np.empty(largest + 1, np.int32))
+    total = call(put_in_order, source, printed)
+    if total < 0:
+        return None
+    return order, (around, begin) if total == facet.size else None
 
 
 def _read(reader: Any, text: bytes, **arrays: np.ndarray) -> int:
@@ -113,28 +143,27 @@ def read_facets(s: Any, p: Any, _unused: int, _neither: int) -> int:
     return len(p.facet)
 
 
-@native_over("Text", "Printed")
-def read_numbers(s: Any, p: Any, _unused: int, _neither: int) -> int:
-    """Read numbers as long as there are any, and room; returns how many."""
-    p.at = 0
-    count = 0
-    while count < len(p.number):
-        value = _number(s, p)
-        if value < 0:
-            return count
-        p.number[count] = value
-        count += 1
-    return count
+@kernel
+def _read_list(s: Any, p: Any, start: int, names: Any) -> int:
+    """Read names, of which there must be just as many; returns the largest, -1 if it is another list."""
+    p.at = start
+    largest = 0
+    for k in range(len(names)):
+        names[k] = _number(s, p)
+        if names[k] < 0:
+            return -1
+        largest = max(largest, names[k])
+    return largest if _number(s, p) < 0 else -1
 
 
-@native_over("Text", "Printed")
-def read_vertices(s: Any, p: Any, _unused: int, _neither: int) -> int:
-    """Read vertices, two or more lines each; returns how many.
+@kernel
+def _read_vertices(s: Any, p: Any, start: int) -> int:
+    """Read vertices, two or more lines each; returns the largest number among them, -1 for what it doesn't know.
 
     They look like ``- p7(v1): 0 0 0``, ``neighbors: f3 f5``.
     """
-    p.at = 0
-    total = 0
+    p.at = start
+    total, largest = 0, 0
     for row in range(len(p.vertex)):
         if s.byte[p.at] != _MINUS:
             return -1
@@ -144,6 +173,7 @@ def read_vertices(s: Any, p: Any, _unused: int, _neither: int) -> int:
         p.vertex[row, 1] = _named(s, p, _V)
         if p.vertex[row, 0] < 0 or p.vertex[row, 1] < 0:
             return -1
+        largest = max(largest, p.vertex[row, 0], p.vertex[row, 1])
         while s.byte[p.at] != _LF:
             p.at += 1
         # there may be no more of it, as in a tetrahedron; else the names of facets follow the next word
@@ -155,10 +185,88 @@ def read_vertices(s: Any, p: Any, _unused: int, _neither: int) -> int:
             if name < 0:
                 break
             p.near[total] = name
+            largest = max(largest, name)
             total += 1
         p.vertex[row, 3] = total - p.vertex[row, 2]
         while p.at < len(s.byte) - 2 and s.byte[p.at] != _MINUS:
             if s.byte[p.at] != _SPACE and s.byte[p.at] != _LF:
                 return -1
             p.at += 1
-    return len(p.vertex)
+    return largest
+
+
+@native_over("Text", "Printed")
+def read_order(s: Any, p: Any, _unused: int, _neither: int) -> int:
+    """Read the vertices and both lists; returns the largest of all numbers, those of triangles, too, or -1."""
+    vertices = _read_vertices(s, p, p.start[0])
+    facets, names = _read_list(s, p, p.start[1], p.facet_name), _read_list(s, p, p.start[2], p.vertex_name)
+    if vertices < 0 or facets < 0 or names < 0:
+        return -1
+    largest = max(vertices, facets, names)
+    for i in range(len(p.facet)):
+        for k in range(3):
+            largest = max(largest, p.facet[i, k])
+    return largest
+
+
+@native_over("Text", "Printed")
+def put_in_order(_s: Any, p: Any, _unused: int, _neither: int) -> int:
+    """Put the vertices in Qhull's order, with numbers in place of names; returns how many facets are around them.
+
+    -1 if two vertices are one, a triangle has other corners, or a name is unknown.
+    """
+    return -1 if _misfit(p) or not _put_vertices(p) else _put_around(p)
+
+
+@kernel
+def _misfit(p: Any) -> bool:
+    """Whether vertices are the same point, or triangles have other corners."""
+    _forget(p)
+    for row in range(len(p.vertex)):
+        if p.place[p.vertex[row, 0]] >= 0:
+            return True
+        p.place[p.vertex[row, 0]] = row
+    for i in range(len(p.facet)):
+        for k in range(3):
+            if p.place[p.facet[i, k]] < 0:
+                return True
+    return False
+
+
+@kernel
+def _put_vertices(p: Any) -> bool:
+    """Put the vertices in the order of their list; returns whether it names each once."""
+    _forget(p)
+    for row in range(len(p.vertex)):
+        p.place[p.vertex[row, 1]] = row
+    for k in range(len(p.order)):
+        row = p.place[p.vertex_name[k]]
+        if row < 0:
+            return False
+        p.place[p.vertex_name[k]] = -1
+        p.order[k], p.begin[k, 0], p.begin[k, 1] = p.vertex[row, 0], p.vertex[row, 2], p.vertex[row, 3]
+    return True
+
+
+@kernel
+def _put_around(p: Any) -> int:
+    """Number the facets around the vertices by their list; returns how many there are, -1 if one isn't known."""
+    _forget(p)
+    for number in range(len(p.facet_name)):
+        p.place[p.facet_name[number]] = number
+    last = len(p.vertex) - 1
+    total = p.vertex[last, 2] + p.vertex[last, 3]
+    if total > len(p.around):
+        return 0  # more than there can be: none of them counts
+    for k in range(total):
+        p.around[k] = p.place[p.near[k]]
+        if p.around[k] < 0:
+            return -1
+    return total
+
+
+@kernel
+def _forget(p: Any) -> None:
+    """No name has a place."""
+    for name in range(len(p.place)):
+        p.place[name] = -1
