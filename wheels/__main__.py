@@ -11,7 +11,7 @@ from pathlib import Path
 from cardan.jit.cache.archive import sources, write_archive
 from cardan.jit.cache.packaged import PACKAGE
 from cardan.jit.target.platforms import PLATFORMS
-from wheels.kernels import compile_all, entries
+from wheels.kernels import compile_all, differentiable, entries
 from wheels.pack import ROOT, build_pure, for_platform
 
 
@@ -32,10 +32,11 @@ def main() -> None:
     platforms = [PLATFORMS[name] for name in arguments.platform or PLATFORMS]
     targets = [(p, level) for p in platforms for level in p.levels if level in (arguments.level or p.levels)]
     arguments.out.mkdir(parents=True, exist_ok=True)
-    names = arguments.kernels or list(entries())
+    names = arguments.kernels or list({**entries(), **differentiable()})
     begin = time.perf_counter()
-    objects = compile_all(names, targets, arguments.jobs, lambda line: print(line, flush=True))
-    print(f"{len(names)} kernels for {len(targets)} targets in {time.perf_counter() - begin:.0f} s")
+    objects, forms = compile_all(names, targets, arguments.jobs, lambda line: print(line, flush=True))
+    count = f"{len(names)} kernels for {len(targets)} targets, {len(forms.texts)} scalar forms"
+    print(f"{count} in {time.perf_counter() - begin:.0f} s")
     pure = build_pure(arguments.out)
     made_from = sources(PACKAGE)
     print(f"{pure.name}: {pure.stat().st_size / 1e6:.1f} MB")
@@ -43,7 +44,7 @@ def main() -> None:
         levels = {level: objects[platform, level] for p, level in targets if p is platform}
         with tempfile.TemporaryDirectory() as folder:
             archive = Path(folder) / "kernels.bin"
-            write_archive(archive, platform.name, levels, made_from)
+            write_archive(archive, platform.name, levels, made_from, forms)
             wheel = for_platform(pure, platform.wheel, archive.read_bytes(), arguments.out)
             print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, kernels {archive.stat().st_size / 1e6:.1f} MB")
 

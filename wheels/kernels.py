@@ -1,5 +1,8 @@
 """Compiles the package's kernels for other processors and systems than this one, each front end once.
 
+The scalar forms of stages are made, too: text that LLVM makes exact derivatives of where there is no Numba, the same for
+all processors.
+
 Objects are kept in a folder under the same kind of key as the disk cache's, so that a second build only compiles what
 has changed.
 """
@@ -15,16 +18,23 @@ from multiprocessing import get_context
 import llvmlite.binding as llvm
 
 from cardan.cli.entries import all_entries
+from cardan.derive.contact import all_contact_stages
 from cardan.jit.binding.glue import program_glue
 from cardan.jit.binding.objects import CALL, PROGRAM, TABLE_NAME
 from cardan.jit.cache import store as disk
+from cardan.jit.cache.archive import ScalarForms
 from cardan.jit.cache.fingerprint import fingerprint
 from cardan.jit.driver.program import DRIVER, DRIVER_SYMBOLS
 from cardan.jit.front.compile import emit, link_entry, only, retargeted, symbols_of
 from cardan.jit.front.form import Form
-from cardan.jit.front.stage import Entry
+from cardan.jit.front.stage import STAGE_ABI, Entry, entry_of
 from cardan.jit.target.platforms import Platform, foreign_machine
+from cardan.jit.transform.stages import scalar_form
 from wheels.symbols import check_object
+
+DIFFERENTIABLE = ("constraint", "derive", "dynamics", "sensor", "soft.edges", "soft.flex", "solver.noslip", "step")
+NEVER = ("hooks", "lengthrange", "plugin", "report", "timers", "with_distance")
+"""Parts of the step that derivatives go through, and what there is none of: functions of the user, plugins, reports."""
 
 Target = tuple[Platform, str]
 """A platform and one of its levels."""
@@ -34,6 +44,14 @@ Target = tuple[Platform, str]
 def entries() -> dict[str, Entry]:
     """All functions that are compiled, by name."""
     return {entry.name: entry for entry in all_entries()}
+
+
+@cache
+def differentiable() -> dict[str, Entry]:
+    """Stages whose scalar forms wheels bring, by name: exact derivatives may go through them."""
+    stages = [entry for entry in entries().values() if entry.abi == STAGE_ABI and entry.name.startswith(DIFFERENTIABLE)]
+    stages += map(entry_of, all_contact_stages())
+    return {entry.name: entry for entry in stages if not any(word in entry.name for word in NEVER)}
 
 
 def compile_driver(target: Target) -> dict[str, bytes]:
@@ -75,24 +93,44 @@ def compile_kernel(name: str, targets: Sequence[Target]) -> str:
     return name
 
 
+def make_scalar_form(name: str) -> str:
+    """Leave the scalar form of a stage in the folder; returns what was made.
+
+    Raises:
+        KernelError: the stage does not compile.
+    """
+    scalar_form(differentiable()[name])
+    return f"{name}, scalar form"
+
+
 def compile_all(
     names: Iterable[str], targets: Sequence[Target], jobs: int, report: Callable[[str], None]
-) -> dict[Target, dict[str, bytes]]:
-    """Object files by target and name, compiled by several processes.
+) -> tuple[dict[Target, dict[str, bytes]], ScalarForms]:
+    """Object files by target and name, and the scalar forms, made by several processes.
 
     Args:
-        names: kernels.
+        names: kernels; those of `differentiable` get scalar forms.
         targets: platforms and levels.
         jobs: number of processes.
-        report: called with a line for each kernel that is ready.
+        report: called with a line for each piece that is ready.
     """
     names = list(names)
+    kernels = [name for name in names if name in entries()]
+    scalar = [name for name in names if name in differentiable()]
     os.environ["OMP_NUM_THREADS"] = "1"
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        running = [pool.submit(compile_kernel, name, targets) for name in names]
+        running = [pool.submit(compile_kernel, name, targets) for name in kernels]
+        running += [pool.submit(make_scalar_form, name) for name in scalar]
         for count, done in enumerate(as_completed(running), start=1):
-            report(f"{count} of {len(names)}: {done.result()}")
-    return {target: compile_driver(target) | {name: _stored(name, target) for name in names} for target in targets}
+            report(f"{count} of {len(running)}: {done.result()}")
+    objects = {target: compile_driver(target) | {name: _stored(name, target) for name in kernels} for target in targets}
+    return objects, scalar_forms(scalar)
+
+
+def scalar_forms(names: Iterable[str]) -> ScalarForms:
+    """Scalar forms by name, from the folder or made now."""
+    texts = {name: scalar_form(differentiable()[name]) for name in names}
+    return ScalarForms(tuple(llvm.llvm_version_info), texts)
 
 
 def _stored(name: str, target: Target) -> bytes:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from models import STEPPED, shared_model_files
 from packages.fresh import make_environment, run
-from wheels.kernels import compile_driver, entries
+from wheels.kernels import compile_driver, differentiable, entries, scalar_forms
 from wheels.pack import build_pure, for_platform
 
 from cardan.jit import jit_enabled
@@ -30,6 +30,8 @@ FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
 PLATFORM = PLATFORMS.get(host_platform())
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="about native code")
+TANGENTS = ("derive.stages", "derive.solver", "derive.integration")
+PAIRS = ("derive.contact.plane_sphere_again", "derive.contact.plane_capsule_again")
 BALL = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .3"><freejoint/><geom size=".1"/></body>
 <body pos="1 0 1"><joint name="j" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".05"/></body>
 </worldbody><actuator><motor joint="j"/></actuator><sensor><jointpos joint="j"/><gyro site="s"/></sensor></mujoco>
@@ -44,22 +46,28 @@ def level_of(platform: Platform | None) -> str:
     return levels[0]
 
 
+def used_by(settings: str, folder: Path) -> list[str]:
+    """Names of the kernels that the small model needs."""
+    command = [sys.executable, str(WORKLOAD), settings, str(folder / "ball.xml")]
+    here = subprocess.run(command, capture_output=True, text=True, check=False)
+    number, *names = here.stdout.split()
+    assert number == "1", here.stderr
+    return names
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel with the kernels that a small model needs, as they were compiled for this processor."""
     level = level_of(PLATFORM)
     folder = tmp_path_factory.mktemp("wheel")
     (folder / "ball.xml").write_text(BALL)
-    here = subprocess.run(
-        [sys.executable, str(WORKLOAD), "own", str(folder / "ball.xml")], capture_output=True, text=True, check=False
-    )
-    number, *names = here.stdout.split()
-    assert number == "1", here.stderr
+    names = list({**dict.fromkeys(used_by("own", folder)), **dict.fromkeys(used_by("exact", folder))})
     stored = {name: disk.read(name, fingerprint(entries()[name])) for name in names}
     objects = {name: found[1] for name, found in stored.items() if found} | compile_driver((PLATFORM, level))
     assert objects.keys() >= set(names) and len(names) > 50
     archive = folder / "kernels.bin"
-    write_archive(archive, PLATFORM.name, {level: objects}, sources(PACKAGE))
+    forms = scalar_forms(name for name in differentiable() if name in {*names, *PAIRS} or name.startswith(TANGENTS))
+    write_archive(archive, PLATFORM.name, {level: objects}, sources(PACKAGE), forms)
     return for_platform(build_pure(folder), PLATFORM.wheel, archive.read_bytes(), folder)
 
 
@@ -74,6 +82,16 @@ def test_no_compiler_is_needed(python: Path, wheel: Path, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == "1", done.stderr
     assert not cache.exists()
+
+
+def test_exact_derivatives_need_no_numba(python: Path, wheel: Path, tmp_path: Path) -> None:
+    """Their programs are made of what the wheel brings, by LLVM; the second time they come from the disk cache."""
+    cache = tmp_path / "cache"
+    for _ in range(2):
+        done = run(python, WORKLOAD, "exact", str(wheel.parent / "ball.xml"), CARDAN_CACHE_DIR=str(cache))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split()[0] == "1", done.stderr
+    assert list(cache.glob("dynamics.kinematics.kinematics.tangent-*.o"))
 
 
 def test_what_must_be_compiled_names_the_compiler(python: Path, wheel: Path, tmp_path: Path) -> None:

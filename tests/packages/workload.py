@@ -1,7 +1,8 @@
 """A program that uses models in many ways, run where there is no compiler: ``python workload.py SETTINGS FILE...``.
 
-SETTINGS is ``all`` (every integrator, solver, cone and Jacobian) or ``own`` (those of the model). It prints the names
-of the kernels that were loaded, and fails if Numba was imported.
+SETTINGS is ``all`` (every integrator, solver, cone and Jacobian), ``own`` (those of the model), or ``exact``: exact
+derivatives with those of the model, and nothing else. It prints the names of the kernels that were loaded, and fails if
+Numba was imported.
 """
 
 from __future__ import annotations
@@ -71,6 +72,20 @@ def differentiate(m: Any, d: Any) -> None:
         cardan.mjd_inverseFD(m, d, 1e-6, False, np.zeros((m.nv, m.nv)), None, None, None, None, None, None)
 
 
+def differentiate_exactly(m: Any, d: Any) -> None:
+    """Derivatives of a step and of inverse dynamics, of sensors by a parameter, and of a trajectory."""
+    cardan.mj_step(m, d, 3)
+    size = 2 * m.nv + m.na
+    state, control = np.zeros((size, size)), np.zeros((size, m.nu))
+    cardan.mjd_transition(m, d, state, control, np.zeros((m.nsensordata, size)), np.zeros((m.nsensordata, m.nu)))
+    cardan.mjd_inverse(m, d, 1, np.zeros((m.nv, m.nv)), None, None, None, None, None, None)
+    cardan.derivatives(m, d, of=("qvel",), by=("body_mass",))
+    tape = cardan.record(m, d, 3, np.zeros((3, m.nu)))
+    tape.gradient(np.ones(size))
+    if not state.any() or not np.isfinite(state).all():
+        raise SystemExit("no derivatives")
+
+
 def roll_out(m: Any, d: Any) -> None:
     """A rollout of two worlds."""
     spec = cardan.mjtState.mjSTATE_FULLPHYSICS
@@ -83,6 +98,9 @@ def use(path: str, which: str) -> None:
     """Load a model and try everything on it."""
     m = cardan.MjModel.from_xml_path(path)
     d = cardan.MjData(m)
+    if which == "exact":
+        differentiate_exactly(m, d)
+        return
     for integrator, solver, cone, jacobian in settings(which, m):
         m.opt.integrator, m.opt.solver, m.opt.cone, m.opt.jacobian = integrator, solver, cone, jacobian
         step_all(m, d)

@@ -27,7 +27,7 @@ from cardan.collision.parameters import explicit_pair_margin, geom_pair_margin
 from cardan.collision.table import COLLIDERS, EXACT
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.derive.distant import distant_margin, is_distant
-from cardan.derive.soft_contact import FIRST, soft_code, soft_codes, soft_codes_at, soft_contacts_again
+from cardan.derive.soft_contact import FIRST, NEAR, soft_code, soft_codes, soft_codes_at, soft_contacts_again
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.vector import (
     add3,
@@ -213,26 +213,28 @@ def repeated_contacts(collide: Collider) -> Stage:
 
 
 @cache
-def pointwise_contacts(codes: tuple[int, ...]) -> Stage:
-    """The stage that moves the touching points of the contacts of some pairs of types, by their numbers."""
+def pointwise_contacts(code: int) -> Stage:
+    """The stage that moves the touching points of the contacts of a pair of types, by its number."""
 
     def points(m: Model, d: Data) -> int:
         for con in range(d.ncon):
-            code = pair_code(m, d, con)
-            for known in codes:
-                if code == known:
-                    move_points(d, con)
+            if pair_code(m, d, con) == code:
+                move_points(d, con)
         return OK
 
-    points.__qualname__ = points.__name__ = "pointwise_contacts_" + "_".join(map(str, codes))
+    points.__qualname__ = points.__name__ = f"pointwise_contacts_{code}"
     return stage(points)
+
+
+def _is_without_tangents(function: Collider) -> bool:
+    return f"{function.__module__}.".startswith(NO_TANGENTS)
 
 
 def collider_of(m: MjModel, code: int) -> Collider | None:
     """The collision function of a pair of types if it has tangents, else None."""
     types = (code // NTYPES, code % NTYPES)
     function = None if types in colliders_of(m) else COLLIDERS.get(types)
-    if function is None or f"{function.__module__}.".startswith(NO_TANGENTS):
+    if function is None or _is_without_tangents(function):
         return None
     return EXACT.get(function, function) if m.opt.enableflags & mjENBL_NATIVECCD else function
 
@@ -252,8 +254,16 @@ def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
     functions = [collider_of(m, code) for code in hard]
     found = [repeated_contacts(function) for function in dict.fromkeys(functions) if function is not None]
     found += [soft_contacts_again(code) for code in codes if code >= FIRST]
-    others = tuple(code for code, function in zip(hard, functions, strict=True) if function is None)
-    return [*found, pointwise_contacts(others)] if others else found
+    others = [code for code, function in zip(hard, functions, strict=True) if function is None]
+    return [*found, *map(pointwise_contacts, others)]
+
+
+def all_contact_stages() -> list[Stage]:
+    """The stages of all pairs of types, by the engine's own collision functions."""
+    functions = dict.fromkeys((*COLLIDERS.values(), *EXACT.values()))
+    found = [repeated_contacts(function) for function in functions if not _is_without_tangents(function)]
+    apart = [type1 * NTYPES + type2 for (type1, type2), function in COLLIDERS.items() if _is_without_tangents(function)]
+    return [*found, *map(pointwise_contacts, apart), *map(soft_contacts_again, NEAR)]
 
 
 def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:

@@ -1,8 +1,9 @@
-"""One file with the object code of many kernels, for several levels of processors.
+"""One file with the object code of many kernels, for several levels of processors, and the scalar forms of stages.
 
 The file starts with `MAGIC`, the length of its index and the index, as JSON: the platform, where the code of each
-kernel lies by level and name, and the sources that the code was made from. Objects follow, each at a multiple of
-`ALIGNMENT` bytes. Reading maps the file and looks at nothing but the index and the objects that are asked for.
+kernel lies by level and name, where the scalar forms lie by name, the version of LLVM that wrote these, and the sources
+that all was made from. The content follows, each piece at a multiple of `ALIGNMENT` bytes. Reading maps the file and
+looks at nothing but the index and the pieces that are asked for.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
-MAGIC = b"cardan-kernels-1\n"
+MAGIC = b"cardan-kernels-2\n"
 ALIGNMENT = 16
 LENGTH_BYTES = 8
 NEWER = 60.0
@@ -22,6 +25,21 @@ NEWER = 60.0
 
 Objects = Mapping[str, Mapping[str, bytes]]
 """Object files by level and name of the kernel."""
+
+
+class ScalarForms(NamedTuple):
+    """Scalar forms of stages, which exact derivatives are made from (`jit.transform.scalar`).
+
+    Attributes:
+        llvm: version of the LLVM that wrote them; older ones may not read them.
+        texts: the forms, as the disk cache keeps them, by name of the stage.
+    """
+
+    llvm: tuple[int, ...] = ()
+    texts: Mapping[str, bytes] = MappingProxyType({})
+
+
+_FORMS = "scalar forms"
 
 
 class ArchiveError(ValueError):
@@ -37,7 +55,13 @@ def sources(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-def write_archive(path: Path, platform: str, objects: Objects, made_from: Mapping[str, tuple[int, int]]) -> None:
+def write_archive(
+    path: Path,
+    platform: str,
+    objects: Objects,
+    made_from: Mapping[str, tuple[int, int]],
+    forms: ScalarForms = ScalarForms(),
+) -> None:
     """Write an archive; a reader never sees half a file.
 
     Args:
@@ -45,20 +69,21 @@ def write_archive(path: Path, platform: str, objects: Objects, made_from: Mappin
         platform: name of the platform that the code is for.
         objects: the code.
         made_from: the sources, as `sources` lists them.
+        forms: the scalar forms.
     """
     import tempfile
 
     places: dict[str, dict[str, tuple[int, int]]] = {}
     parts: list[bytes] = []
     offset = 0
-    for level, codes in objects.items():
-        places[level] = {}
+    for kind, codes in {**objects, _FORMS: forms.texts}.items():
+        places[kind] = {}
         for name, code in codes.items():
-            places[level][name] = offset, len(code)
+            places[kind][name] = offset, len(code)
             padding = -len(code) % ALIGNMENT
             parts += [code, bytes(padding)]
             offset += len(code) + padding
-    content = {"platform": platform, "levels": places, "sources": dict(made_from)}
+    content = {"platform": platform, "places": places, "llvm": forms.llvm, "sources": dict(made_from)}
     index = json.dumps(content, separators=(",", ":")).encode()
     head = MAGIC + len(index).to_bytes(LENGTH_BYTES, "little") + index
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
@@ -80,6 +105,7 @@ class Archive:
     Attributes:
         platform: name of the platform that the code is for.
         levels: levels of processors that it has code for.
+        llvm: version of the LLVM that wrote the scalar forms.
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,7 +123,9 @@ class Archive:
         try:
             index = json.loads(self._memory[start : start + length])
             self.platform: str = index["platform"]
-            self._places: dict[str, dict[str, list[int]]] = index["levels"]
+            self._places: dict[str, dict[str, list[int]]] = index["places"]
+            self._forms = self._places.pop(_FORMS)
+            self.llvm = tuple(index["llvm"])
             self._sources: dict[str, list[int]] = index["sources"]
         except (ValueError, KeyError, TypeError):
             raise ArchiveError(f"the index of {path} is damaged") from None
@@ -110,7 +138,13 @@ class Archive:
 
     def code(self, level: str, name: str) -> bytes | None:
         """The object file of a kernel, or None if it isn't there."""
-        place = self._places[level].get(name)
+        return self._content(self._places[level].get(name))
+
+    def scalar_form(self, name: str) -> bytes | None:
+        """The scalar form of a stage, or None if it isn't there."""
+        return self._content(self._forms.get(name))
+
+    def _content(self, place: list[int] | None) -> bytes | None:
         if place is None:
             return None
         offset, size = place

@@ -1,5 +1,6 @@
 """Kernels that came with the package, compiled ahead of time: wheels have them in the file `FILE`.
 
+It has the scalar forms of stages, too, which exact derivatives are made from: without Numba, by LLVM, on first use.
 Only the package's own functions are looked for there, by name, and only while the sources are those that the file was
 made from. Everything else (functions of users, a source checkout, a processor that no level fits) is compiled on first
 use and kept in the disk cache. ``CARDAN_PACKAGED=0`` looks nothing up; another value is the path of another file.
@@ -23,8 +24,8 @@ FILE = PACKAGE / "jit" / "kernels.bin"
 
 
 @cache
-def _level() -> tuple[Archive, str] | None:
-    """The archive and the best of its levels that this processor has."""
+def _archive() -> Archive | None:
+    """The archive of this installation, if it is for this platform and these sources."""
     named = os.environ.get("CARDAN_PACKAGED")
     if named == "0":
         return None
@@ -38,7 +39,14 @@ def _level() -> tuple[Archive, str] | None:
         if named:
             raise
         return None
-    if archive.platform != host_platform() or not archive.is_made_from(PACKAGE):
+    return archive if archive.platform == host_platform() and archive.is_made_from(PACKAGE) else None
+
+
+@cache
+def _level() -> tuple[Archive, str] | None:
+    """The archive and the best of its levels that this processor has."""
+    archive = _archive()
+    if archive is None:
         return None
     level = next((level for level in archive.levels if runs(level)), None)
     return (archive, level) if level else None
@@ -48,6 +56,16 @@ def packaged_object(name: str) -> bytes | None:
     """The object file of a kernel that came compiled, or None."""
     found = _level()
     return found[0].code(found[1], name) if found else None
+
+
+def packaged_scalar_form(name: str) -> bytes | None:
+    """The scalar form of a stage that came with the package, if this LLVM reads it, or None."""
+    archive = _archive()
+    if archive is None:
+        return None
+    from llvmlite.binding import llvm_version_info
+
+    return archive.scalar_form(name) if tuple(llvm_version_info) >= archive.llvm else None
 
 
 _loaded: dict[str, Address] = {}

@@ -1,7 +1,8 @@
 """Tangents of stages, ready to call: made on first use, then found in the disk cache.
 
-Three things are kept there of a stage: its scalar form, which needs Numba to be made; what it touches, reads and writes
-for some active fields; and the object code of its tangents for some active fields and number of directions.
+Three things are kept there of a stage: its scalar form, which needs Numba to be made, and which wheels bring; what it
+touches, reads and writes for some active fields; and the object code of its tangents for some active fields and number
+of directions.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from cardan.jit.cache import store as disk
 from cardan.jit.cache.fingerprint import transformed_fingerprint
+from cardan.jit.cache.packaged import is_of_package, packaged_scalar_form
 from cardan.jit.cache.progress import CompileProgress
 from cardan.jit.driver.loader import Address, load_objects, target_machine
 from cardan.jit.front.stage import Abi, Entry, entry_of
@@ -82,9 +84,15 @@ _INITIALIZES = re.compile(r"initializes\(\([^%]*?\)\) ")
 """What LLVM knows of the result of a stage without branches, whose comma would divide its parameters."""
 
 
+def scalar_form(entry: Entry) -> bytes:
+    """The scalar form of a stage, compressed: as it came with the package, from the disk cache, or made now."""
+    packaged = packaged_scalar_form(entry.name) if is_of_package(entry.function) else None
+    return packaged or _kept(entry, "scalar", "", lambda: _make_scalar(entry))
+
+
 @lru_cache(maxsize=256)
 def _read(entry: Entry) -> tuple[Scalar, Analysis]:
-    text = zlib.decompress(_kept(entry, "scalar", "", lambda: _make_scalar(entry))).decode()
+    text = zlib.decompress(scalar_form(entry)).decode()
     text = _INITIALIZES.sub("", text)
     try:
         scalar = read_scalar(text)
@@ -171,9 +179,10 @@ def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
             text = Tangent(scalar, analysis, analysis.activity(active), keep, lanes).text(entry.symbol)
         except TransformError as error:
             raise TransformError(f"{entry.name}: {error}") from None
-        module = llvm.parse_assembly(text)
+        module, machine = llvm.parse_assembly(text), target_machine()
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)  # it may come from elsewhere
         module.verify()
-        return emit(entry.name, module, target_machine())
+        return emit(entry.name, module, machine)
 
     return entry.symbol, _kept(entry, "tangent", f"{_as_json(active)} {_as_json(keep)} {lanes}", make)
 
@@ -204,4 +213,4 @@ def tangent_addresses(variants: Sequence[Variant], lanes: int) -> list[Address]:
         return [_LOADED[key] for key in keys]
 
 
-__all__ = ["Access", "Variant", "access", "needed", "tangent_addresses", "touched", "written"]
+__all__ = ["Access", "Variant", "access", "needed", "scalar_form", "tangent_addresses", "touched", "written"]
