@@ -1,7 +1,7 @@
 """Compiles the package's kernels for other processors and systems than this one, each front end once.
 
-The scalar forms of stages are made, too: text that LLVM makes exact derivatives of where there is no Numba, the same for
-all processors.
+The scalar forms of stages are made, too: text that LLVM makes exact derivatives of where there is no Numba, one for all
+processors.
 
 Objects are kept in a folder under the same kind of key as the disk cache's, so that a second build only compiles what
 has changed.

@@ -39,6 +39,7 @@ class ScalarForms(NamedTuple):
     texts: Mapping[str, bytes] = MappingProxyType({})
 
 
+NO_FORMS = ScalarForms()
 _FORMS = "scalar forms"
 
 
@@ -60,7 +61,7 @@ def write_archive(
     platform: str,
     objects: Objects,
     made_from: Mapping[str, tuple[int, int]],
-    forms: ScalarForms = ScalarForms(),
+    forms: ScalarForms = NO_FORMS,
 ) -> None:
     """Write an archive; a reader never sees half a file.
 
