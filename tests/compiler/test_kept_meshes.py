@@ -85,3 +85,17 @@ def test_what_is_kept_cannot_be_changed(tmp_path: Path) -> None:
     (mesh,) = kept._kept.values()
     with pytest.raises(ValueError, match="read-only"):
         mesh.raw.vertex[0, 0] = 1.0
+
+
+def test_hulls_of_few_points_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    search = kept.convex_hull
+    monkeypatch.setattr(kept, "convex_hull", lambda points: found.append(len(points)) or search(points))
+    kept._hull_of.cache_clear()
+    corners = "0 0 0 1 0 0 0 1 0 0 0 1"
+    text = XML.replace('file="m.obj"', f'vertex="{corners}"')
+    first, mirrored = (cardan.MjModel.from_xml_string(text.format(scale)) for scale in (1.0, -1.0))
+    moved = cardan.MjModel.from_xml_string(text.replace("0 0 1", "0 0 2").format(1.0))
+    assert found == [4, 4]
+    np.testing.assert_array_equal(first.mesh_graph, mirrored.mesh_graph)
+    assert moved.geom_rbound[0] > first.geom_rbound[0]

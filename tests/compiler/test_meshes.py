@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan.api.loading import load_string
-from cardan.compiler.meshes.hull import convex_hull, hull_graph
+from cardan.compiler.meshes.hull import convex_hull
 from cardan.errors import MjcfError
 from cardan.formats.meshes import read_stl
 from cardan.formats.obj import read_obj
@@ -84,7 +84,7 @@ def test_text_stl() -> None:
 def test_hull_graph_of_cube() -> None:
     corner = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)] + [[0.5] * 3], np.float32)
     hull = convex_hull(corner)
-    face, graph = hull.face, hull_graph(hull)
+    face, graph = hull.face, hull.graph
     assert graph[:2].tolist() == [8, 12]
     assert len(graph) == 2 + 3 * 8 + 6 * 12
     a, b, c = (corner[face[:, k]].astype(float) - 0.5 for k in range(3))

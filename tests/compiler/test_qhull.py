@@ -25,7 +25,7 @@ FLAT = {
 
 def graph(points: np.ndarray) -> np.ndarray:
     """Graph of the hull of points."""
-    return hull.hull_graph(hull.convex_hull(points.astype(np.float32)))
+    return hull.convex_hull(points.astype(np.float32)).graph
 
 
 def reference_graph(points: np.ndarray) -> np.ndarray:

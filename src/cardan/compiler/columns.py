@@ -61,7 +61,8 @@ def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
 
 def _is_same(column: Sequence[Any], count: int) -> bool:
     """Whether all rows are one and the same, and hold so many numbers."""
-    return len(set(map(id, column))) == 1 and len(column) * len(column[0]) == count
+    first = column[0]
+    return len(column) * len(first) == count and not [row for row in column if row is not first]
 
 
 def _assign(array: np.ndarray, name: str, column: Sequence[Any]) -> None:

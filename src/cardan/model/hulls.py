@@ -6,6 +6,8 @@ is convex if it is so at all its edges.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import accumulate
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +70,7 @@ def vertex_certain(m: MjModel) -> np.ndarray:
 
 def uncertain_adr(m: MjModel) -> np.ndarray:
     """For each mesh, the first of its entries of `uncertain`; at the end, the number of all."""
-    return np.cumsum([0, *map(len, _uncertain(m))]).astype(np.int32)
+    return np.array([*accumulate(map(len, _uncertain(m)), initial=0)], np.int32)
 
 
 def uncertain(m: MjModel) -> np.ndarray:
@@ -78,8 +80,9 @@ def uncertain(m: MjModel) -> np.ndarray:
 
 def hull_scan(m: MjModel) -> np.ndarray:
     """For each mesh, where the vertices of its hull start in `hull_point`; -1 if there is no hull, or a large one."""
-    size = np.array([points.size for points in _small_hulls(m)], np.int32)
-    return np.where(size > 0, np.cumsum(size) - size, -1).astype(np.int32)
+    sizes = [points.size for points in _small_hulls(m)]
+    starts = accumulate(sizes, initial=0)
+    return np.array([start if size else -1 for start, size in zip(starts, sizes, strict=False)], np.int32)
 
 
 def hull_point(m: MjModel) -> np.ndarray:
@@ -93,20 +96,30 @@ def _small_hulls(m: MjModel) -> list[np.ndarray]:
 
     They are made up to a multiple of `SCAN_WIDTH` by the middle of all, which is never the farthest.
     """
-    found = []
-    for mesh in range(m.nmesh):
-        points = m.mesh_vert[_hull_rows(m, mesh)].T
-        width = points.shape[1] if points.shape[1] <= LARGEST_SCAN else 0
-        middle = points.mean(axis=1, keepdims=True) if width else points
-        found.append(np.hstack([points[:, :width], *[middle] * (-width % SCAN_WIDTH)]))
+    found, vertices = [], m.mesh_vert
+    for rows in _hull_rows(m):
+        width = len(rows) if len(rows) <= LARGEST_SCAN else 0
+        table = np.empty((3, width + -width % SCAN_WIDTH), vertices.dtype)
+        if width:
+            points = vertices[rows].T
+            table[:, :width] = points
+            table[:, width:] = points.mean(axis=1, keepdims=True)
+        found.append(table)
     return found
 
 
-def _hull_rows(m: MjModel, mesh: int) -> np.ndarray:
-    """Rows of ``mesh_vert`` of the vertices of a mesh's hull, in their order there."""
-    graph = int(m.mesh_graphadr[mesh])
-    nvert = int(m.mesh_graph[graph]) if graph >= 0 else 0
-    return m.mesh_vertadr[mesh] + m.mesh_graph[graph + 2 + nvert : graph + 2 + 2 * nvert]
+@once
+def _graphs(m: MjModel) -> tuple[list[int], list[int], list[int]]:
+    """For each mesh, where its graph starts, or -1, the number of vertices there, and its first row of vertices."""
+    graphs, numbers = m.mesh_graphadr.tolist(), m.mesh_graph
+    return graphs, [int(numbers[graph]) if graph >= 0 else 0 for graph in graphs], m.mesh_vertadr.tolist()
+
+
+def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
+    """For each mesh, the rows of ``mesh_vert`` of the vertices of its hull, in their order there."""
+    numbers = m.mesh_graph
+    for graph, nvert, first in zip(*_graphs(m), strict=True):
+        yield first + numbers[graph + 2 + nvert : graph + 2 + 2 * nvert]
 
 
 @once
@@ -115,7 +128,7 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
     certain = m._memory.arrays["aux.vertex_certain"]
     if certain.all():
         return [np.zeros(0, np.int64)] * m.nmesh
-    return [np.flatnonzero(certain[_hull_rows(m, mesh)] == 0) for mesh in range(m.nmesh)]
+    return [np.flatnonzero(certain[rows] == 0) for rows in _hull_rows(m)]
 
 
 def hull_neighbour(m: MjModel) -> np.ndarray:
@@ -125,16 +138,15 @@ def hull_neighbour(m: MjModel) -> np.ndarray:
     entries; so a list of neighbours ends with -1 here, too.
     """
     table = np.full((max(1, m.nmeshgraph), 2), -1, np.int32)
-    for mesh in range(m.nmesh):
-        graph, first = int(m.mesh_graphadr[mesh]), int(m.mesh_vertadr[mesh])
+    numbers = m.mesh_graph
+    for graph, nvert, first in zip(*_graphs(m), strict=True):
         if graph < 0:
             continue
-        nvert, nface = m.mesh_graph[graph : graph + 2].tolist()
-        start, vertices, edges = np.split(
-            m.mesh_graph[graph + 2 : graph + 2 + 3 * nvert + 3 * nface], (nvert, 2 * nvert)
-        )
-        here = graph + 2 + 2 * nvert
-        rows = table[here : here + len(edges)]
+        nface = int(numbers[graph + 1])
+        middle, here = graph + 2 + nvert, graph + 2 + 2 * nvert
+        end = here + nvert + 3 * nface
+        start, vertices, edges = numbers[graph + 2 : middle], numbers[middle:here], numbers[here:end]
+        rows = table[here:end]
         rows[:, 0] = np.where(edges < 0, -1, first + vertices[edges])
         rows[:, 1] = here + start[edges]
     return table

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -72,13 +72,13 @@ def row_addresses(rows: list[list[int]]) -> np.ndarray:
 
 def columns(rows: list[list[int]]) -> np.ndarray:
     """The rows one after the other."""
-    return as_table([column for row in rows for column in row])
+    return as_table([*chain.from_iterable(rows)])
 
 
 def dof_chain(parents: list[int], dof: int) -> list[int]:
     """The dof and its ancestors, towards the root; ``parents`` are those of all dofs."""
-    chain = []
+    found = []
     while dof >= 0:
-        chain.append(dof)
+        found.append(dof)
         dof = parents[dof]
-    return chain
+    return found

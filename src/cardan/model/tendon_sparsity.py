@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.enums import mjtTrn, mjtWrap
+from cardan.jit import Field, Struct, StructMemory, kernel
+from cardan.jit.driver.direct import call, native_over
+from cardan.model.kernel_views import Model
 from cardan.model.sparsity import DOFS_OF_JOINT, columns, derived, dof_chain, once, row_addresses
 
 JOINT = int(mjtWrap.mjWRAP_JOINT)
@@ -32,89 +34,80 @@ def _chains(m: Any) -> Chains:
     return cache(lambda body: frozenset(dof_chain(parents, last[body])))
 
 
-@once
-def _wrap_bodies(m: Any) -> list[int]:
-    """Body of each site and geom on a path, -1 for pulleys; what joints have here means nothing."""
-    target = np.maximum(m.wrap_objid, 0)
-    on_site = m.wrap_type == SITE
-    body = np.full(m.nwrap, -1)
-    body[on_site] = m.site_bodyid[target[on_site]]
-    on_geom = ~on_site & (m.wrap_type != PULLEY) & (m.wrap_type != JOINT)
-    body[on_geom] = m.geom_bodyid[target[on_geom]]
-    return body.tolist()
+ROWS = Struct(
+    "TendonRows",
+    [
+        Field("adr", "i4", ("any",), "start of each tendon's row of dofs that change its length, and the end"),
+        Field("colind", "i4", ("any",), "the rows"),
+        Field("stored_adr", "i4", ("any",), "start of each tendon's row of dofs that move a part of it, and the end"),
+        Field("stored_colind", "i4", ("any",), "the rows"),
+        Field("entry", "i4", ("any",), "position in the row of the dof of each joint of a fixed tendon"),
+        Field("mark", "i4", ("any",), "what each dof does to the tendon that is looked at: 0 where it does nothing"),
+        Field("span", "i4", ("any",), "the first and the last dof that does something to it (2,)"),
+    ],
+    readonly=False,
+)
+
+_CHANGES, _MOVES = 1, 2
+"""What a dof does to a tendon: it changes its length, or it moves both ends of a segment."""
+
+
+class _Tables(NamedTuple):
+    """The tables of tendons, by their names in `ROWS`."""
+
+    adr: np.ndarray
+    colind: np.ndarray
+    stored_adr: np.ndarray
+    stored_colind: np.ndarray
+    entry: np.ndarray
 
 
 @once
-def _wraps(m: Any) -> tuple[list[int], list[int]]:
-    """Numbers of what stands on paths, and the first dof of each joint."""
-    return m.wrap_objid.tolist(), m.jnt_dofadr.tolist()
+def _tables(m: Any) -> _Tables:
+    """The tables of tendons.
 
-
-@once
-def _paths(m: Any) -> list[range]:
-    return [range(adr, adr + number) for adr, number in zip(m.tendon_adr.tolist(), m.tendon_num.tolist(), strict=True)]
-
-
-def _joint_dofs(m: Any, path: range) -> list[int]:
-    objects, dofs = _wraps(m)
-    return sorted({dofs[joint] for joint in objects[path.start : path.stop]})
-
-
-@once
-def _tendon_rows(m: Any) -> tuple[list[list[int]], list[list[int]]]:
-    """Dofs of each tendon, and those together with dofs that move both bodies of a segment, which don't change it."""
-    if not m.ntendon:
-        return [], []
-    rows, stored, chains, types = [], [], _chains(m), m.wrap_type.tolist()
-    for path in _paths(m):
-        if len(path) and types[path[0]] == JOINT:
-            row = both = _joint_dofs(m, path)
-        else:
-            ends = pairwise(_wrap_bodies(m)[path.start : path.stop])
-            steps = [(chains(a), chains(b)) for a, b in ends if a != b and a >= 0 and b >= 0]
-            row = sorted(_union([a ^ b for a, b in steps]))
-            apart = all(a.isdisjoint(b) for a, b in steps)
-            both = row if apart else sorted(_union([a | b for a, b in steps]))
-        rows.append(row)
-        stored.append(both)
-    return rows, stored
-
-
-def _union(parts: list[frozenset[int]]) -> frozenset[int]:
-    """What is in one of the parts."""
-    return parts[0] if len(parts) == 1 else frozenset().union(*parts)
+    Raises:
+        ValueError: a path goes over something that is not there.
+    """
+    found = StructMemory(ROWS, {})
+    adr, stored_adr, entry = (np.zeros(n, np.int32) for n in (m.ntendon + 1, m.ntendon + 1, m.nwrap))
+    for name, table in (("adr", adr), ("stored_adr", stored_adr), ("entry", entry)):
+        found.attach(name, table)
+    found.attach("mark", np.zeros(m.nv, np.int32))
+    found.attach("span", np.zeros(2, np.int32))
+    wrong = call(find_tendon_rows, m._memory, found, 0)
+    if wrong:
+        raise ValueError(f"the path of tendon {wrong - 1} goes over something that is not there")
+    colind, stored_colind = (np.empty(ends[-1], np.int32) for ends in (adr, stored_adr))
+    found.attach("colind", colind)
+    found.attach("stored_colind", stored_colind)
+    call(find_tendon_rows, m._memory, found, 1)
+    return _Tables(adr, colind, stored_adr, stored_colind, entry)
 
 
 def tendon_rowadr(m: Any) -> np.ndarray:
     """Start and end of each tendon's row of `tendon_colind` (ntendon + 1,)."""
-    return row_addresses(_tendon_rows(m)[0])
+    return _tables(m).adr
 
 
 def tendon_colind(m: Any) -> np.ndarray:
     """The dofs that can change the length of each tendon."""
-    return columns(_tendon_rows(m)[0])
+    return _tables(m).colind
 
 
 def stored_rowadr(m: Any) -> np.ndarray:
     """Start and end of each tendon's row of `stored_colind` (ntendon + 1,)."""
-    return row_addresses(_tendon_rows(m)[1])
+    return _tables(m).stored_adr
 
 
 def stored_colind(m: Any) -> np.ndarray:
     """The dofs for which compressed rows of `ten_J` may have an entry: also those that move a whole segment."""
-    return columns(_tendon_rows(m)[1])
+    return _tables(m).stored_colind
 
 
 def wrap_entry(m: Any) -> np.ndarray:
     """For each joint of a fixed tendon, the position of its dof in the tendon's row (nwrap,)."""
-    entry = np.zeros(m.nwrap, np.int32)
-    types, (objects, dofs) = m.wrap_type.tolist(), _wraps(m)
-    for path in _paths(m) if JOINT in types else ():
-        if len(path) and types[path[0]] == JOINT:
-            row = _joint_dofs(m, path)
-            for wrap in path:
-                entry[wrap] = row.index(dofs[objects[wrap]])
-    return entry
+    return _tables(m).entry
 
 
 def _joint_rows(m: Any) -> list[list[int]]:
@@ -131,13 +124,15 @@ def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
 
 @once
 def _moment_rows(m: Any) -> list[list[int]]:
-    tendons, chains, joints = _tendon_rows(m)[0], _chains(m), _joint_rows(m)
-    rows = []
+    if not m.nu:
+        return []
+    chains, joints, rows = _chains(m), _joint_rows(m), []
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
         if kind in ON_JOINT:
             rows.append(joints[target])
         elif kind == ON_TENDON:
-            rows.append(tendons[target])
+            tables = _tables(m)
+            rows.append(tables.colind[tables.adr[target] : tables.adr[target + 1]].tolist())
         elif kind in ON_SITE:
             rows.append(_site_row(m, chains, target, other))
         else:
@@ -153,3 +148,111 @@ def moment_rowadr(m: Any) -> np.ndarray:
 def moment_colind(m: Any) -> np.ndarray:
     """The dofs on which each actuator can act (of a body transmission: all, since anything may touch the body)."""
     return columns(_moment_rows(m))
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _wrap_body(m: Model, wrap: int) -> int:
+    """Body of a site or geom on a path; -1 for a pulley, or a joint, -2 for something that is not there."""
+    kind, target = m.wrap_type[wrap], m.wrap_objid[wrap]
+    if kind in (PULLEY, JOINT):
+        return -1
+    if target < 0 or target >= (m.nsite if kind == SITE else m.ngeom):
+        return -2
+    body = m.site_bodyid[target] if kind == SITE else m.geom_bodyid[target]
+    return body if 0 <= body < m.nbody else -2
+
+
+@kernel
+def _mark(t: Any, dof: int, what: int) -> None:
+    """Note what a dof does to the tendon."""
+    t.mark[dof] |= what
+    t.span[0] = min(t.span[0], dof)
+    t.span[1] = max(t.span[1], dof)
+
+
+@kernel
+def _mark_joints(m: Model, t: Any, start: int, end: int) -> bool:
+    """Mark the dofs of a fixed tendon's joints; whether these are there."""
+    for wrap in range(start, end):
+        joint = m.wrap_objid[wrap]
+        if joint < 0 or joint >= m.njnt or m.jnt_dofadr[joint] < 0 or m.jnt_dofadr[joint] >= m.nv:
+            return False
+        _mark(t, m.jnt_dofadr[joint], _CHANGES)
+    return True
+
+
+@kernel
+def _mark_segments(m: Model, t: Any, start: int, end: int) -> bool:
+    """Mark the dofs that move what a path goes over; whether that is there.
+
+    What moves one end of a segment stands in the chain of one of the two bodies. A dof follows those that move it.
+    """
+    for wrap in range(start, end):
+        a = _wrap_body(m, wrap)
+        b = _wrap_body(m, wrap + 1) if wrap + 1 < end else -1
+        if a == -2:
+            return False
+        if a < 0 or b < 0 or a == b:
+            continue
+        first, second = m.aux.body_lastdof[a], m.aux.body_lastdof[b]
+        while first != second:
+            if first > second:
+                _mark(t, first, _CHANGES)
+                first = m.dof_parentid[first]
+            else:
+                _mark(t, second, _CHANGES)
+                second = m.dof_parentid[second]
+        while first >= 0:
+            _mark(t, first, _MOVES)
+            first = m.dof_parentid[first]
+    return True
+
+
+@kernel
+def _find_entries(m: Model, t: Any, tendon: int, start: int, end: int) -> None:
+    """Positions in a fixed tendon's row of the dofs of its joints."""
+    first = t.adr[tendon]
+    for wrap in range(start, end):
+        dof = m.jnt_dofadr[m.wrap_objid[wrap]]
+        place = first
+        while t.colind[place] != dof:
+            place += 1
+        t.entry[wrap] = place - first
+
+
+@native_over("Model", "TendonRows")
+def find_tendon_rows(m: Model, t: Any, fill: int, _unused: int) -> int:
+    """Find where the tendons' rows begin, then, if `fill`, the rows.
+
+    Returns 1 + a tendon that goes over something that is not there, or 0.
+    """
+    total = stored = 0
+    for tendon in range(m.ntendon):
+        start, number = m.tendon_adr[tendon], m.tendon_num[tendon]
+        end = start + number
+        if start < 0 or number < 0 or end > m.nwrap:
+            return tendon + 1
+        t.span[0], t.span[1] = m.nv, -1
+        fixed = number > 0 and m.wrap_type[start] == JOINT
+        if not (_mark_joints(m, t, start, end) if fixed else _mark_segments(m, t, start, end)):
+            return tendon + 1
+        for dof in range(t.span[0], t.span[1] + 1):
+            mark = t.mark[dof]
+            if mark == 0:
+                continue
+            t.mark[dof] = 0
+            if mark & _CHANGES:
+                if fill:
+                    t.colind[total] = dof
+                total += 1
+            if fill:
+                t.stored_colind[stored] = dof
+            stored += 1
+        t.adr[tendon + 1] = total
+        t.stored_adr[tendon + 1] = stored
+        if fill and fixed:
+            _find_entries(m, t, tendon, start, end)
+    return 0

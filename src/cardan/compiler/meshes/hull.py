@@ -7,7 +7,9 @@ around it, ended by -1. The order is Qhull's (`cardan.compiler.meshes.qhull`).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +18,9 @@ from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.direct import call, native_over
 
 
-class Hull(NamedTuple):
-    """Triangles of a convex hull.
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """Triangles of a convex hull. Nobody changes them.
 
     Attributes:
         face: vertex numbers, counter-clockwise from outside (n, 3).
@@ -31,6 +34,11 @@ class Hull(NamedTuple):
     listed: np.ndarray
     order: np.ndarray
     around: tuple[np.ndarray, np.ndarray] | None
+
+    @cached_property
+    def graph(self) -> np.ndarray:
+        """Its graph, int32."""
+        return _graph_of(self)
 
 
 FACETS = Struct(
@@ -68,7 +76,7 @@ def convex_hull(vertex: np.ndarray) -> Hull:
     return Hull(face, found.facet, found.vertex, found.around)
 
 
-def hull_graph(hull: Hull) -> np.ndarray:
+def _graph_of(hull: Hull) -> np.ndarray:
     """The graph of a hull, int32."""
     nvert, ncorner = len(hull.order), hull.face.size
     facets, graph = StructMemory(FACETS, {}), StructMemory(GRAPH, {})

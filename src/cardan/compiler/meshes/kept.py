@@ -3,6 +3,8 @@
 Programs compile the same model again and again: an environment for each worker, a new one after each change. What
 is kept is known by the file's place, size and time of change. A file that changed just before it was read isn't kept:
 it may change again within the resolution of that time. The meshes that were used last stay, up to `LARGEST` bytes.
+Hulls of few points, wherever these come from, are known by the points: those of meshes that stand in the model's text
+are not searched for again, and a mesh that a model has several times has one.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -22,6 +24,10 @@ from cardan.formats.raw import RawMesh, checked
 
 LARGEST = 1 << 28
 """Bytes of vertices, normals, texture coordinates and corners that are kept, hulls not counted."""
+FEW = 1000
+"""Points, up to which their hull is kept by itself."""
+MOST_HULLS = 256
+"""Hulls that are kept by their points."""
 SETTLED = 2.0
 """Age of a file from which its time of change can be trusted, s."""
 
@@ -48,12 +54,19 @@ class ReadMesh:
     @cached_property
     def hull(self) -> Hull:
         """The convex hull of all vertices. Raises MeshDataError if there is none."""
-        return convex_hull(self.raw.vertex)
+        vertex = self.raw.vertex
+        return _hull_of(vertex.tobytes()) if len(vertex) <= FEW else convex_hull(vertex)
 
     @property
     def nbytes(self) -> int:
         """Bytes of what was read."""
         return sum(part.nbytes for part in self._parts())
+
+
+@lru_cache(maxsize=MOST_HULLS)
+def _hull_of(points: bytes) -> Hull:
+    """The convex hull of points, whose float32 coordinates are given. Raises MeshDataError if there is none."""
+    return convex_hull(np.frombuffer(points, np.float32).reshape(-1, 3))
 
 
 _kept: OrderedDict[Key, ReadMesh] = OrderedDict()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.compiler.files import asset_name, asset_path, read_asset
-from cardan.compiler.meshes.hull import hull_graph
 from cardan.compiler.meshes.implicit import implicit_mesh
 from cardan.compiler.meshes.kept import ReadMesh, mesh_of_file
 from cardan.compiler.meshes.normals import renormalized, vertex_normals
@@ -135,14 +134,13 @@ class Mesh:
         As in the reference it is that of the points as they stand in the file, which decides about nearly flat places.
         """
         if self.cloud_hull is not None:
-            return hull_graph(self.cloud_hull)
+            return self.cloud_hull.graph
         if not self.needs_hull:
             return np.empty(0, np.int32)
         try:
-            hull = self._read_mesh.hull
+            return self._read_mesh.hull.graph
         except MeshDataError as error:
             raise self.element.error(str(error)) from None
-        return hull_graph(hull)
 
     # --- mass --------------------------------------------------------------------------------------------------------
 
