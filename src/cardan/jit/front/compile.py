@@ -403,15 +403,16 @@ def emit(name: str, module: Any, machine: Any) -> bytes:
 def _impure(name: str, symbols: Collection[str]) -> str:
     """What a kernel does that it may not do."""
     errors = sorted({symbol.removeprefix(RAISE) for symbol in symbols if symbol.startswith(RAISE)})
-    if errors:
-        return (
-            f"{name} is not a pure kernel: it may raise {' or '.join(errors)}, or calls what may. Nothing of that is "
-            "handed on from native code. Indices of tuples must be certain to be inside, as i % 3 is for three numbers."
-        )
-    return (
-        f"{name} is not a pure kernel: compiled code would call {', '.join(symbols)}. "
-        "Kernels may use loops, numbers, tuples, field arrays and the math module only."
-    )
+    calls = sorted(symbol for symbol in symbols if not symbol.startswith(RAISE))
+    does, advice = [], []
+    if calls:
+        does += [f"compiled code would call {', '.join(calls)}"]
+        advice += ["Kernels may use loops, numbers, tuples, field arrays and the math module only."]
+    if errors:  # what allocates may raise, too
+        does += [f"it may raise {' or '.join(errors)}, or calls what may"]
+        advice += ["Nothing that is raised is handed on from native code."]
+        advice += ["Indices of tuples must be certain to be inside, as i % 3 is for three numbers."]
+    return f"{name} is not a pure kernel: {', and '.join(does)}. {' '.join(advice)}"
 
 
 def compile_entry(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
