@@ -37,9 +37,12 @@ SCRIPT = b"""<script>
   const taken = /^(Key[WASDQE]|Arrow(Up|Down|Left|Right))$/;
   document.addEventListener("keydown", event => { if (taken.test(event.code)) event.stopImmediatePropagation(); });
 </script>
-<style>[role="tab"] { padding-inline: 7px !important; }</style>
+<style>
+  [role="tablist"] { flex-wrap: nowrap !important; }
+  [role="tab"] { flex: 1 1 auto; min-width: 0; overflow: hidden; padding-inline: 3px !important; }
+</style>
 """
-"""What is added to the head of viser's page; six tabs fit into a row."""
+"""What is added to the head of viser's page; six tabs share a row, whatever the letters."""
 
 Answer = Callable[[Any, "Request"], "Response | None"]
 Talk = Callable[["ServerConnection"], Awaitable[None]]
