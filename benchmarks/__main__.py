@@ -34,6 +34,7 @@ NAMES = (
     "calls",
     "unconverged",
     "gpu_code",
+    "visual",
     "render",
     "pictures",
     "view",

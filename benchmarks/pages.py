@@ -243,6 +243,11 @@ COLUMNS: dict[str, Columns] = {
         "of these, larger error": number("larger", ".0f"),
         "worst": number("worst", ".2f"),
     },
+    "visual": {
+        "scenes": number("scenes", ",.0f"),
+        "equal": number("equal", ",.0f"),
+        "geoms in them": number("geoms", ",.0f"),
+    },
     "view": {
         "updates a second": number("updates", ".0f"),
         "speed": number("speed", ".2f"),

@@ -54,6 +54,11 @@ def test_moving_picture(model: Path, tmp_path: Path) -> None:
         cardan(words[0], model, *words[1:], out, "--duration", 0.2)
         with Image.open(out) as image:
             assert image.n_frames == 7  # thirty a second, the first and the last included
+            times = []
+            for k in range(image.n_frames):
+                image.seek(k)
+                times.append(image.info["duration"])
+        assert sum(times) == 230 and set(times) <= {30, 40}  # ms; the format has hundredths of a second
 
 
 @pytest.mark.skipif(find_spec("av") is None, reason="videos need the package av")
@@ -76,6 +81,19 @@ def test_video(model: Path, tmp_path: Path, suffix: str) -> None:
             # the red ball falls: 0.44 m in 0.3 s
             rows = [np.flatnonzero((p[..., 0] > p[..., 1].astype(int) + 60).any(1)).mean() for p in pictures]
             assert rows[-1] > rows[0] + 3.0
+
+
+def test_a_video_is_some_seconds_long_a_picture_shows_the_start(model: Path, tmp_path: Path) -> None:
+    for name, words in (("a.gif", ()), ("a.png", ()), ("b.png", ("--duration", 2))):
+        cardan("render", model, "--out", tmp_path / name, "--size", "16x12", *words)
+    with Image.open(tmp_path / "a.gif") as image:
+        times = 0
+        for k in range(image.n_frames):
+            image.seek(k)
+            times += image.info["duration"]
+    assert times == 5030  # ms
+    start, later = (np.asarray(Image.open(tmp_path / name)).astype(int) for name in ("a.png", "b.png"))
+    assert np.abs(start - later).max() > 50
 
 
 def test_video_names_the_package(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

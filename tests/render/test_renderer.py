@@ -315,6 +315,27 @@ def test_batch(kind):
             renderer.render_batch([first], ["back"])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_batch_of_worlds_with_their_own_values(dtype):
+    model, _ = scene(4, 0.5)
+    with cardan.Batch(model, 3, dtype=dtype) as batch, cardan.Renderer(model, 12, 16, threads=2) as renderer:
+        batch.expand("geom_rgba")[1] = (0.0, 1.0, 0.0, 1.0)
+        batch.forward()
+        pictures = renderer.render_batch(batch, ["front", -1])
+        assert pictures.shape == (3, 2, 12, 16, 3)
+        for number, camera in enumerate(("front", -1)):
+            renderer.update_scene(batch.data(0), camera)
+            np.testing.assert_array_equal(pictures[0, number], renderer.render())
+        np.testing.assert_array_equal(pictures[0], pictures[2])
+        assert pictures[1, ..., 1].max() > 0 and not pictures[1, ..., [0, 2]].any()
+        for wrong in (3, batch.data(0)):
+            with pytest.raises(TypeError, match="must be a sequence of MjData or a Batch"):
+                renderer.render_batch(wrong)
+    other = cardan.MjModel.from_xml_string("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+    with cardan.Batch(other, 2) as batch, pytest.raises(ValueError, match="other sizes"):
+        cardan.Renderer(model, 12, 16).render_batch(batch)
+
+
 @pytest.mark.parametrize("kind", ["color", "depth", "segmentation"])
 def test_notebooks_show_it(kind):
     model, data = scene()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import socket
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,12 +19,12 @@ from cardan.view.camera import orbit_of, set_orbit
 from cardan.view.capture import Film, screenshot
 from cardan.view.keyframes import keyframe_names, keyframe_xml, store_keyframe
 from cardan.view.profile import STAGES, Profile, convergence, solver_work
-from cardan.view.publisher import place_of_world
 from cardan.view.series import Series
 from cardan.view.server import split_token
 from cardan.view.session import Session
 from cardan.view.source import HUMANOID, Source
 from cardan.view.uploads import Uploads
+from cardan.view.worlds import place_of_world
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = """<mujoco><visual><global offwidth="64" offheight="48"/></visual><worldbody><light pos="0 0 3"/>
@@ -65,6 +66,28 @@ def test_requests_without_the_token_are_refused() -> None:
         assert refused is not None and refused.status_code == 403
     assert answer(None, Request("/secret/a.js", headers)) is None  # type: ignore[arg-type]
     assert seen == ["/a.js"]
+
+
+def test_ports_that_are_taken() -> None:
+    from cardan.view.server import HOST, MOST, free_port
+
+    assert free_port(0) == 0
+    for port in (-1, MOST + 1):
+        with pytest.raises(ValueError, match="a port is a number from 0 to 65535"):
+            free_port(port)
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port(port) > port
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "bind", _refuse)
+        with pytest.raises(OSError, match="can't listen on any port from 65530 to 65535: no"):
+            free_port(65530)
+
+
+def _refuse(*arguments: object) -> None:
+    raise PermissionError("no")
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -216,6 +239,25 @@ def test_screenshot_and_film(session: Session) -> None:
         pass
     content = film.finish()
     assert content[:3] == b"GIF" or b"ftyp" in content[:16]
+
+
+def test_a_picture_shows_all_worlds() -> None:
+    m = cardan.MjModel.from_xml_string(MODEL)
+    session = Session(m, cardan.MjData(m), worlds=3)
+    cardan.mj_forward(m, session.data)
+    session.flags[cardan.mjtRndFlag.mjRND_SHADOW.value] = 0
+    session.option.label = cardan.mjtLabel.mjLABEL_NONE.value
+    reds = []
+    for z in (0.3, 1000.0):  # the others are there, or far away
+        for other in session.others:
+            other.qpos[2] = z
+            cardan.mj_forward(m, other)
+        camera = session.camera
+        camera.lookat[:], camera.distance, camera.elevation = (m.stat.extent / 2, m.stat.extent / 2, 0.3), 6.0, -60.0
+        with Image.open(io.BytesIO(screenshot(session))) as image:
+            pixels = np.asarray(image).astype(int)
+        reds.append(int((pixels[..., 0] > pixels[..., 1] + 50).sum()))
+    assert reds[0] > 2.5 * reds[1] > 0
 
 
 def test_orbits_and_places() -> None:

@@ -49,6 +49,18 @@ def combinations() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{group}group 0", {"flags": LEAN, f"{group}group": 0}
 
 
+def cameras(pair: Pair) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Cameras of all types, and depths of the trees of bounding volumes."""
+    yield "free camera", {"camera": {"type": 0, "lookat": [0.1, 0.2, 0.3], "distance": 4, "elevation": -50}}
+    for body in range(min(pair.m.nbody, 3)):
+        yield f"tracking camera {body}", {"camera": {"type": 1, "trackbodyid": body, "distance": 3, "azimuth": 30}}
+    for number in range(min(pair.m.ncam, 6)):
+        yield f"fixed camera {number}", {"camera": {"type": 2, "fixedcamid": number}}
+    yield "user's camera", {"camera": {"type": 3}}
+    for depth in (0, 2, 5):
+        yield f"depth {depth}", {"flags": {"BODYBVH": 1, "MESHBVH": 1, "FLEXBVH": 1}, "bvh_depth": depth}
+
+
 def _is_known(pair: Pair, line: str, settings: dict[str, Any]) -> bool:
     """Whether a difference is in docs/differences.md: the reference forgets what its geoms show, or loses meshes."""
     if " dataid: " in line and pair.rm.nmesh != pair.m.nmesh:

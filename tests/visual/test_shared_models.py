@@ -12,7 +12,7 @@ import pytest
 from marks import takes_minutes_interpreted
 from models import SHARED_MODELS, shared_model_files
 from visual.scenes_compared import Pair
-from visual.settings import combinations, compare, single_flags
+from visual.settings import cameras, combinations, compare, single_flags
 
 FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
 FEW = [
@@ -39,7 +39,7 @@ def test_scenes(path: Path) -> None:
         pytest.skip("the reference takes meshes of one name in two folders for one (docs/differences.md)")
     geoms = scenes = 0
     wrong: dict[str, list[str]] = {}
-    for name, settings in (*single_flags(), *combinations()):
+    for name, settings in (*single_flags(), *combinations(), *cameras(pair)):
         count, lines = compare(pair, settings)
         geoms, scenes = geoms + count, scenes + (count > 0)
         if lines:

@@ -73,8 +73,9 @@ def render(
     camera: Annotated[str | None, typer.Option(help="Camera: its name or its number (default: a free one).")] = None,
     size: Annotated[str, typer.Option(help="Width and height, pixels.")] = "640x480",
     duration: Annotated[
-        float, typer.Option(help="Simulated time in seconds: of the video, or before the picture.", min=0.0)
-    ] = 0.0,
+        float | None,
+        typer.Option(help="Simulated time in seconds: of the video (default: 5), or before the picture.", min=0.0),
+    ] = None,
     keyframe: Keyframe = None,
     ctrl: Annotated[Path | None, typer.Option(help="Controls: a .npy file, as of `cardan simulate`.")] = None,
     depth: Annotated[bool, typer.Option("--depth", help="Draw depths: near is bright.")] = False,

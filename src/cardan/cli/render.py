@@ -18,6 +18,8 @@ from cardan.view.video import Recorder, is_moving
 
 MOST_PIXELS = 16384
 """Width and height of the largest picture."""
+SECONDS = 5.0
+"""How long a video is unless something else is said, s of simulated time."""
 
 
 def size_of(text: str) -> tuple[int, int]:
@@ -32,21 +34,31 @@ def size_of(text: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def film(
-    m: cardan.MjModel, d: cardan.MjData, steps: int, controls: np.ndarray | None, photo: Photographer, rec: Recorder
+def draw(
+    m: cardan.MjModel,
+    d: cardan.MjData,
+    steps: int,
+    controls: np.ndarray | None,
+    photo: Photographer,
+    rec: Recorder,
+    moving: bool,
 ) -> None:
-    """Simulate, taking `RATE` pictures a second, with a progress bar."""
+    """Simulate, with a progress bar, taking `RATE` pictures a second, or one at the end."""
     columns = (TextColumn("rendering"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("render", total=steps, at=d.time)
         for k in range(steps + 1):
             if is_due(k, m.opt.timestep):
-                rec.add(photo.take(d))
+                if moving:
+                    rec.add(photo.take(d))
                 progress.update(task, completed=k, at=d.time)
             if k < steps:
                 if controls is not None:
                     d.ctrl[:] = controls[min(k, len(controls) - 1)]
                 cardan.mj_step(m, d)
+    if not moving:
+        cardan.mj_forward(m, d)
+        rec.add(photo.take(d))
 
 
 def run(
@@ -54,7 +66,7 @@ def run(
     out: Path,
     camera: str | None,
     size: str,
-    duration: float,
+    duration: float | None,
     keyframe: str | None,
     ctrl: Path | None,
     depth: bool,
@@ -73,14 +85,7 @@ def run(
     photo = Photographer(m, pixels, camera, kind)
     recorder = Recorder(out, RATE)
     cardan.mj_forward(m, d)
-    if moving:
-        film(m, d, number_of_steps(duration, m.opt.timestep), controls, photo, recorder)
-    else:
-        for k in range(number_of_steps(duration, m.opt.timestep)):
-            if controls is not None:
-                d.ctrl[:] = controls[min(k, len(controls) - 1)]
-            cardan.mj_step(m, d)
-        cardan.mj_forward(m, d)
-        recorder.add(photo.take(d))
+    seconds = duration if duration is not None else SECONDS if moving else 0.0
+    draw(m, d, number_of_steps(seconds, m.opt.timestep), controls, photo, recorder, moving)
     recorder.save()
     Console().print(f"{'video' if moving else 'picture'}: {escape(str(out))}")

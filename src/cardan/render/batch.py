@@ -3,20 +3,60 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from cardan.model import MjData
+from cardan.model import MjData, MjModel
 from cardan.visual import MjvCamera, MjvOption
+
+if TYPE_CHECKING:
+    from cardan.batch import Batch
 
 Draw = Callable[[int, MjData, "int | str | MjvCamera", "MjvOption | None", np.ndarray], None]
 """Draws with a worker's renderer: worker, state, camera, option, where the picture goes."""
 
 
+class States(Protocol):
+    """States by number."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, world: int, /) -> MjData: ...
+
+
+class StatesOfBatch:
+    """The states of a batch; their models are those of their worlds.
+
+    Args:
+        batch: the batch; the state of a world is what its last call left.
+        m: the model of what draws them.
+
+    Raises:
+        TypeError: it is no batch.
+        ValueError: the batch is of a model with other sizes.
+    """
+
+    def __init__(self, batch: Batch, m: MjModel) -> None:
+        if not hasattr(batch, "nsim"):
+            raise TypeError(f"render_batch: data must be a sequence of MjData or a Batch, not {type(batch).__name__}")
+        if batch.model._memory.sizes != m._memory.sizes:
+            raise ValueError("render_batch: the model of the batch has other sizes than the renderer's")
+        self._batch, self._asking = batch, threading.Lock()
+
+    def __len__(self) -> int:
+        return self._batch.nsim
+
+    def __getitem__(self, world: int) -> MjData:
+        with self._asking:  # of single precision and of GPUs it is copied
+            return self._batch.data(world)
+
+
 def draw_batch(
-    data: Sequence[MjData],
+    data: States,
     cameras: Sequence[int | str | MjvCamera],
     option: MjvOption | None,
     out: np.ndarray,

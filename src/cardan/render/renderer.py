@@ -6,8 +6,9 @@ import io
 import os
 import threading
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -15,11 +16,14 @@ from cardan.api.names import mj_name2id
 from cardan.enums import mjtCamera, mjtCatBit, mjtObj, mjtRndFlag
 from cardan.model import MjData, MjModel
 from cardan.render.assets import Assets
-from cardan.render.batch import draw_batch
+from cardan.render.batch import StatesOfBatch, draw_batch
 from cardan.render.frame import DEPTHS, Frame, Last
 from cardan.render.scene import samples_of, segment_colors
 from cardan.render.vertices import COLORS
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_updateScene
+
+if TYPE_CHECKING:
+    from cardan.batch import Batch
 
 __all__ = ["Renderer"]
 
@@ -182,14 +186,18 @@ class Renderer:
         Raises:
             ValueError: no such camera.
         """
+        self._fill(self._model, data, camera, scene_option)
+
+    def _fill(self, m: MjModel, d: MjData, camera: int | str | MjvCamera, scene_option: MjvOption | None) -> None:
+        """Fill in the scene with a state of the model, or of one that has the same sizes."""
         if not isinstance(camera, MjvCamera):
             camera = self._camera(camera)
         option = scene_option if scene_option is not None else self._option
-        mjv_updateScene(self._model, data, option, None, camera, mjtCatBit.mjCAT_ALL.value, self._scene)
+        mjv_updateScene(m, d, option, None, camera, mjtCatBit.mjCAT_ALL.value, self._scene)
 
     def render_batch(
         self,
-        data: Sequence[MjData],
+        data: Sequence[MjData] | Batch,
         cameras: Sequence[int | str | MjvCamera] = (-1,),
         scene_option: MjvOption | None = None,
         *,
@@ -198,7 +206,9 @@ class Renderer:
         """Draw many states, each from all cameras, in one call; what is drawn is what `render` would give.
 
         Args:
-            data: the states, one a world, after `mj_forward`.
+            data: the states, one a world, after `mj_forward`; or a `cardan.Batch`, of which each world is drawn as
+                its last call left it, with the values of its own model (`Batch.expand`: colours, sizes, cameras,
+                lights), but for meshes, height fields and textures.
             cameras: names or ids of cameras, as of `update_scene`.
             scene_option: what is shown.
             out: where the pictures go.
@@ -209,10 +219,14 @@ class Renderer:
 
         Raises:
             RuntimeError: the renderer was closed.
-            ValueError: no such camera, or `out` has another shape or element type.
+            TypeError: `data` are something else.
+            ValueError: no such camera, `out` has another shape or element type, or the batch is of a model with other
+                sizes.
         """
         if self._frame is None:
             raise RuntimeError("render_batch cannot be called after close.")
+        from_batch = not isinstance(data, Sequence)
+        states = StatesOfBatch(data, self._model) if from_batch else data
         for camera in cameras:
             if not isinstance(camera, MjvCamera):
                 self._camera(camera)
@@ -221,12 +235,12 @@ class Renderer:
             channels, dtype = 1, np.float32
         elif self._segmentation_rendering:
             channels, dtype = 2, np.int32
-        shape = (len(data), len(cameras), self._height, self._width, channels)
+        shape = (len(states), len(cameras), self._height, self._width, channels)
         if out is None:
             out = np.empty(shape, dtype)
         elif out.shape != shape or out.dtype != dtype:
             raise ValueError(f"out should be {np.dtype(dtype)} of shape {shape}, got {out.dtype} of shape {out.shape}")
-        workers = max(1, min(self._threads, len(data) * len(cameras)))
+        workers = max(1, min(self._threads, len(states) * len(cameras)))
         while len(self._helpers) < workers:
             helper = Renderer(self._model, self._height, self._width, self._max_geom, threads=1)
             self._helpers.append(helper)
@@ -234,16 +248,23 @@ class Renderer:
             helper._depth_rendering = self._depth_rendering
             helper._segmentation_rendering = self._segmentation_rendering
             helper._scene.flags[:] = self._scene.flags
-        draw_batch(data, cameras, scene_option, out, workers, self._draw_with_helper)
+        draw_batch(states, cameras, scene_option, out, workers, partial(self._draw_with_helper, from_batch))
         return out
 
     def _draw_with_helper(
-        self, worker: int, data: MjData, camera: int | str | MjvCamera, option: MjvOption | None, out: np.ndarray
+        self,
+        own_model: bool,
+        worker: int,
+        data: MjData,
+        camera: int | str | MjvCamera,
+        option: MjvOption | None,
+        out: np.ndarray,
     ) -> None:
-        """Draw one picture of a batch."""
+        """Draw one picture of many, with the model of the state or that of the renderer."""
         helper = self._helpers[worker]
+        model = data.model if own_model else self._model
         with self._filling:  # two scenes can't be filled in from one state at the same time
-            helper.update_scene(data, camera, option)
+            helper._fill(model, data, camera, option)
         if out.dtype == np.uint8:
             helper.render(out=out)
         else:

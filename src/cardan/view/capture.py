@@ -15,6 +15,7 @@ from PIL import Image
 from cardan.render import Renderer
 from cardan.view.session import Session
 from cardan.view.video import Recorder
+from cardan.view.worlds import add_others
 from cardan.visual import mjv_updateScene
 
 RATE = 30
@@ -38,7 +39,7 @@ class Camera:
         self._renderer = Renderer(self._model, self.height, self.width, threads=THREADS)
 
     def take(self) -> np.ndarray | None:
-        """A picture, (height, width, 3) uint8; its size is that of the model's offscreen buffer.
+        """A picture of all worlds, (height, width, 3) uint8; its size is that of the model's offscreen buffer.
 
         None when the session shows another model by now.
         """
@@ -47,6 +48,7 @@ class Camera:
             if session.model is not m:
                 return None
             mjv_updateScene(m, session.data, session.option, session.perturb, session.camera.__copy__(), ALL, scene)
+            add_others(m, session.others, session.option, scene)
             more = session.user_geoms[: scene.maxgeom - scene.ngeom]
             scene.geom_values[scene.ngeom : scene.ngeom + len(more)] = more
             scene.ngeom += len(more)

@@ -20,7 +20,9 @@ LEFT_AFTER = 10.0
 
 def announce(viewer: Viewer) -> None:
     """Say the address of a viewer, and open it in a browser if there is a screen to show it."""
-    print(f"Viewer: {viewer.address}", file=sys.stderr, flush=True)
+    server = viewer.server
+    taken = f" (port {server.asked} is taken)" if server.asked not in (0, server.port) else ""
+    print(f"Viewer: {viewer.address}{taken}", file=sys.stderr, flush=True)
     graphic = sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     if graphic and os.environ.get(OPEN, "1") != "0":
         webbrowser.open(viewer.address)

@@ -6,7 +6,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from cardan.view.session import Session
 from cardan.view.shapes import ModelSurfaces, Unit
 from cardan.view.soft import Soft, SoftGeoms, soft_scene
 from cardan.view.texts import Labels, LineNode
+from cardan.view.worlds import MOVING, places_of_others
 from cardan.visual import MjvCamera, MjvScene, mjv_updateScene
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ MAXGEOM = 20000
 REACH = 1.05
 """Half the size of planes without bounds, in distances of the far plane."""
 ALL = mjtCatBit.mjCAT_ALL.value
-MOVING = mjtCatBit.mjCAT_DYNAMIC.value | mjtCatBit.mjCAT_DECOR.value
-SPACING = 1.0
-"""Distance between worlds, in extents of the model."""
 
 
 class Picture:
@@ -67,9 +64,8 @@ class Picture:
         has_soft = bool(m.nflex or m.nskin)
         count = 1 + len(session.others)
         parts, softs = [], []
-        for k in range(1, count):
-            origin = place_of_world(k, count, SPACING * float(m.stat.extent))
-            mjv_updateScene(m, session.others[k - 1], session.option, None, self._camera, MOVING, scene)
+        for other, origin in zip(session.others, places_of_others(m, count), strict=True):
+            mjv_updateScene(m, other, session.option, None, self._camera, MOVING, scene)
             parts.append(scene.geom_values[: scene.ngeom].copy())
             parts[-1]["pos"] += origin
             if has_soft:
@@ -92,12 +88,6 @@ class Picture:
 def is_same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
     """Whether two lists are of equal arrays; of structures, what lies between their fields does not count."""
     return len(one) == len(other) and all(map(np.array_equal, one, other))
-
-
-def place_of_world(k: int, count: int, spacing: float) -> np.ndarray:
-    """Where the origin of world `k` of `count` is: rows of a square from left to right; the first is in its place."""
-    side = ceil(sqrt(count))
-    return np.array([spacing * (k // side), spacing * (k % side), 0.0])
 
 
 class Publisher:

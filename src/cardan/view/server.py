@@ -11,7 +11,9 @@ import contextlib
 import gzip
 import hmac
 import io
+import os
 import secrets
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PORT = 8012
 """Where the server listens; a higher port if this one is taken."""
+MOST, ATTEMPTS = 65535, 1000
+"""The last port, and how many are tried."""
 TOKEN_BYTES = 16
 NEEDED = "the viewer needs the package viser: pip install 'cardan[view]'"
 
@@ -131,6 +135,32 @@ def _viser() -> ModuleType:
     return viser
 
 
+def free_port(port: int) -> int:
+    """The first port from this one on where a server may listen; 0, which stands for any, is taken as it is.
+
+    viser looks for one itself, but beyond the last one it waits for ever.
+
+    Raises:
+        ValueError: it is no port.
+        OSError: from there on all are taken, or the system allows none.
+    """
+    if not 0 <= port <= MOST:
+        raise ValueError(f"a port is a number from 0 to {MOST}, not {port}")
+    trouble: OSError | None = None
+    last = min(port + ATTEMPTS - 1, MOST)
+    for at in range(port, last + 1):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            if os.name == "posix":  # as asyncio does: ports of connections that were closed a moment ago are free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, at))
+            except OSError as error:
+                trouble = trouble or error
+            else:
+                return at
+    raise OSError(f"the viewer can't listen on any port from {port} to {last}: {trouble}")
+
+
 @contextlib.contextmanager
 def _guarding(token: str, frames: Frames) -> Iterator[None]:
     """Within it, servers that viser starts are guarded, know the frames, and print nothing.
@@ -167,14 +197,18 @@ class PageServer:
 
     Attributes:
         viser: viser's server, by which the scene and the controls are made.
+        asked, port: where it should listen, and where it does.
         address: what to open in a browser.
 
     Raises:
         ImportError: the package viser isn't installed.
+        ValueError: there is no such port.
+        OSError: no port is free.
     """
 
     def __init__(self, title: str, port: int = PORT, frames: Frames | None = None) -> None:
         viser = _viser()
+        self.asked, port = port, free_port(port)
         from viser._messages import ShareUrlRequest
 
         token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -183,7 +217,8 @@ class PageServer:
         # a page can't ask for a tunnel through which others would see it
         self.viser._websock_server.unregister_handler(ShareUrlRequest)
         self.viser.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large", dark_mode=True)
-        self.address = f"http://{HOST}:{self.viser.get_port()}/{token}/"
+        self.port = int(self.viser.get_port())
+        self.address = f"http://{HOST}:{self.port}/{token}/"
         self._closed = False
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
@@ -119,5 +120,8 @@ class Recorder:
             return
         first, *rest = self.pictures
         images = (Image.open(io.BytesIO(content)) for content in rest)  # one at a time
+        # the format counts hundredths of a second: at 30 a second, 3, 4 and 3 of them
+        ends = [round(100 * k / self.rate) for k in range(len(self.pictures) + 1)]
+        times = [10 * (end - start) for start, end in itertools.pairwise(ends)]
         with Image.open(io.BytesIO(first)) as image:
-            image.save(file, form, save_all=True, append_images=images, duration=float(1000 / self.rate), loop=0)
+            image.save(file, form, save_all=True, append_images=images, duration=times, loop=0)

@@ -19,6 +19,14 @@ VALUES = 400
 """Values of sliders that are sent a second, about: each is a message of its own."""
 
 
+def note(gui: Any, what: str, shown: int, count: int) -> None:
+    """Say that there is nothing to slide, or that there are more than sliders."""
+    if not count:
+        gui.add_markdown(f"The model has no {what}.")
+    elif shown < count:
+        gui.add_markdown(f"The first {shown} of {count} {what} have sliders; scripts move the others.")
+
+
 class ActuatorPanel(Panel):
     """A slider for each actuator."""
 
@@ -28,6 +36,7 @@ class ActuatorPanel(Panel):
         self.handles = []
         if m.nu:
             self.button("Clear all", self.clear)
+        note(self.gui, "actuators", min(m.nu, MOST), m.nu)
         for k in range(min(m.nu, MOST)):
             low, high = (float(x) for x in m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else (-1.0, 1.0)
             name = m.actuator(k).name or f"actuator {k}"
@@ -66,9 +75,13 @@ class JointPanel(Panel):
         """Make the controls."""
         m = self.session.model
         self.joints: list[tuple[int, Any]] = []
+        count = 0
         for j in range(m.njnt):
             kind = int(m.jnt_type[j])
-            if kind not in (SLIDE, HINGE) or len(self.joints) == MOST:
+            if kind not in (SLIDE, HINGE):
+                continue
+            count += 1
+            if count > MOST:
                 continue
             reach = pi if kind == HINGE else max(1.0, float(m.stat.extent))
             low, high = (float(x) for x in m.jnt_range[j]) if m.jnt_limited[j] else (-reach, reach)
@@ -77,6 +90,7 @@ class JointPanel(Panel):
             value = float(self.session.data.qpos[adr])
             handle = self.slider(name, low, max(high, low + 1e-6), value, partial(self.set, adr))
             self.joints.append((adr, handle))
+        note(self.gui, "joints with one degree of freedom", len(self.joints), count)
         self.period = max(0.1, len(self.joints) / VALUES)
 
     def set(self, adr: int, value: float) -> None:
