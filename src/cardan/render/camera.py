@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 
@@ -73,15 +74,20 @@ def in_model(scene: MjvScene, camera: MjvGLCamera) -> MjvGLCamera:
     return turned
 
 
+def length_of(vector: np.ndarray) -> float:
+    """Length of a vector; NumPy's own function takes three times as long."""
+    return sqrt(vector.dot(vector))
+
+
 def axes_of(forward: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Right, up and forward as rows, from two directions that need not be at right angles."""
-    forward = forward / np.linalg.norm(forward)
+    forward = forward / length_of(forward)
     up = up - forward * (up @ forward)
-    length = np.linalg.norm(up)
+    length = length_of(up)
     if length < 1e-9:
         up = np.eye(3)[np.argmin(np.abs(forward))]
         up = up - forward * (up @ forward)
-        length = np.linalg.norm(up)
+        length = length_of(up)
     up = up / length
     (a, b, c), (x, y, z) = forward.tolist(), up.tolist()
     return np.array([(b * z - c * y, c * x - a * z, a * y - b * x), (x, y, z), (a, b, c)])
@@ -95,8 +101,9 @@ def make_view(
     perspective: bool,
     near: float,
     far: float,
+    shadow: bool = False,
 ) -> View:
-    """A view through a window.
+    """A view through a window. Its few numbers are worked on one by one: calls of NumPy take longer.
 
     Args:
         axes: (3, 3), right, up and forward as rows.
@@ -106,20 +113,26 @@ def make_view(
         perspective: whether it is a central projection.
         near: distance of the near plane, m.
         far: distance of the far plane, m.
+        shadow: whether it is the view of a light.
     """
     left, right, bottom, top = window
     width, height = size
     sx, sy = width / (right - left), height / (top - bottom)
-    eye = np.concatenate([axes, -(axes @ position)[:, None]], 1)
-    w = eye[2] if perspective else np.array([0.0, 0.0, 0.0, 1.0])
-    rows = np.array([sx * (eye[0] - left * w), sy * (eye[1] - bottom * w), w, eye[2]])
-    # pixel (x, y) is right (left + x / sx) + up (bottom + y / sy) in the window
-    across = np.stack([axes[0] * left + axes[1] * bottom, axes[0] / sx, axes[1] / sy], 1)
-    ahead = np.stack([axes[2], np.zeros(3), np.zeros(3)], 1)
-    start = np.stack([position, np.zeros(3), np.zeros(3)], 1)
-    base, ray = (start, ahead + across) if perspective else (start + across, ahead)
+    across, up, ahead = axes.tolist()
+    from_eye = (-(axes @ position)).tolist()
+    depth = [*ahead, from_eye[2]]
+    w = depth if perspective else [0.0, 0.0, 0.0, 1.0]
+    x = [sx * (e - left * k) for e, k in zip([*across, from_eye[0]], w, strict=True)]
+    y = [sy * (e - bottom * k) for e, k in zip([*up, from_eye[1]], w, strict=True)]
+    # pixel (x, y) is right (left + x / sx) + up (bottom + y / sy) in the window, which moves with the ray or its base
+    moving = ahead if perspective else position.tolist()
+    window_of = [(m + (r * left + u * bottom), 0.0 + r / sx, 0.0 + u / sy) for m, r, u in zip(moving, across, up, strict=True)]
+    still = [(s, 0.0, 0.0) for s in (position.tolist() if perspective else ahead)]
+    base, ray = (still, window_of) if perspective else (window_of, still)
     limit = np.array([0.0, 0.0, 1.0 / near if perspective else far - near])
-    return View(rows, position, base, ray, width, height, perspective, near, far, sy, limit)
+    rows = np.array([x, y, w, depth])
+    base, ray = np.array(base), np.array(ray)
+    return View(rows, position, base, ray, width, height, perspective, near, far, sy, limit, shadow=shadow)
 
 
 def view_of(camera: MjvGLCamera, width: int, height: int, perspective: bool = True) -> View:

@@ -9,6 +9,10 @@ from cardan.visual.members import dtype_of
 ANY = "any"
 GEOM_WORDS = dtype_of(visual_fields.GEOM).itemsize // 4
 """Words of a geom of a scene."""
+LIGHT_WORDS = dtype_of(visual_fields.LIGHT).itemsize // 4
+"""Words of a light of a scene."""
+NRANK = 128
+"""Entries of `tile_rank`."""
 NLOD = 5
 """Levels of detail of built-in shapes."""
 NLEVEL = 16
@@ -94,6 +98,7 @@ GEOMS = [
     Field("nsoft", "i4", (), "flexes and skins"),
     Field("scene_i", "i4", (ANY, GEOM_WORDS), "words of the scene's geoms, as integers"),
     Field("scene_f", "f4", (ANY, GEOM_WORDS), "the same words as reals"),
+    Field("geom_reflecting", "i4", (ANY,), "planes and boxes that reflect, `nreflect` of them"),
     Field("eye", "f8", (3,), "position of the camera, by which geoms are sorted, m"),
     Field("geom_square", "f8", (ANY,), "square of the distance from the camera, m²"),
     Field("geom_type", "i4", (ANY,), "shape (mjtGeom)"),
@@ -127,6 +132,8 @@ GEOMS = [
 ]
 LIGHTS = [
     Field("nlight", "i4", (), "number of lights"),
+    Field("scene_light_i", "i4", (ANY, LIGHT_WORDS), "words of the scene's lights, as integers"),
+    Field("scene_light_f", "f4", (ANY, LIGHT_WORDS), "the same words as reals"),
     Field("light_pos", "f4", (ANY, 3), "position, m"),
     Field("light_dir", "f4", (ANY, 3), "direction of the rays, unit vector"),
     Field("light_attenuation", "f4", (ANY, 3), "constant, linear, quadratic attenuation"),
@@ -222,6 +229,7 @@ TILES = [
     Field("bin_start", "i4", (ANY,), "first entry of `bin_tri` of each share of the instances in each tile"),
     Field("bin_tri", "i4", (ANY,), "triangles of each tile"),
     Field("tile_order", "i4", (ANY,), "tiles, in the order in which they are drawn"),
+    Field("tile_rank", "i4", (NRANK,), "how many tiles have about as many triangles each, and where they go"),
     Field("tile_shares", "i4", (), "shares into which the tiles are divided"),
     Field("tile_near", "f4", (ANY,), "nearness of each sample of the tile of each worker; camera, then mirror"),
     Field("tile_tri", "i4", (ANY,), "triangle that each sample shows, or -1; camera, then mirror"),

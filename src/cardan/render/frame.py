@@ -13,15 +13,15 @@ from cardan.jit import StructMemory
 from cardan.render.assets import Assets
 from cardan.render.calls import call
 from cardan.render.camera import View, average_camera, in_model, mirrored, view_of
-from cardan.render.fields import FRAME, GEOM_WORDS
+from cardan.render.fields import FRAME, GEOM_WORDS, LIGHT_WORDS
 from cardan.render.geometry import begin_share, color_share, finish_share
 from cardan.render.geoms import take_geoms
 from cardan.render.instances import MOST_PARTS, make_instances
 from cardan.render.lighting import LIT_NUMBERS, MOST_LIT
-from cardan.render.lights import light_columns, light_lines, shadow_view
+from cardan.render.lights import light_lines, shadow_view, take_lights
 from cardan.render.picture import draw_tiles
 from cardan.render.raster import lane_places, row_places
-from cardan.render.shadows import MAP_LANES, bound_map, draw_map
+from cardan.render.shadows import MAP_LANES, bound_maps, draw_map
 from cardan.render.tiles import (
     MOST_SAMPLES,
     TILE,
@@ -29,6 +29,7 @@ from cardan.render.tiles import (
     TILE_WIDTH,
     clear_bins,
     fill_bins,
+    order_tiles,
     place_bins,
 )
 from cardan.render.vertices import COLORS
@@ -37,12 +38,17 @@ from cardan.visual import MjvGLCamera, MjvScene
 
 GEOM_COLUMNS = (
     *((name, ()) for name in ("type", "dataid", "texid", "texuniform", "texcoord", "shape", "flat", "mirror", "order")),
+    ("reflecting", ()),
     *((name, ()) for name in ("emission", "specular", "shininess", "reflectance", "transparent", "opacity", "square")),
     *(("texrepeat", (2,)), ("size", (3,)), ("pos", (3,)), ("mat", (9,)), ("rgba", (4,))),
 )
 INSTANCE_COLUMNS = (
     *(("geom", ()), ("shape", ()), ("scale", (4,)), ("pose", (12,)), ("blend", ()), ("gridadr", ())),
     *(("line", ()), ("cell", (2,)), ("cells", (2,)), ("vertadr", ()), ("triadr", ()), ("part", ()), ("parts", ())),
+)
+LIGHT_COLUMNS = (
+    *((name, (3,)) for name in ("pos", "dir", "attenuation", "ambient", "diffuse", "specular")),
+    *((name, ()) for name in ("exponent", "directional", "cutoff", "layer")),
 )
 CASTER_COLUMNS = ("shape", "scale", "pose", "line", "part", "parts")
 LEVEL_COLUMNS = ("corner", "u", "v")
@@ -111,6 +117,7 @@ class Frame:
         self.epoch = 0
         self.lanes = 0
         self.geoms: np.ndarray | None = None
+        self.lights: np.ndarray | None = None
         self.geom_room = -1
         self.instance_room = -1
         self.view_room: tuple[int, ...] = ()
@@ -218,7 +225,7 @@ class Frame:
         else:
             self._set_up(len(views), lit)
             self._draw_maps(layers, casters)
-        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT), lit)
+        self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
 
@@ -293,31 +300,25 @@ class Frame:
         if not layers:
             return
         self.mapped = None
-        for layer in range(layers):
-            self.call(bound_map, layer)
+        pixels = self.call(bound_maps, layers)
         parts = 1 if self.most_workers == 1 else BANDS * self.most_workers
         if self.get("ntri") <= FEW_MAPPED:
-            box = self.memory.arrays["shadow_box"][:layers]
-            pixels = int(((box[:, 1] - box[:, 0] + 1) * (box[:, 3] - box[:, 2] + 1)).max())
             parts = max(parts, pixels // BAND_PIXELS)
         self.set(shadow_parts=parts)
         self._each(draw_map, layers, parts)
         self.mapped = casters
 
-    def _draw_tiles(self, count: int, lit: int) -> None:
+    def _draw_tiles(self, count: int) -> None:
         """Draw all tiles; threads take those with most triangles first."""
         order = self.room("tile_order", count)
-        if self.ordered != count or self.most_workers > 1:
-            self.ordered = count
-            order[:count] = np.arange(count)
         shares = 1
         if self.most_workers > 1:
             shares = SHARES * self.most_workers
-            entries = count * self.get("nshare")
-            bins = self.memory.arrays["bin_start"][: lit * (entries + 2)].reshape(lit, entries + 2)
-            begin = bins[:, : entries + 1 : self.get("nshare")]
-            order[:count] = np.argsort(-np.diff(begin).sum(0), kind="stable")
+            self.call(order_tiles, count)
             self.ordered = 0
+        elif self.ordered != count:
+            self.ordered = count
+            order[:count] = np.arange(count)
         self.set(tile_shares=shares)
         self.workers.each(lambda share, worker: self.call(draw_tiles, share, worker), shares, self.most_workers)
 
@@ -399,10 +400,8 @@ class Frame:
         self.set(nmirror=0)
         if not (flag_of(scene, "REFLECTION") and self.get("nreflect") and self.get("mode") == COLORS):
             return []
-        arrays, n = self.memory.arrays, self.get("ngeom")
-        kind = arrays["geom_type"][:n]
-        flat = ((kind == PLANE) | (kind == BOX)) & (arrays["geom_reflectance"][:n] > 0)
-        candidates = np.flatnonzero(flat & (arrays["geom_transparent"][:n] == 0))
+        arrays = self.memory.arrays
+        candidates = arrays["geom_reflecting"][: self.get("nreflect")]
         key = (view, candidates.tobytes(), scene.geom_values[candidates].tobytes())
         mirrors = self.mirror.of(key, lambda: _mirrors_among(scene, candidates, view))
         for mirror in mirrors:
@@ -420,11 +419,15 @@ class Frame:
     def _take_lights(self, scene: MjvScene, n: int, shadows: bool) -> list[View]:
         """Take over `n` lights; returns the views of those with shadows, if there are to be any."""
         assets = self.assets
-        for name, values in light_columns(scene).items():
-            self.room(f"light_{name}", n, *values.shape[1:])[:n] = values
-        layer = self.room("light_layer", n)
-        layer[:n] = 0
-        views: list[View] = []
+        if self.lights is not scene.light_values:
+            self.lights = scene.light_values
+            for name, dtype in (("scene_light_i", np.int32), ("scene_light_f", np.float32)):
+                self.memory.attach(name, self.lights.view(dtype).reshape(len(self.lights), LIGHT_WORDS))
+        for name, inner in LIGHT_COLUMNS:
+            self.room(f"light_{name}", n, *inner)
+        self.set(nlight=n)
+        self.call(take_lights)
+        layer, views = self.memory.arrays["light_layer"], list[View]()
         for light in range(n if shadows else 0):
             view = shadow_view(
                 scene, light, assets.shadow_clip, assets.shadow_scale, assets.near, assets.far, assets.shadow_size
@@ -432,7 +435,7 @@ class Frame:
             if view is not None:
                 views.append(view)
                 layer[light] = len(views)
-        self.set(nlight=n, nlayer=len(views), ncolor=4 * (1 + len(views)), shadow_size=assets.shadow_size)
+        self.set(nlayer=len(views), ncolor=4 * (1 + len(views)), shadow_size=assets.shadow_size)
         stride = (-(-assets.shadow_size // MAP_LANES) | 1) * MAP_LANES
         self.set(shadow_stride=stride)
         self.room("shadow_old", len(views), 4)
@@ -446,7 +449,8 @@ class Frame:
     def _put_views(self, views: list[View]) -> None:
         """Take over views."""
         n = len(views)
-        if n == len(self.views) and all(map(is_, views, self.views)):
+        before: list[View | None] = [*self.views] if n == len(self.views) else [None] * n
+        if all(map(is_, views, before)):
             return
         self.views = []
         self.set(focal=views[0].focal)
@@ -460,6 +464,8 @@ class Frame:
             self.room(f"view_{name}", n)
         arrays = self.memory.arrays
         for k, view in enumerate(views):
+            if view is before[k]:
+                continue
             arrays["view_row"][k] = view.rows.ravel()
             arrays["view_eye"][k] = view.eye
             arrays["view_base"][k] = view.base.ravel()

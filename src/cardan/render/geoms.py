@@ -115,6 +115,7 @@ def count_geom(a: Assets, f: Frame, geom: int) -> None:
     if f.geom_shape[geom] != NONE:
         f.nsplit += a.shape_facenum[f.geom_shape[geom]] // PART_FACES
     if kind in (PLANE, BOX) and f.geom_reflectance[geom] > 0.0 and not f.geom_transparent[geom]:
+        f.geom_reflecting[f.nreflect] = geom
         f.nreflect += 1
     if kind in (FLEX, SKIN):
         f.nsoft += 1

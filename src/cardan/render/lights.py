@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
-from math import cos, radians, tan
+from math import cos, pi, radians, sqrt, tan
+from typing import Any
 
 import numpy as np
 
-from cardan.render.camera import View, axes_of, make_view
+from cardan.jit import exact, kernel
+from cardan.render.calls import picture_stage
+from cardan.render.camera import View, axes_of, length_of, make_view
+from cardan.render.kernel_views import Assets, Frame
 from cardan.visual import MjvScene
+from cardan.visual.lights import AMBIENT, ATTENUATION, BYTES, CUTOFF, DIFFUSE, DIR, EXPONENT, POS, SPECULAR
 
 WIDEST = 160.0
 """Angle from which on a light casts no shadows, degrees."""
-LIGHT_VECTORS = ("pos", "dir", "attenuation", "ambient", "diffuse", "specular")
+DEGREE = pi / 180.0
+NO_CONE = 180.0
+"""Angle from which on a light has no cone, degrees."""
+TINY = 1e-12
+DIRECTIONAL_SHIFT, A_BYTE = 8, 255
+"""Where among the word of flags the byte stands that says whether rays are parallel."""
 
 
-def light_columns(scene: MjvScene) -> dict[str, np.ndarray]:
-    """Arrays of the frame, by name, for the lights of a scene."""
-    lights = scene.light_values[: scene.nlight]
-    columns = {name: lights[name].astype(float) for name in LIGHT_VECTORS}
-    columns["dir"] /= np.maximum(np.linalg.norm(columns["dir"], axis=1, keepdims=True), 1e-12)
-    columns["exponent"] = lights["exponent"]
-    columns["directional"] = lights["directional"]
-    columns["cutoff"] = np.array([cos(radians(angle)) if angle < 180.0 else -1.0 for angle in lights["cutoff"]])
-    return columns
+@kernel
+def take_three(f: Frame, target: Any, light: int, word: int) -> None:
+    """Take over three numbers of a light."""
+    for k in range(3):
+        target[light, k] = f.scene_light_f[light, word + k]
+
+
+@kernel
+def wide(f: Frame, light: int, word: int) -> float:
+    """A number of a light in double precision: compiled, ``float`` alone leaves it as it is."""
+    return 1.0 * float(f.scene_light_f[light, word])
+
+
+@picture_stage
+@exact
+def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
+    """Take over the lights of a scene, as if none had shadows; 0."""
+    for light in range(f.nlight):
+        take_three(f, f.light_pos, light, POS)
+        take_three(f, f.light_attenuation, light, ATTENUATION)
+        take_three(f, f.light_ambient, light, AMBIENT)
+        take_three(f, f.light_diffuse, light, DIFFUSE)
+        take_three(f, f.light_specular, light, SPECULAR)
+        x, y, z = wide(f, light, DIR), wide(f, light, DIR + 1), wide(f, light, DIR + 2)
+        length = max(sqrt(x * x + y * y + z * z), TINY)
+        f.light_dir[light, 0] = x / length
+        f.light_dir[light, 1] = y / length
+        f.light_dir[light, 2] = z / length
+        angle = wide(f, light, CUTOFF)
+        f.light_cutoff[light] = cos(angle * DEGREE) if angle < NO_CONE else -1.0
+        f.light_exponent[light] = f.scene_light_f[light, EXPONENT]
+        f.light_directional[light] = f.scene_light_i[light, BYTES] >> DIRECTIONAL_SHIFT & A_BYTE
+        f.light_layer[light] = 0
+    return 0
 
 
 def shadow_view(
@@ -43,20 +78,18 @@ def shadow_view(
     if not values["castshadow"] or values["headlight"]:
         return None
     position, direction = values["pos"].astype(float), values["dir"].astype(float)
-    if np.linalg.norm(direction) < 1e-9:
+    if length_of(direction) < 1e-9:
         return None
     axes = axes_of(direction, np.array([0.0, 0.0, 1.0]) if abs(direction[2]) < 0.99 else np.array([0.0, 1.0, 0.0]))
     if values["directional"]:
         # the map looks along the light from its place, and back
         window = (-clip, clip, -clip, clip)
-        view = make_view(axes, position, window, (size, size), False, near, far)
-    else:
-        angle = 2.0 * float(values["cutoff"]) * scale
-        if not 0.0 < angle < WIDEST:
-            return None
-        half = tan(radians(0.5 * angle))
-        view = make_view(axes, position, (-half, half, -half, half), (size, size), True, near, far)
-    return View(**{**view.__dict__, "shadow": True})
+        return make_view(axes, position, window, (size, size), False, near, far, shadow=True)
+    angle = 2.0 * float(values["cutoff"]) * scale
+    if not 0.0 < angle < WIDEST:
+        return None
+    half = tan(radians(0.5 * angle))
+    return make_view(axes, position, (-half, half, -half, half), (size, size), True, near, far, shadow=True)
 
 
 def light_lines(light: View, view: View) -> np.ndarray:

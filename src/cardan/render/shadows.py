@@ -46,9 +46,9 @@ def clear_rows(f: Frame, layer: int, low: int, high: int) -> None:
             f.shadow_near[base + y * stride + x] = ZERO
 
 
-@picture_stage
-def bound_map(a: Assets, f: Frame, layer: int, unused: int) -> int:
-    """Note which pixels of the map of a light its instances may cover, and which they did; 0."""
+@kernel
+def bound_map(f: Frame, layer: int) -> int:
+    """Note which pixels of the map of a light its instances may cover, and which they did; returns their number."""
     size, view = f.shadow_size, first_shadow(f) + layer
     for k in range(4):
         f.shadow_old[layer, k] = f.shadow_box[layer, k]
@@ -62,7 +62,16 @@ def bound_map(a: Assets, f: Frame, layer: int, unused: int) -> int:
     f.shadow_box[layer, 1] = min(x1 + 1, size - 1)
     f.shadow_box[layer, 2] = max(y0 - 1, 0)
     f.shadow_box[layer, 3] = min(y1 + 1, size - 1)
-    return 0
+    return (f.shadow_box[layer, 1] - f.shadow_box[layer, 0] + 1) * (f.shadow_box[layer, 3] - f.shadow_box[layer, 2] + 1)
+
+
+@picture_stage
+def bound_maps(a: Assets, f: Frame, layers: int, unused: int) -> int:
+    """Note which pixels of all maps are in use, and were in the last picture; returns the most that one has."""
+    most = 0
+    for layer in range(layers):
+        most = max(most, bound_map(f, layer))
+    return most
 
 
 @kernel

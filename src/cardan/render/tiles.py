@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cardan.jit import kernel
 from cardan.render.calls import picture_stage
+from cardan.render.fields import NRANK
 from cardan.render.kernel_views import Assets, Frame
 
 TILE_WIDTH = 128
@@ -111,4 +112,38 @@ def fill_bins(a: Assets, f: Frame, view: int, share: int) -> int:
                     entry = first + (row * columns + column) * step
                     f.bin_tri[f.bin_start[entry]] = k
                     f.bin_start[entry] += 1
+    return 0
+
+
+@kernel
+def rank_of(f: Frame, tile: int) -> int:
+    """Place of a tile among the ranks, of which the first have most triangles.
+
+    Each number below 8 has a rank of its own; beyond, there are four between a power of two and the next.
+    """
+    number, steps = 0, 0
+    for view in range(1 + f.nmirror):
+        number += bin_begin(f, view, tile + 1) - bin_begin(f, view, tile)
+    while number >= 8:
+        number >>= 1
+        steps += 4
+    return NRANK - 1 - (number + steps)
+
+
+@picture_stage
+def order_tiles(a: Assets, f: Frame, count: int, unused: int) -> int:
+    """List all tiles in the order in which they are to be drawn: about, those with most triangles first; 0."""
+    for rank in range(NRANK):
+        f.tile_rank[rank] = 0
+    for tile in range(count):
+        f.tile_rank[rank_of(f, tile)] += 1
+    begin = 0
+    for rank in range(NRANK):
+        number = f.tile_rank[rank]
+        f.tile_rank[rank] = begin
+        begin += number
+    for tile in range(count):
+        rank = rank_of(f, tile)
+        f.tile_order[f.tile_rank[rank]] = tile
+        f.tile_rank[rank] += 1
     return 0
