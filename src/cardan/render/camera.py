@@ -126,7 +126,9 @@ def make_view(
     y = [sy * (e - bottom * k) for e, k in zip([*up, from_eye[1]], w, strict=True)]
     # pixel (x, y) is right (left + x / sx) + up (bottom + y / sy) in the window, which moves with the ray or its base
     moving = ahead if perspective else position.tolist()
-    window_of = [(m + (r * left + u * bottom), 0.0 + r / sx, 0.0 + u / sy) for m, r, u in zip(moving, across, up, strict=True)]
+    window_of = [
+        (m + (r * left + u * bottom), 0.0 + r / sx, 0.0 + u / sy) for m, r, u in zip(moving, across, up, strict=True)
+    ]
     still = [(s, 0.0, 0.0) for s in (position.tolist() if perspective else ahead)]
     base, ray = (still, window_of) if perspective else (window_of, still)
     limit = np.array([0.0, 0.0, 1.0 / near if perspective else far - near])
