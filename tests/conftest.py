@@ -33,7 +33,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep at most as many cases of each function as ``--each`` says."""
+    """Keep at most as many cases of each function as ``--each`` says; look whether mujoco still is the reference."""
+    if "cardan.as_mujoco" in sys.modules:
+        raise pytest.UsageError(
+            "a file of tests imported cardan.as_mujoco, so `import mujoco` means Cardan in this process and tests of "
+            "parity compare it with itself: import it in a process of the test's own"
+        )
     most = config.getoption("--each")
     if most is None:
         return

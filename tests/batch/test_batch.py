@@ -273,6 +273,24 @@ def test_rollouts_record_what_steps_give(cart: cardan.MjModel) -> None:
         b.rollout(1, record=["qpso"])
 
 
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_a_world_that_diverges_again_stops_again(cart: cardan.MjModel, persistent: bool) -> None:
+    """Automatic resets clear the counters of warnings, which therefore don't rise the second time."""
+    b = Batch(cart, 3, persistent=persistent)
+    force = np.zeros((3, 6, cart.nv))
+    force[1, 2, 0] = 1e300
+    dt, spec = cart.opt.timestep, int(cardan.mjtState.mjSTATE_QFRC_APPLIED)
+    for k in range(3):
+        time = b.rollout(6, force, control_spec=spec, record=["time"])["time"]
+        start = 6 * k + np.arange(1, 7)
+        np.testing.assert_allclose(time[[0, 2]], np.tile(dt * start, (2, 1)))
+        first = 0 if k == 0 else 1  # steps since the last reset, at which it stopped
+        np.testing.assert_allclose(time[1], dt * np.array([first + 1, first + 2, 1, 1, 1, 1]))
+    b.step(4)  # it goes on in steps, and in a rollout without trouble
+    assert b.rollout(2, record=["time"])["time"][1] == pytest.approx([6 * dt, 7 * dt])
+
+
 def test_divergence_is_told_and_masked(cart: cardan.MjModel) -> None:
     b = Batch(cart, 4)
     b.qvel[2, 1] = np.nan

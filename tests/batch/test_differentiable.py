@@ -101,3 +101,5 @@ def test_bad_input() -> None:
         function.forward(np.zeros((1, 13)), np.zeros((1, 0)), ())
     with pytest.raises(cardan.FatalError, match="unstable"), pytest.warns(SimulationWarning):
         function.forward(np.full((1, 13), 1e20), np.zeros((1, 0)), ())
+    with pytest.raises(cardan.FatalError, match="unstable"):  # also when the data have diverged before
+        function.forward(np.full((1, 13), 1e20), np.zeros((1, 0)), ())

@@ -256,6 +256,7 @@ def test_states_questions_and_random_numbers(driver, model):
     on_gpu.close()
 
 
+@pytest.mark.filterwarnings("ignore::cardan.step.report.SimulationWarning")
 def test_rollouts_stay_on_the_gpu(driver, model):
     control = np.random.default_rng(1).uniform(-0.1, 0.1, (3, 6, 1))
     record = ["qpos", "ncon", int(mjtState.mjSTATE_PHYSICS)]
@@ -272,6 +273,14 @@ def test_rollouts_stay_on_the_gpu(driver, model):
     for item in record:
         assert found[item].shape == expected[item].shape and found[item].dtype == expected[item].dtype
         np.testing.assert_allclose(np.asarray(found[item]), expected[item], atol=1e-9)
+    force = np.zeros((3, 6, model.nv))
+    force[1, 2] = 1e300  # the same world again, which is told once only and whose counters don't rise
+    spec = int(mjtState.mjSTATE_QFRC_APPLIED)
+    for _ in range(2):
+        expected = on_threads.rollout(6, force, control_spec=spec, record=["time"])["time"]
+        found = on_gpu.rollout(6, force, control_spec=spec, record=["time"])["time"]
+        np.testing.assert_array_equal(np.asarray(found), expected)
+        assert (expected[1, 2:] == model.opt.timestep).all() and expected[0, 5] > expected[0, 4]
     on_gpu.close()
 
 

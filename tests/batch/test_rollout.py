@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from reference import model_from_reference
 
+from cardan import mj_step
 from cardan.batch.rollout import rollout
 from cardan.model import MjData
 
@@ -69,6 +70,33 @@ def test_diverging_world_repeats_its_last_row(world):
     np.testing.assert_allclose(got[0], expected[0], atol=1e-10)
     np.testing.assert_allclose(got[1], expected[1], atol=1e-10)
     assert np.array_equal(got[0][1, 4], got[0][1, 7])
+
+
+def test_warnings_before_a_rollout_change_nothing(world):
+    """Worlds diverge by bad controls or by a reset, on data that counted warnings and diverged before."""
+    rm, m = world
+    force = np.zeros((3, 8, m.nv))
+    force[1, 4, 6] = 1e300
+    control = np.zeros((3, 8, m.nu))
+    control[2, 3, 0] = np.inf
+    for inputs, spec in ((control, 32), (force, 64)):
+        rd, d = mujoco.MjData(rm), MjData(m)
+        for step, model, data in ((mujoco.mj_step, rm, rd), (mj_step, m, d)):
+            data.qvel[6] = np.nan
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                step(model, data)
+        rd.warning[3].number = d.warning[3].number = 7
+        for _ in range(3):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = mujoco.rollout.rollout(rm, rd, start(rm, 3), inputs, control_spec=spec)
+                for data in (d, [d, MjData(m)]):
+                    got = rollout(m, data, start(rm, 3), inputs, control_spec=spec)
+                    np.testing.assert_allclose(got[0], expected[0], atol=1e-10)
+                    np.testing.assert_allclose(got[1], expected[1], atol=1e-10)
+            stopped = 1 if spec == 64 else 2
+            assert (expected[0][stopped, 4:] == expected[0][stopped, 4]).all()
 
 
 def test_equal_for_any_number_of_threads(world):

@@ -60,6 +60,7 @@ def rollout(
     memories.view("work.batch_step")[worlds] = 0
     memories.view("work.batch_every")[worlds] = every
     memories.view("work.batch_warnings")[worlds] = memories.view("warning.number")[worlds].sum(axis=1)
+    memories.view("work.batch_resets")[worlds] = memories.view("work.auto_resets")[worlds]
     arrays = {
         "work.batch_control": np.ascontiguousarray(given, memories.dtype),
         "work.batch_control_part": np.broadcast_to(controls, (len(worlds), len(controls))),

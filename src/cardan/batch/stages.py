@@ -34,7 +34,7 @@ def rollout_inputs(m: Model, d: Data) -> int:
     count = 0
     for k in range(NWARNING):
         count += d.warning.number[k]
-    if count > d.work.batch_warnings:
+    if count > d.work.batch_warnings or d.work.auto_resets > d.work.batch_resets:
         width = row_size(d.work.batch_record_part)
         for row in range(d.work.batch_step // d.work.batch_every, len(d.work.batch_record) // max(width, 1)):
             write_row(d, d.work.batch_record_part, d.work.batch_record, row * width)

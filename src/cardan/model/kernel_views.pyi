@@ -1682,6 +1682,7 @@ class _Data_work:
     def lost_state(self) -> _Reals1: ...
     bad_kind: int
     bad_index: int
+    auto_resets: int
     @property
     def ray_group(self) -> _Integers1: ...
     @property
@@ -1857,6 +1858,7 @@ class _Data_work:
     batch_step: int
     batch_every: int
     batch_warnings: int
+    batch_resets: int
     @property
     def outcome_lanes(self) -> _Reals2: ...
     @property

@@ -96,12 +96,14 @@ def reset_diverged(m: Model, d: Data) -> int:
     """Keep the last good state, reset the data and count the warning of the check that failed.
 
     A warning that was told since the user's last reset stays so: a simulation that diverges again and again tells once.
+    Counters of warnings say nothing of a second divergence, since the reset clears them: `work.auto_resets` does.
     """
     kind = d.work.bad_kind
     told = d.work.warned[kind] if d.warning.number[kind] > 0 else 0
     for i in range(len(d.work.good_state)):
         d.work.lost_state[i] = d.work.good_state[i]
     reset_data(m, d)
+    d.work.auto_resets += 1
     count_warning(d, kind, d.work.bad_index)
     d.work.warned[kind] = told
     return OK

@@ -38,7 +38,8 @@ def rollout(
     rows = checked_items(batch, record, out, count)
     for item, (shape, dtype) in rows.items():
         results[item] = DeviceArray.new(batch._transfers, (*count, *shape), dtype)
-    before = _warnings(batch, worlds)
+    before = _troubles(batch, worlds)
+    told_before = bool(before[:, 0].any())  # the same warnings aren't told again
     runs = np.arange(len(worlds))  # places in the call of the worlds that have not stopped
     for k in range(nstep):
         if inputs is not None and len(runs):
@@ -48,18 +49,19 @@ def rollout(
         if (k + 1) % every == 0:
             for item, array in results.items():  # worlds that have stopped have what they had
                 array[:, (k + 1) // every - 1] = _values(batch, item, worlds)
-        if batch.__dict__["_warned"]:  # some world has told a warning
-            runs = runs[_warnings(batch, worlds[runs]) <= before[runs]]
+        if len(runs) and (batch.__dict__["_warned"] or told_before):  # some world may have a new warning
+            runs = runs[(_troubles(batch, worlds[runs]) <= before[runs]).all(axis=1)]
     for item, array in (out or {}).items():
         array[...] = results[item].numpy()
         results[item] = array
     return results
 
 
-def _warnings(batch: GpuBatch, worlds: np.ndarray) -> np.ndarray:
-    """How many warnings each world has counted (k,)."""
+def _troubles(batch: GpuBatch, worlds: np.ndarray) -> np.ndarray:
+    """How many warnings each world has counted, and how often it was reset by checks (k, 2)."""
     batch.__dict__["_warned"] = False
-    return batch._memories.view("warning.number")[worlds].numpy().sum(axis=1)
+    counted = batch._memories.view("warning.number")[worlds].numpy().sum(axis=1)
+    return np.stack([counted, batch._memories.view("work.auto_resets")[worlds].numpy()], axis=1)
 
 
 def _inputs(batch: GpuBatch, control: Any, spec: int, count: tuple[int, int]) -> DeviceArray | None:
