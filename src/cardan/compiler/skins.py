@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,25 +25,31 @@ _BONE = struct.Struct("<40s3f4fi")  # body, position, orientation, number of ver
 _EXTENSION = ".skn"
 
 
-@dataclass(slots=True)
-class Bone:
-    """One bone: its body, the pose in which it was bound, its vertices and their weights."""
+class Bone(NamedTuple):
+    """One bone: its body, the pose in which it was bound, and the number of its vertices."""
 
     body: str
     pos: Sequence[float]
     quat: Sequence[float]
-    vertid: np.ndarray
-    weight: np.ndarray
+    number: int
 
 
 @dataclass(slots=True)
 class Skin:
-    """A surface: vertices (n, 3), texture coordinates (n, 2) or (0, 2), faces (m, 3), bones."""
+    """A surface.
+
+    Attributes:
+        vert, texcoord, face: vertices (n, 3), texture coordinates (n, 2) or (0, 2), faces (m, 3).
+        bones: the bones.
+        vertid, weight: the vertices of all bones, one bone after the other, and their weights.
+    """
 
     vert: np.ndarray
     texcoord: np.ndarray
     face: np.ndarray
-    bones: list[Bone] = field(default_factory=list)
+    bones: list[Bone]
+    vertid: np.ndarray
+    weight: np.ndarray
 
 
 def add_skins(build: Build) -> None:
@@ -71,20 +79,20 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
         skin_bonenum=len(skin.bones),
         skin_path=asset_name(build, element),
     )
-    vertid, weight = (np.concatenate([getattr(bone, part) for bone in skin.bones]) for part in ("vertid", "weight"))
-    total = _total_weights(element, len(skin.vert), vertid, weight)
+    vertid, bones = skin.vertid, skin.bones
+    total = _total_weights(element, len(skin.vert), vertid, skin.weight)
     adr = build.add_block("skin_bonevertid", vertid)
-    build.add_block("skin_bonevertweight", weight / total[vertid])
-    for bone in skin.bones:
-        build.put(
-            skin_bonevertadr=adr,
-            skin_bonevertnum=len(bone.vertid),
-            skin_bonebindpos=bone.pos,
-            skin_bonebindquat=normalize4(tuple(map(float, bone.quat))),
-            skin_bonebodyid=_body(build, element, bone.body),
-        )
-        adr += len(bone.vertid)
-    build.sizes["nskinbone"] = len(build.columns["skin_bonebodyid"])
+    build.add_block("skin_bonevertweight", skin.weight / total[vertid])
+    columns = build.columns
+    counts = [bone.number for bone in bones]
+    quats = {id(bone.quat): bone.quat for bone in bones}  # few, where a composite made them
+    units = {key: normalize4(tuple(map(float, quat))) for key, quat in quats.items()}
+    columns["skin_bonevertadr"] += [*accumulate(counts[:-1], initial=adr)]
+    columns["skin_bonevertnum"] += counts
+    columns["skin_bonebindpos"] += [bone.pos for bone in bones]
+    columns["skin_bonebindquat"] += [units[id(bone.quat)] for bone in bones]
+    columns["skin_bonebodyid"] += [_body(build, element, bone.body) for bone in bones]
+    build.sizes["nskinbone"] = len(columns["skin_bonebodyid"])
 
 
 def _body(build: Build, element: Element, name: str) -> int:
@@ -100,19 +108,31 @@ def _body(build: Build, element: Element, name: str) -> int:
 
 def _written(element: Element, values: dict[str, Any]) -> Skin:
     """A skin that the model's text holds."""
-    skin = Skin(
+    bones, vertices, weights = [], [], []
+    for part in element.all("bone"):
+        row = part.attributes
+        vertid, weight = row["vertid"], row["vertweight"]
+        if len(vertid) != len(weight):
+            found = f"{len(vertid)} and {len(weight)}"
+            raise part.error(f"there must be as many weights as vertices, found {found}", "vertweight")
+        vertices.append(vertid)
+        weights.append(weight)
+        bones.append(Bone(row["body"], row["bindpos"], row["bindquat"], len(vertid)))
+    return Skin(
         _table(element, values, "vertex", 3, np.float32),
         _table(element, values, "texcoord", 2, np.float32),
         _table(element, values, "face", 3, np.int32),
+        bones,
+        _joined("i", vertices).astype(np.int32),
+        _joined("d", weights).astype(np.float32),
     )
-    for part in element.all("bone"):
-        row = part.attributes
-        if len(row["vertid"]) != len(row["vertweight"]):
-            found = f"{len(row['vertid'])} and {len(row['vertweight'])}"
-            raise part.error(f"there must be as many weights as vertices, found {found}", "vertweight")
-        vertid, weight = np.array(row["vertid"], np.int32), np.array(row["vertweight"], np.float32)
-        skin.bones.append(Bone(row["body"], row["bindpos"], row["bindquat"], vertid, weight))
-    return skin
+
+
+def _joined(code: str, parts: Sequence[Sequence[Any]]) -> np.ndarray:
+    """Numbers one part after the other, of a type (`array.array`)."""
+    if all(isinstance(part, array) and part.typecode == code for part in parts):
+        return np.frombuffer(b"".join(cast("Sequence[array[Any]]", parts)), code)
+    return np.array([*chain.from_iterable(parts)], code)
 
 
 def _table(element: Element, values: dict[str, Any], name: str, width: int, dtype: Any) -> np.ndarray:
@@ -151,7 +171,7 @@ def _parse(content: bytes) -> Skin:
     vert, at = _numbers(content, at, "<f4", 3 * nvert)
     texcoord, at = _numbers(content, at, "<f4", 2 * ntexcoord)
     face, at = _numbers(content, at, "<i4", 3 * nface)
-    skin = Skin(vert.reshape(-1, 3), texcoord.reshape(-1, 2), face.reshape(-1, 3))
+    bones, vertices, weights = [], [], []
     for _ in range(nbone):
         body, *pose, count = _BONE.unpack_from(content, at)
         if count < 1:
@@ -159,10 +179,14 @@ def _parse(content: bytes) -> Skin:
         vertid, at = _numbers(content, at + _BONE.size, "<i4", count)
         weight, at = _numbers(content, at, "<f4", count)
         name = body[:-1].split(b"\0", 1)[0].decode(errors="replace")
-        skin.bones.append(Bone(name, pose[:3], pose[3:], vertid, weight))
+        bones.append(Bone(name, pose[:3], pose[3:], count))
+        vertices.append(vertid)
+        weights.append(weight)
     if at != len(content):
         raise ValueError(f"the skin takes {at} bytes, but the file has {len(content)}")
-    return skin
+    tables = vert.reshape(-1, 3), texcoord.reshape(-1, 2), face.reshape(-1, 3)
+    joined = (np.concatenate([part[:0], *parts]) for part, parts in ((face, vertices), (vert, weights)))
+    return Skin(*tables, bones, *joined)
 
 
 def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarray, int]:
@@ -184,12 +208,15 @@ def _check(element: Element, skin: Skin) -> None:
         found = f"{len(skin.texcoord)} and {len(skin.vert)}"
         raise element.error(f"there must be as many texture coordinates as vertices, found {found}", "texcoord")
     _check_ids(element, skin.face, len(skin.vert), "face")
-    vertid, weight = (np.concatenate([getattr(bone, part) for bone in skin.bones]) for part in ("vertid", "weight"))
+    vertid = skin.vertid
     if vertid.min() < 0 or vertid.max() >= len(skin.vert):
+        start = 0
         for bone in skin.bones:
-            _check_ids(element, bone.vertid, len(skin.vert), f"the bone of body '{bone.body}'")
-    poses = np.array([(*bone.pos, *bone.quat) for bone in skin.bones])
-    if not all(np.isfinite(part).all() for part in (skin.vert, skin.texcoord, poses, weight)):
+            own = vertid[start : start + bone.number]
+            _check_ids(element, own, len(skin.vert), f"the bone of body '{bone.body}'")
+            start += bone.number
+    poses = np.array([*chain.from_iterable([(*bone.pos, *bone.quat) for bone in skin.bones])])
+    if not all(np.isfinite(part).all() for part in (skin.vert, skin.texcoord, poses, skin.weight)):
         element.warn("every number of a skin must be finite (in single precision)")
 
 

@@ -73,23 +73,26 @@ def vertices_of(m: Any, instance: int) -> Vertices:
             body = m.flex_vertbodyid[part].astype(np.int64)
             offset = np.zeros((len(body), 3)) if m.flex_centered[flex] else m.flex_vert[part].copy()
             break
-    pos, quat = _poses(m)
-    rest = np.array(pos)[body]
-    if offset.any():
+    turns = bool(offset.any())
+    pos, quat = _poses(m, turns)
+    rest = np.array(pos)[body] + 0.0  # no -0
+    if turns:
         turned = [rot_vec_quat(tuple(v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
         rest = rest + np.array(turned).reshape(-1, 3)
     return Vertices(body, offset, rest)
 
 
-def _poses(m: Any) -> tuple[list[Any], list[Any]]:
-    """Positions and orientations of all bodies at qpos0."""
+def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
+    """Positions and orientations of all bodies at qpos0; if not ``turns``, orientations only of those with children."""
+    parents = m.body_parentid.tolist()
+    turned = set(parents)
     quats: list[Any] = [(1.0, 0.0, 0.0, 0.0)]
     places: list[Any] = [(0.0, 0.0, 0.0)]
-    bodies = zip(m.body_parentid.tolist(), m.body_pos.tolist(), m.body_quat.tolist(), strict=True)
+    bodies = zip(parents, m.body_pos.tolist(), m.body_quat.tolist(), strict=True)
     next(bodies)  # the world
-    for parent, pos, quat in bodies:
-        places.append(add3(places[parent], rot_vec_quat(tuple(pos), quats[parent])))
-        quats.append(mul_quat(quats[parent], tuple(quat)))
+    for body, (parent, pos, quat) in enumerate(bodies, 1):
+        places.append(add3(places[parent], rot_vec_quat(pos, quats[parent])) if parent else pos)
+        quats.append(mul_quat(quats[parent], quat) if turns or body in turned else quat)
     return places, quats
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from cardan.jit import kernel
-from cardan.maths.vector import add3, scale3
+from cardan.maths.vector import add3, cross, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.elastic import (
     ATTRIBUTES,
@@ -79,10 +79,11 @@ def flaps_of(elements: np.ndarray) -> np.ndarray:
     return np.column_stack([ends[first], opposite[first], opposite[last]])
 
 
-def _cotangents(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cotangents of the angles between vectors, and lengths of their cross products."""
-    across = np.linalg.norm(np.cross(a, b), axis=1)
-    return (a * b).sum(axis=1) / across, across
+def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Cotangents of the angles between vectors, given by their coordinates, and lengths of their cross products."""
+    x, y, z = cross(a, b)
+    across = np.sqrt(x * x + y * y + z * z)
+    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / across, across
 
 
 def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +92,7 @@ def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     Raises:
         ValueError: a triangle has no area.
     """
-    x0, x1, x2, x3 = (rest[flaps[:, k]] for k in range(4))
+    x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates of all, corner by corner
     with np.errstate(all="ignore"):
         first0, area0 = _cotangents(x1 - x0, x2 - x0)
         second0, area1 = _cotangents(x1 - x0, x3 - x0)

@@ -32,6 +32,9 @@ _BITS = 4  # of the number of a point among those around a cell, _REACH * _REACH
 _SHARES = tuple(
     (i + u, j + v) for i, j in ((0, 0), (2, 0), (0, 2), (2, 2)) for u, v in ((0, 0), (1, 0), (0, 1), (1, 1))
 )
+_FACTORS = {
+    (i, j): np.array([_CUBICS[u][i] * _CUBICS[v][j] for u, v in _SHARES]) for i, j in _MONOMIALS
+}  # of x^i y^j in each share
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,9 @@ def add_skin(
 def _flat(code: str, rows: Iterable[Iterable[Any]] | np.ndarray) -> array[Any]:
     """All numbers of some rows, one after the other; ``code`` is their type (`array.array`)."""
     if isinstance(rows, np.ndarray):
-        return array(code, rows.astype(code, copy=False).tobytes())
+        flat = array(code)
+        flat.frombytes(np.ascontiguousarray(rows, code).data.cast("B") if rows.size else b"")
+        return flat
     return array(code, chain.from_iterable(rows))
 
 
@@ -177,17 +182,27 @@ def _sheet_influences(rows: int, columns: int, parts: int) -> list[Influence]:
     step = 1.0 / parts
     shares = _hermite(i[example] * step, j[example] * step)
     weights = _cell_weights(row[example], column[example], rows, columns, shares)
-    places = np.flatnonzero((weights != 0.0)[kind])
-    place, bone_of = places >> _BITS, places & (_REACH * _REACH - 1)
     around = np.arange(-1, _REACH - 1)
-    bone = (row * columns + column)[place] + (around[:, None] * columns + around).ravel()[bone_of]
-    # small integers are sorted in a time that grows with their number alone
-    order = np.argsort(bone.astype(np.min_scalar_type(rows * columns)), kind="stable")
-    moved = np.repeat(vertex[place[order]], 2)
-    moved[1::2] += ((rows - 1) * parts + 1) * fine_columns  # those of the back
-    vertices, shared = _flat("i", moved), _flat("d", np.repeat(weights[kind[place], bone_of][order], 2))
+    # small integers are sorted in a time that grows with their number alone; those beside the sheet may wrap
+    small = np.min_scalar_type(rows * columns)
+    beside = (around[:, None] * columns + around).ravel().astype(small)
+    bones = (row * columns + column).astype(small)[:, None] + beside
+    every = weights[kind]
+    places = np.flatnonzero(every)
+    bone = bones.ravel()[places]
+    places = places[np.argsort(bone, kind="stable")]
+    moved = vertex.astype(np.int32)[places >> _BITS]
+    back = ((rows - 1) * parts + 1) * fine_columns  # vertices of the back follow those of the front
+    vertices, shared = _flat("i", _pairs(moved, moved + back)), _flat("d", _pairs(*[every.ravel()[places]] * 2))
     ends = (2 * np.cumsum(np.bincount(bone, minlength=rows * columns))).tolist()
     return [Influence(vertices[start:end], shared[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Numbers side by side (n, 2)."""
+    pairs = np.empty((len(first), 2), first.dtype)
+    pairs[:, 0], pairs[:, 1] = first, second
+    return pairs
 
 
 def _ends(at: np.ndarray, count: int) -> np.ndarray:
@@ -215,8 +230,7 @@ def _hermite(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     along, across = (np.ones_like(x), x, x * x, x * x * x), (np.ones_like(y), y, y * y, y * y * y)
     shares = np.zeros((len(_SHARES), len(x)))
     for i, j in _MONOMIALS:
-        factors = np.array([_CUBICS[u][i] * _CUBICS[v][j] for u, v in _SHARES])
-        shares += factors[:, None] * (along[i] * across[j])
+        shares += _FACTORS[i, j][:, None] * (along[i] * across[j])
     return shares
 
 
@@ -226,10 +240,11 @@ def _cell_weights(row: np.ndarray, column: np.ndarray, rows: int, columns: int, 
     Of each of the n cells: those of the points from one before it to two behind it, along rows and columns (n, 16).
     """
     weights = np.zeros((len(row), _REACH, _REACH))
+    along = [_value_or_slope(row, rows, which)[:, :, None] for which in range(4)]
+    across = [_value_or_slope(column, columns, which)[:, None, :] for which in range(4)]
     for (u, v), share in zip(_SHARES, shares, strict=True):
         if share.any():
-            along, across = _value_or_slope(row, rows, u), _value_or_slope(column, columns, v)
-            weights += share[:, None, None] * (along[:, :, None] * across[:, None, :])
+            weights += share[:, None, None] * (along[u] * across[v])
     return weights.reshape(len(row), -1)
 
 
