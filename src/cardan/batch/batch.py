@@ -17,7 +17,7 @@ from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
 from cardan.batch import questions, random
 from cardan.batch.core import ROWS, UP_TO, Core
-from cardan.batch.models import MODEL_FIELDS, OPTIONS, guess, unknown_field
+from cardan.batch.models import CONSTANTS, MODEL_FIELDS, guess, unknown_field
 from cardan.batch.named import BatchNames
 from cardan.batch.record import rollout as record_rollout
 from cardan.batch.select import integer, per_world, state_bits
@@ -191,7 +191,8 @@ class Batch(BatchNames, Core):
             ValueError: `spec` has other bits.
         """
         worlds, names = self._select(ids, mask), state_fields(state_bits("spec", spec))
-        parts = [self.bind(name)[worlds].reshape(len(worlds), -1) for name in names]
+        sizes = field_sizes(self.model)
+        parts = [self.bind(name)[worlds].reshape(len(worlds), sizes[name]) for name in names]
         return np.hstack([np.zeros((len(worlds), 0), self.state.dtype), *parts])
 
     def set_state(self, state: Any, spec: int, ids: Any = None, *, mask: Any = None) -> None:
@@ -404,7 +405,7 @@ class Batch(BatchNames, Core):
             self._keep_error(i, error)
             return
         old = self._models.model(i)._memory
-        for name in MODEL_FIELDS.difference(OPTIONS):
+        for name in CONSTANTS:
             is_array = name in old.arrays
             new, now = (memory.arrays[name] if is_array else memory.scalars[name] for memory in (m._memory, old))
             if not np.array_equal(new.astype(now.dtype), now):

@@ -31,6 +31,9 @@ MODEL_FIELDS = frozenset(
 )
 """Names of the fields that `expand` takes: arrays of MjModel, and ``opt.<name>``."""
 
+CONSTANTS = MODEL_FIELDS.difference(OPTIONS).union(f.name for f in MODEL.members("stat."))
+"""Names of the fields that `mj_setConst` may compute: solvers end by the mean inertia, a statistic."""
+
 
 STRUCTURE = tuple(f.name for f in MODEL.fields if f.dtype == "i4" and f.name.endswith(("adr", "num", "id", "parentid")))
 """Fields that say how the model is put together: they are the same in all worlds."""

@@ -55,5 +55,5 @@ def uniform(worlds: np.ndarray, size: int, seed: int, draw: int) -> np.ndarray:
     counter = (pair[None], np.uint64(draw), ids & _LOW, ids >> _HALF)
     full = tuple(np.broadcast_to(c, shape).astype(np.uint64) for c in counter)
     a, b, c, d = philox(full, (seed & 0xFFFFFFFF, seed >> 32))
-    bits = np.stack([(a << _HALF) | b, (c << _HALF) | d], axis=-1).reshape(len(worlds), -1)[:, :size]
+    bits = np.stack([(a << _HALF) | b, (c << _HALF) | d], axis=-1).reshape(len(worlds), 2 * len(pair))[:, :size]
     return (bits >> np.uint64(11)) * 2.0**-53

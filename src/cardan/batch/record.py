@@ -56,7 +56,7 @@ def rollout(
     parts = np.concatenate([np.zeros(0, np.int64), *widths.values()])
     controls = np.zeros(0, np.int64) if inputs is None else batch._parts(state_fields(spec))
     rows = np.zeros((len(worlds), nstep // every, int(parts[2::3].sum())), memories.dtype)
-    given = np.zeros((len(worlds), 0)) if inputs is None else inputs.reshape(len(worlds), -1)
+    given = np.zeros((len(worlds), 0)) if inputs is None else _a_row_each(inputs)
     memories.view("work.batch_step")[worlds] = 0
     memories.view("work.batch_every")[worlds] = every
     memories.view("work.batch_warnings")[worlds] = memories.view("warning.number")[worlds].sum(axis=1)
@@ -64,7 +64,7 @@ def rollout(
     arrays = {
         "work.batch_control": np.ascontiguousarray(given, memories.dtype),
         "work.batch_control_part": np.broadcast_to(controls, (len(worlds), len(controls))),
-        "work.batch_record": rows.reshape(len(worlds), -1),
+        "work.batch_record": _a_row_each(rows),
         "work.batch_record_part": np.broadcast_to(parts, (len(worlds), len(parts))),
     }
     batch._call("rollout", worlds, [("rollout", nstep)], arrays)
@@ -74,6 +74,12 @@ def rollout(
         _take(array, rows[:, :, at : at + width])
         at += width
     return results
+
+
+def _a_row_each(rows: np.ndarray) -> np.ndarray:
+    """The same numbers (k, n, m) as one row a world, (k, n m), also of no world."""
+    k, n, m = rows.shape
+    return rows.reshape(k, n * m)
 
 
 def _take(array: np.ndarray, rows: np.ndarray) -> None:

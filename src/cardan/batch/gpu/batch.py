@@ -20,7 +20,7 @@ from cardan.batch.gpu.program import GpuProgram
 from cardan.batch.gpu.record import rollout as record_rollout
 from cardan.batch.gpu.support import refuse
 from cardan.batch.gpu.transfers import Transfers
-from cardan.batch.models import MODEL_FIELDS, OPTIONS
+from cardan.batch.models import CONSTANTS
 from cardan.batch.select import state_bits
 from cardan.batch.stages import load_state, save_state
 from cardan.enums import mjtState
@@ -292,7 +292,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
             self._keep_error(i, error)
             return []
         base, found = self._models.base._memory, []
-        for name in MODEL_FIELDS.difference(OPTIONS):
+        for name in CONSTANTS:
             is_array = name in base.arrays
             new, now = (memory.arrays[name] if is_array else memory.scalars[name] for memory in (m._memory, base))
             if name in self._models.values or not np.array_equal(new.astype(now.dtype), now):
