@@ -98,15 +98,19 @@ class Lanes(FakeDriver):
         self.sources = {}
 
     def source(self, stages, form, called):
-        """What stands for the PTX of stages."""
-        self.sources[code.launch_name(stages)] = tuple(stages), form, tuple(called)
-        return f"// {code.launch_name(stages)}\n.visible .entry {KERNEL}(\n)"
+        """What stands for the PTX of stages: launches may have one name and differ."""
+        number = self.sources.setdefault((tuple(stages), form, tuple(called)), len(self.sources))
+        return f"// {number}\n.visible .entry {KERNEL}(\n)"
+
+    def cuLinkAddData(self, state, kind, data, size, name, count, options, values):
+        first = data.split(b"\n", 1)[0].removeprefix(b"// ")
+        return super().cuLinkAddData(state, kind, data, size, first, count, options, values)
 
     def launch(self, name, blocks, threads, words):
         if name.startswith("move_"):
             run, _ = move_grid(int(name.removeprefix("move_")))
         else:
-            run, _ = stage_grid(*self.sources[name])
+            run, _ = stage_grid(*list(self.sources)[int(name)])
         run(blocks * threads, *words)
 
     def install(self, monkeypatch):
@@ -117,7 +121,8 @@ class Lanes(FakeDriver):
         monkeypatch.setattr(cuda, "disk", nothing)
         monkeypatch.setattr(cuda, "driver_interface", lambda: self)
         monkeypatch.setattr(code, "gpu_source", self.source)
-        monkeypatch.setattr(transfers, "move_source", lambda itemsize: f"// {itemsize}\n.visible .entry {KERNEL}(\n)")
+        move = "// move_{}\n.visible .entry " + KERNEL + "(\n)"
+        monkeypatch.setattr(transfers, "move_source", move.format)
         return self
 
 

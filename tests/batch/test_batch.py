@@ -166,6 +166,23 @@ def test_masks_leave_the_others_alone(cart: cardan.MjModel) -> None:
             b.step(bad)
 
 
+def test_calls_for_no_world_do_nothing(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 3)
+    b.expand("body_mass")
+    state, spec = b.state.copy(), int(cardan.mjtState.mjSTATE_PHYSICS)
+    for chosen in ({"mask": np.zeros(3, bool)}, {"ids": []}):
+        for call in (b.step, b.forward, b.inverse, b.step1, b.step2, b.reset, b.set_const):
+            call(**chosen)
+        rows = b.get_state(spec, **chosen)
+        assert rows.shape == (0, cardan.mj_stateSize(cart, spec))
+        b.set_state(rows, spec, **chosen)
+        found = b.rollout(4, np.zeros((0, 4, 1)), record=["qpos", "ncon"], every=2, **chosen)
+        assert found["qpos"].shape == (0, 2, cart.nq) and found["ncon"].shape == (0, 2)
+        assert b.jac(1, np.zeros(3), **chosen)[0].shape == (0, 3, cart.nv)
+        assert b.random(3, 1, **chosen).shape == (0, 3)
+    assert np.array_equal(b.state, state)
+
+
 def test_stages_bring_fields_up_to_date(cart: cardan.MjModel) -> None:
     datas = singles(cart, 3, 5)
     b = batch_of(cart, datas)
@@ -206,6 +223,20 @@ def test_expanded_fields(cart: cardan.MjModel) -> None:
     assert b.expanded("body_invweight0") is not None and b.expanded("geom_size") is None
     b.expand("opt.integrator")[:] = 0  # programs follow
     b.step()
+
+
+def test_constants_of_a_world_are_those_of_its_model(cart: cardan.MjModel) -> None:
+    b = Batch(cart, 2)
+    b.expand("body_mass", "body_inertia")
+    b.body("ball").mass = [1, 20]
+    b.set_const()
+    for i, mass in enumerate((1, 20)):
+        m = copy.copy(cart)
+        m.body("ball").mass[:] = mass
+        cardan.mj_setConst(m, cardan.MjData(m))
+        assert b.get_model(i).stat.meaninertia == m.stat.meaninertia  # solvers end by it
+        assert b.get_model(i).stat.meanmass == m.stat.meanmass
+    assert b.expanded("body_subtreemass") is not None
 
 
 def test_models_of_the_caller(cart: cardan.MjModel) -> None:

@@ -176,6 +176,9 @@ def test_worlds_that_diverge_are_reset_and_diagnosed(driver, model):
     bit = 1 << int(mjtWarning.mjWARN_BADQVEL)
     assert on_gpu.diverged.tolist() == [0, 0, bit, 0]
     assert "qvel[1]" in on_gpu.diagnosis(2) and "body 1 'low'" in on_gpu.diagnosis(2)
+    assert on_gpu.diagnosis(2) == on_threads.diagnosis(2)
+    lost = [cardan.last_good_state(batch.data(2)) for batch in (on_gpu, on_threads)]
+    np.testing.assert_array_equal(*lost)
     assert_same(on_gpu, on_threads)
     on_gpu.reset([2], stage=NONE)
     assert not on_gpu.diverged.any()
@@ -259,7 +262,7 @@ def test_states_questions_and_random_numbers(driver, model):
 @pytest.mark.filterwarnings("ignore::cardan.step.report.SimulationWarning")
 def test_rollouts_stay_on_the_gpu(driver, model):
     control = np.random.default_rng(1).uniform(-0.1, 0.1, (3, 6, 1))
-    record = ["qpos", "ncon", int(mjtState.mjSTATE_PHYSICS)]
+    record = ["qpos", "ncon", int(mjtState.mjSTATE_PHYSICS), "eq_active", "time"]
     on_gpu, on_threads = two(model, 3)
     for batch in (on_gpu, on_threads):
         batch.qvel[1, 0] = np.inf  # a world that stops with a warning

@@ -95,7 +95,7 @@ class Answers(Core):
                 continue
             d = self._live(i)
             trouble = first_trouble(d.model, d, kind == BADQACC)
-            keep_message(d, kind, at, f"{trouble}; work.lost_state has the state before")
+            keep_message(d, kind, at, f"{trouble}; cardan.last_good_state(d) has the state before")
             self.__dict__["_messages"].setdefault(i, {}).update(d.__dict__["_messages"])
         self._run_reset(reset_diverged, worlds)
         again = worlds[kinds == BADQACC]

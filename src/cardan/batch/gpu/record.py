@@ -10,7 +10,6 @@ import numpy as np
 from cardan.batch.gpu.arrays import DeviceArray, on_gpu
 from cardan.batch.record import Item, checked_items, checked_spec
 from cardan.batch.select import integer
-from cardan.batch.worlds import COUNTS
 from cardan.step.state import state_size
 
 if TYPE_CHECKING:
@@ -82,5 +81,4 @@ def _values(batch: GpuBatch, item: Item, worlds: np.ndarray) -> Any:
     """What is recorded of an item, (k, ...)."""
     if not isinstance(item, str):
         return batch.get_state(int(item), worlds)
-    field = batch._memories.view(item) if item in COUNTS else batch.bind(item)
-    return field[worlds]
+    return batch._memories.view(item)[worlds]
