@@ -31,7 +31,11 @@ class Schedule:
         frame.workers.each = self._each
 
     def _each(self, work: Callable[[int, int], object], parts: int, most: int) -> None:
-        """Do all parts of a stage, and note how much less it takes on two threads."""
+        """Do all parts of a stage, and note how much less it takes on two threads if it is given to both."""
+        if min(parts, most) < THREADS:
+            for part in range(parts):
+                work(part, 0)
+            return
         busy, whole = THREADS * [0.0], 0.0
         for part in range(parts):
             start = time.thread_time()
@@ -39,8 +43,7 @@ class Schedule:
             seconds = time.thread_time() - start
             whole += seconds
             heapq.heapreplace(busy, busy[0] + seconds)
-        if min(parts, most) > 1:
-            self.spared += whole - max(busy)
+        self.spared += whole - max(busy)
 
 
 def two_threads(frame: Frame, draw_two: Callable[[], None], draw_one: Callable[[], None]) -> float:

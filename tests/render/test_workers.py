@@ -1,5 +1,6 @@
 """Threads that share out work: each part is done once, and what goes wrong is told."""
 
+import gc
 import threading
 import time
 
@@ -48,4 +49,53 @@ def test_errors_are_raised(bad):
 
     with pytest.raises(ValueError, match=f"part {bad}"):
         workers.each(work, 3, 2)
+    workers.close()
+
+
+def renderers() -> int:
+    """Threads that wait for parts of pictures."""
+    return sum(thread.name == "cardan-render" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_threads_end_with_their_workers(closed):
+    before = renderers()
+    workers, both = Workers(2), threading.Barrier(2, timeout=60.0)
+    workers.each(lambda part, worker: both.wait(), 2, 2)
+    assert renderers() == before + 1
+    if closed:
+        workers.close()
+    del workers
+    gc.collect()
+    end = time.monotonic() + 60.0
+    while renderers() > before and time.monotonic() < end:
+        time.sleep(0.001)
+    assert renderers() == before
+
+
+def test_workers_that_were_closed_work_alone():
+    workers, done = Workers(3), []
+    workers.close()
+    workers.close()
+    workers.each(lambda part, worker: done.append((part, worker)), 4, 3)
+    assert done == [(0, 0), (1, 0), (2, 0), (3, 0)]
+
+
+def test_work_goes_on_after_errors_and_in_turn():
+    workers = Workers(2)
+    for turn in range(50):
+        done, lock = [], threading.Lock()
+
+        def work(part, worker, done=done, lock=lock, turn=turn):
+            with lock:
+                done.append(part)
+            if turn % 2 and part == 3:
+                raise ValueError("as it should be")
+
+        if turn % 2:
+            with pytest.raises(ValueError, match="as it should be"):
+                workers.each(work, 20, 2)
+        else:
+            workers.each(work, 20, 2)
+            assert sorted(done) == list(range(20))
     workers.close()

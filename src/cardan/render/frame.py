@@ -21,14 +21,13 @@ from cardan.render.lighting import LIT_NUMBERS, MOST_LIT
 from cardan.render.lights import light_lines, shadow_view, take_lights
 from cardan.render.picture import draw_tiles
 from cardan.render.raster import lane_places, row_places
-from cardan.render.shadows import MAP_LANES, bound_maps, draw_map
+from cardan.render.shadows import MAP_LANES, bound_maps, draw_map_or_fill
 from cardan.render.tiles import (
     MOST_SAMPLES,
     TILE,
     TILE_HEIGHT,
     TILE_WIDTH,
     clear_bins,
-    fill_bins,
     order_tiles,
     place_bins,
 )
@@ -222,9 +221,12 @@ class Frame:
         casters = self._casters(views[len(views) - layers :])
         if casters is not None and casters == self.mapped:  # the maps still are what they would be drawn to
             self._set_up(lit, lit)
+            self._fill(lit, 0)
         else:
             self._set_up(len(views), lit)
-            self._draw_maps(layers, casters)
+            self.mapped = None
+            self._fill(lit, layers)
+            self.mapped = casters
         self._draw_tiles(-(-width // TILE_WIDTH) * -(-height // TILE_HEIGHT))
         if scene.enabletransform and mode != COLORS:
             self.depths()[...] *= np.float32(scene.scale)  # distances in the room
@@ -268,15 +270,14 @@ class Frame:
         self.room("depth", width * height)[:] = far
         self.room("segment", width * height)[:] = -1
 
-    def _each(self, function: Callable[..., Any], first: int, second: int, most: int | None = None) -> None:
-        """Run a stage once for each pair of numbers below `first` and `second`, on all threads or at most on some."""
-        if first * second > 0:
-            each = self.workers.each
-            workers = self.most_workers if most is None else most
-            each(lambda part, _: self.call(function, part // second, part % second), first * second, workers)
+    def _each(self, function: Callable[..., Any], first: int, second: int) -> None:
+        """Run a stage once for each pair of numbers below `first` and `second`."""
+        self.workers.each(
+            lambda part, _: self.call(function, part // second, part % second), first * second, self.most_workers
+        )
 
     def _set_up(self, nview: int, lit: int) -> None:
-        """Vertices and triangles of all views, and the triangles of each tile of those that are drawn by tiles."""
+        """Vertices and triangles of all views; how many each tile has of those views that are drawn by tiles."""
         shares = self.get("nshare")
         self.call(clear_bins, lit)
         self._each(begin_share, nview, shares)
@@ -284,8 +285,6 @@ class Frame:
             self._each(finish_share, nview, shares)
             self._each(color_share, lit, shares)
         self.room("bin_tri", self.call(place_bins, lit))
-        many = self.get("ntri") > FEW_TRIANGLES
-        self._each(fill_bins, lit, shares, None if many else 1)
 
     def _casters(self, lights: list[View]) -> tuple[object, ...] | None:
         """What shadow maps depend on: lights, and what stands where; None if there are soft bodies, or no maps."""
@@ -295,18 +294,20 @@ class Frame:
         views = (part for view in lights for part in (view.rows.tobytes(), view.near, view.far, view.perspective))
         return (self.assets.uploads, *views, *(arrays[f"inst_{name}"][:n].tobytes() for name in CASTER_COLUMNS))
 
-    def _draw_maps(self, layers: int, casters: tuple[object, ...] | None) -> None:
-        """Draw shadow maps, if there are any, and note of what they are."""
-        if not layers:
-            return
-        self.mapped = None
-        pixels = self.call(bound_maps, layers)
-        parts = 1 if self.most_workers == 1 else BANDS * self.most_workers
-        if self.get("ntri") <= FEW_MAPPED:
-            parts = max(parts, pixels // BAND_PIXELS)
-        self.set(shadow_parts=parts)
-        self._each(draw_map, layers, parts)
-        self.mapped = casters
+    def _fill(self, lit: int, layers: int) -> None:
+        """Draw shadow maps, and list the triangles of each tile of the views that are drawn by tiles."""
+        most, bands = self.most_workers, 0
+        if layers:
+            parts = 1 if most == 1 else BANDS * most
+            pixels = self.call(bound_maps, layers)
+            if self.get("ntri") <= FEW_MAPPED:
+                parts = max(parts, pixels // BAND_PIXELS)
+            self.set(shadow_parts=parts)
+            bands = layers * parts
+        elif self.get("ntri") <= FEW_TRIANGLES:
+            most = 1
+        parts = bands + lit * self.get("nshare")
+        self.workers.each(lambda part, _: self.call(draw_map_or_fill, part, bands), parts, most)
 
     def _draw_tiles(self, count: int) -> None:
         """Draw all tiles; threads take those with most triangles first."""

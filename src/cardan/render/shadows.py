@@ -9,6 +9,7 @@ from cardan.jit import kernel
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.single import ONE, ZERO, int32, single
+from cardan.render.tiles import fill_bins
 
 Block = tuple[float, float, float, float, float, float, float, float]
 MAP_LANES = 16
@@ -196,9 +197,9 @@ def cast_triangle(f: Frame, tri: int, base: int, low: int, high: int) -> None:
         cast_large(f, tri, base, y0, y1)
 
 
-@picture_stage
-def draw_map(a: Assets, f: Frame, layer: int, part: int) -> int:
-    """Draw one of `shadow_parts` bands of rows of a light's map; 0."""
+@kernel
+def draw_map(f: Frame, layer: int, part: int) -> None:
+    """Draw one of `shadow_parts` bands of rows of a light's map."""
     view = first_shadow(f) + layer
     low, high = band_of(f, layer, part)
     clear_rows(f, layer, low, high)
@@ -207,6 +208,18 @@ def draw_map(a: Assets, f: Frame, layer: int, part: int) -> int:
         if f.inst_trinum[total] > 0 and f.inst_box[total, 2] < high and f.inst_box[total, 3] >= low:
             for tri in range(first, first + f.inst_trinum[total]):
                 cast_triangle(f, tri, layer * f.shadow_size * f.shadow_stride, low, high)
+
+
+@picture_stage
+def draw_map_or_fill(a: Assets, f: Frame, part: int, bands: int) -> int:
+    """Draw a band of a shadow map, or, beyond all bands, list a share's triangles of the tiles of a view; 0.
+
+    Neither needs the other, so that both are one stage; bands come first, since they take longer.
+    """
+    if part < bands:
+        draw_map(f, part // f.shadow_parts, part % f.shadow_parts)
+    else:
+        fill_bins(f, (part - bands) // f.nshare, (part - bands) % f.nshare)
     return 0
 
 

@@ -97,9 +97,9 @@ def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
     return total
 
 
-@picture_stage
-def fill_bins(a: Assets, f: Frame, view: int, share: int) -> int:
-    """List a share's triangles of each tile of a view, in the order of instances; 0.
+@kernel
+def fill_bins(f: Frame, view: int, share: int) -> None:
+    """List a share's triangles of each tile of a view, in the order of instances.
 
     Afterwards entry k of the view says where entry k of the table of tiles and shares begins.
     """
@@ -112,7 +112,6 @@ def fill_bins(a: Assets, f: Frame, view: int, share: int) -> int:
                     entry = first + (row * columns + column) * step
                     f.bin_tri[f.bin_start[entry]] = k
                     f.bin_start[entry] += 1
-    return 0
 
 
 @kernel

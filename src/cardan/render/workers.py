@@ -3,8 +3,78 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+
+Share = Callable[[int], object]
+"""What a thread does, given its number: take parts of a piece of work until there are none left."""
+
+
+class _Helper:
+    """A thread that waits for work.
+
+    Two locks hand it over, and back: a pool's queue and its futures take several times as long.
+
+    Args:
+        number: of the thread.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.work: Share | None = None
+        self.error: BaseException | None = None
+        self.wake, self.done = threading.Lock(), threading.Lock()
+        self.wake.acquire()
+        self.done.acquire()
+        self.busy = False
+        self.thread: threading.Thread | None = None
+
+    def _run(self) -> None:
+        """Work whenever there is something to do."""
+        while True:
+            self.wake.acquire()
+            work = self.work
+            if work is None:
+                return
+            try:
+                work(self.number)
+            except BaseException as error:
+                self.error = error
+            del work
+            self.done.release()
+
+    def start(self, work: Share) -> None:
+        """Let the thread work; `finish` must follow."""
+        if self.busy:  # the caller was interrupted before
+            self.finish()
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._run, name="cardan-render", daemon=True)
+            self.thread.start()
+        self.busy, self.work = True, work
+        self.wake.release()
+
+    def finish(self) -> BaseException | None:
+        """Wait until the thread is done, unless it hasn't begun: then nothing is left for it. Returns its error."""
+        if not self.wake.acquire(blocking=False):
+            self.done.acquire()
+        self.busy, self.work = False, None
+        error, self.error = self.error, None
+        return error
+
+    def end(self) -> None:
+        """End the thread."""
+        if self.thread is not None:
+            if self.busy:
+                self.finish()
+            self.thread = None
+            self.wake.release()
+
+
+def _end(helpers: list[_Helper]) -> None:
+    """End threads."""
+    while helpers:
+        helpers.pop().end()
 
 
 class Workers:
@@ -15,8 +85,8 @@ class Workers:
     """
 
     def __init__(self, count: int) -> None:
-        self.count = count
-        self.pool = ThreadPoolExecutor(count - 1) if count > 1 else None
+        self.helpers = [_Helper(number) for number in range(1, count)]
+        weakref.finalize(self, _end, self.helpers)
 
     def each(self, work: Callable[[int, int], object], parts: int, most: int) -> None:
         """Do all parts of a piece of work.
@@ -26,8 +96,8 @@ class Workers:
             parts: number of parts.
             most: largest number of workers that it is worth.
         """
-        helpers = min(parts, most, self.count) - 1
-        if self.pool is None or helpers < 1:
+        helpers = self.helpers[: max(min(parts, most) - 1, 0)]
+        if not helpers:
             for part in range(parts):
                 work(part, 0)
             return
@@ -37,16 +107,15 @@ class Workers:
             while (part := next(numbers)) < parts:
                 work(part, worker)
 
-        tasks = [self.pool.submit(share, worker) for worker in range(1, helpers + 1)]
+        for helper in helpers:
+            helper.start(share)
         try:
             share(0)
         finally:
-            for task in tasks:
-                if not task.cancel():  # it has begun: there was something left for it
-                    task.result()
+            errors = [error for helper in helpers if (error := helper.finish()) is not None]
+        for error in errors:
+            raise error
 
     def close(self) -> None:
         """End the threads."""
-        if self.pool is not None:
-            self.pool.shutdown()
-            self.pool = None
+        _end(self.helpers)
