@@ -24,6 +24,7 @@ from cardan.view.server import split_token
 from cardan.view.session import Session
 from cardan.view.source import HUMANOID, Source
 from cardan.view.uploads import Uploads
+from cardan.view.video import Recorder
 from cardan.view.worlds import place_of_world
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -239,6 +240,35 @@ def test_screenshot_and_film(session: Session) -> None:
         pass
     content = film.finish()
     assert content[:3] == b"GIF" or b"ftyp" in content[:16]
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_a_late_picture_stands_longer(tmp_path: Path, suffix: str) -> None:
+    if suffix == ".mp4":
+        pytest.importorskip("av")
+    path = tmp_path / f"film{suffix}"
+    recorder = Recorder(path, 20)
+    colors = (0, 120, 250)
+    for color, times in zip(colors, (1, 5, 3), strict=True):
+        recorder.add(np.full((16, 16, 3), color, np.uint8), times)
+    recorder.save()
+    shown: list[tuple[float, int]] = []
+    if suffix == ".mp4":
+        import av  # pyright: ignore[reportMissingImports]
+
+        with av.open(str(path)) as container:
+            shown = [(frame.time, int(frame.to_ndarray(format="gray")[8, 8])) for frame in container.decode(video=0)]
+    else:
+        with Image.open(path) as image:
+            end = 0.0
+            for k in range(image.n_frames):
+                image.seek(k)
+                shown.append((end, int(image.convert("L").getpixel((8, 8)))))
+                end += image.info["duration"] / 1000
+        shown.append((end - 0.05, shown[-1][1]))
+    # the last picture again in the last twentieth of the nine
+    assert [at for at, _ in shown] == pytest.approx([0.0, 0.05, 0.3, 0.4], abs=1e-6)
+    assert [color for _, color in shown] == pytest.approx([*colors, 250], abs=8)
 
 
 def test_a_picture_shows_all_worlds() -> None:

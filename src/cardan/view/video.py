@@ -59,24 +59,32 @@ class Recorder:
     def __init__(self, path: Path, rate: float) -> None:
         self.path, self.rate = path, Fraction(rate).limit_denominator(1000)
         self.pictures: list[bytes] = []
+        self.begins: list[int] = []
+        self.length = 0
         self.still: Image.Image | None = None
         self.buffer = io.BytesIO()
+        self._last = np.zeros((0, 0, 3), np.uint8)
         self.container: Any = None
         self.stream: Any = None
 
     def add(self, picture: np.ndarray, times: int = 1) -> None:
-        """Append a picture, (height, width, 3) uint8, the highest row first, so many times.
+        """Append a picture, (height, width, 3) uint8, the highest row first, shown so many times as long as others.
 
         Raises:
             ValueError: it is too small for a video.
         """
         suffix = self.path.suffix.lower()
-        if suffix in MOVING:
-            self.pictures += times * [packed(picture)]
-            return
-        if suffix not in VIDEOS:
+        if suffix in VIDEOS:
+            self._encode(picture)
+        elif suffix in MOVING:
+            self.pictures.append(packed(picture))
+            self.begins.append(self.length)
+        else:
             self.still = self.still or Image.fromarray(picture)
-            return
+        self.length += times
+
+    def _encode(self, picture: np.ndarray) -> None:
+        """Append a picture to the video; the one before stands until it begins, so that none is encoded twice."""
         import av  # pyright: ignore[reportMissingImports]
 
         # the usual colour format halves the resolution of colours: both sizes must be even
@@ -91,8 +99,11 @@ class Recorder:
             self.stream = self.container.add_stream(CODEC, rate=self.rate)
             self.stream.height, self.stream.width = picture.shape[:2]
             self.stream.pix_fmt = "yuv420p"
-        for _ in range(times):
-            self.container.mux(self.stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+        frame.pts, frame.time_base = self.length, 1 / self.rate
+        self.begins.append(self.length)
+        self._last = picture
+        self.container.mux(self.stream.encode(frame))
 
     def save(self) -> None:
         """Write the file.
@@ -101,6 +112,9 @@ class Recorder:
             ValueError: there is no picture.
         """
         if self.container is not None:
+            if self.length > self.begins[-1] + 1:  # the last picture stands longer, too
+                self.length -= 1
+                self._encode(self._last)
             self.container.mux(self.stream.encode())
             self.container.close()
             self.container = None
@@ -121,7 +135,7 @@ class Recorder:
         first, *rest = self.pictures
         images = (Image.open(io.BytesIO(content)) for content in rest)  # one at a time
         # the format counts hundredths of a second: at 30 a second, 3, 4 and 3 of them
-        ends = [round(100 * k / self.rate) for k in range(len(self.pictures) + 1)]
-        times = [10 * (end - start) for start, end in itertools.pairwise(ends)]
+        at = [round(100 * k / self.rate) for k in (*self.begins, self.length)]
+        times = [10 * (end - start) for start, end in itertools.pairwise(at)]
         with Image.open(io.BytesIO(first)) as image:
             image.save(file, form, save_all=True, append_images=images, duration=times, loop=0)
