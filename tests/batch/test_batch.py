@@ -164,6 +164,10 @@ def test_masks_leave_the_others_alone(cart: cardan.MjModel) -> None:
     for bad in ([2, 1], [0, 6], [[0]], ["a"], np.ones(5, bool)):
         with pytest.raises(ValueError, match=r"ids|mask"):
             b.step(bad)
+    b.step(mask=[1, 0, 1, 0, 0, 0])
+    for bad in (np.arange(6), [0.5] * 6, ["a"] * 6):
+        with pytest.raises(ValueError, match="mask should be made of True and False"):
+            b.step(mask=bad)
 
 
 def test_calls_for_no_world_do_nothing(cart: cardan.MjModel) -> None:
@@ -422,6 +426,9 @@ def test_it_says_what_it_is_and_what_was_meant(cart: cardan.MjModel) -> None:
     assert repr(b) == f"<Batch of 3 worlds in float32: nq {cart.nq}, nv {cart.nv}>"
     with pytest.raises(AttributeError, match="did you mean 'nsim'"):
         _ = b.nworld
+    for name, why in {"contact": "several fields", "efc_J": "arena", "qpso": "did you mean 'qpos'"}.items():
+        with pytest.raises(AttributeError, match=why):
+            getattr(b, name)
     with pytest.raises(ValueError, match=r"qpos is of shape \(3, 9\)"):
         b.qpos = np.zeros(7)
 

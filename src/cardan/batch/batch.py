@@ -132,12 +132,8 @@ class Batch(BatchNames, Core):
 
     def _bind(self, name: str) -> np.ndarray:
         if name not in DATA_FIELDS:
-            if DATA.members(f"{name}."):
-                raise ValueError(f"'{name}' can't be bound: it is made of several fields; data(world) has it")
-            if name in DATA.slot:
-                scalar = DATA.by_name[name].is_scalar
-                why = f"scalars bind() accepts: {', '.join(COUNTS)}, time" if scalar else "it stands in the arena"
-                raise ValueError(f"'{name}' can't be bound: {why}; data(world) has it")
+            if why := _unbound(name):
+                raise ValueError(why)
             raise unknown_field(name, DATA_FIELDS, "MjData that can be bound")
         if name in ROWS:
             sizes = field_sizes(self.model)
@@ -156,6 +152,8 @@ class Batch(BatchNames, Core):
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name not in DATA_FIELDS:
+            if why := _unbound(name):
+                raise AttributeError(why)
             meant = "; did you mean 'nsim'?" if name == "nworld" else guess(name, DATA_FIELDS)
             raise AttributeError(f"Batch has no attribute {name!r}{meant}")
         return self.bind(name)
@@ -497,6 +495,17 @@ class Batch(BatchNames, Core):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _unbound(name: str) -> str:
+    """Why there is no array over the worlds of a field of the data; or ``""``: there is no such field."""
+    if DATA.members(f"{name}."):
+        return f"'{name}' can't be bound: it is made of several fields; data(world) has it"
+    if name not in DATA.slot or name.startswith("work."):
+        return ""
+    scalar = DATA.by_name[name].is_scalar
+    why = f"scalars bind() accepts: {', '.join(COUNTS)}, time" if scalar else "it stands in the arena"
+    return f"'{name}' can't be bound: {why}; data(world) has it"
 
 
 def _up_to(stage: int) -> Sequence[tuple[str, int]]:

@@ -14,7 +14,7 @@ import numpy as np
 from cardan.batch.errors import SimulationError
 from cardan.batch.memory import WorldMemories
 from cardan.batch.models import WorldModels
-from cardan.batch.select import integer, selected
+from cardan.batch.select import as_mask, integer, selected
 from cardan.batch.stages import load_state, rollout_inputs, rollout_records, save_state
 from cardan.batch.threads import Crew, processors
 from cardan.batch.worlds import BYTES, COUNT, COUNTS, TIME, WORDS
@@ -185,7 +185,7 @@ class Core:
         if mask is not None:
             if ids is not None:
                 raise ValueError("give ids or mask, not both")
-            ids = np.asarray(mask, bool)
+            ids = as_mask(mask)
         return selected(ids, self.nsim)
 
     def _call(

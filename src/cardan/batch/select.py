@@ -43,6 +43,18 @@ def selected(ids: Any, count: int) -> np.ndarray:
     return given
 
 
+def as_mask(values: Any) -> np.ndarray:
+    """A mask of worlds from boolean values, or from 0 and 1.
+
+    Raises:
+        ValueError: there are other values.
+    """
+    given = np.asarray(values)
+    if given.dtype != bool and not np.isin(given, (0, 1)).all():
+        raise ValueError("mask should be made of True and False, a value a world; worlds by number are given as ids")
+    return given.astype(bool)
+
+
 def integer(name: str, value: Any, least: int = 0) -> int:
     """`value` as an integer of at least `least`.
 
