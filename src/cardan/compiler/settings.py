@@ -31,8 +31,9 @@ def put_settings(tree: ModelTree, m: MjModel) -> None:
     memory.buffer[: len(default.head)] = default.head
     groups: dict[str, dict[str, Any]] = {}
     option, visual = tree.section("option"), tree.section("visual")
-    if option.attributes or part(option, "flag").attributes:
-        groups["opt."] = _option_values(option.resolved(), part(option, "flag").resolved())
+    flag = part(option, "flag")
+    if option.attributes or flag.attributes:
+        groups["opt."] = _option_values(_given(option), flag.resolved() if flag.attributes else {})
     for child in visual.children:
         if child.attributes:
             groups[_prefix(child)] = _given(child)
@@ -91,10 +92,12 @@ def part(section: Element, tag: str) -> Element:
 
 
 def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, Any]:
-    """Values of ``mjOption``: words as numbers, flags as bits."""
+    """Values of ``mjOption``, of those attributes that are there: words as numbers, flags, if there are any, as bits."""
     for name, words in _WORDS.items():
-        values[name] = words[values[name]]
-    values["disableflags"] = sum(bit for name, bit in DISABLE_FLAGS.items() if not flags[name])
-    values["enableflags"] = sum(bit for name, bit in ENABLE_FLAGS.items() if flags[name])
-    values["disableactuator"] = sum(1 << group for group in set(values["actuatorgroupdisable"] or ()))
+        if name in values:
+            values[name] = words[values[name]]
+    if flags:
+        values["disableflags"] = sum(bit for name, bit in DISABLE_FLAGS.items() if not flags[name])
+        values["enableflags"] = sum(bit for name, bit in ENABLE_FLAGS.items() if flags[name])
+    values["disableactuator"] = sum(1 << group for group in set(values.get("actuatorgroupdisable") or ()))
     return values

@@ -6,7 +6,7 @@ columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -65,12 +65,12 @@ def as_table(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def row_addresses(rows: list[list[int]]) -> np.ndarray:
+def row_addresses(rows: Sequence[Sequence[int]]) -> np.ndarray:
     """Start of each row in the concatenation of the rows, and its end (n + 1,)."""
     return as_table([*accumulate(map(len, rows), initial=0)])
 
 
-def columns(rows: list[list[int]]) -> np.ndarray:
+def columns(rows: Sequence[Sequence[int]]) -> np.ndarray:
     """The rows one after the other."""
     return as_table([*chain.from_iterable(rows)])
 

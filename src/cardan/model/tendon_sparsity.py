@@ -5,7 +5,7 @@ As in `sparsity`, all functions take a finished model and return an integer tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -110,12 +110,6 @@ def wrap_entry(m: Any) -> np.ndarray:
     return _tables(m).entry
 
 
-def _joint_rows(m: Any) -> list[list[int]]:
-    """Dofs of each joint."""
-    places = zip(m.jnt_dofadr.tolist(), m.jnt_type.tolist(), strict=True)
-    return [list(range(start, start + DOFS_OF_JOINT[kind])) for start, kind in places]
-
-
 def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
     """Dofs that move one site against another, or against the world."""
     dofs = chains(int(m.site_bodyid[site]))
@@ -123,20 +117,20 @@ def _site_row(m: Any, chains: Chains, site: int, other: int) -> list[int]:
 
 
 @once
-def _moment_rows(m: Any) -> list[list[int]]:
+def _moment_rows(m: Any) -> list[Sequence[int]]:
     if not m.nu:
         return []
-    chains, joints, rows = _chains(m), _joint_rows(m), []
+    rows, starts, kinds = [], m.jnt_dofadr.tolist(), m.jnt_type.tolist()
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
         if kind in ON_JOINT:
-            rows.append(joints[target])
+            rows.append(range(starts[target], starts[target] + DOFS_OF_JOINT[kinds[target]]))
         elif kind == ON_TENDON:
             tables = _tables(m)
             rows.append(tables.colind[tables.adr[target] : tables.adr[target + 1]].tolist())
         elif kind in ON_SITE:
-            rows.append(_site_row(m, chains, target, other))
+            rows.append(_site_row(m, _chains(m), target, other))
         else:
-            rows.append(list(range(m.nv)))
+            rows.append(range(m.nv))
     return rows
 
 
