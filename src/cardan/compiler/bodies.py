@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from itertools import accumulate
 from operator import or_
@@ -141,12 +142,16 @@ def put_bodies(build: Build) -> None:
         body_mass=[body.mass for body in bodies],
         body_inertia=[body.inertia for body in bodies],
         body_plugin=[body.plugin for body in bodies],
-        body_contype=[_union([geom.contype for geom in own]) for own in geoms],
-        body_conaffinity=[_union([geom.conaffinity for geom in own]) for own in geoms],
-        body_margin=[max([geom.margin for geom in own], default=0.0) for own in geoms],
+        body_contype=[own[0].contype if len(own) == 1 else _union(geom.contype for geom in own) for own in geoms],
+        body_conaffinity=[
+            own[0].conaffinity if len(own) == 1 else _union(geom.conaffinity for geom in own) for own in geoms
+        ],
+        body_margin=[
+            own[0].margin if len(own) == 1 else max([geom.margin for geom in own], default=0.0) for own in geoms
+        ],
     )
 
 
-def _union(bits: list[int]) -> int:
+def _union(bits: Iterable[int]) -> int:
     """All bits that are set in one of the numbers."""
-    return bits[0] if len(bits) == 1 else reduce(or_, bits, 0)
+    return reduce(or_, bits, 0)

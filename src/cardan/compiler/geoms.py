@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.figures import Figure, figures, masses
 from cardan.compiler.fluid import fluid_coefficients
-from cardan.compiler.nodes import Geom, attached
+from cardan.compiler.nodes import Geom, attached, from_columns
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.resolved import Resolved
 from cardan.maths.pose import IDENTITY
@@ -36,7 +36,7 @@ def add_geoms(build: Build, bodies: Sequence[Body]) -> None:
     for name, column in columns.items():
         build.columns[name] = found.repeated(column)
     build.columns["geom_bodyid"] = [body.id for body in found.bodies]
-    geoms = [*map(Geom._make, zip(range(first, first + len(found.names)), *map(found.repeated, geoms), strict=True))]
+    geoms = from_columns(Geom, range(first, first + len(found.names)), *map(found.repeated, geoms))
     start = 0
     for body, count in found.counts:
         body.geoms = geoms[start : start + count]

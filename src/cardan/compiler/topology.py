@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from cardan.compiler.nodes import ELEMENT_OF
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
     from cardan.compiler.nodes import Body
 
 
+_AXES = 3
+
+
 def put_topology(build: Build) -> None:
     """Root, weld and tree ids of bodies, parents and addresses of degrees of freedom, sizes of sparse matrices."""
-    bodies = build.bodies
+    bodies, counts = build.bodies, build.columns["body_dofnum"]
     rootid, weldid, treeid, lastdof = [0], [0], [-1], [-1]
     ntree = 0
     for body in bodies[1:]:
@@ -27,7 +31,7 @@ def put_topology(build: Build) -> None:
         if moves and treeid[parent] < 0:
             treeid[-1] = ntree
             ntree += 1
-        lastdof.append(body.joints[0].dofadr + body.dofnum - 1 if moves else lastdof[parent])
+        lastdof.append(body.joints[0].dofadr + counts[body.id] - 1 if moves else lastdof[parent])
     simple: list[int] = []
     for run in runs(bodies, ELEMENT_OF):
         pattern = run[0].element.pattern
@@ -44,26 +48,27 @@ def put_topology(build: Build) -> None:
 def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[int]) -> None:
     """Parents, trees, addresses in the sparse inertia, and runs of simple degrees of freedom."""
     bodyid = build.columns["dof_bodyid"]
-    nv = len(bodyid)
-    parentid, depth, adr, total = [], [], [], 0
-    for dof, body in enumerate(bodyid):
-        first = dof == 0 or bodyid[dof - 1] != body
-        parent = build.bodies[body].parent
-        above = lastdof[parent.id if parent else 0] if first else dof - 1
-        parentid.append(above)
-        depth.append(depth[above] + 1 if above >= 0 else 1)
-        adr.append(total)
-        total += depth[-1]
-    simplenum = [0] * (nv + 1)
-    for dof in reversed(range(nv)):
-        simplenum[dof] = simplenum[dof + 1] + 1 if simple[bodyid[dof]] else 0
+    parentid: list[int] = []
+    depth: list[int] = []
+    for body, count in zip(build.bodies, build.columns["body_dofnum"], strict=True):
+        if count:  # dofs of a body follow one another
+            above, first = lastdof[body.parent.id if body.parent else 0], len(parentid)
+            parentid += above, *range(first, first + count - 1)
+            over = depth[above] if above >= 0 else 0
+            depth += range(over + 1, over + 1 + count)
+    *adr, total = accumulate(depth, initial=0)
+    simplenum: list[int] = []
+    run = 0
+    for body in reversed(bodyid):
+        run = run + 1 if simple[body] else 0
+        simplenum.append(run)
     build.columns.update(
         dof_parentid=parentid,
         dof_Madr=adr,
         dof_treeid=[treeid[body] for body in bodyid],
-        dof_simplenum=simplenum[:nv],
+        dof_simplenum=simplenum[::-1],
     )
-    build.sizes.update(nM=total, nD=2 * total - nv)
+    build.sizes.update(nM=total, nD=2 * total - len(bodyid))
 
 
 def _simple(body: Body, weldid: list[int]) -> int:
@@ -77,16 +82,16 @@ def _simple(body: Body, weldid: list[int]) -> int:
     for joint in body.joints:
         if joint.type == "free":
             continue
-        if joint.pos != IDENTITY[0] or sum(1 for value in joint.axis if value) != 1:
+        if joint.pos != IDENTITY[0] or joint.axis.count(0.0) != _AXES - 1:
             return 0
         if joint.type != "slide" and joint is not body.joints[-1]:
             return 0
-    return 2 if body.joints and all(joint.type == "slide" for joint in body.joints) else 1
+    return 2 if body.joints and {joint.type for joint in body.joints} == {"slide"} else 1
 
 
 def _body_dof_count(build: Build) -> int:
     """Number of pairs of a body and a degree of freedom above or below it in the tree (mjModel.nB)."""
-    own = [body.dofnum for body in build.bodies]
+    own = build.columns["body_dofnum"]
     above, below = list(own), list(own)
     for body in build.bodies[1:]:
         above[body.id] += above[body.parent.id] if body.parent else 0

@@ -30,10 +30,12 @@ def build_particle(composite: Composite) -> None:
     build = composite.build
     names, places = _places(composite)
     triangles = _triangles(composite, len(names))
-    sites = [build.name("S", number) for number in range(len(names))]
+    site = build.name("S")
+    sites = [f"{site}{number}" for number in range(len(names))]
     model = _body(composite, names[0], sites[0], places[0])
     tendon = composite.main_tendon()
-    ties = [(build.name("T", a, b), sites[a], sites[b]) for a, b in _edges(triangles)]
+    tie = build.name("T")
+    ties = [(f"{tie}{a}_{b}", sites[a], sites[b]) for a, b in _edges(triangles)]
     build.held_tendons(ties, tendon, {**tendon.values, "group": _TIES})
     if composite.skin is not None:
         _add_skin(composite, composite.skin, names, triangles)
@@ -80,11 +82,10 @@ def _edges(triangles: list[Face]) -> list[tuple[int, int]]:
 
 def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
     """Names and positions of the bodies."""
-    build = composite.build
+    name = composite.build.name("B")
     if composite.points is not None:
-        return [build.name("B", i) for i in range(len(composite.points))], composite.points
-    cells = cells_of(composite.counts)
-    names = [build.name("B", *cell) for cell in cells]
+        return [f"{name}{i}" for i in range(len(composite.points))], composite.points
+    names = [f"{name}{i}_{j}_{k}" for i, j, k in cells_of(composite.counts)]
     along = [[single(composite.spacing * (i - n / 2)) for i in range(n)] for n in composite.counts]
     return names, [(x, y, z) for x in along[0] for y in along[1] for z in along[2]]
 
