@@ -159,3 +159,42 @@ def test_what_does_not_fit(name: str, change: str) -> None:
             arguments[k] = CHANGES[change](value)
             outcomes.append(outcome(engine, m, d, name, arguments))
         assert outcomes[1] == outcomes[0], list(inspect.signature(getattr(cardan, name)).parameters)
+
+
+# functions of objects; each object is replaced in turn by what it isn't
+OBJECTS: dict[str, Callable[[Any, Any, Any], list[Any]]] = {
+    "mj_setConst": lambda e, m, d: [m, d],
+    "mj_id2name": lambda e, m, d: [m, 5, 0],
+    "mj_name2id": lambda e, m, d: [m, 5, "g"],
+    "mj_addM": lambda e, m, d: [m, d, zeros(NV, NV), None, None, None],
+    "mj_isPyramidal": lambda e, m, d: [m],
+    "mj_isSparse": lambda e, m, d: [m],
+    "mj_isDual": lambda e, m, d: [m],
+    "mj_getTotalmass": lambda e, m, d: [m],
+    "mj_setTotalmass": lambda e, m, d: [m, 1.0],
+    "mj_resetDataKeyframe": lambda e, m, d: [m, d, 0],
+    "mjv_defaultFreeCamera": lambda e, m, d: [m, e.MjvCamera()],
+    "mjv_updateScene": lambda e, m, d: [m, d, e.MjvOption(), e.MjvPerturb(), e.MjvCamera(), 7, e.MjvScene(m, 10)],
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_what_is_no_object(name: str) -> None:
+    for engine, m, d in ENGINES:
+        for k, value in enumerate(OBJECTS[name](engine, m, d)):
+            if isinstance(value, (int, float, str, np.ndarray)) or value is None:
+                continue
+            for wrong in (3, "text", object(), type(value)):
+                arguments = OBJECTS[name](engine, m, d)
+                arguments[k] = wrong
+                with pytest.raises(TypeError):
+                    getattr(engine, name)(*arguments)
+
+
+@pytest.mark.parametrize("name", ["mj_jacBody", "mj_contactForce", "mj_applyFT"])
+def test_integers_of_more_than_64_bits(name: str) -> None:
+    for engine, m, d in ENGINES:
+        arguments = copies(CALLS[name])
+        arguments[next(k for k, value in enumerate(arguments) if isinstance(value, int))] = 2**63
+        with pytest.raises(TypeError):
+            getattr(engine, name)(m, d, *arguments)

@@ -104,6 +104,30 @@ def test_nothing_to_draw_with():
         cardan.MjrContext(cardan.MjModel.from_xml_string("<mujoco/>"), 77)
 
 
+def test_what_is_no_structure(context):
+    rect = cardan.MjrRect(0, 0, 4, 4)
+    calls = {
+        cardan.mjr_render: (rect, cardan.MjvScene(), context),
+        cardan.mjr_rectangle: (rect, 0, 0, 0, 1),
+        cardan.mjr_text: (0, "text", context, 0, 0, 0, 0, 0),
+        cardan.mjr_figure: (rect, cardan.MjvFigure(), context),
+        cardan.mjr_setBuffer: (0, context),
+        cardan.mjr_uploadMesh: (context.model, context, 0),
+    }
+    for function, arguments in calls.items():
+        for k, value in enumerate(arguments):
+            if isinstance(value, int):
+                continue
+            for wrong in (None, 3, object()):
+                with pytest.raises(TypeError, match=f"{function.__name__}: .* should be of type"):
+                    function(*arguments[:k], wrong, *arguments[k + 1 :])
+    with pytest.raises(TypeError, match="missing 1 required"):
+        cardan.mjr_setBuffer(0)
+    for make in (cardan.MjrContext, cardan.MjvScene, cardan.Renderer):
+        with pytest.raises(TypeError, match="must be an MjModel"):
+            make("model", 100)
+
+
 def test_uploads(context):
     model = context.model
     cardan.mjr_uploadTexture(model, context, 0)

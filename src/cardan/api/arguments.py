@@ -34,11 +34,14 @@ def check_model(name: str, m: Any) -> None:
 
 
 def integer(name: str, argument: str, value: Any) -> int:
-    """`value` as an int; raises TypeError if it isn't an integer."""
+    """`value` as an int; raises TypeError if it isn't an integer, or needs more than 64 bits."""
     try:
-        return index(value)
+        number = index(value)
     except TypeError:
         raise TypeError(f"{name}: {argument} must be an integer, not {type(value).__name__}") from None
+    if not -(2**63) <= number < 2**63:
+        raise TypeError(f"{name}: {argument} must be an integer of 64 bits, not {number}")
+    return number
 
 
 def text(name: str, argument: str, value: Any) -> str:

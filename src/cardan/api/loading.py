@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from cardan.api.arguments import check_pair
 from cardan.api.source import remember
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.constants import run_position_stages, set_const
@@ -72,6 +73,7 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
         m: the model, changed in place.
         d: a data of the model, used as scratch: ``qpos`` and what follows from it are left at ``qpos_spring``.
     """
+    check_pair("mj_setConst", m, d)
     set_const(m, d)
     d.qpos[:] = m.qpos_spring
     run_position_stages(m, d)

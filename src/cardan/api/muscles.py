@@ -50,6 +50,8 @@ def mju_muscleDynamics(ctrl: float, act: float, prm: Any) -> float:
 
 def mj_defaultLROpt(opt: MjLROpt) -> None:
     """Set options to their defaults: those of the element ``compiler/lengthrange``."""
+    if not isinstance(opt, MjLROpt):
+        raise TypeError(f"mj_defaultLROpt: opt must be an MjLROpt, not {type(opt).__name__}")
     opt.mode = int(mjtLRMode.mjLRMODE_MUSCLE)
     opt.useexisting, opt.uselimit = 1, 0
     opt.accel, opt.maxforce, opt.timeconst, opt.timestep = 20.0, 0.0, 1.0, 0.01

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.api.arguments import integer, text
+from cardan.api.arguments import check_model, integer, text
 from cardan.model.mjmodel import MjModel
 from cardan.model.naming import KIND_OF_OBJECT, name_book
 
@@ -14,6 +14,7 @@ def _kind(function: str, type: int) -> str | None:
 
 def mj_id2name(m: MjModel, type: int, id: int) -> str | None:
     """Name of the element with a type (`mjtObj`) and an id; None if there is none or it has no name."""
+    check_model("mj_id2name", m)
     kind, id = _kind("mj_id2name", type), integer("mj_id2name", "id", id)
     names = name_book(m, kind).names if kind else []
     return (names[id] or None) if 0 <= id < len(names) else None
@@ -21,6 +22,8 @@ def mj_id2name(m: MjModel, type: int, id: int) -> str | None:
 
 def mj_name2id(m: MjModel, type: int, name: str) -> int:
     """Id of the element with a type (`mjtObj`) and a name (text, or its bytes); -1 if there is none."""
+    if m.__class__ is not MjModel:
+        check_model("mj_name2id", m)
     kind = _kind("mj_name2id", type)
     if name.__class__ is not str:
         name = text("mj_name2id", "name", name)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cardan.api import support_kernels as kernels
+from cardan.api.arguments import check_model, check_pair
 from cardan.api.array_arguments import require, target_shape, target_vector, valid_id
 from cardan.api.native_call import native_by
 from cardan.constants import mjMINVAL, mjVERSION_HEADER
@@ -230,6 +231,7 @@ def mj_addM(m: MjModel, d: MjData, dst: np.ndarray, rownnz: Any, rowadr: Any, co
         TypeError: sizes that don't fit.
         ValueError: a row has no room for the entries of M.
     """
+    check_pair("mj_addM", m, d)
     rows, columns = _entries(m)
     whole = np.zeros((m.nv, m.nv))
     whole[rows, columns] = whole[columns, rows] = d.qM
@@ -325,26 +327,31 @@ def mj_local2Global(
 
 def mj_isPyramidal(m: MjModel) -> int:
     """1 if friction cones are pyramids, else 0."""
+    check_model("mj_isPyramidal", m)
     return int(m.opt.cone == mjtCone.mjCONE_PYRAMIDAL)
 
 
 def mj_isSparse(m: MjModel) -> int:
     """1 if the constraint Jacobian is stored sparsely, else 0."""
+    check_model("mj_isSparse", m)
     return int(is_sparse(m))
 
 
 def mj_isDual(m: MjModel) -> int:
     """1 if the solver works on constraint forces (PGS, or no-slip iterations), else 0."""
+    check_model("mj_isDual", m)
     return int(m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0)
 
 
 def mj_getTotalmass(m: MjModel) -> float:
     """Sum of all body masses, kg."""
+    check_model("mj_getTotalmass", m)
     return float(m.body_mass.sum())
 
 
 def mj_setTotalmass(m: MjModel, newmass: float) -> None:
     """Scale masses and inertias of all bodies so that the masses add up to `newmass` (kg)."""
+    check_model("mj_setTotalmass", m)
     scale = max(mjMINVAL, newmass / max(mjMINVAL, mj_getTotalmass(m)))
     m.body_mass *= scale
     m.body_inertia *= scale

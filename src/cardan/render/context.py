@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cardan.api.arguments import check_model
 from cardan.enums import mjtFontScale, mjtFramebuffer
 from cardan.errors import FatalError
 from cardan.model.mjmodel import MjModel
@@ -68,6 +69,7 @@ class MjrContext(VisualRecord):
         if (model is None) != (fontscale is None):
             raise TypeError("MjrContext() takes no arguments, or a model and a font scale")
         if model is not None and fontscale is not None:
+            check_model("MjrContext()", model)
             self._fill(model, fontscale)
 
     model: MjModel | None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,7 +18,11 @@ from cardan.render.labels import draw_labels
 from cardan.render.scene import draw_scene
 from cardan.visual import MjrRect, MjvFigure, MjvScene
 
+P = ParamSpec("P")
+R = TypeVar("R")
 NO_ERROR = 0
+CLASSES: dict[str, type] = {kind.__name__: kind for kind in (MjrRect, MjrContext, MjvScene, MjvFigure, MjModel, str)}
+_MISSING = object()
 OVERLAY_RGBA = (0.0, 0.0, 0.0, 0.4)
 """Colour behind overlays."""
 
@@ -26,6 +32,24 @@ def _number(value: object) -> int:
     return int(getattr(value, "value", value))  # type: ignore[call-overload]
 
 
+def _typed(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse arguments that are no structures of the classes, or no text, that the annotations name: TypeError."""
+    parameters = enumerate(function.__annotations__.items())
+    kinds = [(k, name, CLASSES[kind]) for k, (name, kind) in parameters if kind in CLASSES]
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for k, name, kind in kinds:
+            value = args[k] if k < len(args) else kwargs.get(name, _MISSING)
+            if value is not _MISSING and not isinstance(value, kind):
+                found = type(value).__name__
+                raise TypeError(f"{function.__name__}: {name} should be of type {kind.__name__}, not {found}")
+        return function(*args, **kwargs)
+
+    return checked
+
+
+@_typed
 def mjr_render(viewport: MjrRect, scn: MjvScene, con: MjrContext) -> None:
     """Draw a scene into a rectangle of the current buffer: colours, depths, and labels of geoms."""
     canvas = con.canvas()
@@ -49,6 +73,7 @@ def _checked(name: str, array: np.ndarray | None, dtype: type, size: int) -> np.
     return array.reshape(-1)
 
 
+@_typed
 def mjr_readPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: MjrRect, con: MjrContext) -> None:
     """Copy pixels of the current buffer, the lowest row first.
 
@@ -75,6 +100,7 @@ def mjr_readPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
         depths.reshape(height, width)[inside] = 1.0 - canvas.depth[here] if nearest_is_one else canvas.depth[here]
 
 
+@_typed
 def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: MjrRect, con: MjrContext) -> None:
     """Copy pixels into the current buffer, the lowest row first; arrays as of `mjr_readPixels`."""
     width, height = viewport.width, viewport.height
@@ -88,18 +114,21 @@ def mjr_drawPixels(rgb: np.ndarray | None, depth: np.ndarray | None, viewport: M
         canvas.depth[here] = depths.reshape(height, width)[inside]
 
 
+@_typed
 def mjr_setBuffer(framebuffer: int, con: MjrContext) -> None:
     """Choose the buffer that is drawn into (mjtFramebuffer)."""
     con.canvas_table()
     con.set_buffer(_number(framebuffer))
 
 
+@_typed
 def mjr_restoreBuffer(con: MjrContext) -> None:
     """Draw into `con.currentBuffer` again, after an auxiliary buffer."""
     con.canvas_table()
     con.restore()
 
 
+@_typed
 def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
     """Change the size of the offscreen buffer, pixels."""
     con.canvas_table()
@@ -107,11 +136,13 @@ def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
         con.resize_offscreen(width, height)
 
 
+@_typed
 def mjr_addAux(index: int, width: int, height: int, samples: int, con: MjrContext) -> None:
     """Make an auxiliary buffer, in the place of one that has this number."""
     con.add_aux(index, width, height, samples)
 
 
+@_typed
 def mjr_setAux(index: int, con: MjrContext) -> None:
     """Draw into an auxiliary buffer until `mjr_restoreBuffer`."""
     con.__dict__["target"] = con.aux_canvas(index)
@@ -131,6 +162,7 @@ def _copy(source: Canvas, src: MjrRect, target: Canvas, dst: MjrRect, color: boo
         target.depth[here] = source.depth[pick][inside]
 
 
+@_typed
 def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, con: MjrContext) -> None:
     """Copy a rectangle of the current buffer to one of the other buffer, window or offscreen."""
     source = con.canvas()
@@ -138,6 +170,7 @@ def mjr_blitBuffer(src: MjrRect, dst: MjrRect, flg_color: int, flg_depth: int, c
     _copy(source, src, other, dst, bool(flg_color), bool(flg_depth))
 
 
+@_typed
 def mjr_blitAux(index: int, src: MjrRect, left: int, bottom: int, con: MjrContext) -> None:
     """Copy a rectangle of an auxiliary buffer to a place of the current one."""
     _copy(
@@ -150,17 +183,20 @@ def mjr_blitAux(index: int, src: MjrRect, left: int, bottom: int, con: MjrContex
     )
 
 
+@_typed
 def mjr_maxViewport(con: MjrContext) -> MjrRect:
     """The rectangle of the whole current buffer."""
     canvas = con.canvases.get(con.currentBuffer)
     return MjrRect(0, 0, canvas.width, canvas.height) if canvas is not None else MjrRect(0, 0, 0, 0)
 
 
+@_typed
 def mjr_rectangle(viewport: MjrRect, r: float, g: float, b: float, a: float) -> None:
     """Draw a rectangle of one colour into the buffer that this thread chose last."""
     current_context().canvas().fill(viewport.left, viewport.bottom, viewport.width, viewport.height, (r, g, b, a))
 
 
+@_typed
 def mjr_text(font: int, txt: str, con: MjrContext, x: float, y: float, r: float, g: float, b: float) -> None:
     """Write text; x and y are shares of the width and height of the current buffer."""
     canvas = con.canvas()
@@ -169,6 +205,7 @@ def mjr_text(font: int, txt: str, con: MjrContext, x: float, y: float, r: float,
     con.fonts.draw(canvas, txt, round(x * canvas.width), round(y * canvas.height), (r, g, b), big)
 
 
+@_typed
 def mjr_label(
     viewport: MjrRect,
     font: int,
@@ -192,6 +229,7 @@ def mjr_label(
     con.fonts.draw(canvas, txt, x, y, (rt, gt, bt), big)
 
 
+@_typed
 def mjr_overlay(font: int, gridpos: int, viewport: MjrRect, overlay: str, overlay2: str, con: MjrContext) -> None:
     """Write two columns of text on a dark pane in a corner or at an edge of a rectangle (mjtGridPos)."""
     canvas = con.canvas()
@@ -222,17 +260,20 @@ def mjr_overlay(font: int, gridpos: int, viewport: MjrRect, overlay: str, overla
         x += column + margin
 
 
+@_typed
 def mjr_figure(viewport: MjrRect, fig: MjvFigure, con: MjrContext) -> None:
     """Draw a figure of lines into a rectangle of the current buffer."""
     assert con.fonts is not None
     draw_figure(con.canvas(), viewport, fig, con.fonts)
 
 
+@_typed
 def mjr_changeFont(fontscale: int, con: MjrContext) -> None:
     """Change the size of text (mjtFontScale)."""
     con.change_font(_number(fontscale))
 
 
+@_typed
 def mjr_findRect(x: int, y: int, nrect: int, rect: MjrRect | Sequence[MjrRect]) -> int:
     """Number of the first rectangle that holds a pixel, or -1."""
     rectangles = [rect] if isinstance(rect, MjrRect) else list(rect)
@@ -247,6 +288,7 @@ def _check_index(kind: str, index: int, count: int) -> None:
         raise FatalError(f"Invalid {kind} index {index}")
 
 
+@_typed
 def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
     """Take over a texture of the model anew.
 
@@ -257,6 +299,7 @@ def mjr_uploadTexture(m: MjModel, con: MjrContext, texid: int) -> None:
     con.painter().assets.upload_texture(m, texid)
 
 
+@_typed
 def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
     """Take over a mesh of the model anew.
 
@@ -267,6 +310,7 @@ def mjr_uploadMesh(m: MjModel, con: MjrContext, meshid: int) -> None:
     con.painter().assets.upload_mesh(m, meshid)
 
 
+@_typed
 def mjr_uploadHField(m: MjModel, con: MjrContext, hfieldid: int) -> None:
     """Take over a height field of the model anew.
 

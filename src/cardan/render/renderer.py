@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from cardan.api.arguments import check_model
 from cardan.api.names import mj_name2id
 from cardan.enums import mjtCamera, mjtCatBit, mjtObj, mjtRndFlag
 from cardan.model import MjData, MjModel
@@ -55,6 +56,7 @@ class Renderer:
     def __init__(
         self, model: MjModel, height: int = 240, width: int = 320, max_geom: int = 10000, *, threads: int | None = None
     ) -> None:
+        check_model("Renderer()", model)
         buffer = model.vis.global_
         for what, asked, most in (("width", width, buffer.offwidth), ("height", height, buffer.offheight)):
             if asked > most:

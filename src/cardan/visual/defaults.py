@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import integer
+from cardan.api.arguments import check_model, integer
 from cardan.api.array_arguments import vector_of
 from cardan.enums import mjtGeom
 from cardan.errors import FatalError
@@ -46,6 +46,7 @@ def mjv_defaultFreeCamera(m: MjModel, cam: MjvCamera) -> None:
     It looks at the centre of the model from the distance, azimuth and elevation that the model asks for
     (``stat.center``, ``stat.extent``, ``vis.global_``).
     """
+    check_model("mjv_defaultFreeCamera", m)
     _reset("mjv_defaultFreeCamera", "cam", cam, MjvCamera)
     cam.lookat, cam.distance = m.stat.center, FREE_DISTANCE * m.stat.extent
     cam.azimuth, cam.elevation = m.vis.global_.azimuth, m.vis.global_.elevation

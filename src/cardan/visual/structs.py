@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cardan.api.arguments import check_model, integer
 from cardan.api.mju_scalars import mju_Halton
 from cardan.model.mjmodel import MjModel
 from cardan.visual import fields
@@ -107,8 +108,10 @@ class MjvScene(VisualRecord):
         super().__init__()
         if (model is None) != (maxgeom is None):
             raise TypeError("MjvScene() takes no arguments, or a model and the number of geoms")
-        if maxgeom is not None and maxgeom < 0:
-            raise ValueError(f"MjvScene(): maxgeom must not be negative, got {maxgeom}")
+        if model is not None and maxgeom is not None:
+            check_model("MjvScene()", model)
+            if integer("MjvScene()", "maxgeom", maxgeom) < 0:
+                raise ValueError(f"MjvScene(): maxgeom must not be negative, got {maxgeom}")
         self._allocate(model, maxgeom or 0)
 
     def _allocate(self, model: MjModel | None, maxgeom: int) -> None:

@@ -67,7 +67,13 @@ class Entry:
 
 
 def kernel(function: F) -> F:
-    """Mark a function as callable from native code."""
+    """Mark a function as callable from native code.
+
+    Raises:
+        TypeError: it is no Python function.
+    """
+    if not hasattr(function, "__code__"):
+        raise TypeError(f"kernels and stages are Python functions, not {type(function).__name__}")
     function.__dict__["__cardan_kernel__"] = True
     return function
 
