@@ -191,7 +191,7 @@ def test_what_is_no_object(name: str) -> None:
                     getattr(engine, name)(*arguments)
 
 
-@pytest.mark.parametrize("name", ["mj_jacBody", "mj_contactForce", "mj_applyFT"])
+@pytest.mark.parametrize("name", ["mj_jacBody", "mj_contactForce", "mj_jacSite"])
 def test_integers_of_more_than_64_bits(name: str) -> None:
     for engine, m, d in ENGINES:
         arguments = copies(CALLS[name])
