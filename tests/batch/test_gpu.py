@@ -164,6 +164,14 @@ def test_growing_beyond_the_gpu_fails_the_worlds_that_need_it(driver, model, mon
     with pytest.raises(SimulationError, match=r"ncon grow from 0 to \d+"):
         batch.forward()
     assert batch.status.tolist() == [1, 0]
+    # in a rollout the others go on; those keep the state that they had before
+    batch.qpos[0, 2] = 0.12
+    batch.qvel[0, 2] = -1.5
+    before = batch.state.numpy()
+    with pytest.raises(SimulationError, match=r"rollout failed in 1 of 2 simulations \(0\)"):
+        batch.rollout(20, np.zeros((2, 20, 1)))
+    assert batch.status.tolist() == [1, 0] and batch.time.numpy().tolist() == pytest.approx([0, 0.04])
+    np.testing.assert_array_equal(batch.state.numpy()[0], before[0])
     batch.close()
 
 

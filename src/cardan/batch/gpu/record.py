@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.batch.core import failure
+from cardan.batch.errors import SimulationError
 from cardan.batch.gpu.arrays import DeviceArray, on_gpu
 from cardan.batch.record import Item, checked_items, checked_spec
 from cardan.batch.select import integer
+from cardan.enums import mjtState
 from cardan.step.state import state_size
 
 if TYPE_CHECKING:
     from cardan.batch.gpu.batch import GpuBatch
+
+INTEGRATION = int(mjtState.mjSTATE_INTEGRATION)
 
 
 def rollout(
@@ -39,21 +44,38 @@ def rollout(
         results[item] = DeviceArray.new(batch._transfers, (*count, *shape), dtype)
     before = _troubles(batch, worlds)
     told_before = bool(before[:, 0].any())  # the same warnings aren't told again
+    start, failed = batch.get_state(INTEGRATION, worlds), dict[int, str]()
     runs = np.arange(len(worlds))  # places in the call of the worlds that have not stopped
     for k in range(nstep):
         if inputs is not None and len(runs):
             batch.set_state(inputs[:, k][runs], spec, worlds[runs])
         if len(runs):
-            batch.step(worlds[runs])
+            runs = runs[_stepped(batch, worlds[runs], failed)]
         if (k + 1) % every == 0:
             for item, array in results.items():  # worlds that have stopped have what they had
                 array[:, (k + 1) // every - 1] = _values(batch, item, worlds)
         if len(runs) and (batch.__dict__["_warned"] or told_before):  # some world may have a new warning
             runs = runs[(_troubles(batch, worlds[runs]) <= before[runs]).all(axis=1)]
+    if failed:  # they keep the state that they had
+        places = np.flatnonzero(np.isin(worlds, list(failed)))
+        batch.set_state(start[places], INTEGRATION, worlds[places])
+        first = batch.__dict__["_first"]
+        raise failure("rollout", {i + first: text for i, text in failed.items()}, len(worlds))
     for item, array in (out or {}).items():
         array[...] = results[item].numpy()
         results[item] = array
     return results
+
+
+def _stepped(batch: GpuBatch, worlds: np.ndarray, failed: dict[int, str]) -> np.ndarray:
+    """Which worlds have taken a step (k,); the errors of the others are kept in `failed`."""
+    try:
+        batch.step(worlds)
+    except SimulationError:
+        good = batch.status[worlds] == 0
+        failed |= {i: batch.error(i) for i in worlds[~good].tolist()}
+        return good
+    return np.ones(len(worlds), bool)
 
 
 def _troubles(batch: GpuBatch, worlds: np.ndarray) -> np.ndarray:
