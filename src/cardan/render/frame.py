@@ -28,6 +28,7 @@ from cardan.render.tiles import (
     TILE_HEIGHT,
     TILE_WIDTH,
     clear_bins,
+    fill_all,
     order_tiles,
     place_bins,
 )
@@ -296,16 +297,17 @@ class Frame:
 
     def _fill(self, lit: int, layers: int) -> None:
         """Draw shadow maps, and list the triangles of each tile of the views that are drawn by tiles."""
-        most, bands = self.most_workers, 0
+        most, triangles, bands = self.most_workers, self.get("ntri"), 0
         if layers:
             parts = 1 if most == 1 else BANDS * most
             pixels = self.call(bound_maps, layers)
-            if self.get("ntri") <= FEW_MAPPED:
+            if triangles <= FEW_MAPPED:
                 parts = max(parts, pixels // BAND_PIXELS)
             self.set(shadow_parts=parts)
             bands = layers * parts
-        elif self.get("ntri") <= FEW_TRIANGLES:
-            most = 1
+        elif most == 1 or triangles <= FEW_TRIANGLES:
+            self.call(fill_all, lit)
+            return
         parts = bands + lit * self.get("nshare")
         self.workers.each(lambda part, _: self.call(draw_map_or_fill, part, bands), parts, most)
 

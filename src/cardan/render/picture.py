@@ -150,11 +150,13 @@ def find_keys(f: Frame, samples: int, row: int, worker: int) -> None:
 
 
 @kernel
-def color_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int) -> None:
-    """Colours of the pixels of a batch, into the worker's `run_color`."""
+def color_batch(
+    a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: int, y: int, row: int, alone: bool
+) -> None:
+    """Colours of the pixels of a batch, into the worker's `run_color`; `alone`: as in `shade_batch`."""
     inst, mirror, count = batch
     if inst != NOTHING:
-        shade_batch(a, f, view, inst, mirror, worker, left, y, row, count)
+        shade_batch(a, f, view, inst, mirror, worker, left, y, row, count, alone)
     elif view == 0:
         sky_run(a, f, view, y, left, worker * TILE_WIDTH, count)
     else:
@@ -168,7 +170,7 @@ def add_batch(a: Assets, f: Frame, view: int, batch: Batch, worker: int, left: i
     """Add the colours of a batch to those of the tile, as far as it covers each pixel."""
     if batch[2] == 0:
         return
-    color_batch(a, f, view, batch, worker, left, y, row)
+    color_batch(a, f, view, batch, worker, left, y, row, False)
     run, target = worker * TILE_WIDTH, pixels_of(f, view, worker) + row
     for k in range(run, run + batch[2]):
         share, place = f.run_cover[k], target + f.run_place[k]
@@ -329,13 +331,16 @@ def split_colors(f: Frame, colors: Any, source: int, run: int, columns: int) -> 
 
 @kernel
 def store_row(f: Frame, worker: int, left: int, y: int, columns: int) -> None:
-    """Put a row of colours, split by `split_colors`, into row `y` of the picture, from pixel `left` on."""
+    """Put a row of colours, split by `split_colors`, into row `y` of the picture, from pixel `left` on.
+
+    They are kept between 0 and 1 here, where vectors hold pixels.
+    """
     run = worker * TILE_WIDTH
     target = (f.height - 1 - y if f.highest_first else y) * f.width + left
     for x in range(columns):
-        f.color[target + x, 0] = int32(WHITE * f.run_s[run + x] + HALF)
-        f.color[target + x, 1] = int32(WHITE * f.run_t[run + x] + HALF)
-        f.color[target + x, 2] = int32(WHITE * f.run_r[run + x] + HALF)
+        f.color[target + x, 0] = int32(WHITE * min(max(f.run_s[run + x], ZERO), ONE) + HALF)
+        f.color[target + x, 1] = int32(WHITE * min(max(f.run_t[run + x], ZERO), ONE) + HALF)
+        f.color[target + x, 2] = int32(WHITE * min(max(f.run_r[run + x], ZERO), ONE) + HALF)
 
 
 @kernel
@@ -346,7 +351,7 @@ def shade_whole(a: Assets, f: Frame, view: int, tri: int, worker: int, left: int
         first = row * TILE_WIDTH
         target = pixels_of(f, view, worker) + first
         take(a, f, view, tri, worker, left, bottom + row, 0, columns, 0)
-        color_batch(a, f, view, batch_of(a, f, view, tri, columns), worker, left, bottom + row, first)
+        color_batch(a, f, view, batch_of(a, f, view, tri, columns), worker, left, bottom + row, first, view == 0)
         if view == 0:
             split_colors(f, f.run_color, run, run, columns)
             store_row(f, worker, left, bottom + row, columns)
@@ -368,7 +373,7 @@ def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: 
         first, end = cover_row(f, view, tri, worker, samples + (row << f.sample_shift), left, y)
         if first < end:
             take(a, f, view, tri, worker, left, y, first, end - first, 0)
-            color_batch(a, f, view, batch_of(a, f, view, tri, end - first), worker, left, y, row)
+            color_batch(a, f, view, batch_of(a, f, view, tri, end - first), worker, left, y, row, False)
         target = pixels_of(f, view, worker) + row
         for x in range(first, end):
             share = opacity * f.run_cover[run + x]

@@ -19,7 +19,7 @@ from cardan.render.kernel_views import Assets, Frame
 from cardan.render.sampling import FLAT_SIDE, multiply_cube, multiply_texture
 from cardan.render.shadows import shadow_run
 from cardan.render.single import HALF, ONE, ZERO, int32, single
-from cardan.render.sky import add_haze
+from cardan.render.sky import add_haze, haze_line, is_hazy
 from cardan.render.texturing import FLAT, unit
 from cardan.render.tiles import TILE, TILE_WIDTH
 
@@ -324,7 +324,17 @@ def take_run(
 
 @kernel
 def shade_batch(
-    a: Assets, f: Frame, view: int, inst: int, mirror: bool, worker: int, left: int, y: int, row: int, count: int
+    a: Assets,
+    f: Frame,
+    view: int,
+    inst: int,
+    mirror: bool,
+    worker: int,
+    left: int,
+    y: int,
+    row: int,
+    count: int,
+    alone: bool,
 ) -> None:
     """Colours of the worker's batch of pixels of an instance's geom, into `run_color`.
 
@@ -339,6 +349,7 @@ def shade_batch(
         y: the row.
         row: its first pixel in the tile.
         count: number of pixels.
+        alone: whether the colours go into the picture as they are: what puts them there keeps them between 0 and 1.
     """
     run = worker * TILE_WIDTH
     geom, plane = f.inst_geom[inst], is_plane(f, inst)
@@ -350,8 +361,11 @@ def shade_batch(
         apply_texture(a, f, geom, plane, run, count)
     if mirror:
         add_mirror(f, geom, worker, row, run, count)
-    clamp_colors(f, run, count)
+    hazy = f.haze > 0.0 and f.sky >= 0 and geom == f.haze_geom and view == 0
+    hazy = hazy and is_hazy(f, haze_line(f, view, y, left))
+    if f.fog or hazy or not alone:
+        clamp_colors(f, run, count)
     if f.fog:
         add_fog(f, run, count)
-    if f.haze > 0.0 and f.sky >= 0 and geom == f.haze_geom and view == 0:
+    if hazy:
         add_haze(f, view, y, left, run, count)

@@ -90,10 +90,7 @@ def set_haze(f: Frame, line: HazeLine, run: int, count: int) -> None:
 @kernel
 def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> None:
     """Blend haze over the colours of a batch."""
-    line = haze_line(f, view, y, left)
-    if not is_hazy(f, line):
-        return
-    set_haze(f, line, run, count)
+    set_haze(f, haze_line(f, view, y, left), run, count)
     for k in range(run, run + count):
         share = f.run_haze[k]
         for c in range(4):
@@ -118,5 +115,5 @@ def sky_run(a: Assets, f: Frame, view: int, y: int, left: int, run: int, count: 
         f.run_s[run + i], f.run_t[run + i], f.run_r[run + i] = s + ds * x, t + dt * x, r + dr * x
         f.run_size[run + i] = step
     multiply_cube(a, f, f.sky, run, count)
-    if f.haze > 0.0:
+    if f.haze > 0.0 and is_hazy(f, haze_line(f, view, y, left)):
         add_haze(f, view, y, left, run, count)

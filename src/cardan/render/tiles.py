@@ -114,6 +114,15 @@ def fill_bins(f: Frame, view: int, share: int) -> None:
                     f.bin_start[entry] += 1
 
 
+@picture_stage
+def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
+    """List the triangles of each tile of the first views; 0."""
+    for view in range(views):
+        for share in range(f.nshare):
+            fill_bins(f, view, share)
+    return 0
+
+
 @kernel
 def rank_of(f: Frame, tile: int) -> int:
     """Place of a tile among the ranks, of which the first have most triangles.

@@ -27,7 +27,10 @@ from cardan.visual.structs import MjvCamera, MjvOption, MjvPerturb, MjvScene
 Stage = Callable[..., Any]
 TRACKING, FIXED = int(mjtCamera.mjCAMERA_TRACKING), int(mjtCamera.mjCAMERA_FIXED)
 CAMERA_TYPES = range(len(mjtCamera.__members__))
-VIS_FLEX = {kind: int(getattr(mjtVisFlag, f"mjVIS_FLEX{kind.upper()}")) for kind in ("vert", "edge", "face", "skin")}
+VIS_FLEX = {
+    f"flex{kind}opt": int(getattr(mjtVisFlag, f"mjVIS_FLEX{kind.upper()}")) for kind in ("vert", "edge", "face", "skin")
+}
+"""Flags by the members of a scene that they set."""
 
 
 @cache
@@ -87,10 +90,11 @@ def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, s
 
 def _show_flexes(opt: MjvOption, scn: MjvScene) -> None:
     """Tell the renderer which parts of flexes to draw, if any is shown."""
-    shown = {kind: int(opt.flags[flag]) for kind, flag in VIS_FLEX.items()}
-    if any(shown.values()):
-        for kind, value in shown.items():
-            scn.values[f"flex{kind}opt"] = value
+    flags = opt.flags.tolist()
+    shown = [flags[flag] for flag in VIS_FLEX.values()]
+    if any(shown):
+        for name, value in zip(VIS_FLEX, shown, strict=True):
+            scn.values[name] = value
 
 
 def _visualize_plugins(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
