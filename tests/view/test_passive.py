@@ -116,7 +116,7 @@ def test_lock_keeps_the_viewer_out(viewer: Any) -> None:
 def test_assets_are_sent_again(viewer: Any, model: tuple) -> None:
     viewer.update_mesh(0)
     for update in (viewer.update_mesh, viewer.update_hfield, viewer.update_texture):
-        with pytest.raises(ValueError, match="id 5 is outside"):
+        with pytest.raises(ValueError, match=r"there is no id 5: (valid ids are 0 to 0|the model has none)"):
             update(5)
 
 
@@ -178,6 +178,12 @@ def test_wrong_arguments(model: tuple) -> None:
         cardan.viewer.launch(m, "data")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not both"):
         cardan.viewer.launch(m, loader=lambda: (m, d))
+    for made, kinds in ((3, "int"), ((m,), "MjModel"), ((d, m), "MjData, MjModel"), (None, "NoneType")):
+        with pytest.raises(TypeError, match=rf"the loader must return \(MjModel, MjData\), not {kinds}$"):
+            cardan.viewer.launch(loader=lambda made=made: made)  # type: ignore[arg-type,misc]
+    for wrong in ({"loader": lambda: (other, d)}, {"model": other, "data": d}):
+        with pytest.raises(ValueError, match="launch: the MjData was made for a model of other sizes"):
+            cardan.viewer.launch(**wrong)
     with pytest.raises(ValueError, match="data need the model"):
         cardan.viewer.launch(None, d)
     with pytest.raises(FileNotFoundError, match="no model file"):

@@ -7,6 +7,7 @@ import sys
 import webbrowser
 from pathlib import Path
 
+from cardan.api.arguments import check_pair
 from cardan.model import MjData, MjModel
 from cardan.view.app import Viewer
 from cardan.view.server import PORT
@@ -71,7 +72,7 @@ def launch(
 
     Raises:
         TypeError: something else than a model or data, also from the loader.
-        ValueError: data without a model, or a loader beside a model.
+        ValueError: data without a model or of another one, or a loader beside a model.
         ImportError: the package viser isn't installed.
     """
     if loader is not None and (model is not None or data is not None):
@@ -80,13 +81,14 @@ def launch(
         raise ValueError("launch: data need the model that they were made for")
     source = Source(loader=loader)
     if loader is not None:
-        model, data = loader()
+        model, data = source.load()
     elif model is None:
         source = Source(HUMANOID)
         model, data = source.load()
     check_kind("launch", "model", model, MjModel)
     data = MjData(model) if data is None else data
     check_kind("launch", "data", data, MjData)
+    check_pair("launch", model, data)
     serve(Viewer(model, data, source=source, show_ui=show_left_ui or show_right_ui, leave=LEFT_AFTER))
 
 

@@ -139,7 +139,8 @@ class Handle:
 
     def _update(self, kind: str, number: int, count: int) -> None:
         if not 0 <= number < count:
-            raise ValueError(f"update_{kind}: id {number} is outside of the valid range 0 to {count - 1}")
+            there = f"valid ids are 0 to {count - 1}" if count else "the model has none"
+            raise ValueError(f"update_{kind}: there is no id {number}: {there}")
         with self._session.lock:
             self._viewer.publisher.renew(kind, number)
 

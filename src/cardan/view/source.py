@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+from cardan.api.arguments import check_pair
 from cardan.model import MjData, MjModel
 
 HUMANOID = Path(__file__).with_name("humanoid.xml")
@@ -43,6 +44,17 @@ def entries_of(folder: Path, most: int) -> list[os.DirEntry[str]]:
         return []
 
 
+def _checked(made: object) -> tuple[MjModel, MjData]:
+    """What a loader returned, if that is a model and its data."""
+    if not (
+        isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], MjModel) and isinstance(made[1], MjData)
+    ):
+        kinds = ", ".join(type(part).__name__ for part in made) if isinstance(made, tuple) else type(made).__name__
+        raise TypeError(f"launch: the loader must return (MjModel, MjData), not {kinds}")
+    check_pair("launch", made[0], made[1])
+    return made[0], made[1]
+
+
 class Source:
     """A model file and what is beside it, or a function that makes a model.
 
@@ -59,12 +71,13 @@ class Source:
         """The model anew, and data for it.
 
         Raises:
+            TypeError: the loader returned something else.
             ValueError: there is nothing to load from, or the model is wrong.
             OSError: the file can't be read.
         """
         self._seen = self._stamps()
         if self._loader is not None:
-            return self._loader()
+            return _checked(self._loader())
         if self.path is None:
             raise ValueError("the model was made by a program: there is no file to load it from again")
         m = load_model(self.path)
