@@ -36,8 +36,9 @@ from cardan.step.pipeline import PROGRAMS, resolve
 
 PARTS = ("dynamics", "soft", "collision", "constraint", "solver", "sensor", "step", "model.reset", "batch.stages")
 LEFT_OUT = ("finite_difference", "lengthrange", "timers", "hooks", "plugin", "sdf.sampling", "answer_", "step.inverse")
-LEFT_OUT += ("rollout_",)
-"""What no step of a batch runs: derivatives, lengths for the compiler, functions of Python or of plugins."""
+LEFT_OUT += ("rollout_", "detection.collision", "detection.soft_collision")
+"""What no step of a batch runs: derivatives, lengths for the compiler, functions of Python or of plugins, and collision
+detection with all functions at once, which no model needs."""
 OF = "collision.detection: "
 SHAPES = ("collision.sdf.shape.", "collision.sdf.mesh_distance.")
 JOBS = 2
@@ -50,8 +51,11 @@ DETECTION = {
     "aloha": SUITE / "gym-aloha/gym_aloha/assets/bimanual_viperx_end_effector_insertion.xml",
     "cloth": partial(cloth, 10),
     "quadruped on terrain": quadruped,
+    "humanoid100": MODELS / "humanoid100/humanoid100.xml",
+    "quadruped that fetches a ball": SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml",
+    "signed distances": MODELS / "plugin/sdf/primitives.xml",
 }
-"""Models for which collision detection is measured with the functions that they need."""
+"""Models for which collision detection is measured with the functions that they need; the last three need the most."""
 
 
 @cache
