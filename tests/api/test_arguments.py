@@ -198,3 +198,16 @@ def test_integers_of_more_than_64_bits(name: str) -> None:
         arguments[next(k for k, value in enumerate(arguments) if isinstance(value, int))] = 2**63
         with pytest.raises(TypeError):
             getattr(engine, name)(m, d, *arguments)
+
+
+@pytest.mark.parametrize("value", [-1, 2**31, 2**63, 10**19 - 1, 2**64])
+def test_sizes_have_no_sign(value: int) -> None:
+    """The reference cuts numbers of 20 digits, from 10^19."""
+    outcomes = []
+    for engine in (mujoco, cardan):
+        for function, arguments in ((engine.mju_writeNumBytes, ()), (engine.mju_warningText, (0,))):
+            try:
+                outcomes.append(function(*arguments, value))
+            except TypeError:
+                outcomes.append("TypeError")
+    assert outcomes[2:] == outcomes[:2]

@@ -33,13 +33,16 @@ def check_model(name: str, m: Any) -> None:
         raise TypeError(f"{name}: m must be an MjModel, not {type(m).__name__}")
 
 
-def integer(name: str, argument: str, value: Any) -> int:
-    """`value` as an int; raises TypeError if it isn't an integer, or needs more than 64 bits."""
+def integer(name: str, argument: str, value: Any, end: int = 2**63) -> int:
+    """`value` as an int; raises TypeError if it isn't an integer, or needs more than 64 bits.
+
+    `end` is 2**64 for arguments without a sign; negative numbers are let through, too.
+    """
     try:
         number = index(value)
     except TypeError:
         raise TypeError(f"{name}: {argument} must be an integer, not {type(value).__name__}") from None
-    if not -(2**63) <= number < 2**63:
+    if not -(2**63) <= number < end:
         raise TypeError(f"{name}: {argument} must be an integer of 64 bits, not {number}")
     return number
 

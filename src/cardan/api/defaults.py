@@ -49,15 +49,15 @@ def mj_defaultSolRefImp(solref: Any, solimp: Any) -> None:
 
 def mju_writeNumBytes(nbytes: int) -> str:
     """A number of bytes, with the largest suffix (K, M, ...) that leaves it a whole number."""
-    value = integer("mju_writeNumBytes", "nbytes", nbytes)
-    if not 0 <= value < 1 << 64:
-        raise TypeError(f"mju_writeNumBytes: nbytes should be at least 0 and less than 2^64, got {value}")
+    value = integer("mju_writeNumBytes", "nbytes", nbytes, 2**64)
+    if value < 0:
+        raise TypeError(f"mju_writeNumBytes: nbytes should not be negative, got {value}")
     return size_text(value)
 
 
 def mju_warningText(warning: int, info: int) -> str:
     """Text of a warning (`mjtWarning`) with its information."""
-    kind, value = integer("mju_warningText", "warning", warning), integer("mju_warningText", "info", info)
+    kind, value = integer("mju_warningText", "warning", warning), integer("mju_warningText", "info", info, 2**64)
     if value < 0:
         raise TypeError(f"mju_warningText: info should not be negative, got {value}")
     return warning_text(kind, value)
