@@ -1,7 +1,8 @@
 """The tables of the documentation, made from the results that the benchmarks saved: ``python -m benchmarks.pages``.
 
-A page has a pair of marks for each table, ``<!-- results: NAME -->`` and ``<!-- end -->``; what stands between them is
-made from ``results/NAME.json``. A test compares the pages with the results, so that no figure is written by hand.
+A page has a pair of marks for each table, ``<!-- results: NAME -->`` and ``<!-- end -->``. The text between them is
+made from ``results/NAME.json``. With ``<!-- results: NAME, largest 5 -->`` it has the five largest ratios only.
+A test compares the pages with the results, so that no figure is written by hand.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from benchmarks import plots
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = tuple(DOCS / f"{name}.md" for name in ("performance", "parity", "gpu", "derivatives", "pictures", "viewer"))
-TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+NAMES = ("performance", "notes/performance-tables", "parity", "gpu", "derivatives", "pictures", "viewer")
+PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
+TABLE = re.compile(r"<!-- results: (\w+)(?:, largest (\d+))? -->\n.*?<!-- end -->", re.DOTALL)
 
 Row = dict[str, Any]
 Columns = dict[str, Callable[[Row], str]]
@@ -259,12 +261,29 @@ COLUMNS: dict[str, Columns] = {
 """The columns of each table, by the name of the results."""
 
 
-def table(name: str) -> str:
-    """The table of one file of results, in Markdown, with machine and date below it."""
+def largest_ratios(rows: dict[str, Row], most: int) -> dict[str, Row]:
+    """The `most` rows with the largest ratios, in descending order, after a row of the median of all."""
+    single = {title: row for title, row in rows.items() if "ratio" in row and title != "median"}
+    worst = sorted(single, key=lambda title: -single[title]["ratio"])[:most]
+    title = f"median of {len(single)}"
+    return {title: {"ratio": statistics.median(row["ratio"] for row in single.values())}} | {
+        title: single[title] for title in worst
+    }
+
+
+def table(name: str, most: int | None = None) -> str:
+    """The table of one file of results, in Markdown, with machine and date below it.
+
+    Args:
+        name: the file of results, without its ending.
+        most: how many of the largest ratios the table holds; all rows if it is None.
+    """
     results = json.loads((RESULTS / f"{name}.json").read_text())
     columns = COLUMNS[name]
     lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
     rows = SUMMARIES[name](results["rows"]) if name in SUMMARIES else results["rows"]
+    if most is not None:
+        rows = largest_ratios(rows, most)
     for title, row in rows.items():
         if title != "exponent":
             lines.append(f"| {title} | " + " | ".join(cell(row) for cell in columns.values()) + " |")
@@ -282,7 +301,12 @@ def exponents(found: Row) -> str:
 
 def with_tables(text: str) -> str:
     """The text of a page with all its tables made anew."""
-    return TABLE.sub(lambda found: f"<!-- results: {found[1]} -->\n{table(found[1])}\n<!-- end -->", text)
+
+    def renewed(found: re.Match[str]) -> str:
+        mark, _, _ = found[0].partition("\n")
+        return f"{mark}\n{table(found[1], int(found[2]) if found[2] else None)}\n<!-- end -->"
+
+    return TABLE.sub(renewed, text)
 
 
 def main() -> None:
