@@ -1,8 +1,15 @@
 """Nonlinear least squares with bounds, as in ``mujoco.minimize``: Levenberg's method with quadratic programs in a box.
 
-From a point x the residual is linear to first order, and the norm of it quadratic: gradient g, Hessian H. A step solves
-min 1/2 dx' (H + mu I) dx + g' dx within the bounds. If it lowers the objective it is taken and mu shrinks, else mu
-grows. Sources: K. Levenberg (1944), D. Marquardt (1963); Nocedal and Wright, Numerical Optimization, chapter 10;
+At a point x the norm of the residual has a quadratic model with gradient g and Gauss-Newton Hessian H. A step dx solves
+min 1/2 dx' (H + mu I) dx + g' dx within the bounds.
+
+The step is taken if it lowers the objective by at least a hundredth of -g' dx (Armijo's condition); otherwise mu grows
+and the step is solved again. After a step, mu depends on the ratio of the actual reduction to the reduction that the
+model without mu predicts: mu grows below 1/4, shrinks above 3/4, and stays the same between. Each time that mu shrinks
+it shrinks by the square of the previous factor; when mu grows, the factor starts again. So mu follows changes of the
+curvature slowly, but vanishes within a few steps of the minimum, where convergence becomes quadratic.
+
+Sources: K. Levenberg (1944), D. Marquardt (1963); Nocedal and Wright, Numerical Optimization, chapters 3, 4 and 10;
 Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014), for the box.
 """
 
@@ -19,6 +26,7 @@ from typing import TextIO
 import numpy as np
 
 from cardan.api.mju_boxqp import mju_boxQP
+from cardan.constants import mjMINVAL
 
 __all__ = [
     "IterLog",
@@ -39,9 +47,18 @@ Jacobian = Callable[[np.ndarray, np.ndarray], np.ndarray]
 DERIVATIVE_ERROR = 1e-4
 """Largest difference between a user's derivative and finite ones, relative to the largest entry, at least to 1."""
 
+SUFFICIENT = 0.01
+"""Smallest reduction of a step that is taken, relative to the reduction of the linear model (Armijo's condition)."""
+
+POOR, GOOD = 0.25, 0.75
+"""Ratios of actual to predicted reduction below which the regulariser grows, and above which it shrinks."""
+
 
 class Verbosity(enum.Enum):
-    """How much `least_squares` says: nothing, the end, a line an iteration, or that with points and residuals."""
+    """Output of `least_squares`: none, a summary, a line for each iteration, or these lines with points and residuals.
+
+    FULLITER also keeps residuals, Jacobians and steps in the trace.
+    """
 
     SILENT = 0
     FINAL = 1
@@ -71,12 +88,12 @@ class IterLog:
     """One iteration.
 
     Attributes:
-        candidate: the point at its beginning.
-        objective: the objective there.
-        reduction: by how much it was lowered.
-        regularizer: the regulariser of the step.
-        residual, jacobian: at the point.
-        step: change of the point.
+        candidate: point at the beginning of the iteration, shape (nx, 1).
+        objective: objective at the point.
+        reduction: reduction of the objective by the iteration.
+        regularizer: regulariser of the step.
+        residual, jacobian: residual and Jacobian at the point, with `Verbosity.FULLITER`.
+        step: change of the point, with `Verbosity.FULLITER`.
     """
 
     candidate: np.ndarray
@@ -115,28 +132,30 @@ class Quadratic(Norm):
 def jacobian_fd(
     residual: Residual, x: np.ndarray, r: np.ndarray, eps: float, n_res: int, bounds: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, int]:
-    """Jacobian of a residual by forward differences; backward ones for variables beyond the middle of their bounds.
+    """Jacobian of a residual by finite differences that stay within the bounds.
+
+    A bounded variable moves towards the bound that is farther away.
 
     Args:
-        residual: function of points, a column each, whose residuals are columns.
-        x: the point, (nx, 1).
-        r: the residual there, (nr, 1).
-        eps: size of the differences; a variable moves by it times its range, or by it alone without bounds.
+        residual: vectorised function from points to residuals, both columns of matrices.
+        x: point, shape (nx, 1).
+        r: residual at the point, shape (nr, 1).
+        eps: step of the differences; shorter where a bound is nearer.
         n_res: number of residuals computed so far.
-        bounds: lower and upper bounds, (nx, 1) each.
+        bounds: lower and upper bounds, shape (nx, 1) each.
 
     Returns:
-        The Jacobian, (nr, nx), and the number of residuals computed so far.
+        The Jacobian, shape (nr, nx), and the number of residuals computed so far.
     """
-    step = np.full(x.size, float(eps))
+    point = x.reshape(-1, 1)
+    target = point + float(eps)
     if bounds is not None:
-        lower, upper = (np.asarray(bound, float).ravel() for bound in bounds)
-        finite = np.isfinite(upper - lower) & (upper > lower)
-        step[finite] *= (upper - lower)[finite]
-        step[x.ravel() > 0.5 * (lower + upper)] *= -1.0
-    moved = x.reshape(-1, 1) + np.diag(step)
+        lower, upper = (np.asarray(bound, float).reshape(-1, 1) for bound in bounds)
+        forward = upper - point >= point - lower
+        target = np.where(forward, np.minimum(target, upper), np.maximum(point - float(eps), lower))
+    moved = np.where(np.eye(x.size, dtype=bool), target, point)
     difference = np.asarray(residual(moved), float).reshape(r.size, x.size) - r.reshape(-1, 1)
-    return difference / step, n_res + x.size
+    return difference / (target - point).ravel(), n_res + x.size
 
 
 def check_jacobian(
@@ -150,10 +169,13 @@ def check_jacobian(
     output: TextIO | None = None,
     name: str | None = "Jacobian",
 ) -> int:
-    """Compare a Jacobian with differences, and say how far they are apart; arguments as in `jacobian_fd`.
+    """Compare a Jacobian with finite differences, and print the largest difference; arguments as in `jacobian_fd`.
 
     Returns:
         The number of residuals computed so far.
+
+    Raises:
+        ValueError: the Jacobian does not match, or a value is not finite.
     """
     by_differences, n_res = jacobian_fd(residual, x, r, eps, n_res, bounds)
     _report(f"User-provided {name}", jac, by_differences, output)
@@ -161,14 +183,16 @@ def check_jacobian(
 
 
 def check_norm(r: np.ndarray, norm: Norm, eps: float, output: TextIO | None = None) -> None:
-    """Compare gradient and Hessian of a norm with differences, and say how far they are apart.
+    """Compare gradient and Hessian of a norm with finite differences, and print the largest differences.
 
     Raises:
-        ValueError: they don't match, or the Hessian is not symmetric or not positive semidefinite.
+        ValueError: a derivative does not match, a value is not finite, or the Hessian is not symmetric or not positive
+            semidefinite.
     """
     r = r.reshape(-1, 1)
     unit = np.eye(r.size)
     gradient, hessian = norm.grad_hess(r, unit)
+    _check_finite("User-provided norm Hessian", hessian)
     if not np.allclose(hessian, np.transpose(hessian)):
         raise ValueError("User-provided norm Hessian is not symmetric")
     if np.linalg.eigvalsh(hessian)[0] < -eps * np.max(np.abs(hessian)):
@@ -183,19 +207,31 @@ def check_norm(r: np.ndarray, norm: Norm, eps: float, output: TextIO | None = No
 
 
 def _report(what: str, given: np.ndarray, by_differences: np.ndarray, output: TextIO | None) -> None:
-    """Say how far a derivative is from differences.
+    """Compare a derivative with finite differences, and print the largest difference.
 
     Raises:
-        ValueError: it has another shape, or is farther off than the differences can be.
+        ValueError: the shapes differ, numbers are not finite, or the difference is larger than its tolerance.
     """
     if given.shape != by_differences.shape:
         raise ValueError(f"{what} does not match finite differences: shape {given.shape}, not {by_differences.shape}")
+    _check_finite(what, given)
+    _check_finite(what.replace("User-provided", "Finite-difference"), by_differences)
     error = float(np.max(np.abs(given - by_differences), initial=0.0))
     scale = max(1.0, float(np.max(np.abs(by_differences), initial=0.0)))
     text = f"finite differences: largest difference {error:.2g}"
-    if not error <= DERIVATIVE_ERROR * scale:
+    if error > DERIVATIVE_ERROR * scale:
         raise ValueError(f"{what} does not match {text}")
     print(f"{what} matches {text}", file=output)
+
+
+def _check_finite(what: str, values: np.ndarray) -> None:
+    """Check that all values are finite.
+
+    Raises:
+        ValueError: a value is infinite or NaN.
+    """
+    if not np.isfinite(values).all():
+        raise ValueError(f"{what} must contain finite values only")
 
 
 @dataclass
@@ -206,17 +242,22 @@ class _Run:
     norm: Norm
     bounds: tuple[np.ndarray, np.ndarray] | None
     x: np.ndarray
-    mu: float
     factor: float
     mu_range: tuple[float, float]
+    tol: float
+    verbosity: Verbosity
+    output: TextIO
+    mu: float = 0.0
+    shrinkage: int = 1
     r: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
     value: float = 0.0
     n_res: int = 0
+    n_jac: int = 0
     seconds: float = 0.0
     trace: list[IterLog] = field(default_factory=list)
 
     def residual_at(self, x: np.ndarray) -> np.ndarray:
-        """The residual at a point, a column."""
+        """Compute the residual at a point, a column."""
         start = time.perf_counter()
         r = np.asarray(self.residual(x), float).reshape(-1, 1)
         self.seconds += time.perf_counter() - start
@@ -224,20 +265,25 @@ class _Run:
         return r
 
     def grow(self) -> None:
-        """A larger regulariser."""
-        self.mu = max(self.mu_range[0], self.mu * self.factor) if self.mu else self.mu_range[0]
+        """Multiply the regulariser by the factor; the next shrinkage is by one factor again."""
+        self.mu = max(self.mu_range[0], self.mu * self.factor)
+        self.shrinkage = 1
 
     def shrink(self) -> None:
-        """A smaller regulariser; below its least it is 0."""
-        self.mu = self.mu / self.factor if self.mu / self.factor >= self.mu_range[0] else 0.0
+        """Divide the regulariser by a power of the factor, which doubles each time; below its minimum it is 0."""
+        self.mu *= (1.0 / self.factor) ** self.shrinkage
+        self.mu = self.mu if self.mu >= self.mu_range[0] else 0.0
+        self.shrinkage = 2 * self.shrinkage if self.mu else 1
 
     def step(self, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray | None:
-        """The minimum of the regularised quadratic within the bounds, a column; None if it can't be found."""
+        """Minimise the regularised quadratic within the bounds; None if it is not positive definite."""
         matrix = hessian + self.mu * np.eye(len(hessian))
         if self.bounds is None:
             try:
                 factor = np.linalg.cholesky(matrix)
             except np.linalg.LinAlgError:
+                return None
+            if not factor.diagonal().min() ** 2 >= mjMINVAL:
                 return None
             return -np.linalg.solve(factor.T, np.linalg.solve(factor, gradient))
         n = len(hessian)
@@ -268,36 +314,36 @@ def least_squares(
     """Minimise the norm of a residual within bounds.
 
     Args:
-        x0: where to start, nx numbers.
-        residual: function of points, a column each, whose residuals are columns.
+        x0: initial point, nx numbers.
+        residual: vectorised function from points to residuals, both columns of matrices.
         bounds: lower and upper bounds of the point, nx numbers each.
-        jacobian: function of a point and its residual; by differences of the residual if there is none.
+        jacobian: function of a point and its residual; by finite differences of the residual if None.
         norm: measure of the residual.
-        eps: size of the differences.
-        mu_min: smallest regulariser but 0.
-        mu_max: largest regulariser.
-        mu_factor: factor by which it grows or shrinks.
-        tol: the end, when a step is shorter.
-        max_iter: most iterations.
-        verbose: how much to say.
-        output: where to say it; standard output if nothing is given.
-        iter_callback: function of the trace, called after each iteration.
-        check_derivatives: compare Jacobian and norm with differences at the start.
+        eps: step of the finite differences.
+        mu_min: smallest regulariser except 0.
+        mu_max: regulariser at which the minimisation ends if the step is still refused.
+        mu_factor: factor by which the regulariser grows and first shrinks.
+        tol: length of a step at which the minimisation ends.
+        max_iter: maximum number of iterations.
+        verbose: amount of output.
+        output: file for the output; standard output if None.
+        iter_callback: function of the trace, called after each iteration and at the end.
+        check_derivatives: compare Jacobian and norm with finite differences at the start.
 
     Returns:
-        The best point, of the shape of `x0`, and what happened in each iteration.
+        The best point, in the shape of `x0`, and the trace: a record for each iteration that took a step, and a last
+        one for the point that is returned.
 
     Raises:
-        ValueError: bounds of another size or in the wrong order, a start that is not finite, no iterations allowed.
+        ValueError: bounds of another size or in the wrong order, a start that is not finite.
     """
-    verbosity = Verbosity(verbose)
     said: TextIO = output or sys.stdout
     start = np.array(x0, float)
     column = start.reshape(-1, 1)
     limits = _checked_bounds(column, bounds)
     if limits is not None:
         column = np.clip(column, *limits)
-    run = _Run(residual, norm, limits, column, 0.0, mu_factor, (mu_min, mu_max))
+    run = _Run(residual, norm, limits, column, mu_factor, (mu_min, mu_max), tol, Verbosity(verbose), said)
     began = time.perf_counter()
     run.r = run.residual_at(run.x)
     run.value = float(norm.value(run.r))
@@ -308,14 +354,17 @@ def least_squares(
             if jacobian is not None:
                 run.n_res = check_jacobian(residual, run.x, run.r, matrix, eps, run.n_res, limits, output)
             check_norm(run.r, norm, eps, output)
-        ended = _iterate(run, matrix, mu_max, tol)
-        _say_iteration(run, iteration, verbosity, said)
-        if iter_callback is not None:
+        taken = len(run.trace)
+        ended = _iterate(run, matrix)
+        if iter_callback is not None and len(run.trace) > taken:
             iter_callback(run.trace)
         if ended is not None:
             status = ended
             break
-    _finish(run, status, verbosity, said, time.perf_counter() - began)
+    run.trace.append(IterLog(run.x.copy(), run.value, 0.0, run.mu))
+    if iter_callback is not None:
+        iter_callback(run.trace)
+    _say_end(run, status, time.perf_counter() - began)
     return run.x.reshape(start.shape), run.trace
 
 
@@ -342,8 +391,9 @@ def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple
 
 
 def _jacobian_at(run: _Run, jacobian: Jacobian | None, eps: float) -> np.ndarray:
-    """The Jacobian at the present point, (nr, nx)."""
+    """Compute the Jacobian at the current point, shape (nr, nx)."""
     if jacobian is not None:
+        run.n_jac += 1
         return np.asarray(jacobian(run.x, run.r), float)
     start = time.perf_counter()
     matrix, run.n_res = jacobian_fd(run.residual, run.x, run.r, eps, run.n_res, run.bounds)
@@ -351,54 +401,69 @@ def _jacobian_at(run: _Run, jacobian: Jacobian | None, eps: float) -> np.ndarray
     return matrix
 
 
-def _iterate(run: _Run, matrix: np.ndarray, mu_max: float, tol: float) -> Status | None:
-    """Find a step that lowers the objective and take it; returns why there is none, or that it is short."""
+def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
+    """Find a step that lowers the objective, take it, and adapt the regulariser.
+
+    Returns:
+        The reason to end, if there is one. If the reason is a step shorter than the tolerance, the step is taken.
+    """
     gradient, hessian = run.norm.grad_hess(run.r, matrix)
     gradient = np.asarray(gradient, float).reshape(-1, 1)
     while True:
         dx = run.step(gradient, hessian)
         if dx is not None:
             x = run.x + dx if run.bounds is None else np.clip(run.x + dx, *run.bounds)
-            if np.linalg.norm(x - run.x) < tol:
-                run.trace.append(IterLog(run.x.copy(), run.value, 0.0, run.mu, run.r, matrix, x - run.x))
-                return Status.DX_TOL
+            dx = x - run.x
             r = run.residual_at(x)
             value = float(run.norm.value(r))
-            if value < run.value:
-                run.trace.append(IterLog(run.x.copy(), run.value, run.value - value, run.mu, run.r, matrix, x - run.x))
-                run.x, run.r, run.value = x, r, value
-                run.shrink()
-                return None
-        if run.mu >= mu_max:
-            run.trace.append(IterLog(run.x.copy(), run.value, 0.0, run.mu, run.r, matrix))
+            slope = float(np.vdot(gradient, dx))
+            if run.value - value >= -SUFFICIENT * slope:
+                break
+            if np.linalg.norm(dx) < run.tol:
+                return Status.DX_TOL
+        if run.mu >= run.mu_range[1]:
             return Status.NO_IMPROVEMENT if dx is not None else Status.FACTORIZATION_FAILED
         run.grow()
+    predicted = -(slope + 0.5 * float(np.vdot(dx, hessian @ dx)))
+    reduction = run.value - value
+    ratio = reduction / predicted if predicted else 0.0
+    _record(run, reduction, ratio, matrix, dx)
+    run.x, run.r, run.value = x, r, value
+    if np.linalg.norm(dx) < run.tol:
+        return Status.DX_TOL
+    if ratio > GOOD:
+        run.shrink()
+    elif ratio < POOR:
+        run.grow()
+    return None
 
 
-def _say_iteration(run: _Run, iteration: int, verbosity: Verbosity, output: TextIO) -> None:
-    """One line about the last iteration."""
-    if verbosity.value < Verbosity.ITER.value:
+def _record(run: _Run, reduction: float, ratio: float, matrix: np.ndarray, dx: np.ndarray) -> None:
+    """Append an iteration to the trace and print it."""
+    full = (run.r, matrix, dx) if run.verbosity is Verbosity.FULLITER else ()
+    run.trace.append(IterLog(run.x.copy(), run.value, reduction, run.mu, *full))
+    if run.verbosity.value < Verbosity.ITER.value:
         return
-    log = run.trace[-1]
-    length = 0.0 if log.step is None else float(np.linalg.norm(log.step))
+    mu = np.log10(run.mu) if run.mu else -np.inf
     print(
-        f"iter: {iteration:<3d}  y: {log.objective:<9.4g}  log10mu: {np.log10(log.regularizer or np.nan):>4.1f}  "
-        f"dx: {length:<7.2g}  reduction: {log.reduction:<7.2g}",
-        file=output,
+        f"iter: {len(run.trace) - 1:<3d}  y: {run.value:<9.4g}  log10mu: {mu:>4.1f}  ratio: {ratio:<7.2g}  "
+        f"dx: {np.linalg.norm(dx):<7.2g}  reduction: {reduction:<7.2g}",
+        file=run.output,
     )
-    if verbosity is Verbosity.FULLITER:
-        print(
-            f"  x: {log.candidate.ravel()}\n  r: {None if log.residual is None else log.residual.ravel()}", file=output
-        )
+    if run.verbosity is Verbosity.FULLITER:
+        print(f"  x: {run.x.ravel()}\n  r: {run.r.ravel()}", file=run.output)
 
 
-def _finish(run: _Run, status: Status, verbosity: Verbosity, output: TextIO, seconds: float) -> None:
-    """The last entry of the trace, and a line about the end."""
-    run.trace.append(IterLog(run.x.copy(), run.value, 0.0, run.mu, run.r))
-    if verbosity is not Verbosity.SILENT:
-        first = run.trace[0].objective
-        if run.value == 0.0:
-            print("exact minimum found", file=output)
-        print(f"Terminated after {len(run.trace) - 1} iterations: {REASONS[status]}.", end=" ", file=output)
-        print(f"y: {first:<.4g} -> {run.value:.4g}, residual evals: {run.n_res}", file=output)
-        print(f"total time {1e3 * seconds:.1f} ms, of which residuals {1e3 * run.seconds:.1f} ms", file=output)
+def _say_end(run: _Run, status: Status, seconds: float) -> None:
+    """Print the reason of the end, the objective, and the effort."""
+    if run.verbosity is Verbosity.SILENT:
+        return
+    if run.value == 0.0:
+        print("exact minimum found", file=run.output)
+    steps = len(run.trace) - 1
+    print(f"Terminated after {steps} iterations: {REASONS[status]}.", end=" ", file=run.output)
+    jacobians = f", Jacobian evals: {run.n_jac}" if run.n_jac else ""
+    print(
+        f"y: {run.trace[0].objective:<.4g} -> {run.value:.4g}, Residual evals: {run.n_res}{jacobians}", file=run.output
+    )
+    print(f"total time {1e3 * seconds:.1f} ms, of which residuals {1e3 * run.seconds:.1f} ms", file=run.output)
