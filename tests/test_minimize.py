@@ -257,7 +257,8 @@ def test_inverse_kinematics(pos: Sequence[float], quat: Sequence[float], radius:
         assert np.linalg.norm(problem.residual(exact[:, None])[:6]) < 1e-3
 
 
-PENDULUM = """<mujoco><option timestep="0.05" integrator="implicitfast"/><worldbody><body name="target" mocap="true" pos=".2 0 -.3"/>
+PENDULUM = """<mujoco><option timestep="0.05" integrator="implicitfast"/>
+<worldbody><body name="target" mocap="true" pos=".2 0 -.3"/>
 <body><joint name="upper" axis="0 1 0" damping=".1"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.3"/>
 <body pos="0 0 -.3"><joint name="lower" axis="0 1 0" damping=".1"/>
 <geom type="capsule" size=".02" fromto="0 0 0 0 0 -.3"/><site name="tip" pos="0 0 -.3"/></body></body></worldbody>
@@ -296,7 +297,7 @@ def test_control_by_rollouts_with_a_norm_of_the_user() -> None:
     cardan.mj_getState(m, d, state, cardan.mjtState.mjSTATE_FULLPHYSICS)
 
     def residual(x: Array) -> Array:
-        control = np.stack(np.linspace(x[:2].T, x[2:].T, 12), axis=1)
+        control = np.moveaxis(np.linspace(x[:2].T, x[2:].T, 12), 0, 1).copy()
         sensors = rollout.rollout(m, d, state, control)[1]
         sensors[:, :, 3:] *= 0.003
         return sensors.reshape(len(sensors), -1).T
