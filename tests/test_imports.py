@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # a part may import parts of lower floors, and parts of its own floor as long as there is no cycle
 FLOORS = (
-    ("enums", "constants", "errors", "maths", "jit"),
+    ("enums", "constants", "errors", "files", "maths", "jit"),
     ("model", "formats"),
     ("spec",),
     ("mjcf",),
@@ -145,6 +145,28 @@ def test_files_and_functions_stay_short(file):
     functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     lengths = {function.name: function.end_lineno - function.lineno + 1 for function in functions}
     assert not {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION}
+
+
+WRITERS = {"write_text", "write_bytes", "NamedTemporaryFile", "mkstemp", "os.rename", "os.replace"}
+WRITING = {"w", "wb", "w+b", "x", "xb"}
+# the one; a temporary folder of its own; a video that is written into memory
+PLAIN_WRITERS = {"files.py", "jit/target/ptxas.py", "view/video.py"}
+
+
+def writes_of(file: Path) -> Iterator[str]:
+    """Calls in a file that write, or move, files by other means than `cardan.files`."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            is_opened = {str(a.value) for a in given if isinstance(a, ast.Constant)} & WRITING
+            if {called, called.rpartition(".")[2]} & WRITERS or (called.endswith("open") and is_opened):
+                yield f"{called}, line {node.lineno}"
+
+
+def test_files_are_written_in_one_place():
+    found = {file.relative_to(PACKAGE).as_posix(): list(writes_of(file)) for file in FILES}
+    assert {file: writes for file, writes in found.items() if writes and file not in PLAIN_WRITERS} == {}
 
 
 def test_import_is_light():

@@ -10,6 +10,8 @@ from typing import Self
 
 import numpy as np
 
+from cardan.files import write_file
+
 __all__ = ["Msh", "main", "msh_to_obj"]
 
 
@@ -84,7 +86,7 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit("usage: python -m cardan.msh2obj FILE.msh [FILE.obj]")
     source = Path(arguments[0])
     target = Path(arguments[1]) if len(arguments) == 2 else source.with_suffix(".obj")
-    target.write_text(msh_to_obj(source))
+    write_file(target, msh_to_obj(source))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 import cardan
 from cardan.cli.app import app
 from cardan.cli.entries import all_entries
-from cardan.cli.files import replace_file
 from cardan.collision.table import COLLIDERS
 from cardan.sensor import all_sensor_stages
 
@@ -170,16 +169,6 @@ def test_warmed_up_model_compiles_nothing_more(slider: str) -> None:
     used = kernels_asked_for("simulate", slider, "--duration", "0.01")
     assert used <= warm
     assert len(used) > 10
-
-
-def test_interrupted_write_leaves_nothing(tmp_path: Path) -> None:
-    def write(file: object) -> None:
-        raise KeyboardInterrupt
-
-    (tmp_path / "t").write_text("old")
-    with pytest.raises(KeyboardInterrupt):
-        replace_file(tmp_path / "t", write)
-    assert [p.name for p in tmp_path.iterdir()] == ["t"] and (tmp_path / "t").read_text() == "old"
 
 
 @pytest.mark.parametrize(("ending", "start"), [(".xml", b"<mujoco"), (".mjb", b"\x89CARDAN"), (".txt", b"model name")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from cardan.api.names import mj_name2id
 from cardan.api.pipeline import mj_forward
 from cardan.compiler.compile import compile_tree
 from cardan.enums import mjtObj
+from cardan.files import write_file
 from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.checks import check_tree
 from cardan.mjcf.reader import read_path, read_string
@@ -142,7 +142,7 @@ class MjSpec(Specification):
 
     def to_file(self, filename: str | os.PathLike[str]) -> None:
         """Write the model as MJCF text to a file; see ``to_xml``."""
-        Path(filename).write_text(self.to_xml())
+        write_file(filename, self.to_xml())
 
     def _numbers(self, model: MjModel) -> dict[Any, int]:
         """Ids of the elements in a model, by order, or by name where the compiler drops or sorts some."""

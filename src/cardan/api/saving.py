@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +11,12 @@ import numpy as np
 from cardan.api.arguments import check_model, check_pair
 from cardan.api.source import Source, last_source
 from cardan.errors import FatalError, MjcfError
+from cardan.files import FileName, write_file
 from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.docs import schema_page, schema_text
 from cardan.mjcf.writer import write_tree
 from cardan.model.binary import dump_model, dumped_size, load_model
-from cardan.model.files import replace_file, replace_text
-from cardan.model.mjmodel import FileName, MjModel, register_reader
+from cardan.model.mjmodel import MjModel, register_reader
 from cardan.model.printing import DEFAULT_FORMAT, check_format, data_text, model_text
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
     """Save the model that was compiled last as MJCF, with the numbers of ``m``.
 
     Args:
-        filename: path of the file, which is written whole or not at all.
+        filename: path of the file, which is written whole or not at all; "" prints the text.
         m: the model that was compiled last, with any changes made at run time, or another one of the same sizes.
 
     Raises:
@@ -62,8 +61,11 @@ def mj_saveLastXML(filename: FileName, m: MjModel) -> None:
     if source.sizes != m._memory.sizes:
         raise FatalError("mj_saveLastXML: the model has other sizes than the XML model that was loaded last")
     text = _text(m, source)
+    if not filename:
+        print(text, end="")
+        return
     try:
-        replace_text(filename, text)
+        write_file(filename, text)
     except OSError as error:
         raise FatalError(f"mj_saveLastXML: {error}") from None
 
@@ -96,8 +98,7 @@ def mj_saveModel(m: MjModel, filename: FileName | None = None, buffer: np.ndarra
     if buffer is None:
         if filename is None:
             raise TypeError("mj_saveModel: give a filename or a buffer")
-        data = dump_model(m)
-        replace_file(Path(os.fsdecode(filename)), lambda file: file.write(data))
+        write_file(filename, dump_model(m))
         return
     if not isinstance(buffer, np.ndarray) or buffer.dtype != np.uint8 or not buffer.flags.writeable or buffer.ndim > 2:
         raise TypeError("mj_saveModel: buffer must be a writeable NumPy vector of uint8")
@@ -134,7 +135,7 @@ def mj_printFormattedModel(m: MjModel, filename: FileName, float_format: str | b
         OSError: the file can't be written.
     """
     check_model("mj_printFormattedModel", m)
-    replace_text(filename, model_text(m, check_format(float_format)))
+    write_file(filename, model_text(m, check_format(float_format)))
 
 
 def mj_printModel(m: MjModel, filename: FileName) -> None:
@@ -145,7 +146,7 @@ def mj_printModel(m: MjModel, filename: FileName) -> None:
 def mj_printFormattedData(m: MjModel, d: MjData, filename: FileName, float_format: str | bytes) -> None:
     """Write the whole data to a text file; arguments and errors as in `mj_printFormattedModel`."""
     check_pair("mj_printFormattedData", m, d)
-    replace_text(filename, data_text(m, d, check_format(float_format)))
+    write_file(filename, data_text(m, d, check_format(float_format)))
 
 
 def mj_printData(m: MjModel, d: MjData, filename: FileName) -> None:

@@ -9,16 +9,15 @@ from rich.console import Console
 from rich.markup import escape
 
 import cardan
-from cardan.cli.files import check_writable
 from cardan.cli.loading import load_model
-from cardan.model.files import replace_text
+from cardan.files import check_writable, write_file
 
 FULL_PRECISION = "%.17g"
 
 
 def _save_xml(m: cardan.MjModel, out: Path) -> None:
     """Canonical MJCF."""
-    replace_text(out, m.to_xml())
+    write_file(out, m.to_xml())
 
 
 def _print_text(m: cardan.MjModel, out: Path) -> None:

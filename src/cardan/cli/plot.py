@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -110,8 +111,8 @@ def _draw_contacts(axes: Any, rows: dict[str, np.ndarray]) -> None:
     axes.set_ylim(bottom=0)
 
 
-def save_plot(m: cardan.MjModel, rows: dict[str, np.ndarray], file: IO[bytes], suffix: str, title: str) -> None:
-    """Draw poses, energy and contacts of a trajectory into a picture file, whose format follows the suffix."""
+def plotted(m: cardan.MjModel, rows: dict[str, np.ndarray], suffix: str, title: str) -> bytes:
+    """Draw poses, energy and contacts of a trajectory; returns a picture file, whose format follows the suffix."""
     figure, (poses, energy, contacts) = plt.subplots(
         3, 1, figsize=(9, 6.4), height_ratios=(4, 3, 2), layout="constrained"
     )
@@ -122,5 +123,7 @@ def save_plot(m: cardan.MjModel, rows: dict[str, np.ndarray], file: IO[bytes], s
     for axes in (energy, contacts):
         axes.spines[["top", "right"]].set_visible(False)
         axes.margins(x=0.0)
+    file = io.BytesIO()
     figure.savefig(file, dpi=DPI, format=suffix.removeprefix("."))
     plt.close(figure)
+    return file.getvalue()

@@ -10,10 +10,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import cardan
-from cardan.cli.files import check_writable
 from cardan.cli.loading import load_model, start
 from cardan.cli.photos import RATE, Photographer, is_due
 from cardan.cli.simulate import number_of_steps, read_controls
+from cardan.files import check_writable
 from cardan.view.video import Recorder, is_moving
 
 MOST_PIXELS = 16384

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import time
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import cardan
-from cardan.cli.files import check_writable, replace_file
 from cardan.cli.loading import load_model, model_name, start
+from cardan.files import check_writable, write_file
 from cardan.step.pipeline import step_program
 
 Rows = dict[str, np.ndarray]
@@ -176,6 +177,14 @@ def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.Mj
     return film, recorder.save
 
 
+def archive(rows: Rows) -> bytes:
+    """A trajectory as an .npz file."""
+    file = io.BytesIO()
+    savez: Any = np.savez_compressed  # some versions of its types don't know arrays by name
+    savez(file, **rows)
+    return file.getvalue()
+
+
 def run(
     model: Path,
     duration: float,
@@ -200,13 +209,12 @@ def run(
     console = Console()
     console.print(summary(m, d, rows, spent))
     if out is not None:
-        savez: Any = np.savez_compressed  # some versions take any name, some have types that say otherwise
-        replace_file(out, lambda file: savez(file, **rows))
+        write_file(out, archive(rows))
         console.print(f"trajectory: {escape(str(out))}")
     if plot is not None:
-        from cardan.cli.plot import save_plot
+        from cardan.cli.plot import plotted
 
-        replace_file(plot, lambda file: save_plot(m, rows, file, plot.suffix, model_name(m)))
+        write_file(plot, plotted(m, rows, plot.suffix, model_name(m)))
         console.print(f"picture: {escape(str(plot))}")
     if save_video is not None:
         save_video()

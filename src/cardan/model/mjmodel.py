@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from cardan.files import FileName
 from cardan.jit.binding.objects import FIRST_PROGRAM, MODEL_ADDRESS, MOST_PROGRAMS, PROGRAM_WORDS, Native, Programs
 from cardan.jit.driver.program import addresses
 from cardan.jit.front.form import HERE, Form
@@ -43,7 +44,6 @@ TEXT_FIELDS = tuple(f.name for f in MODEL.fields if f.dtype == "char" and f.name
 SIZES = dict.fromkeys(SIZE_NAMES, 0)
 _SIZE_SLOTS = np.array([MODEL.slot[name] for name in SIZE_NAMES])
 
-FileName = str | bytes | os.PathLike[str]
 _READERS: dict[str, Callable[..., Any]] = {}
 # where they stand, a floor above: they register themselves when that module is imported
 _READERS_STAND_IN = {

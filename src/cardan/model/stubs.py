@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from cardan.files import write_file
 from cardan.jit.memory.fields import Field
 from cardan.jit.memory.struct import Struct
 from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
@@ -142,5 +143,5 @@ def kernel_stub_text() -> str:
 
 
 if __name__ == "__main__":
-    STUB.write_text(stub_text())
-    KERNEL_STUB.write_text(kernel_stub_text())
+    write_file(STUB, stub_text())
+    write_file(KERNEL_STUB, kernel_stub_text())

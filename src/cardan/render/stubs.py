@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cardan.files import write_file
 from cardan.model.stubs import kernel_views_text
 from cardan.render.fields import ASSETS, FRAME
 
@@ -17,4 +18,4 @@ def stub_text() -> str:
 
 
 if __name__ == "__main__":
-    STUB.write_text(stub_text())
+    write_file(STUB, stub_text())

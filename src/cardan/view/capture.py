@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import threading
 import time
 from importlib.util import find_spec
@@ -91,9 +90,7 @@ class Film:
     def __init__(self, session: Session) -> None:
         self.suffix = ".mp4" if find_spec("av") is not None else ".gif"
         self.rate = RATE if self.suffix == ".mp4" else GIF_RATE
-        self._folder = tempfile.TemporaryDirectory()
-        self._path = Path(self._folder.name) / f"film{self.suffix}"
-        self._recorder = Recorder(self._path, self.rate)
+        self._recorder = Recorder(Path(f"film{self.suffix}"), self.rate)
         self._camera = Camera(session)
         self._stop = threading.Event()
         self.pictures, self.trouble = 0, ""
@@ -124,22 +121,14 @@ class Film:
 
         Raises:
             ValueError: taking pictures failed, or there is none yet.
-            OSError: the file can't be written.
         """
-        self._stop.set()
-        self._thread.join()
-        self._camera.close()
-        try:
-            if self.trouble:
-                raise ValueError(self.trouble)
-            self._recorder.save()
-            return self._path.read_bytes()
-        finally:
-            self._folder.cleanup()
+        self.drop()
+        if self.trouble:
+            raise ValueError(self.trouble)
+        return self._recorder.finish()
 
     def drop(self) -> None:
         """Stop without a file."""
         self._stop.set()
         self._thread.join()
         self._camera.close()
-        self._folder.cleanup()

@@ -7,6 +7,7 @@ import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
+from cardan.files import write_file
 from cardan.view.source import MODELS
 
 MOST_BYTES = 500_000_000
@@ -75,7 +76,7 @@ class Uploads:
             raise ValueError(f"the name {str(name)!r} leads out of the folder of uploads")
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        write_file(path, content, durable=False)
         return path
 
     def close(self) -> None:

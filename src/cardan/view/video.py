@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from PIL import Image
 
-from cardan.model.files import replace_file
+from cardan.files import write_file
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 MOVING = (".gif",)
@@ -49,7 +49,7 @@ def packed(picture: np.ndarray) -> bytes:
 
 
 class Recorder:
-    """Pictures, one after the other, for a file; the file is written whole by `save`.
+    """Pictures, one after the other, for a file; the file is written by `save`.
 
     Args:
         path: the file.
@@ -110,7 +110,18 @@ class Recorder:
 
         Raises:
             ValueError: there is no picture.
+            OSError: the file can't be written.
         """
+        write_file(self.path, self.finish())
+
+    def finish(self) -> bytes:
+        """End the recording; returns the content of the file.
+
+        Raises:
+            ValueError: there is no picture.
+        """
+        if not self.length:
+            raise ValueError(f"{self.path}: there is no picture to write")
         if self.container is not None:
             if self.length > self.begins[-1] + 1:  # the last picture stands longer, too
                 self.length -= 1
@@ -118,17 +129,13 @@ class Recorder:
             self.container.mux(self.stream.encode())
             self.container.close()
             self.container = None
-            replace_file(self.path, self._write_buffer)
-        elif self.pictures or self.still is not None:
-            replace_file(self.path, self._write_pictures)
-        else:
-            raise ValueError(f"{self.path}: there is no picture to write")
+        if self.stream is not None:
+            return self.buffer.getvalue()
+        file = io.BytesIO()
+        self._write_pictures(file, Image.registered_extensions()[self.path.suffix.lower()])
+        return file.getvalue()
 
-    def _write_buffer(self, file: IO[bytes]) -> None:
-        file.write(self.buffer.getvalue())
-
-    def _write_pictures(self, file: IO[bytes]) -> None:
-        form = Image.registered_extensions()[self.path.suffix.lower()]
+    def _write_pictures(self, file: IO[bytes], form: str) -> None:
         if self.still is not None:
             self.still.save(file, form)
             return

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from cardan.files import write_file
+
 MAGIC = b"cardan-kernels-2\n"
 ALIGNMENT = 16
 LENGTH_BYTES = 8
@@ -72,8 +74,6 @@ def write_archive(
         made_from: the sources, as `sources` lists them.
         forms: the scalar forms.
     """
-    import tempfile
-
     places: dict[str, dict[str, tuple[int, int]]] = {}
     parts: list[bytes] = []
     offset = 0
@@ -87,10 +87,7 @@ def write_archive(
     content = {"platform": platform, "places": places, "llvm": forms.llvm, "sources": dict(made_from)}
     index = json.dumps(content, separators=(",", ":")).encode()
     head = MAGIC + len(index).to_bytes(LENGTH_BYTES, "little") + index
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-        file.write(head + bytes(-len(head) % ALIGNMENT) + b"".join(parts))
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    write_file(path, head + bytes(-len(head) % ALIGNMENT) + b"".join(parts))
 
 
 class Archive:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cardan.files import write_file
+
 MAGIC = b"cardan-object-2\n"
 DIGEST_SIZE = 32
 WRITING = threading.Lock()
@@ -71,16 +73,12 @@ def holds(name: str, key: str) -> bool:
 
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
     """Store a compiled stage; a folder that can't be written to costs the speed of the next start, not the run."""
-    import tempfile
-
     path = _path(name, key)
     rest = symbol.encode() + b"\n" + code
     try:
         with WRITING:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-                file.write(MAGIC + _digest(rest) + rest)
-            os.replace(file.name, path)
+            write_file(path, MAGIC + _digest(rest) + rest, durable=False)  # the digest tells what a crash spoilt
     except OSError:
         return
 

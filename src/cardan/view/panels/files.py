@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cardan.api.saving import mj_saveModel
+from cardan.model.binary import dump_model
 from cardan.view.panels.panel import Panel
 from cardan.view.receiving import HTML
 from cardan.view.source import Source
@@ -73,11 +72,8 @@ class FilePanel(Panel):
 
     def binary(self) -> bytes:
         """The model as a binary file."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.mjb"
-            with self.session.lock:
-                mj_saveModel(self.session.model, str(path), None)
-            return path.read_bytes()
+        with self.session.lock:
+            return dump_model(self.session.model)
 
     def refresh(self) -> None:
         """Load the model again if its file was written; looked for beside the pictures, which must not wait."""

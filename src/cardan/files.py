@@ -1,0 +1,192 @@
+"""Writing files: the one place where the package writes what a user keeps, and what the cache keeps.
+
+A regular file is written whole or not at all: to a temporary file in the same folder, which then takes its place.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from contextlib import suppress
+
+FileName = str | bytes | os.PathLike[str]
+
+MOST_LINKS = 40
+"""Symbolic links in a row that are followed, as in Linux."""
+TEMPORARY = ".cardan-{}.tmp"
+"""Name of a temporary file. It doesn't contain the name of the target, which may have the greatest length already."""
+
+_OPEN_FILES = re.compile(r"/proc/\d+(/task/\d+)?/fd|/dev/fd")
+_FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS} if os.name == "posix" else set()
+"""Errors of a folder in which no file can be made or replaced, though a file in it may still be written to."""
+_NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
+
+
+def write_file(path: FileName, content: bytes | str, durable: bool = True) -> None:
+    """Write a file: readers find the old content or the new one, never a part, also after a crash or an interruption.
+
+    - Symbolic links stay, and the file that they lead to is replaced. (Other hard links to it keep the old content.)
+    - A file that exists keeps its permissions, and its owner where the system allows. A new file gets those of the
+      umask.
+    - What is not a regular file (a device, a pipe, ``/dev/stdout``) is written to directly. So is a file whose folder
+      takes no other file, such as a file that is mounted on its own.
+
+    Args:
+        path: the file.
+        content: all of it; text is encoded as UTF-8.
+        durable: whether the content must be on the disk before this returns. Without, a crash of the system may leave
+            a damaged file.
+
+    Raises:
+        OSError: the file can't be written; the message names the path. Nothing is left behind.
+    """
+    name = os.fsdecode(path)
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        status, target = _status(name), _target(name)
+        if target is None or not _is_replaced(status):
+            _write_through(name, data)
+            return
+        try:
+            _replace(target, status, data, durable)
+        except OSError as error:
+            if status is None or error.errno not in _FOLDER_REFUSES:
+                raise
+            _write_through(target, data)
+    except OSError as error:
+        raise _with_path(error, name) from None
+
+
+def check_writable(path: FileName) -> None:
+    """Make the folder of a file, and check that `write_file` can write the file: before the work begins.
+
+    Raises:
+        OSError: it can't; the message names the path.
+    """
+    import tempfile
+
+    name = os.fsdecode(path)
+    try:
+        status, target = _status(name), _target(name)
+        if target is None or not _is_replaced(status):
+            return
+        folder = os.path.dirname(target)
+        os.makedirs(folder, exist_ok=True)
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            if status is None or error.errno not in _FOLDER_REFUSES:
+                raise
+    except FileExistsError as error:
+        raise OSError(f"can't write {name}: {error.filename} is not a folder") from None
+    except OSError as error:
+        raise _with_path(error, name) from None
+
+
+def _with_path(error: OSError, name: str) -> OSError:
+    """The same error with the path in its message."""
+    named = type(error)(f"can't write {name}: {error.strerror or error}")
+    named.errno = error.errno
+    return named
+
+
+def _status(name: str) -> os.stat_result | None:
+    """What is at a path, links followed; None if nothing is.
+
+    Raises:
+        OSError: it is a folder, or may not be written.
+    """
+    try:
+        status = os.stat(name)
+    except FileNotFoundError:
+        if not os.path.basename(name):
+            raise IsADirectoryError(errno.EISDIR, "it is not the name of a file") from None
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    if not os.access(name, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return status
+
+
+def _is_replaced(status: os.stat_result | None) -> bool:
+    """Whether a file is replaced by a new one, not written to."""
+    return status is None or stat.S_ISREG(status.st_mode)
+
+
+def _target(name: str) -> str | None:
+    """The absolute path that links lead to; None if that is an open file of a process, as of ``/dev/stdout``."""
+    for _ in range(MOST_LINKS):
+        folder = os.path.realpath(os.path.dirname(name) or os.curdir)
+        if _OPEN_FILES.fullmatch(folder):
+            return None
+        place = os.path.join(folder, os.path.basename(name))
+        if not os.path.islink(place):
+            return place
+        name = os.path.join(folder, os.readlink(place))
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _replace(target: str, status: os.stat_result | None, data: bytes, durable: bool) -> None:
+    """Write a temporary file, and move it to the place of the target."""
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, TEMPORARY.format(os.urandom(8).hex()))
+    mode = 0o666 if status is None else 0o600  # of a secret file, nobody else sees the temporary one either
+    try:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(data)
+            file.flush()
+            if status is not None:
+                _take_over(file.fileno(), status)
+            if durable:
+                _sync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    if durable:
+        _sync_folder(folder)
+
+
+def _write_through(name: str, data: bytes) -> None:
+    """Write to what is there."""
+    with open(name, "wb", opener=lambda name, flags: os.open(name, flags & ~os.O_CREAT)) as file:
+        file.write(data)
+
+
+def _take_over(descriptor: int, status: os.stat_result) -> None:
+    """Give a file the owner and the permissions of another one, as far as the system allows."""
+    if os.name != "posix":
+        return
+    mine = os.fstat(descriptor)
+    for owner in (status.st_uid, -1):  # of a group, any member may make files
+        if (mine.st_uid, mine.st_gid) != (status.st_uid, status.st_gid):
+            with suppress(OSError):
+                os.fchown(descriptor, owner, status.st_gid)
+                break
+    if (mine.st_mode ^ status.st_mode) & 0o777:
+        with suppress(OSError):
+            os.fchmod(descriptor, status.st_mode & 0o777)
+
+
+def _sync(descriptor: int) -> None:
+    """Wait until the content is on the disk, where the file system can tell."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+
+
+def _sync_folder(folder: str) -> None:
+    """Wait until the folder is on the disk; some systems have no such thing, and the file is whole either way."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
