@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import hmac
 import io
+import logging
 import os
 import secrets
 import socket
@@ -51,6 +52,28 @@ SCRIPT = b"""<script>
 Answer = Callable[[Any, "Request"], "Response | None"]
 Talk = Callable[["ServerConnection"], Awaitable[None]]
 _starting = threading.Lock()
+_log = logging.getLogger("cardan.view.server")
+
+
+def _is_worth_showing(record: logging.LogRecord) -> bool:
+    """Drop messages about requests that are not valid HTTP, or end early; all other errors of the server are shown.
+
+    Browsers open connections that they close unused. websockets reports each with a traceback, under the same message
+    as errors in the code that answers requests; viser hides both kinds by that message, from the first request on. So
+    the message of what is shown is another one.
+    """
+    from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, InvalidHandshake | ConnectionClosed | ConnectionError | EOFError):
+        return False
+    if error is not None:
+        record.msg, record.args = f"the viewer could not answer a request: {record.getMessage()}", ()
+    return True
+
+
+_log.setLevel(logging.WARNING)
+_log.addFilter(_is_worth_showing)
 
 
 class Frame(NamedTuple):
@@ -163,7 +186,7 @@ def free_port(port: int) -> int:
 
 @contextlib.contextmanager
 def _guarding(token: str, frames: Frames) -> Iterator[None]:
-    """Within it, servers that viser starts are guarded, know the frames, and print nothing.
+    """Within it, servers that viser starts are guarded, know the frames, and print nothing but errors worth showing.
 
     viser has no setting for any of it. It opens its socket by `websockets.asyncio.server.serve`; only calls that come
     from viser are changed.
@@ -176,6 +199,7 @@ def _guarding(token: str, frames: Frames) -> Iterator[None]:
         if getattr(process_request, "__module__", "").startswith("viser."):
             process_request = guarded(process_request, token, frames)
             talk = routed(talk, frames)
+            named["logger"] = _log
         return serve(talk, *args, process_request=process_request, **named)
 
     with _starting:
