@@ -100,6 +100,75 @@ def test_other_relocations_and_functions_are_left_to_llvm(code: bytes) -> None:
     assert elf.load([bytes(changed)]) is None
 
 
+def symbol_at(code: bytes, name: str) -> int:
+    """Offset of the record of a symbol: name (4 bytes), kind, visibility, section (2 bytes), value, size."""
+    first = struct.unpack_from("<Q", code, 40)[0]
+    count = struct.unpack_from("<H", code, 60)[0]
+    sections = [struct.unpack_from("<IIQQQQIIQQ", code, first + 64 * k) for k in range(count)]
+    for _, kind, _, _, offset, size, strings, *_ in sections:
+        for at in range(offset, offset + size, 24) if kind == 2 else ():
+            start = sections[strings][4] + struct.unpack_from("<I", code, at)[0]
+            if code[start : code.index(b"\0", start)].decode() == name:
+                return at
+    raise KeyError(name)
+
+
+def changed(code: bytes, at: int, layout: str, *values: int) -> bytes:
+    return code[:at] + struct.pack(layout, *values) + code[at + struct.calcsize(layout) :]
+
+
+ABSOLUTE, COMMON, MORE = 0xFFF1, 0xFFF2, 0xFFFF
+THREAD_LOCAL, CHOSEN_AT_RUN_TIME = 6, 10
+
+
+@needs_elf
+@pytest.mark.parametrize("section", [ABSOLUTE, COMMON, MORE, 200])
+@pytest.mark.parametrize("binding", [0, 1])
+def test_symbols_without_a_place_are_left_to_llvm(code: bytes, section: int, binding: int) -> None:
+    at = symbol_at(code, "kept")
+    assert elf.load([changed(code, at + 4, "<B", 16 + code[at + 4] % 16)]) is not None
+    assert elf.load([changed(code, at + 4, "<BBH", 16 * binding + code[at + 4] % 16, 0, section)]) is None
+
+
+@needs_elf
+@pytest.mark.parametrize("kind", [THREAD_LOCAL, CHOSEN_AT_RUN_TIME])
+def test_symbols_of_other_kinds_are_left_to_llvm(code: bytes, kind: int) -> None:
+    assert elf.load([changed(code, symbol_at(code, "kept") + 4, "<B", 16 + kind)]) is None
+
+
+@needs_elf
+def test_sections_of_other_kinds_are_left_to_llvm(code: bytes) -> None:
+    """A list of functions that are to run when the file is loaded."""
+    first = struct.unpack_from("<Q", code, 40)[0]
+    section = struct.unpack_from("<H", code, symbol_at(code, "kept") + 6)[0]
+    assert elf.load([changed(code, first + 64 * section + 4, "<I", 14)]) is None
+
+
+@needs_elf
+def test_relocations_outside_of_their_section_are_left_to_llvm(code: bytes) -> None:
+    first, count = struct.unpack_from("<Q", code, 40)[0], struct.unpack_from("<H", code, 60)[0]
+    sections = [struct.unpack_from("<IIQQQQIIQQ", code, first + 64 * k) for k in range(count)]
+    tables = [(s[4], sections[s[7]]) for s in sections if s[1] == 4 and sections[s[7]][1] == 1]
+    for offset, target in tables:
+        assert elf.load([changed(code, offset, "<Q", target[5] - 4)]) is None
+
+
+def test_common_symbols() -> None:
+    """LLVM loads what our own loader can't place."""
+    common = """
+    @counter = common global i64 0
+    define i64 @count() {
+      %old = load i64, i64* @counter
+      %new = add i64 %old, 1
+      store i64 %new, i64* @counter
+      ret i64 %new
+    }
+    """
+    address = load_object("count", assemble(common))
+    count = ctypes.CFUNCTYPE(ctypes.c_int64)(address)
+    assert [count(), count()] == [1, 2]
+
+
 @needs_elf
 def test_a_step_from_packaged_kernels_needs_no_llvm() -> None:
     """That of what the loader and the choice of a level import; `tests/packages` runs steps."""

@@ -27,9 +27,12 @@ HERE = sys.platform == "linux" and os.uname().machine == "x86_64"
 _HEAD = b"\x7fELF\x02\x01\x01"  # 64 bits, little endian, version 1
 _RELOCATABLE, _X86_64 = 1, 62
 _SECTION, _SYMBOL, _RELOCATION = "<IIQQQQIIQQ", "<IBBHQQ", "<QQq"
-_PROGRAM, _SYMBOLS, _RELOCATIONS, _ZEROS = 1, 2, 4, 8  # kinds of sections
+_PROGRAM, _SYMBOLS, _RELOCATIONS, _NOTE, _ZEROS, _SHORT_RELOCATIONS = 1, 2, 4, 7, 8, 9  # kinds of sections
+_UNWINDING = 0x70000001
+_UNNEEDED = (_NOTE, _UNWINDING)
+"""Kinds of sections that would be in memory, too, and that nothing here reads: tables for exceptions, which are not."""
 _WRITE, _ALLOCATE = 1, 2
-_RESERVED = 0xFF00  # numbers of sections from here on mean something else
+_NOTYPE, _OBJECT, _FUNCTION, _OF_SECTION = range(4)  # kinds of symbols that have an address
 _WHOLE_ADDRESS = 1
 _READ_RUN = 1 | 4  # PROT_READ | PROT_EXEC
 
@@ -61,7 +64,11 @@ class _File:
     def place(self, written: bool, end: int) -> int:
         """Find places for the sections that are written to, or the others, behind `end`; returns the new end."""
         for number, (_, kind, flags, _, _, size, _, _, alignment, _) in enumerate(self.sections):
-            if flags & _ALLOCATE and kind in (_PROGRAM, _ZEROS) and bool(flags & _WRITE) == written:
+            if not flags & _ALLOCATE or kind in _UNNEEDED:
+                continue
+            if kind not in (_PROGRAM, _ZEROS):
+                raise ElfError(f"section of kind {kind}")
+            if bool(flags & _WRITE) == written:
                 end += -end % max(alignment, 1)
                 self.places[number] = end
                 end += size
@@ -81,24 +88,32 @@ class _File:
         defined: Symbols = {}
         for number, (_, kind, _, _, _, _, link, target, _, _) in enumerate(self.sections):
             if kind == _SYMBOLS:
-                values = [self._value(base, link, symbol) for symbol in self._records(number, _SYMBOL)]
-                defined |= {name: value for name, value, known in values if known}
+                defined |= self._defined(base, link, number)
             elif kind == _RELOCATIONS and target in self.places:
                 self._relocate(memory, base, number)
+            elif kind == _SHORT_RELOCATIONS and target in self.places:
+                raise ElfError("relocations without addends")
         return defined
+
+    def _defined(self, base: int, strings: int, number: int) -> Symbols:
+        """Addresses of the symbols in a table of symbols that the file defines for others."""
+        symbols = [symbol for symbol in self._records(number, _SYMBOL) if symbol[1] >> 4 and symbol[3]]
+        return {self._name(strings, symbol[0]): self._value(base, strings, symbol) for symbol in symbols}
 
     def _relocate(self, memory: mmap, base: int, number: int) -> None:
         """Put addresses into a section."""
         _, _, _, _, _, _, table, target, _, _ = self.sections[number]
-        strings, place = self.sections[table][6], self.places[target]
+        strings, place, size = self.sections[table][6], self.places[target], self.sections[target][5]
         symbols = list(self._records(table, _SYMBOL))
         known: dict[int, int] = {}
         for offset, what, addend in self._records(number, _RELOCATION):
             symbol = what >> 32
             if what & 0xFFFFFFFF != _WHOLE_ADDRESS:
                 raise ElfError(f"relocation of kind {what & 0xFFFFFFFF}")
+            if offset + 8 > size:
+                raise ElfError("a relocation outside of its section")
             if symbol not in known:
-                known[symbol] = self._value(base, strings, symbols[symbol])[1]
+                known[symbol] = self._value(base, strings, symbols[symbol])
             struct.pack_into("<Q", memory, place + offset, known[symbol] + addend)
 
     def _records(self, number: int, layout: str) -> Iterator[tuple[int, ...]]:
@@ -106,16 +121,24 @@ class _File:
         _, _, _, _, offset, size, *_ = self.sections[number]
         return struct.iter_unpack(layout, self.code[offset : offset + size])
 
-    def _value(self, base: int, strings: int, symbol: tuple[int, ...]) -> tuple[str, int, bool]:
-        """Name and address of a symbol, and whether the file defines it for others."""
-        at, what, _, section, value, _ = symbol
+    def _name(self, strings: int, at: int) -> str:
         start = self.sections[strings][4] + at
-        name = self.code[start : self.code.index(b"\0", start)].decode() if at else ""
+        return self.code[start : self.code.index(b"\0", start)].decode() if at else ""
+
+    def _value(self, base: int, strings: int, symbol: tuple[int, ...]) -> int:
+        """Address of a symbol.
+
+        Raises:
+            ElfError: it has none here: it is in no section that was placed (a common or an absolute symbol, the name of
+                the source), it is not a function or a variable, or nobody defines it.
+        """
+        at, what, _, section, value, _ = symbol
+        name = self._name(strings, at)
         if section == 0:
-            return name, outside(name) if name else 0, False
-        if section >= _RESERVED:
-            return name, 0, False  # the name of the source
-        return name, base + self.places.get(section, 0) + value, bool(name) and what >> 4 > 0
+            return outside(name) if name else 0
+        if section not in self.places or what & 15 not in (_NOTYPE, _OBJECT, _FUNCTION, _OF_SECTION):
+            raise ElfError(f"symbol {name or at} of kind {what & 15} in section {section:#x}")
+        return base + self.places[section] + value
 
 
 @cache
