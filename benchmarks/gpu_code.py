@@ -32,7 +32,9 @@ from cardan.jit.target.ptx import ARCHITECTURES, Code, ptx
 from cardan.jit.target.ptxas import assemble
 from cardan.model.forms import model_in
 from cardan.soft.detection import soft_collision
-from cardan.step.pipeline import PROGRAMS, resolve
+from cardan.step.pipeline import PROGRAMS
+from cardan.step.plan import plan_of
+from cardan.step.programs import write_tables
 
 PARTS = ("dynamics", "soft", "collision", "constraint", "solver", "sensor", "step", "model.reset", "batch.stages")
 LEFT_OUT = ("finite_difference", "lengthrange", "timers", "hooks", "plugin", "sdf.sampling", "answer_", "step.inverse")
@@ -84,8 +86,9 @@ def detection(name: str, precision: str) -> Code:
     m = MjModel.from_xml_path(str(source)) if isinstance(source, Path) else MjModel.from_xml_string(source())
     form = Form(INTERLEAVED, precision)
     base = model_in(form, m)
-    stages = resolve(base, PROGRAMS["mj_collision"])
-    stage = next(stage for stage in stages if stage in (collision, soft_collision))
+    plan = plan_of(base, PROGRAMS["mj_collision"])
+    write_tables(base, plan)
+    stage = next(stage for stage in plan.stages if stage in (collision, soft_collision))
     (found,) = codes([entry_of(stage)], form, [entry_of(function) for function in base._numbered])
     return found
 

@@ -16,9 +16,9 @@ from cardan.jit.front.form import HERE, INTERLEAVED, Form
 from cardan.model.derived import ADDRESSES
 from cardan.model.forms import model_in
 from cardan.model.tables import COUNTERS, DATA
-from cardan.plugins.attach_sdf import attach_shapes
-from cardan.step.pipeline import resolve
-from cardan.step.plugin_stages import NEEDSTAGE, SLOTS
+from cardan.plugins.attach_sdf import attach_shape_data
+from cardan.step.plan import plan_of
+from cardan.step.programs import write_tables
 from cardan.step.run import run
 
 PROCESS = ("plugin_data", "timer.duration", "nbuffer", "narena", "maxuse_arena", "work.need")
@@ -34,15 +34,15 @@ class Alone:
     """
 
     def __init__(self, m: cardan.MjModel, items: tuple[Any, ...]) -> None:
-        attach_shapes(m)
+        attach_shape_data(m)
         self.model = model_in(Form(INTERLEAVED), m)  # with numbers of functions in its tables
-        stages = resolve(self.model, items)
+        plan = plan_of(self.model, items)
+        write_tables(self.model, plan)
+        stages = list(plan.stages)
         self._code = LaneCode(stages, list(self.model._numbered), HERE, exact=True)
         for name in ADDRESSES:
             table = self.model._memory.arrays[name]
             functions = table > 0
-            if name == "aux.plugin_call":
-                functions[NEEDSTAGE::SLOTS] = False
             table[functions] = np.array([0, *self._code.table])[table[functions]]
         self._program = Program(self._code.addresses)
 

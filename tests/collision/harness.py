@@ -7,7 +7,7 @@ import numpy as np
 from reference import data_from_reference, model_from_reference
 
 from cardan.collision.detection import collision
-from cardan.collision.table import attach_colliders, attach_missing_collider
+from cardan.collision.table import attach_missing_collider, collider_functions
 from cardan.jit import Program
 from cardan.model.tables import CAPACITIES
 
@@ -45,12 +45,12 @@ class Pair:
         self.model = model_from_reference(self.ref)
         self.data = data_from_reference(self.model, self.ref_data)
         if attach:
-            attach_colliders(self.model)
+            self.refresh_colliders()
         self.program = Program([collision])
 
     def refresh_colliders(self) -> None:
         """Choose the collision functions of our model again, after its flags were edited."""
-        attach_colliders(self.model)
+        self.model.put_functions("aux.collider", tuple(collider_functions(self.model).items()))
 
     def set_pose(self, body: int, pos, quat) -> None:
         """Place a free or mocap body."""

@@ -8,7 +8,7 @@ import pytest
 from collision.harness import Pair, run
 
 from cardan.collision.detection import collision
-from cardan.collision.table import COLLIDERS, attach_colliders
+from cardan.collision.table import COLLIDERS
 from cardan.enums import mjtGeom
 from cardan.jit import COLLIDER_MISSING, Program
 
@@ -84,7 +84,7 @@ def test_nan_in_poses_gives_no_crash():
 def test_model_without_geoms():
     pair = Pair("<mujoco><worldbody><camera/></worldbody></mujoco>")
     pair.check()
-    attach_colliders(pair.model)
+    pair.refresh_colliders()
     assert Program([collision]).run(pair.model, pair.data) == 0
 
 

@@ -104,7 +104,7 @@ def test_code_of_old_callbacks_is_unloaded(set_all: Callable[..., Any], local: b
 
 def test_python_callbacks_live_as_long_as_programs_that_call_them() -> None:
     """A program that another thread may be running still calls the callback that it was made with."""
-    from cardan.step.pipeline import program
+    from cardan.step.programs import program
     from cardan.step.run import run
 
     m = cardan.MjModel.from_xml_string(XML)

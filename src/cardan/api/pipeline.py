@@ -22,7 +22,7 @@ from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import ARRAYS, MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import DATA
-from cardan.step import pipeline
+from cardan.step import programs
 from cardan.step.hooks import hooks
 from cardan.step.run import StepProgram, run, settle
 
@@ -42,7 +42,7 @@ def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
     version = hooks.version
-    program = pipeline.program(m, name)
+    program = programs.program(m, name)
     binding = Binding.all.get(name)
     if jit_enabled and not program.needs_objects and isinstance(binding, ProgramBinding):
         m._programs.make_ready(binding.index, name, program, version)
@@ -89,7 +89,7 @@ def mj_inverseSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> No
 def _skip(name: str, m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
     check_pair(name, m, d)
     stage, without_sensors = integer(name, "skipstage", skipstage), integer(name, "skipsensor", skipsensor) != 0
-    run(pipeline.skip_program(m, name, stage, without_sensors), m, d)
+    run(programs.skip_program(m, name, stage, without_sensors), m, d)
 
 
 mj_step1 = _function("mj_step1", "First half of a step: all that doesn't depend on controls and applied forces.")
@@ -189,7 +189,7 @@ def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
         raise TypeError("result should have length nv")
     writable_vector("mj_rne", "result", result, m.nv, "nv")
     chosen = _rne_acceleration if integer("mj_rne", "flg_acc", flg_acc) else _rne_bias
-    run(pipeline.cached_program(m, chosen.__name__, (chosen,)), m, d)
+    run(programs.cached_program(m, chosen.__name__, (chosen,)), m, d)
     result.reshape(-1)[:] = d._memory.arrays["work.qacc_step"]
 
 

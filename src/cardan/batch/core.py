@@ -29,7 +29,8 @@ from cardan.model.plugin_life import begin_instances
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES
 from cardan.step.hooks import python_places, share_hooks
-from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, STEP, cached_program
+from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, STEP
+from cardan.step.programs import cached_program
 from cardan.step.report import pending_messages, tell
 from cardan.step.run import attached, run
 from cardan.step.state import field_sizes, state_fields, state_size

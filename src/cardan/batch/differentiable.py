@@ -29,8 +29,8 @@ from cardan.derive.transition import transition_derivatives
 from cardan.errors import FatalError
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.step import pipeline
 from cardan.step.hooks import hooks, share_hooks
+from cardan.step.programs import step_program
 from cardan.step.run import run
 
 STATE = ("qpos", "qvel", "act")
@@ -110,7 +110,7 @@ class Worker:
         d = self.d
         resets = d._memory.scalars["work.auto_resets"]
         resets[0] = 0
-        run(pipeline.step_program(self.m), self.m, d, nstep)
+        run(step_program(self.m), self.m, d, nstep)
         if resets[0]:
             raise FatalError("step: the simulation is unstable (bad numbers in qpos, qvel or qacc)")
 

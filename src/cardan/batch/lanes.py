@@ -7,7 +7,7 @@ stage runs again in those worlds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from cardan.model.forms import model_in
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.tables import CAPACITIES, DATA
-from cardan.plugins.attach_sdf import attach_shapes
-from cardan.step.pipeline import resolve
+from cardan.plugins.attach_sdf import attach_shape_data
+from cardan.step.plan import plan_of
+from cardan.step.programs import write_tables
 from cardan.step.status import WARNED
 
 
@@ -36,7 +37,7 @@ class LaneWorlds:
     """
 
     def __init__(self, m: MjModel, datas: Sequence[MjData], precision: str = DOUBLE, exact: bool = False) -> None:
-        attach_shapes(m)
+        attach_shape_data(m)
         self.form, self.exact = Form(INTERLEAVED, precision), exact
         self.model = model_in(self.form, m)
         first = datas[0]._memory
@@ -62,7 +63,9 @@ class LaneWorlds:
         Raises:
             RuntimeError: a stage asks for what isn't done here (a reset, a Python function).
         """
-        stages: list[Callable[..., Any]] = resolve(self.model, items)
+        plan = plan_of(self.model, items)
+        write_tables(self.model, plan)
+        stages: list[Any] = list(plan.stages)
         code = LaneCode(stages, list(self.model._numbered), self.form, self.exact)
         for _ in range(repeat):
             for k in range(len(code)):

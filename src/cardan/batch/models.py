@@ -19,7 +19,7 @@ from cardan.model.forms import model_in
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjmodel import ARRAYS, MjModel
 from cardan.model.tables import MODEL, SIZE_NAMES
-from cardan.plugins.attach_sdf import attach_shapes
+from cardan.plugins.attach_sdf import attach_shape_data
 from cardan.step.hooks import share_hooks
 
 ASSETS = ("mesh_", "hfield_data", "tex_", "skin_", "key_", "name_", "names", "paths", "plugin", "text_", "tuple_")
@@ -82,7 +82,7 @@ class WorldModels:
     def _in_form(form: Form, m: MjModel) -> MjModel:
         if form == HERE:
             return m
-        attach_shapes(m)  # distance grids are made in double precision
+        attach_shape_data(m)  # distance grids are made in double precision
         return share_hooks(model_in(form, m), m)
 
     def expand(self, name: str) -> np.ndarray:

@@ -24,7 +24,8 @@ from cardan.batch.worlds import BYTES, TIME, WORDS, rollout_input, rollout_outpu
 from cardan.enums.data import mjtState
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
-from cardan.step.pipeline import STEP, cached_program
+from cardan.step.pipeline import STEP
+from cardan.step.programs import cached_program
 from cardan.step.run import attached, run
 from cardan.step.state import STATE_FIELDS, field_sizes, state_fields, state_size
 from cardan.step.status import ROLLOUT_FROZEN

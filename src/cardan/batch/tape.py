@@ -20,7 +20,7 @@ from cardan.derive.recorded import Recorded, Rows
 from cardan.derive.tape import STATE, Gradient, Jacobians, loss_slopes, named_sensitivities, split_jacobians
 from cardan.jit.front.form import HERE
 from cardan.model.mjdata import MjData
-from cardan.step import pipeline
+from cardan.step.programs import program
 from cardan.step.run import run
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class BatchTape:
         def record(part: slice) -> Recorded:
             own = np.ascontiguousarray(controls[part])
             with lent(self.m, ("data to record with",), lambda: MjData(self.m)) as d:
-                run(pipeline.program(self.m, "mj_resetData"), self.m, d)
+                run(program(self.m, "mj_resetData"), self.m, d)
                 return Recorded(self.m, d, own, reach, every, starts[part])
 
         self._recorded = self._spread(record, self._parts)

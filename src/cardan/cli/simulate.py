@@ -18,7 +18,7 @@ from rich.table import Table
 import cardan
 from cardan.cli.loading import load_model, model_name, start
 from cardan.files import check_writable, write_file
-from cardan.step.pipeline import step_program
+from cardan.step.programs import step_program
 
 Rows = dict[str, np.ndarray]
 

@@ -13,7 +13,7 @@ from rich.table import Table
 import cardan
 from cardan.cli.loading import load_model, model_name, start
 from cardan.jit import Program
-from cardan.step.pipeline import step_program
+from cardan.step.programs import step_program
 from cardan.step.run import StepProgram
 from cardan.step.run import run as run_program
 

@@ -17,7 +17,7 @@ from cardan.jit.cache.store import cache_folder
 from cardan.jit.driver.program import stored_object
 from cardan.jit.front.stage import Abi
 from cardan.jit.mode import jit_enabled
-from cardan.step.pipeline import program
+from cardan.step.programs import program
 
 PROGRAMS = ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")
 

@@ -1,9 +1,8 @@
 """The table of collision functions: which one serves which pair of geom types.
 
-`COLLIDERS` is the spec's table of geom type × geom type. A model gets the addresses of those functions that its
-geoms can need (`attach_colliders`), compiled on first use; if a later edit of the model makes another pair of types
-collide, the stage asks for the missing function (`attach_missing_collider`). Functions of the user win over those of
-the table.
+`COLLIDERS` is the specification's table of geom type × geom type. A model gets the addresses of those functions that
+its geoms can need (`collider_functions`). If a later edit of the model makes another pair of types collide, the stage
+asks for the missing function (`attach_missing_collider`). Functions of the user replace those of the table.
 
 Spec: computation, collision detection, filtering.
 """
@@ -30,7 +29,6 @@ from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.pairing import NO_COLLIDER, NTYPES
-from cardan.model.pairing import collider as empty_table
 
 BLOCK = 1 << 20
 """Most pairs of geoms that are looked at together."""
@@ -91,39 +89,20 @@ Own = Mapping[Types, "Callable[..., Any] | int"]
 """Collision functions of the user by geom types, the lower first: entries, or addresses of native functions."""
 
 
-def attach_colliders(m: MjModel, own: Own = MappingProxyType({})) -> None:
-    """Load or compile the collision functions for all pairs of geom types that can collide in `m`.
+def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int, Callable[..., Any] | int]:
+    """Collision functions that a model needs, by their place in the table ``aux.collider``.
 
-    Call it whenever a program with collision detection is made for a model: what can collide depends on contype,
-    conaffinity and the disable flags.
+    They depend on contype, conaffinity and the disable flags, which decide what can collide.
 
     Args:
         m: model.
-        own: the user's functions.
+        own: the user's functions, all of which are in the result.
 
     Raises:
-        ValueError: two geoms can collide, and there is no collision function for their types yet.
+        ValueError: two geoms can collide, and there is no collision function for their types.
     """
-    table = empty_table(m)
-    for first, second in own:
-        table[first * NTYPES + second] = 0
-    for types, geoms in _colliding_types(m):
-        table[types[0] * NTYPES + types[1]] = _address(m, types, geoms, own)
-    m._memory.arrays["aux.collider"][:] = table  # at once: other threads may be stepping
-
-
-def stock_colliders(m: MjModel) -> list[Callable[..., Any]]:
-    """The engine's collision functions of all pairs of geom types that can collide in `m`, as far as there are some."""
-    found = (COLLIDERS.get(types) for types, _ in _colliding_types(m))
-    functions = dict.fromkeys(function for function in found if function is not None)
-    return [_for_flags(m, function) for function in functions]
-
-
-def attach_filter(m: MjModel, entry: Callable[..., Any] | int | None) -> None:
-    """Have a callback refuse pairs of geoms; None: none does."""
-    address = entry or 0 if entry is None or isinstance(entry, int) else m.references([entry])[0]
-    m._memory.arrays["aux.contact_filter"][0] = address
-    m._native_code["contact_filter"] = address
+    found = {types: own.get(types) or _stock(m, types, geoms) for types, geoms in _colliding_types(m)}
+    return {types[0] * NTYPES + types[1]: function for types, function in (found | dict(own)).items()}
 
 
 def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({})) -> None:
@@ -134,27 +113,16 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
     """
     geom1, geom2 = (int(geom) for geom in d._memory.arrays["work.missing_geom"])
     types = int(m.geom_type[geom1]), int(m.geom_type[geom2])
-    m._memory.arrays["aux.collider"][types[0] * NTYPES + types[1]] = _address(m, types, (geom1, geom2), own)
-
-
-def _address(m: MjModel, types: Types, geoms: tuple[int, int], own: Own) -> int:
-    """Address of the collision function of two types, which the model keeps loaded."""
-    found = own.get(types) or _stock(m, types, geoms)
-    (address,) = [found] if isinstance(found, int) else m.references([found])
-    m._native_code[types] = address
-    return address
+    function = own.get(types) or _stock(m, types, (geom1, geom2))
+    m.put_function("aux.collider", types[0] * NTYPES + types[1], function)
 
 
 def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:
-    """The engine's collision function of a pair of types, with all that it needs made ready."""
+    """The engine's collision function of a pair of types."""
     function = COLLIDERS.get(types)
     if function is None:
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
         raise ValueError(f"collision between {first} and {second} is not supported yet")
-    return _for_flags(m, function)
-
-
-def _for_flags(m: MjModel, function: Callable[..., Any]) -> Callable[..., Any]:
     return EXACT.get(function, function) if m.opt.enableflags & mjENBL_NATIVECCD else function
 
 

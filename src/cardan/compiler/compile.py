@@ -116,9 +116,10 @@ def _compiled(tree: ModelTree) -> MjModel:
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
     """What a model that was just loaded will most probably run."""
-    from cardan.step.pipeline import STEP, stages_ahead
+    from cardan.step.pipeline import STEP
+    from cardan.step.programs import functions_ahead
 
-    return stages_ahead(m, STEP)
+    return functions_ahead(m, STEP)
 
 
 def _build_bodies(build: Build) -> None:

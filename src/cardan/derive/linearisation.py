@@ -34,7 +34,9 @@ from cardan.model.mjdata import MjData
 from cardan.model.tables import CAPACITIES
 from cardan.step import pipeline
 from cardan.step.finite_difference import restore_start, save_start, start_size
+from cardan.step.plan import stages_of
 from cardan.step.plugin_stages import plugin_advance
+from cardan.step.programs import cached_program
 from cardan.step.run import run
 
 if TYPE_CHECKING:
@@ -116,9 +118,9 @@ class Linearisation:
         memory = self.d._memory
         memory.attach("work.fd_qpos", self.next_qpos)
         memory.attach("work.fd_start", np.zeros(start_size(m)))
-        self._stages, self._after = pipeline.resolve(m, kind.values), pipeline.resolve(m, kind.after)
+        self._stages, self._after = stages_of(m, kind.values), stages_of(m, kind.after)
         self.several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
-        self.values = pipeline.cached_program(m, ("values", course), self._value_items(kind))
+        self.values = cached_program(m, ("values", course), self._value_items(kind))
         self._distant = distant
         if distant:
             self.values, self._stages = program_with_distance(self.values), with_distance(self._stages)
@@ -133,7 +135,7 @@ class Linearisation:
 
     def _value_items(self, kind: Course) -> tuple[Any, ...]:
         """Items that compute the values, and what the implicit function theorem needs."""
-        items = tuple(with_factor(pipeline.resolve(self.m, kind.values))) if kind.solves else kind.values
+        items = tuple(with_factor(stages_of(self.m, kind.values))) if kind.solves else kind.values
         if self.remembers:
             items = (recall, *items)
         if not self._steps:

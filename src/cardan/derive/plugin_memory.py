@@ -18,7 +18,14 @@ from cardan.jit import OK, kernel, stage
 from cardan.jit.transform.stages import written
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Plugin, plugin_of
-from cardan.step.plugin_stages import ACT_DOT, ADVANCE, COMPUTE_ACTUATOR, COMPUTE_PASSIVE, COMPUTE_SENSOR, entries_of
+from cardan.step.plugin_stages import (
+    ACT_DOT,
+    ADVANCE,
+    COMPUTE_ACTUATOR,
+    COMPUTE_PASSIVE,
+    SENSOR_SLOTS,
+    entries_of,
+)
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 
 STOCK = "cardan.plugins."
 NUMBER, STATE = "d.work.plugin_number", "d.plugin_state"
-EVALUATED = (COMPUTE_ACTUATOR, COMPUTE_PASSIVE, COMPUTE_SENSOR, ACT_DOT)
+EVALUATED = (COMPUTE_ACTUATOR, COMPUTE_PASSIVE, *SENSOR_SLOTS.values(), ACT_DOT)
 """Kinds of functions that run in each evaluation of the dynamics."""
 STEPPED = (*EVALUATED, ADVANCE)
 """Kinds of functions that run in a step."""

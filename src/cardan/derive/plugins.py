@@ -25,7 +25,7 @@ from cardan.step.plugin_stages import (
     ADVANCE,
     COMPUTE_ACTUATOR,
     COMPUTE_PASSIVE,
-    COMPUTE_SENSOR,
+    SENSOR_SLOTS,
     begin_plugin_actuators,
     bound_plugin_sensors,
     entries_of,
@@ -88,14 +88,13 @@ def runs_of(instances: list[int]) -> Iterator[tuple[int, int]]:
         yield int(run[0]), int(run[-1]) + 1
 
 
-def calls_of(m: MjModel, slot: int, argument: int, when: int | None = None) -> list[Stage]:
+def calls_of(m: MjModel, slot: int, argument: int) -> list[Stage]:
     """The stages that call a kind of function of all plugins of a model.
 
     Args:
         m: model.
         slot: the kind.
         argument: what it is called for.
-        when: an `mjtStage`, of sensors that are due after it alone.
 
     Raises:
         NotImplementedError: a function is Python's.
@@ -107,7 +106,7 @@ def calls_of(m: MjModel, slot: int, argument: int, when: int | None = None) -> l
     for name, instances in of_plugin.items():
         plugin = plugin_of(m, instances[0])
         entry = entries_of(plugin).get(slot)
-        if entry is None or (when is not None and plugin.needstage != when):
+        if entry is None:
             continue
         if isinstance(entry, int):
             raise NotImplementedError(
@@ -148,5 +147,5 @@ def plugin_tangents(m: MjModel, stage: Stage, advance: bool) -> list[Stage] | No
         return [actuators_begin, *calls_of(m, ACT_DOT, 0), *calls_of(m, COMPUTE_ACTUATOR, ACTUATOR)]
     for when in WHENS if m.nplugin else ():
         if stage is plugin_sensors(int(when)):
-            return [*calls_of(m, COMPUTE_SENSOR, SENSOR, int(when)), sensors_bounded(int(when))]
+            return [*calls_of(m, SENSOR_SLOTS[int(when)], SENSOR), sensors_bounded(int(when))]
     return None

@@ -31,6 +31,7 @@ from cardan.derive.shadows import LANES
 from cardan.jit import Program
 from cardan.model.mjdata import MjData
 from cardan.step import pipeline
+from cardan.step.programs import cached_program
 from cardan.step.run import attached, run
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Recorded:
         arrays["tape_remembered"] = self.layout.remembered
         for name, value in (("step", 0), ("every", every), ("nstep", n)):
             d._memory.scalars[f"work.tape_{name}"][0] = value
-        program = pipeline.cached_program(m, "record", (begin_recorded, *pipeline.STEP, end_recorded))
+        program = cached_program(m, "record", (begin_recorded, *pipeline.STEP, end_recorded))
         with attached(d, {f"work.{name}": array.reshape(-1) for name, array in arrays.items()}):
             run(program, m, d, worlds * n)
         return rows

@@ -26,7 +26,7 @@ from cardan.model.attributes import (
     set_array,
     standalone_memory,
 )
-from cardan.model.derived import attach_derived, copy_derived, share_derived
+from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
@@ -165,7 +165,9 @@ class MjModel(Native, ModelNames):
     _programs: Programs
     _form: Form  # of the native code that runs on it
     _numbered: dict[Callable[..., Any], int]  # functions that its tables refer to by number
-    _native_code: dict[Any, int]  # of the functions whose addresses stand in its tables, which keeps them loaded
+    _native_code: dict[
+        str, tuple[Any, list[int]]
+    ]  # functions in each table, and their addresses, which keep them loaded
     _source: Any  # what it was compiled from, for writing it as XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
     _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and those of the meshes, for the same purpose
@@ -220,6 +222,31 @@ class MjModel(Native, ModelNames):
         if not self._form.is_interleaved:
             return addresses(functions, self._form)
         return [self._numbered.setdefault(function, len(self._numbered) + 1) for function in functions]
+
+    def put_functions(self, field: str, functions: tuple[tuple[int, Callable[..., Any] | int], ...]) -> None:
+        """Write a table of functions that stages call; the model keeps their native code loaded.
+
+        Args:
+            field: name of the table (one of `derived.ADDRESSES`).
+            functions: functions, or addresses of native functions, by their place. Other places get their default.
+        """
+        if self._native_code.get(field, ())[:1] == (functions,):
+            return
+        table = DERIVATIONS[field](self)
+        entries = [function for _, function in functions if not isinstance(function, int)]
+        known = dict(zip(entries, self.references(entries), strict=True))
+        addresses = [f if isinstance(f, int) else known[f] for _, f in functions]
+        for (place, _), address in zip(functions, addresses, strict=True):
+            table[place] = address
+        self._native_code[field] = functions, addresses
+        self._memory.arrays[field][:] = table  # at once: other threads may be stepping
+
+    def put_function(self, field: str, place: int, function: Callable[..., Any] | int) -> None:
+        """Write one place of a table of functions."""
+        (address,) = [function] if isinstance(function, int) else self.references([function])
+        kept = self._native_code.get(field, ((), []))[1]
+        self._native_code[field] = None, [*kept, address]
+        self._memory.arrays[field][place] = address
 
     def settings(self) -> bytes:
         """The values of all options that decide which stages the model needs."""

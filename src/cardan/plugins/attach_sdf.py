@@ -1,9 +1,9 @@
-"""Native distance functions and attributes of a model's shapes, made ready for the colliders."""
+"""Distance functions of a model's signed-distance shapes, and the arrays that these functions read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,25 +30,34 @@ def shape_of(m: MjModel, instance: int) -> Shape:
     return plugin.shape
 
 
-def attach_shapes(m: MjModel) -> None:
-    """Load or compile the distance functions of all geoms of type sdf, and fill ``aux.sdf_*``.
+def _meshes(m: MjModel) -> dict[int, int]:
+    """The mesh of each plugin instance that is a shape, as the first geom with the instance has it."""
+    geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
+    instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
+    return dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))
+
+
+def shape_functions(m: MjModel) -> dict[int, Callable[..., Any]]:
+    """Distance functions of the shapes of a model by their place in the table ``aux.sdf_shape``.
 
     Raises:
         ValueError: a geom of type sdf has a plugin without a registered shape.
     """
-    geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
-    if not geoms.size:
-        return
-    instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
-    meshes = dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))
+    return {instance: shape_of(m, instance).entry for instance in _meshes(m)} if m.nplugin else {}
+
+
+def attach_shape_data(m: MjModel) -> None:
+    """Attach what the distance functions of a model read: attributes, triangles and grids of meshes.
+
+    Raises:
+        ValueError: a geom of type sdf has a plugin without a registered shape.
+    """
+    meshes = _meshes(m) if m.nplugin else {}
     shapes = {instance: shape_of(m, instance) for instance in meshes}
     for instance, shape in shapes.items():
         adr = MAX_ATTRIBUTES * instance
         if not shape.of_mesh:
             m._memory.arrays["aux.sdf_attr"][adr : adr + MAX_ATTRIBUTES] = shape.values(config_of(m, instance))
-        (address,) = m.references([shape.entry])
-        m._memory.arrays["aux.sdf_shape"][instance] = address
-        m._native_code["sdf", instance] = address
     of_mesh = {instance: meshes[instance] for instance, shape in shapes.items() if shape.of_mesh}
     if of_mesh and not m._memory.arrays["aux.sdf_face"].size:
         _attach_faces(m, of_mesh)

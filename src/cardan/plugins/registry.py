@@ -92,6 +92,8 @@ class Plugin:
             self.validate(config)
 
 
+SENSED = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
+"""Stages after which sensors are computed."""
 PLUGINS: dict[str, Plugin] = {}
 """Registered plugins by name; the number of a plugin in ``m.plugin`` is its place here."""
 
@@ -153,7 +155,8 @@ def register_plugin(
 
     Raises:
         TypeError: a function can't be called, or `name` is no text.
-        ValueError: the name is one of the package, an unknown capability, none, or one without `compute`.
+        ValueError: the name is one of the package; capabilities are unknown or missing; `compute` is missing;
+            `needstage` is not a stage after which sensors are computed.
     """
     functions = {"validate": validate, "init": init, "reset": reset, "compute": compute, "act_dot": act_dot,
                  "advance": advance, "copy": copy, "destroy": destroy, "visualize": visualize}  # fmt: skip
@@ -167,6 +170,9 @@ def register_plugin(
         raise ValueError(f"register_plugin: capabilities must be some of {', '.join(known)}, found {words}")
     if compute is None:
         raise ValueError("register_plugin: compute is missing")
+    if needstage not in SENSED:
+        stages = ", ".join(f"mjtStage.{stage.name}" for stage in SENSED)
+        raise ValueError(f"register_plugin: needstage must be one of {stages}, found {needstage!r}")
     PLUGINS[name] = Plugin(
         name, tuple(attributes), words, int(needstage), nstate, nsensordata, actdim, **functions
     )  # fmt: skip

@@ -36,6 +36,7 @@ from cardan.step.finite_difference import (
     save_start,
     start_size,
 )
+from cardan.step.programs import cached_program
 from cardan.step.run import run
 
 if TYPE_CHECKING:
@@ -120,13 +121,13 @@ def _evaluate(
     arrays["work.fd_result"][:] = 0.0
     scalars["work.fd_evaluation"][0] = 0
     scalars["work.fd_eps"][0] = eps
-    run(pipeline.cached_program(m, "save_start", (save_start,)), m, d)
+    run(cached_program(m, "save_start", (save_start,)), m, d)
     try:
         for skipstage, rows in groups:
             if len(rows):
                 run(program_after(skipstage), m, d, len(rows))
     finally:
-        run(pipeline.cached_program(m, "restore_start", (restore_start,)), m, d)
+        run(cached_program(m, "restore_start", (restore_start,)), m, d)
     return arrays["work.fd_result"].reshape(shape)
 
 
@@ -177,7 +178,7 @@ def transition_differences(
 
     def program_after(skipstage: int) -> Any:
         items = _transition_items(skipstage, sensors)
-        return pipeline.cached_program(m, ("transition", skipstage, sensors), items)
+        return cached_program(m, ("transition", skipstage, sensors), items)
 
     value_size = m.nq + nv + na + m.nsensordata
     return _evaluate(m, d, eps, groups, program_after, (nx + nu, nx + m.nsensordata), value_size)
@@ -206,7 +207,7 @@ def inverse_differences(
 
     def program_after(skipstage: int) -> Any:
         items = _inverse_items(skipstage, sensors, actuation)
-        return pipeline.cached_program(m, ("inverse", skipstage, sensors, actuation), items)
+        return cached_program(m, ("inverse", skipstage, sensors, actuation), items)
 
     d._memory.scalars["work.fd_actuation"][0] = actuation
     size = nv + m.nsensordata + m.nM

@@ -17,8 +17,10 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
-from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, SINGLE_STEP, SOLVE, resolve
-from cardan.step.run import StepProgram, run
+from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, SINGLE_STEP, SOLVE
+from cardan.step.plan import plan_of
+from cardan.step.programs import make_program
+from cardan.step.run import run
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -122,8 +124,9 @@ class LengthSearch:
         if not how.inttotal <= _MOST_STEPS * m.opt.timestep:
             raise ValueError(f"inttotal {how.inttotal:g} s would take too many steps of {m.opt.timestep:g} s")
         self.steps = max(0, ceil(how.inttotal / m.opt.timestep - 1e-9))
-        simulation = (*FWD_POSITION, *FWD_VELOCITY, pull_actuator, fwd_actuation, fwd_acceleration, SOLVE, *SINGLE_STEP)
-        self.program = StepProgram([decay_velocity, *resolve(m, simulation)])
+        forces = (pull_actuator, fwd_actuation, fwd_acceleration, SOLVE)
+        simulation = (decay_velocity, *FWD_POSITION, *FWD_VELOCITY, *forces, *SINGLE_STEP)
+        self.program = make_program(m, plan_of(m, simulation))
 
     def extreme(self, actuator: int, side: int) -> tuple[float, float]:
         """Smallest (side 0) or largest (side 1) length of an actuator, and how much it still varied at the end."""

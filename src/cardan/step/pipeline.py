@@ -1,23 +1,22 @@
 """The pipeline: the specification's numbered lists of stages, as tables (spec: computation, forward dynamics).
 
-A list names every stage that the specification names, in its order. A model gets a program with only those that it
-needs: `when(predicate, ...)` leaves stages out according to sizes and options. Programs are made on first use and kept
-with the model until one of its options that such predicates ask for is set, or a callback is installed.
+A list names every stage that the specification names, in its order. `when(predicate, ...)` marks stages that only some
+models need, according to their sizes and options. `cardan.step.plan` finds which stages of a list a model needs, and
+`cardan.step.programs` makes them ready to run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from cardan.collision.detection import collision
-from cardan.collision.table import attach_colliders, attach_filter, stock_colliders
 from cardan.constraint.inverse import inv_constraint
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
 from cardan.constraint.reference import reference_constraint
 from cardan.dynamics.acceleration import fwd_acceleration
-from cardan.dynamics.actuation import ACTUATION_STALE, fwd_actuation
+from cardan.dynamics.actuation import fwd_actuation
 from cardan.dynamics.bias import rne, rne_post_constraint
 from cardan.dynamics.camlight import camlight
 from cardan.dynamics.com import com_pos, com_vel
@@ -38,10 +37,8 @@ from cardan.dynamics.tendon import tendon, tendon_velocity
 from cardan.dynamics.transmission import actuator_velocity, transmission
 from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtStage
 from cardan.errors import FatalError
-from cardan.jit.cache.helper import expecting
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
-from cardan.plugins.attach_sdf import attach_shapes
 from cardan.sensor import needs_rne_post, needs_subtree_vel, sensor_stages
 from cardan.soft.detection import soft_collision
 from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
@@ -52,7 +49,6 @@ from cardan.step import diagnosis
 from cardan.step.actuator_hooks import has_user_actuators, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy
 from cardan.step.euler import euler, implicitfast
-from cardan.step.hooks import colliders_of, filter_of, hook_at, hooks
 from cardan.step.implicit import implicit
 from cardan.step.inverse import (
     compare_fwd_inv,
@@ -62,8 +58,8 @@ from cardan.step.inverse import (
     keep_forward,
     restore_acc,
 )
+from cardan.step.items import Chosen, Place, Predicate, Timed, When, also_timed, timed, when
 from cardan.step.plugin_stages import (
-    calls_python,
     has_actuator_plugins,
     has_advancing_plugins,
     has_passive_plugins,
@@ -76,42 +72,12 @@ from cardan.step.plugin_stages import (
     plugin_sensors,
 )
 from cardan.step.report import report_warnings
-from cardan.step.run import ANSWERS, StepProgram, run
 from cardan.step.runge_kutta import rk_begin, rk_end, rk_second, rk_third
 from cardan.step.sensor_hooks import has_user_sensors, user_cutoff
-from cardan.step.support import check_sensors, check_support
-from cardan.step.timers import Tick, Timed, also_timed, timed, with_counters
+from cardan.step.support import check_sensors
 
-Predicate = Callable[[MjModel], bool]
-MOST_EARLIER = 64
-"""Programs that a model keeps of settings that it had before; when there are more, it forgets them."""
 RESETTING = (check_pos, check_vel, check_acc)
-
-
-class When(NamedTuple):
-    """Stages that a model needs only under a condition on its sizes and options."""
-
-    needed: Predicate
-    items: tuple[Any, ...]
-
-
-class Place(NamedTuple):
-    """A place in the pipeline where a callback may be installed."""
-
-    name: str
-    variant: tuple[Any, ...] = ()
-
-
-class Chosen(NamedTuple):
-    """Stages of a kind (sensors, constraint rows) that depend on which elements the model has, and its name."""
-
-    stages_of: Callable[[MjModel], list[Any]]
-    name: str = ""
-
-
-def when(needed: Predicate, *items: Any) -> When:
-    """`items`, if the model needs them."""
-    return When(needed, items)
+"""Stages that may reset the data."""
 
 
 def _enabled(bit: mjtEnableBit) -> Predicate:
@@ -452,151 +418,6 @@ SKIPPING = {
 }
 
 
-def _resolve(m: MjModel, items: tuple[Any, ...]) -> Iterator[Any]:
-    """The stages that `m` needs, callbacks included."""
-    for item in items:
-        if isinstance(item, When):
-            if item.needed(m):
-                yield from _resolve(m, item.items)
-        elif isinstance(item, Chosen):
-            yield from item.stages_of(m)
-        elif isinstance(item, Place):
-            hook = hook_at(m, item.name)
-            if hook:
-                yield hook.entry(*item.variant)
-        elif isinstance(item, Timed):
-            yield from _resolve_timed(m, item)
-        else:
-            yield item
-
-
-def _resolve_timed(m: MjModel, part: Timed) -> Iterator[Any]:
-    """The stages of a timed part, between calls of the clock if there is one, and the tick of its timer."""
-    clock = hook_at(m, "time")
-    if clock:
-        yield clock.entry(part.timer, True)
-    yield from _resolve(m, part.items)
-    if clock:
-        yield clock.entry(part.timer, False)
-    if part.counts:
-        yield Tick(part.timer)
-
-
-def resolve(m: MjModel, items: tuple[Any, ...]) -> list[Any]:
-    """The stages of a list that a model needs, in order.
-
-    Raises:
-        ValueError: the model asks for something that the stages don't have.
-    """
-    stages = list(with_counters(_resolve(m, items), RESETTING))
-    check_support(m, stages)
-    if _detects_contacts(stages):
-        attach_filter(m, filter_of(m))
-        attach_colliders(m, colliders_of(m))
-        attach_shapes(m)
-    return stages
-
-
-def _own_stages(m: MjModel, items: tuple[Any, ...]) -> Iterator[Callable[..., Any]]:
-    for item in items:
-        if isinstance(item, When):
-            if item.needed(m):
-                yield from _own_stages(m, item.items)
-        elif isinstance(item, Chosen):
-            yield from item.stages_of(m)
-        elif isinstance(item, Timed):
-            yield from _own_stages(m, item.items)
-        elif callable(item):
-            yield item
-
-
-def stages_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., Any]]:
-    """The package's stages and collision functions of a list that a model needs, to have them compiled beforehand.
-
-    The user's functions are not looked at. There are none for a model that the list can't be run for; running it says
-    why.
-    """
-    try:
-        stages = [*_own_stages(m, items), report_warnings]
-        return [*stages, *stock_colliders(m)] if _detects_contacts(stages) else stages
-    except (ValueError, FatalError):
-        return []
-
-
-def _detects_contacts(stages: Sequence[Any]) -> bool:
-    """Whether contacts are detected among the stages, with flexes or without."""
-    return collision in stages or soft_collision in stages
-
-
-def _collides_in_python(m: MjModel) -> bool:
-    """Whether collision detection calls Python functions."""
-    return isinstance(filter_of(m), int) or any(isinstance(entry, int) for entry in colliders_of(m).values())
-
-
-def make_program(m: MjModel, items: tuple[Any, ...], **answers: Any) -> StepProgram:
-    """A program of the stages of a list that a model needs; further arguments as in `StepProgram`."""
-    with expecting(lambda: stages_ahead(m, items)):
-        stages = resolve(m, items)
-        forward = program(m, "mj_forward") if check_acc in stages else None
-    all_stages = (*stages, *(forward.stages if forward else ()))
-    needs_objects = any(isinstance(stage, int) for stage in all_stages)
-    needs_objects |= _detects_contacts(all_stages) and _collides_in_python(m)
-    needs_objects |= calls_python(m)
-    form = m._form
-    reset = StepProgram([plugin_reset], calls_python(m), form=form) if has_resetting_plugins(m) else None
-    code = dict(m._native_code)
-    return StepProgram((*stages, report_warnings), needs_objects, forward, code, reset, **answers, form=form)
-
-
-def _renew_actuation(program: Any, m: MjModel, d: Any) -> None:
-    """The types of actuators were edited: compute their forces with the stages that they need, and go on."""
-    stage, repetition = (int(k) for k in d._resume)
-    m._programs.clear()
-    run(make_program(m, ACTUATOR_FORCES), m, d)
-    d._resume[:] = stage + 1, repetition
-
-
-ANSWERS[ACTUATION_STALE] = _renew_actuation
-
-
-def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
-    """The program that `m` keeps under a key, made on first use; those for callbacks of before are forgotten."""
-    now = hooks.version
-    found = m._programs.get((key, now))
-    if found is None:
-        for programs in (m._programs, m._programs.earlier):
-            for old in [known for known in programs if isinstance(known, tuple) and known[1] != now]:
-                programs.pop(old, None)
-        found = m._programs[key, now] = _program_again(m, (key, now, m.settings()), items, **answers)
-    return found
-
-
-def _program_again(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
-    """The program made for the same settings before, with the collision functions of then; or a new one."""
-    earlier, table = m._programs.earlier, m._memory.arrays["aux.collider"]
-    if key in earlier:
-        found, colliders = earlier[key]
-        if colliders is not None:
-            table[:] = colliders
-        return found
-    if len(earlier) >= MOST_EARLIER:
-        earlier.clear()
-    found = make_program(m, items, **answers)
-    stages = (*found.stages, *(found.forward.stages if found.forward else ()))
-    earlier[key] = found, table.copy() if _detects_contacts(stages) else None
-    return found
-
-
-def program(m: MjModel, name: str) -> StepProgram:
-    """The program of a public function without further arguments (a key of `PROGRAMS`)."""
-    return cached_program(m, name, PROGRAMS[name])
-
-
-def step_program(m: MjModel) -> StepProgram:
-    """The program of one time step."""
-    return program(m, "mj_step")
-
-
 def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
     """The parts of a function in `SKIPPING` after `skipstage`, without sensors if asked.
 
@@ -608,9 +429,3 @@ def skip_items(name: str, skipstage: int, skipsensor: bool) -> tuple[Any, ...]:
         if skipstage < int(stage) or stage == mjtStage.mjSTAGE_ACC:
             items += parts[bool(skipsensor)]
     return (timed(timer, *items),)
-
-
-def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:
-    """The program of `mj_forwardSkip` or `mj_inverseSkip`: the parts after `skipstage`, without sensors if asked."""
-    items = skip_items(name, skipstage, skipsensor)
-    return cached_program(m, (name, min(skipstage, 2), bool(skipsensor)), items)

@@ -12,16 +12,15 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import PluginLife, register_life
 from cardan.plugins.memory import PluginMemory, attach_memory
 from cardan.plugins.registry import make_instance, plugin_number, plugin_of
-from cardan.step.plugin_stages import attach_plugins, calls_python, has_resetting_plugins, plugin_reset
-from cardan.step.run import StepProgram, run
+from cardan.step.plugin_stages import has_resetting_plugins, plugin_reset
+from cardan.step.programs import cached_program
+from cardan.step.run import run
 
 
 def reset_instances(m: MjModel, d: MjData) -> None:
     """Call the `reset` functions of all instances."""
     if has_resetting_plugins(m):
-        if "plugin_reset" not in m._programs:
-            m._programs["plugin_reset"] = StepProgram([plugin_reset], calls_python(m), form=m._form)
-        run(m._programs["plugin_reset"], m, d)
+        run(cached_program(m, "plugin_reset", (plugin_reset,)), m, d)
 
 
 def _memory_of(data: Any) -> PluginMemory:
@@ -40,7 +39,6 @@ def begin_instances(m: MjModel, d: MjData) -> None:
     Raises:
         ValueError: a plugin is not registered here, or its `init` refuses the model.
     """
-    attach_plugins(m)
     plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
     d._plugin_data = [make_instance(m, d, instance) for instance in range(m.nplugin)]
     attach_memory(d, [_memory_of(data) for data in d._plugin_data])

@@ -1,7 +1,7 @@
 """Plugins in the pipeline (spec: programming, engine plugins).
 
 A model's table ``aux.plugin_call`` holds the addresses of the functions of each instance, `SLOTS` numbers each; zero
-where the plugin has no such function. The stages here call them. `attach_plugins` fills the table.
+where the plugin has no such function. The stages here call them. `plugin_functions` lists them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from cardan.dynamics.actuation import limit_controls, set_activation_rate
 from cardan.enums import mjtDisableBit, mjtSensor, mjtStage
@@ -24,12 +22,14 @@ from cardan.step.hooks import Hook
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-COMPUTE_ACTUATOR, COMPUTE_SENSOR, COMPUTE_PASSIVE, ACT_DOT, ADVANCE, RESET, NEEDSTAGE, SPARE = range(8)
 SLOTS = 8
+COMPUTE_ACTUATOR, COMPUTE_PASSIVE, ACT_DOT, ADVANCE, RESET = range(5)
+SENSOR_SLOTS = {int(mjtStage.mjSTAGE_POS): 5, int(mjtStage.mjSTAGE_VEL): 6, int(mjtStage.mjSTAGE_ACC): 7}
+"""Slots of functions that compute sensors, by the stage after which the sensors are due."""
 PLUGIN_SENSOR = int(mjtSensor.mjSENS_PLUGIN)
 DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
 
-_COMPUTE = {"actuator": COMPUTE_ACTUATOR, "sensor": COMPUTE_SENSOR, "passive": COMPUTE_PASSIVE}
+_COMPUTE = {"actuator": COMPUTE_ACTUATOR, "passive": COMPUTE_PASSIVE}
 _CALLS = {"act_dot": ACT_DOT, "advance": ADVANCE, "reset": RESET}
 
 
@@ -50,7 +50,8 @@ def _made(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
     found: dict[int, Callable[..., Any] | int] = {}
     if plugin.compute is not None:
         entry = Hook("plugin_compute", plugin.compute).entry()
-        found |= {slot: entry for word, slot in _COMPUTE.items() if word in plugin.capabilities}
+        slots = _COMPUTE | {"sensor": SENSOR_SLOTS[plugin.needstage]}
+        found |= {slot: entry for word, slot in slots.items() if word in plugin.capabilities}
     for word, slot in _CALLS.items():
         function = getattr(plugin, word)
         if function is not None:
@@ -58,42 +59,30 @@ def _made(plugin: Plugin) -> dict[int, Callable[..., Any] | int]:
     return found
 
 
-def attach_plugins(m: MjModel) -> None:
-    """Load or compile the functions of the plugins of all instances, and fill ``aux.plugin_call``.
+def plugin_functions(m: MjModel) -> dict[int, Callable[..., Any] | int]:
+    """Functions of the plugins of all instances by their place in the table ``aux.plugin_call``; found on first use.
 
     Raises:
         ValueError: a plugin is not registered here.
         KernelError: a function is meant to be compiled, and can't be.
     """
-    if "_plugins_attached" in m.__dict__:
-        return
-    table = m._memory.arrays["aux.plugin_call"]
-    python = False
-    for instance in range(m.nplugin):
-        plugin = plugin_of(m, instance)
-        for slot, entry in entries_of(plugin).items():
-            python |= isinstance(entry, int)
-            address = entry if isinstance(entry, int) else m.references([entry])[0]
-            table[SLOTS * instance + slot] = address
-            m._native_code["plugin", instance, slot] = address
-        table[SLOTS * instance + NEEDSTAGE] = plugin.needstage
-    m.__dict__["_plugins_attached"] = python
+    if "_plugin_functions" not in m.__dict__:
+        m.__dict__["_plugin_functions"] = {
+            SLOTS * instance + slot: entry
+            for instance in range(m.nplugin)
+            for slot, entry in entries_of(plugin_of(m, instance)).items()
+        }
+    return m.__dict__["_plugin_functions"]
 
 
 def calls_python(m: MjModel) -> bool:
     """Whether plugins of a model have Python functions."""
-    if not m.nplugin:
-        return False
-    attach_plugins(m)
-    return m.__dict__["_plugins_attached"]
+    return any(isinstance(entry, int) for entry in plugin_functions(m).values())
 
 
 def _has(m: MjModel, slot: int) -> bool:
     """Whether a plugin of the model has a function for a slot."""
-    if not m.nplugin:
-        return False
-    attach_plugins(m)
-    return bool(m._memory.arrays["aux.plugin_call"][slot::SLOTS].any())
+    return m.nplugin > 0 and any(place % SLOTS == slot for place in plugin_functions(m))
 
 
 def has_passive_plugins(m: MjModel) -> bool:
@@ -107,11 +96,8 @@ def has_actuator_plugins(m: MjModel) -> bool:
 
 
 def has_sensor_plugins(m: MjModel, when: int) -> bool:
-    """Whether plugins are sensors that are due at a stage (`mjtStage`)."""
-    if not _has(m, COMPUTE_SENSOR):
-        return False
-    table = m._memory.arrays["aux.plugin_call"]
-    return bool(np.any((table[COMPUTE_SENSOR::SLOTS] != 0) & (table[NEEDSTAGE::SLOTS] == when)))
+    """Whether plugins are sensors that are due after a stage (`mjtStage`)."""
+    return _has(m, SENSOR_SLOTS[int(when)])
 
 
 def has_advancing_plugins(m: MjModel) -> bool:
@@ -189,18 +175,15 @@ def bound_plugin_sensors(m: Model, d: Data, when: int) -> None:
 @cache
 def plugin_sensors(when: int) -> Callable[[Any, Any], int]:
     """The stage that computes the plugins' sensors of an `mjtStage`, and bounds their values by their cutoffs."""
+    slot = SENSOR_SLOTS[int(when)]
 
     def plugin_sensor(m: Model, d: Data) -> int:
         if m.opt.disableflags & DISABLE_SENSOR:
             return OK
-        for instance in range(m.nplugin):
-            address = m.aux.plugin_call[SLOTS * instance + COMPUTE_SENSOR]
-            if address != 0 and m.aux.plugin_call[SLOTS * instance + NEEDSTAGE] == when:
-                status = call_collider(address, m, d, instance, SENSOR)
-                if status != OK:
-                    return status
-        bound_plugin_sensors(m, d, when)
-        return OK
+        status = call_all(m, d, slot, SENSOR)
+        if status == OK:
+            bound_plugin_sensors(m, d, when)
+        return status
 
     plugin_sensor.__qualname__ = f"plugin_sensor_{mjtStage(when).name[8:].lower()}"
     return stage(plugin_sensor)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from cardan.step.hooks import colliders_of, running, take_error
 from cardan.step.report import report
 from cardan.step.status import DIVERGED, WARNED
 
+if TYPE_CHECKING:
+    from cardan.step.plan import Plan
+
 Answer = Callable[[Program, Any, Any], None]
 
 
@@ -42,6 +45,7 @@ class StepProgram(Program):
         code: what keeps the functions loaded that its stages call by their addresses in the model.
         answers: answers beside (or instead of) those of `ANSWERS`, by status.
         form: what native code is made of the stages.
+        plan: the plan that it was made from.
     """
 
     def __init__(
@@ -53,8 +57,10 @@ class StepProgram(Program):
         reset: StepProgram | None = None,
         answers: Mapping[int, Answer] | None = None,
         form: Form = HERE,
+        plan: Plan | None = None,
     ) -> None:
         super().__init__(stages, form)
+        self.plan = plan
         self.needs_objects = needs_objects
         self.forward = forward
         self.code = code

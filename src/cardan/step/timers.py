@@ -19,34 +19,10 @@ from cardan.model.kernel_views import Data, Model
 NTIMER = int(mjtTimer.mjNTIMER)
 
 
-class Timed(NamedTuple):
-    """A part of the pipeline that a timer measures.
-
-    Attributes:
-        timer: the timer (`mjtTimer`).
-        items: the stages of the part.
-        counts: whether the part counts as a run of its own (a second piece of the same part does not).
-    """
-
-    timer: int
-    items: tuple[Any, ...]
-    counts: bool = True
-
-
 class Tick(NamedTuple):
     """In a list of stages: a timer counts one run."""
 
     timer: int
-
-
-def timed(name: str, *items: Any) -> Timed:
-    """`items`, measured by the timer ``mjTIMER_<name>``."""
-    return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items)
-
-
-def also_timed(name: str, *items: Any) -> Timed:
-    """A further piece of a part: its time counts, but not as another run."""
-    return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
 
 
 # timers that run together in most programs: one stage counts them all

@@ -32,9 +32,10 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_cleared, start_data
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.step.hooks import hooks
-from cardan.step.pipeline import PROGRAMS, cached_program, resolve
+from cardan.step.pipeline import PROGRAMS
+from cardan.step.plan import plan_of
 from cardan.step.plugin_stages import has_resetting_plugins, plugin_reset
-from cardan.step.report import report_warnings
+from cardan.step.programs import cached_program, write_tables
 from cardan.step.run import run
 from cardan.step.state import field_sizes, state_fields, state_size
 
@@ -117,7 +118,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
 
     def _begin(self, count: int) -> None:
         m, put = self._models.base, self.__dict__
-        resolve(m, LISTS["mj_step"])  # numbers the functions in its tables
+        write_tables(m, plan_of(m, LISTS["mj_step"]))  # numbers the functions in its tables
         self._models.publish()
         memories = put["_memories"] = GpuMemories(
             self._transfers, m, count, self._first_capacities(), self.__dict__["_threads_per_block"]
@@ -155,10 +156,11 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         known = self.__dict__["_resolved"]
         if key not in known or self._models.flexible:
             with _PREPARING:
-                stages = [*resolve(m, LISTS[name]), report_warnings]
-            if any(isinstance(stage, int) for stage in stages):
+                plan = plan_of(m, LISTS[name])
+                write_tables(m, plan)
+            if any(isinstance(stage, int) for stage in plan.stages):
                 raise ValueError(PYTHON)
-            known[key] = stages
+            known[key] = plan.stages
             if self._models.given is not None:
                 self._models.renew_given()
             self._models.publish()

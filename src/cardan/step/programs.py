@@ -1,0 +1,121 @@
+"""Programs of a model: plans made ready to run.
+
+`plan_of` finds what runs; this module finds where it is. It loads the functions of a plan, compiling what is missing,
+writes the tables of the model that stages call functions through, and keeps the programs with the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cardan.dynamics.actuation import ACTUATION_STALE
+from cardan.errors import FatalError
+from cardan.jit import addresses
+from cardan.jit.cache.helper import expecting
+from cardan.model.mjmodel import MjModel
+from cardan.plugins.attach_sdf import attach_shape_data
+from cardan.step.hooks import hooks
+from cardan.step.pipeline import ACTUATOR_FORCES, PROGRAMS, skip_items
+from cardan.step.plan import Plan, plan_of
+from cardan.step.run import ANSWERS, StepProgram, run
+
+MOST_EARLIER = 64
+"""Programs that a model keeps for settings that it had before; when there are more, it forgets them."""
+
+
+def write_tables(m: MjModel, plan: Plan) -> None:
+    """Load the functions that the stages of a plan call, and write their addresses into the tables of a model."""
+    for field, functions in plan.tables:
+        m.put_functions(field, functions)
+        if field == "aux.sdf_shape" and functions:
+            attach_shape_data(m)
+
+
+def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
+    """The program of a plan, ready to run; `answers` as in `StepProgram`."""
+    functions = [function for function in plan.functions() if not isinstance(function, int)]
+    with expecting(lambda: functions):
+        addresses(functions, m._form)
+        write_tables(m, plan)
+    forward = _kept(m, "mj_forward", plan.forward) if plan.forward is not None else None
+    reset = make_program(m, plan.reset) if plan.reset is not None else None
+    code = dict(m._native_code)
+    return StepProgram(plan.stages, plan.needs_objects, forward, code, reset, **answers, form=m._form, plan=plan)
+
+
+def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
+    """The program that `m` keeps under a key, made on first use.
+
+    Args:
+        m: model.
+        key: name of the program.
+        items: its list of the pipeline.
+        answers: as in `StepProgram`.
+
+    Raises:
+        ValueError: the model asks for something that the stages don't have.
+        FatalError: an option has a value that doesn't exist.
+    """
+    found = m._programs.get((key, hooks.version))
+    return found if found is not None else _kept(m, key, None, items, **answers)
+
+
+def _kept(m: MjModel, key: Any, plan: Plan | None, items: tuple[Any, ...] = (), **answers: Any) -> StepProgram:
+    """The program that `m` keeps under a key: that of the same settings if there is one, else a new one.
+
+    Programs made for earlier callbacks are forgotten.
+    """
+    now, programs = hooks.version, m._programs
+    found = programs.get((key, now))
+    if found is not None:
+        return found
+    for known in (programs, programs.earlier):
+        for old in [k for k in known if isinstance(k, tuple) and k[1] != now]:
+            known.pop(old, None)
+    setting = key, now, m.settings()
+    found = programs.earlier.get(setting)
+    if found is None:
+        if len(programs.earlier) >= MOST_EARLIER:
+            programs.earlier.clear()
+        found = make_program(m, plan if plan is not None else plan_of(m, items), **answers)
+        programs.earlier[setting] = found
+    else:
+        write_tables(m, found.plan)
+    programs[key, now] = found
+    return found
+
+
+def program(m: MjModel, name: str) -> StepProgram:
+    """The program of a public function without further arguments (a key of `PROGRAMS`)."""
+    return cached_program(m, name, PROGRAMS[name])
+
+
+def step_program(m: MjModel) -> StepProgram:
+    """The program of one time step."""
+    return program(m, "mj_step")
+
+
+def skip_program(m: MjModel, name: str, skipstage: int, skipsensor: bool) -> StepProgram:
+    """The program of `mj_forwardSkip` or `mj_inverseSkip`: the parts after `skipstage`, without sensors if asked."""
+    items = skip_items(name, skipstage, skipsensor)
+    return cached_program(m, (name, min(skipstage, 2), bool(skipsensor)), items)
+
+
+def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., Any]]:
+    """The functions of the plan of a list, to have them compiled beforehand; none if the model can't run the list."""
+    try:
+        return [function for function in plan_of(m, items).functions() if not isinstance(function, int)]
+    except (ValueError, FatalError):
+        return []
+
+
+def _renew_actuation(running: Any, m: MjModel, d: Any) -> None:
+    """Compute actuator forces with the stages that edited types of actuators need, and go on after them."""
+    stage, repetition = (int(k) for k in d._resume)
+    m._programs.clear()
+    run(make_program(m, plan_of(m, ACTUATOR_FORCES)), m, d)
+    d._resume[:] = stage + 1, repetition
+
+
+ANSWERS[ACTUATION_STALE] = _renew_actuation
