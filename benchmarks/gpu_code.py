@@ -87,7 +87,7 @@ def detection(name: str, precision: str) -> Code:
     form = Form(INTERLEAVED, precision)
     base = model_in(form, m)
     plan = plan_of(base, PROGRAMS["mj_collision"])
-    write_tables(base, plan)
+    write_tables(base, plan.tables)
     stage = next(stage for stage in plan.stages if stage in (collision, soft_collision))
     (found,) = codes([entry_of(stage)], form, [entry_of(function) for function in base._numbered])
     return found

@@ -37,7 +37,7 @@ class Alone:
         attach_shape_data(m)
         self.model = model_in(Form(INTERLEAVED), m)  # with numbers of functions in its tables
         plan = plan_of(self.model, items)
-        write_tables(self.model, plan)
+        write_tables(self.model, plan.tables)
         stages = list(plan.stages)
         self._code = LaneCode(stages, list(self.model._numbered), HERE, exact=True)
         for name in ADDRESSES:

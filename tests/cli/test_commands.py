@@ -122,6 +122,13 @@ def test_info() -> None:
     assert "nbody 17" in text and "hinge knee_left" in text and "squat" in text
 
 
+def test_info_of_the_plan() -> None:
+    status, text = run("info", HUMANOID, "--plan")
+    assert status == 0
+    assert "plan of a step" in text and "kinematics" in text and "dynamics.kinematics" in text
+    assert "aux.collider" in text and "plane_sphere" in text
+
+
 def test_testspeed(slider: str) -> None:
     status, text = run("testspeed", slider, "--steps", "20")
     assert status == 0

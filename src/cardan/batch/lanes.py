@@ -64,7 +64,7 @@ class LaneWorlds:
             RuntimeError: a stage asks for what isn't done here (a reset, a Python function).
         """
         plan = plan_of(self.model, items)
-        write_tables(self.model, plan)
+        write_tables(self.model, plan.tables)
         stages: list[Any] = list(plan.stages)
         code = LaneCode(stages, list(self.model._numbered), self.form, self.exact)
         for _ in range(repeat):

@@ -112,12 +112,17 @@ def view(
 
 
 @app.command()
-def info(model: ModelPath) -> None:
+def info(
+    model: ModelPath,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show the plan of a step instead, with the time of each stage.")
+    ] = False,
+) -> None:
     """Show what a model consists of: sizes, options, the tree of bodies, actuators, sensors, keyframes."""
     with friendly_messages():
         from cardan.cli.info import run
 
-        run(model)
+        run(model, plan)
 
 
 @app.command("compile")

@@ -11,8 +11,13 @@ from rich.table import Table
 from rich.tree import Tree
 
 import cardan
-from cardan.cli.loading import load_model, model_name
+from cardan.cli.loading import load_model, model_name, start
+from cardan.cli.testspeed import controls, time_stages
 from cardan.model.tables import SIZE_NAMES
+from cardan.step.pipeline import STEP
+from cardan.step.plan import function_name, plan_of
+
+TIMED_STEPS = 100
 
 SHOWN_OPTIONS = {
     "integrator": cardan.mjtIntegrator,
@@ -54,10 +59,36 @@ def body_tree(m: cardan.MjModel) -> Tree:
     return branches[0]
 
 
-def run(model: Path) -> None:
-    """The command."""
+def plan_tables(m: cardan.MjModel) -> list[Table]:
+    """The plan of a step: stages with what each costs, then the functions that stages call through tables."""
+    plan = plan_of(m, STEP)
+    rows = controls(m, TIMED_STEPS, 0.1)
+    cardan.mj_step(m, start(m, None))  # compiles what is missing
+    seconds = time_stages(m, start(m, None), rows)
+    total = sum(seconds.values()) or 1.0
+    stages = Table("stage", "defined in", title=f"plan of a step ({len(plan.stages)} stages)", title_justify="left")
+    for title in ("us a step", "share"):
+        stages.add_column(title, justify="right")
+    for stage in plan.stages:
+        name = function_name(stage)
+        cost = seconds.pop(name, None)  # what runs several times counts at its first run
+        costs = ("", "") if cost is None else (f"{1e6 * cost:.2f}", f"{100 * cost / total:.0f} %")
+        stages.add_row(name, getattr(stage, "__module__", "").removeprefix("cardan."), *costs)
+    called = Table("table", "place", "function", title="functions that stages call", title_justify="left")
+    for field, functions in plan.tables:
+        for place, function in functions:
+            called.add_row(field, str(place), function_name(function))
+    return [stages, called] if called.rows else [stages]
+
+
+def run(model: Path, plan: bool = False) -> None:
+    """The command; with `plan`, what runs in a step."""
     m = load_model(model)
     console = Console()
+    if plan:
+        for part in plan_tables(m):
+            console.print(part)
+        return
     table = Table(title=escape(model_name(m)), show_header=False, title_justify="left")
     sizes = [(n, getattr(m, n)) for n in SIZE_NAMES if n not in ("nbuffer", "narena")]
     table.add_row("sizes", ", ".join(f"{n} {v}" for n, v in sizes if v > 0))

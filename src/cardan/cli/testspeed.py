@@ -13,6 +13,7 @@ from rich.table import Table
 import cardan
 from cardan.cli.loading import load_model, model_name, start
 from cardan.jit import Program
+from cardan.step.plan import function_name
 from cardan.step.programs import step_program
 from cardan.step.run import StepProgram
 from cardan.step.run import run as run_program
@@ -64,7 +65,7 @@ def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[s
     medians = np.median(spent, axis=0)
     seconds: dict[str, float] = {}
     for stage, median in zip(whole.stages, np.maximum(medians[:-1] - medians[-1], 0.0), strict=True):
-        name = "callback" if isinstance(stage, int) else stage.__name__
+        name = function_name(stage)
         seconds[name] = seconds.get(name, 0.0) + float(median)
     return seconds
 

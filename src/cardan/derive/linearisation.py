@@ -34,6 +34,7 @@ from cardan.model.mjdata import MjData
 from cardan.model.tables import CAPACITIES
 from cardan.step import pipeline
 from cardan.step.finite_difference import restore_start, save_start, start_size
+from cardan.step.hooks import callbacks_of
 from cardan.step.plan import stages_of
 from cardan.step.plugin_stages import plugin_advance
 from cardan.step.programs import cached_program
@@ -118,7 +119,7 @@ class Linearisation:
         memory = self.d._memory
         memory.attach("work.fd_qpos", self.next_qpos)
         memory.attach("work.fd_start", np.zeros(start_size(m)))
-        self._stages, self._after = stages_of(m, kind.values), stages_of(m, kind.after)
+        self._stages, self._after = self._stages_of(kind.values), self._stages_of(kind.after)
         self.several = self._steps and m.opt.integrator == mjtIntegrator.mjINT_RK4
         self.values = cached_program(m, ("values", course), self._value_items(kind))
         self._distant = distant
@@ -129,13 +130,16 @@ class Linearisation:
         self._sizes: tuple[int, ...] = ()
         self._programs: dict[Any, TangentProgram] = {}
 
+    def _stages_of(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
+        return stages_of(self.m, items, callbacks_of(self.m))
+
     def set_reach(self, reach: float) -> None:
         """Set the distance, in m, up to which contacts take part."""
         self.d._memory.scalars["work.reach"][0] = reach
 
     def _value_items(self, kind: Course) -> tuple[Any, ...]:
         """Items that compute the values, and what the implicit function theorem needs."""
-        items = tuple(with_factor(stages_of(self.m, kind.values))) if kind.solves else kind.values
+        items = tuple(with_factor(self._stages_of(kind.values))) if kind.solves else kind.values
         if self.remembers:
             items = (recall, *items)
         if not self._steps:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -182,10 +182,26 @@ def colliders_of(m: Any) -> dict[tuple[int, int], Callable[..., Any] | int]:
     return {types: hook.entry() for types, hook in {**hooks.colliders, **(own.colliders if own else {})}.items()}
 
 
-def filter_of(m: Any) -> Callable[..., Any] | int | None:
-    """The callback that filters pairs of geoms, or None."""
-    hook = hook_at(m, "contactfilter")
-    return hook.entry() if hook else None
+class Callbacks(NamedTuple):
+    """The callbacks of a model's pipeline.
+
+    Attributes:
+        at: callbacks by the place in the pipeline where they are called.
+        colliders: collision functions of the user by geom types, the lower first.
+    """
+
+    at: Mapping[str, Hook]
+    colliders: Mapping[tuple[int, int], Callable[..., Any] | int]
+
+    @property
+    def contact_filter(self) -> dict[int, Callable[..., Any] | int]:
+        """The callback that filters pairs of geoms, by its place in its table: 0."""
+        return {0: self.at["contactfilter"].entry()} if "contactfilter" in self.at else {}
+
+
+def callbacks_of(m: Any) -> Callbacks:
+    """The callbacks that a model's pipeline calls now: the model's own, and those of the process."""
+    return Callbacks(installed_hooks(m), colliders_of(m))
 
 
 def _same(function: Callable[..., Any]) -> Callable[..., Any]:

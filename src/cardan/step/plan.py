@@ -7,7 +7,7 @@ into memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.collision.detection import collision
@@ -15,7 +15,7 @@ from cardan.collision.table import collider_functions
 from cardan.plugins.attach_sdf import shape_functions
 from cardan.soft.detection import soft_collision
 from cardan.step.checks import check_acc
-from cardan.step.hooks import colliders_of, filter_of, hook_at
+from cardan.step.hooks import Callbacks, Hook, callbacks_of
 from cardan.step.items import Chosen, Place, Timed, When
 from cardan.step.pipeline import FORWARD, RESETTING
 from cardan.step.plugin_stages import has_resetting_plugins, plugin_functions, plugin_reset
@@ -84,82 +84,91 @@ def function_name(function: Function) -> str:
     return "Python function" if isinstance(function, int) else function.__name__
 
 
-def plan_of(m: MjModel, items: tuple[Any, ...]) -> Plan:
+class Called(NamedTuple):
+    """A kind of functions that stages call through a table of the model.
+
+    Attributes:
+        field: the table.
+        functions_of: the functions by their place in the table, for a model and its callbacks.
+        by_detection: whether only collision detection calls them.
+    """
+
+    field: str
+    functions_of: Callable[[Any, Callbacks], Mapping[int, Function]]
+    by_detection: bool = True
+
+
+CALLED = (
+    Called("aux.plugin_call", lambda m, callbacks: plugin_functions(m), by_detection=False),
+    Called("aux.contact_filter", lambda m, callbacks: callbacks.contact_filter),
+    Called("aux.collider", lambda m, callbacks: collider_functions(m, callbacks.colliders)),
+    Called("aux.sdf_shape", lambda m, callbacks: shape_functions(m)),
+)
+"""All kinds of functions that stages call through tables."""
+
+
+def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = None) -> Plan:
     """The plan of a list of the pipeline for a model.
 
     Args:
         m: model.
         items: the list.
+        callbacks: the callbacks that it calls; those that are installed now if it is None.
 
     Raises:
         ValueError: the model asks for something that the stages don't have.
         FatalError: an option has a value that doesn't exist.
     """
-    stages = stages_of(m, items)
-    plugins, resets = plugin_table(m), check_acc in stages
-    tables = (*plugins, *contact_tables(m)) if resets or detects_contacts(stages) else plugins
-    forward = Plan((*stages_of(m, FORWARD), report_warnings), tables) if resets else None
-    reset = Plan((plugin_reset,), plugins) if has_resetting_plugins(m) else None
+    callbacks = callbacks or callbacks_of(m)
+    stages = stages_of(m, items, callbacks)
+    resets = check_acc in stages
+    detects = resets or collision in stages or soft_collision in stages
+    tables = tuple(
+        FunctionTable(kind.field, tuple(kind.functions_of(m, callbacks).items()))
+        for kind in CALLED
+        if detects or not kind.by_detection
+    )
+    forward = Plan((*stages_of(m, FORWARD, callbacks), report_warnings), tables) if resets else None
+    reset = Plan((plugin_reset,), tables[:1]) if has_resetting_plugins(m) else None
     return Plan((*stages, report_warnings), tables, forward, reset)
 
 
-def stages_of(m: MjModel, items: tuple[Any, ...]) -> tuple[Any, ...]:
+def stages_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks) -> tuple[Any, ...]:
     """The stages of a list of the pipeline that a model needs, in order, with callbacks and counters of timers.
 
     Raises:
         ValueError: the model asks for something that the stages don't have.
         FatalError: an option has a value that doesn't exist.
     """
-    stages = tuple(with_counters(_needed(m, items), RESETTING))
+    stages = tuple(with_counters(_needed(m, items, callbacks.at), RESETTING))
     check_support(m, stages)
     return stages
 
 
-def detects_contacts(stages: Iterable[Any]) -> bool:
-    """Whether stages detect contacts, with flexes or without."""
-    return any(stage is collision or stage is soft_collision for stage in stages)
-
-
-def _needed(m: MjModel, items: tuple[Any, ...]) -> Iterator[Any]:
-    """The stages and ticks of timers that `m` needs."""
+def _needed(m: MjModel, items: tuple[Any, ...], at: Mapping[str, Hook]) -> Iterator[Any]:
+    """The stages and ticks of timers that `m` needs; `at` has the callbacks by their places."""
     for item in items:
         if isinstance(item, When):
             if item.needed(m):
-                yield from _needed(m, item.items)
+                yield from _needed(m, item.items, at)
         elif isinstance(item, Chosen):
             yield from item.stages_of(m)
         elif isinstance(item, Place):
-            hook = hook_at(m, item.name)
-            if hook:
-                yield hook.entry(*item.variant)
+            if item.name in at:
+                yield at[item.name].entry(*item.variant)
         elif isinstance(item, Timed):
-            yield from _timed(m, item)
+            yield from _timed(m, item, at)
         else:
             yield item
 
 
-def _timed(m: MjModel, part: Timed) -> Iterator[Any]:
+def _timed(m: MjModel, part: Timed, at: Mapping[str, Hook]) -> Iterator[Any]:
     """The stages of a timed part, between calls of the clock if there is one, and the tick of its timer."""
-    clock = hook_at(m, "time")
+    clock = at.get("time")
     if clock:
         yield clock.entry(part.timer, True)
-    yield from _needed(m, part.items)
+    yield from _needed(m, part.items, at)
     if clock:
         yield clock.entry(part.timer, False)
     if part.counts:
         yield Tick(part.timer)
-
-
-def plugin_table(m: MjModel) -> tuple[FunctionTable, ...]:
-    """The functions of the plugins of a model, if it has some."""
-    return (FunctionTable("aux.plugin_call", tuple(plugin_functions(m).items())),) if m.nplugin else ()
-
-
-def contact_tables(m: MjModel) -> tuple[FunctionTable, ...]:
-    """The functions that collision detection calls: the filter of pairs, collision functions, shapes."""
-    refuses = filter_of(m)
-    return (
-        FunctionTable("aux.contact_filter", ((0, refuses),) if refuses is not None else ()),
-        FunctionTable("aux.collider", tuple(collider_functions(m, colliders_of(m)).items())),
-        FunctionTable("aux.sdf_shape", tuple(shape_functions(m).items())),
-    )

@@ -6,7 +6,7 @@ writes the tables of the model that stages call functions through, and keeps the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from cardan.dynamics.actuation import ACTUATION_STALE
@@ -17,35 +17,19 @@ from cardan.model.mjmodel import MjModel
 from cardan.plugins.attach_sdf import attach_shape_data
 from cardan.step.hooks import hooks
 from cardan.step.pipeline import ACTUATOR_FORCES, PROGRAMS, skip_items
-from cardan.step.plan import Plan, plan_of
+from cardan.step.plan import FunctionTable, Plan, plan_of
 from cardan.step.run import ANSWERS, StepProgram, run
 
+DATA_OF = {"aux.sdf_shape": attach_shape_data}
+"""What attaches the arrays that the functions of a table read."""
 MOST_EARLIER = 64
 """Programs that a model keeps for settings that it had before; when there are more, it forgets them."""
 
 
-def write_tables(m: MjModel, plan: Plan) -> None:
-    """Load the functions that the stages of a plan call, and write their addresses into the tables of a model."""
-    for field, functions in plan.tables:
-        m.put_functions(field, functions)
-        if field == "aux.sdf_shape" and functions:
-            attach_shape_data(m)
-
-
-def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
-    """The program of a plan, ready to run; `answers` as in `StepProgram`."""
-    functions = [function for function in plan.functions() if not isinstance(function, int)]
-    with expecting(lambda: functions):
-        addresses(functions, m._form)
-        write_tables(m, plan)
-    forward = _kept(m, "mj_forward", plan.forward) if plan.forward is not None else None
-    reset = make_program(m, plan.reset) if plan.reset is not None else None
-    code = dict(m._native_code)
-    return StepProgram(plan.stages, plan.needs_objects, forward, code, reset, **answers, form=m._form, plan=plan)
-
-
 def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any) -> StepProgram:
     """The program that `m` keeps under a key, made on first use.
+
+    Programs made for earlier callbacks are forgotten; those for earlier settings are kept and used again.
 
     Args:
         m: model.
@@ -57,15 +41,6 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
         ValueError: the model asks for something that the stages don't have.
         FatalError: an option has a value that doesn't exist.
     """
-    found = m._programs.get((key, hooks.version))
-    return found if found is not None else _kept(m, key, None, items, **answers)
-
-
-def _kept(m: MjModel, key: Any, plan: Plan | None, items: tuple[Any, ...] = (), **answers: Any) -> StepProgram:
-    """The program that `m` keeps under a key: that of the same settings if there is one, else a new one.
-
-    Programs made for earlier callbacks are forgotten.
-    """
     now, programs = hooks.version, m._programs
     found = programs.get((key, now))
     if found is not None:
@@ -76,14 +51,35 @@ def _kept(m: MjModel, key: Any, plan: Plan | None, items: tuple[Any, ...] = (), 
     setting = key, now, m.settings()
     found = programs.earlier.get(setting)
     if found is None:
+        plan = plan_of(m, items)
+        found = make_program(m, plan, **answers)
         if len(programs.earlier) >= MOST_EARLIER:
             programs.earlier.clear()
-        found = make_program(m, plan if plan is not None else plan_of(m, items), **answers)
         programs.earlier[setting] = found
     else:
-        write_tables(m, found.plan)
+        write_tables(m, found.plan.tables)
     programs[key, now] = found
     return found
+
+
+def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
+    """The program of a plan, ready to run; `answers` as in `StepProgram`."""
+    functions = [function for function in plan.functions() if not isinstance(function, int)]
+    with expecting(lambda: functions):
+        addresses(functions, m._form)
+    write_tables(m, plan.tables)
+    forward = StepProgram(plan.forward.stages, plan.needs_objects, form=m._form) if plan.forward is not None else None
+    reset = StepProgram(plan.reset.stages, plan.needs_objects, form=m._form) if plan.reset is not None else None
+    code = dict(m._native_code)
+    return StepProgram(plan.stages, plan.needs_objects, forward, code, reset, **answers, form=m._form, plan=plan)
+
+
+def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> None:
+    """Load the functions that stages call, write their addresses into the tables of a model, and attach their data."""
+    for field, functions in tables:
+        m.put_functions(field, functions)
+        if functions and field in DATA_OF:
+            DATA_OF[field](m)
 
 
 def program(m: MjModel, name: str) -> StepProgram:

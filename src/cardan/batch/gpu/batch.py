@@ -118,7 +118,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
 
     def _begin(self, count: int) -> None:
         m, put = self._models.base, self.__dict__
-        write_tables(m, plan_of(m, LISTS["mj_step"]))  # numbers the functions in its tables
+        write_tables(m, plan_of(m, LISTS["mj_step"]).tables)  # numbers the functions in its tables
         self._models.publish()
         memories = put["_memories"] = GpuMemories(
             self._transfers, m, count, self._first_capacities(), self.__dict__["_threads_per_block"]
@@ -157,7 +157,7 @@ class GpuBatch(Answers, Batch):  # type: ignore[misc]
         if key not in known or self._models.flexible:
             with _PREPARING:
                 plan = plan_of(m, LISTS[name])
-                write_tables(m, plan)
+                write_tables(m, plan.tables)
             if any(isinstance(stage, int) for stage in plan.stages):
                 raise ValueError(PYTHON)
             known[key] = plan.stages
