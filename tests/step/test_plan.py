@@ -57,7 +57,7 @@ def test_only_lists_that_detect_contacts_have_collision_functions(model: cardan.
     model.opt.disableflags |= cardan.mjtDisableBit.mjDSBL_CONTACT
     assert dict(plan_of(model, FWD_POSITION).tables)["aux.collider"]
     (kinematics,) = (item for item in plan_of(model, FWD_POSITION).stages if item.__name__ == "kinematics")
-    assert plan_of(model, (kinematics,)).tables == ()
+    assert "aux.collider" not in dict(plan_of(model, (kinematics,)).tables)
 
 
 def test_a_callback_is_part_of_the_plan(model: cardan.MjModel) -> None:
