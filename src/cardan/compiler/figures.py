@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.orientation import element_poses, frames_pose, segment_pose
+from cardan.compiler.orientation import element_pose, element_poses, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
 from cardan.maths.pose import Pose, Vec3, compose
 from cardan.maths.vector import add3
@@ -72,9 +72,13 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
     parts: dict[int, tuple[Pose, Pose]] = {}
     for number, (word, size) in enumerate(zip(words, sizes, strict=True)):
         if number in of_assets:
+            around = _fused(frames[number])
             poses[number], sizes[number], figure, pair = _of_asset(
                 build, geoms.one(number), geoms.elements[number], poses[number]
             )
+            if around and pair is not None:
+                own = element_pose(build, geoms.elements[number], geoms.one(number), frames[number][len(around) :])
+                poses[number] = compose(frames_pose(build, around), compose(own, pair[1]))
             if pair is not None:
                 parts[number] = pair
         else:
@@ -83,6 +87,18 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
                 figure = known[word, size] = _checked(geoms.elements[number], word, size)
         found.append(figure)
     return Figures(poses, sizes, found, parts)
+
+
+def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
+    """Return the frames up to the innermost one that was a body (see `cardan.compiler.reductions`).
+
+    The reference moves finished geoms from such a body to its parent, so a geom with a mesh is placed in the body
+    first. Rounding follows from this order, and ties between contacts depend on the last bit.
+    """
+    count = len(frames)
+    while count > 0 and frames[count - 1].tag != "body":
+        count -= 1
+    return frames[:count]
 
 
 def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan.dynamics.camlight import camlight
 from cardan.enums import mjtJoint
-from cardan.jit import OK, kernel, stage
+from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat, rot_vec_quat
 from cardan.maths.vector import add3, add_scaled3, get3, get4, get9, mul_mat_vec3, set3, set4, set9, sub3
 from cardan.model.kernel_views import Data, Model
@@ -154,11 +154,13 @@ def _place(xpos: Any, xmat: Any, d: Data, k: int, body: int, sameframe: int, loc
 
 
 @stage
+@exact
 def kinematics(m: Model, d: Data) -> int:
     """Poses of bodies, joints, geoms and sites in the world frame.
 
     Reads qpos, mocap_pos, mocap_quat; normalises the quaternions among them in place. Writes xpos, xquat, xmat, xipos,
-    ximat, xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat.
+    ximat, xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. They have the last bits of the reference's (on
+    x86), since these decide which of several deepest points becomes the contact of hulls with parallel faces.
     """
     _body_kinematics(m, d)
     for geom in range(m.ngeom):

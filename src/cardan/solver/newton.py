@@ -40,11 +40,11 @@ from cardan.solver.statistics import (
     record_state,
     reset_statistics,
 )
+from cardan.solver.stiff import ROUNDING, is_stiff, promised_gain, set_force_from_inertia
 
 WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 NEED_J = int(GROW_J)
 NEED_H = int(GROW_H)
-ROUNDING = 1.1e-15  # relative error of a cost, which is a sum of terms that aren't negative
 
 
 @stage
@@ -114,11 +114,17 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
     share = d.work.island_ndof[island] / max(1, m.nv)
     total = max(m.opt.tolerance, 0.0)
     tolerance = total * share
+    stiff = is_stiff(d, island)
+    promised = 0.0
     count = 0
     for k in range(m.opt.iterations):
         # search direction
         refresh_factor(m, d, island, k, large)
         search(m, d, island, large)
+        if stiff:
+            promised = promised_gain(d, island)
+            if promised == 0.0:
+                break
         step, slope, neval = line_search(m, d, island, scale, 1.0)
         if step == 0.0:
             break
@@ -127,15 +133,18 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
         previous = cost
         cost = update_rows(d, island) + inertia_cost(d, island)
         squared = update_gradient(m, d, island) * scale * scale
-        improvement = scale * (previous - cost)
+        gain = step * promised if stiff else previous - cost
+        improvement = scale * gain
         record_iteration(d, k, improvement, scale * slope, neval)
         record_state(d, island, k, squared, 1)
         count = k + 1
         if not (improvement >= tolerance and squared >= tolerance * total):
             break
         # after a step that gains nothing but rounding errors, no other will
-        if previous - cost <= ROUNDING * cost:
+        if not stiff and gain <= ROUNDING * cost:
             break
+    if stiff and count < m.opt.iterations:
+        set_force_from_inertia(m, d, island)
     close_island(d, island, count, squared)
     return OK
 
