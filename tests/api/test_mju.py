@@ -8,8 +8,10 @@ import pytest
 from mju_cases import CASES, ELSEWHERE, NBAND, NDENSE, NTOTAL, band, copies, rng, symmetric
 
 import cardan
+from cardan.api import derivatives
 from cardan.api.mju import MJU
 from cardan.errors import FatalError
+from cardan.jit.binding.functions import Binding, KernelBinding
 
 
 def test_every_function_has_a_case():
@@ -223,3 +225,44 @@ def test_velocities_of_small_turns_and_no_time(w: float, vector: tuple[float, ..
     for engine, result in zip((mujoco, cardan), results, strict=True):
         engine.mju_quat2Vel(result, np.array([w, *vector]), dt)
     np.testing.assert_allclose(results[1], results[0], rtol=1e-12)
+
+
+SMALL_MATRICES = {"mju_mulMatVec", "mju_mulMatTVec", "mju_mulVecMatVec", "mju_sqrMatTD", "mju_transpose", "mju_eye"}
+SMALL_MATRICES |= {"mju_symmetrize", "mju_cholFactor", "mju_cholSolve", "mju_cholUpdate"}
+SMALL_ROTATIONS = {"mju_mat2Quat", "mju_quatZ2Vec", "mjd_quatIntegrate"}
+
+
+def test_small_functions_are_native() -> None:
+    """Calls of them take a tenth of a microsecond, as programs of inverse kinematics expect."""
+    assert derivatives.mjd_quatIntegrate is cardan.mjd_quatIntegrate
+    for name in SMALL_MATRICES | SMALL_ROTATIONS:
+        assert isinstance(Binding.all.get(name), KernelBinding), name
+
+
+def test_results_may_overlap_what_is_read() -> None:
+    a = rng.normal(size=(3, 3))
+    vector = rng.normal(size=3)
+    for name, expected in (("mju_mulMatVec", a @ vector), ("mju_mulMatTVec", a.T @ vector)):
+        both = vector.copy()
+        MJU[name](both, a, both)
+        np.testing.assert_allclose(both, expected, rtol=1e-14)
+    for name, expected in (("mju_transpose", a.T), ("mju_symmetrize", 0.5 * (a + a.T)), ("mju_sqrMatTD", a.T @ a)):
+        both = a.copy()
+        MJU[name](both, both, *([None] if name == "mju_sqrMatTD" else []))
+        np.testing.assert_allclose(both, expected, rtol=1e-14)
+
+
+def test_matrices_without_elements() -> None:
+    none = np.zeros((0, 0))
+    assert MJU["mju_cholFactor"](none, 1.0) == 0
+    MJU["mju_eye"](none)
+    out = np.ones(2)
+    MJU["mju_mulMatVec"](out, np.zeros((2, 0)), np.zeros(0))
+    assert out.tolist() == [0.0, 0.0]
+
+
+def test_a_singular_factor_gives_no_number() -> None:
+    out = np.zeros(2)
+    with np.errstate(all="ignore"):
+        MJU["mju_cholSolve"](out, np.zeros((2, 2)), np.ones(2))
+    assert not np.isfinite(out).any()

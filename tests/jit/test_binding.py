@@ -49,10 +49,9 @@ def size_of(size: int | str, m: Any, d: Any, nray: int = 2) -> int:
             product *= int(factor)
         elif factor == "nray":
             product *= nray
-        elif hasattr(m, factor) or hasattr(d, factor):
-            product *= getattr(m, factor, None) or getattr(d, factor)
         else:
-            product *= 2  # any length, or that of another argument
+            size = getattr(m, factor, None) or getattr(d, factor, None)
+            product *= size if isinstance(size, int) else 2  # any length, or that of another argument
     return product
 
 

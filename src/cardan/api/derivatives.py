@@ -10,13 +10,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cardan.api.arguments import check_pair, integer
-from cardan.api.array_arguments import require, target_of, target_shape, vector, vector_of
+from cardan.api.array_arguments import require, target_shape, vector
+from cardan.api.native_call import native
 from cardan.enums import mjtIntegrator
 from cardan.errors import FatalError
+from cardan.jit.binding.arguments import Number, source, target
 from cardan.jit.binding.functions import Binding
 from cardan.jit.binding.ready import ReadyBinding
 from cardan.maths.quaternion import sub_quat
 from cardan.maths.rotation import exp_jacobian, log_jacobian, rotation_matrix
+from cardan.maths.vector import get3, scale3, set3, set9
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.finite_difference_run import inverse_differences, transition_differences
@@ -331,9 +334,9 @@ def mjd_subQuat(qa: Any, qb: Any, Da: Matrix, Db: Matrix) -> None:
         quat = vector(name, value)
         require(quat.size == 4, f"{name} must have size 4, got {quat.size}")
         numbers.append(tuple(quat.tolist()))
-    for name, target in (("Da", Da), ("Db", Db)):
-        if target is not None:
-            _check_nine(name, target)
+    for name, result in (("Da", Da), ("Db", Db)):
+        if result is not None:
+            _check_nine(name, result)
     by_first = np.array(log_jacobian(sub_quat(*numbers))).reshape(3, 3)
     if Da is not None:
         Da[...] = by_first.reshape(Da.shape)
@@ -347,6 +350,7 @@ def _check_nine(name: str, target: Any) -> None:
     require(target.size == 9, f"{name} must have size 9, got shape {target.shape}")
 
 
+@native(vel=source(3), scale=Number(), Dquat=target(9), Dvel=target(9), Dscale=target(3))
 def mjd_quatIntegrate(vel: Any, scale: float, Dquat: np.ndarray, Dvel: np.ndarray, Dscale: np.ndarray) -> None:
     """Jacobians of `mju_quatIntegrate(quat, vel, scale)` in the frame of the result.
 
@@ -357,12 +361,12 @@ def mjd_quatIntegrate(vel: Any, scale: float, Dquat: np.ndarray, Dvel: np.ndarra
         Dvel: by the rotation vector ``scale * vel`` (9,).
         Dscale: by the time (3,).
     """
-    velocity = vector_of("vel", vel, 3)
-    targets = (target_of("Dquat", Dquat, 9), target_of("Dvel", Dvel, 9), target_of("Dscale", Dscale, 3))
-    rotation = tuple((float(scale) * velocity).tolist())
-    targets[0][:] = np.array(rotation_matrix(rotation)).reshape(3, 3).T.reshape(-1)
-    targets[1][:] = exp_jacobian(rotation)
-    targets[2][:] = velocity
+    velocity = get3(vel, 0)
+    rotation = scale3(velocity, scale)
+    r = rotation_matrix(rotation)
+    set9(Dquat, 0, (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]))
+    set9(Dvel, 0, exp_jacobian(rotation))
+    set3(Dscale, 0, velocity)
 
 
 __all__ = ["mjd_inverse", "mjd_inverseFD", "mjd_quatIntegrate", "mjd_subQuat", "mjd_transition", "mjd_transitionFD"]

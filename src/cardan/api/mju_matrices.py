@@ -1,59 +1,99 @@
-"""The `mju_*` functions of matrices (spec: programming, utility functions). Results go into `res`; see `arguments`."""
+"""The `mju_*` functions of matrices (spec: programming, utility functions). Results go into `res`."""
 
 from __future__ import annotations
 
+from math import nan, sqrt
 from typing import Any
 
 import numpy as np
 
 from cardan.api.array_arguments import matrix, require, target_matrix, target_vector, vector
+from cardan.api.native_call import native_by
+from cardan.constants import mjMINVAL
+from cardan.jit import kernel
+from cardan.jit.binding.arguments import ANY, Integer, Number, source, target
+
+# --- products
 
 
-def mju_mulMatVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Res = mat vec."""
+def _check_mul_mat_vec(res: Any, mat: Any, vec: Any) -> None:
     out, a, v = target_vector("res", res), matrix("mat", mat), vector("vec", vec)
     require(out.size == a.shape[0], "size of res should equal the number of rows in mat")
     require(v.size == a.shape[1], "size of vec should equal the number of columns in mat")
-    out[:] = a @ v
 
 
-def mju_mulMatTVec(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Res = mat' vec."""
+@kernel
+def _mul_mat_vec(res: Any, mat: Any, vec: Any) -> None:
+    for i in range(len(res)):
+        total = 0.0
+        for k in range(len(vec)):
+            total += mat[i, k] * vec[k]
+        res[i] = total
+
+
+@native_by(
+    _mul_mat_vec,
+    check=_check_mul_mat_vec,
+    res=target(ANY, apart=True),
+    mat=source("res", ANY),
+    vec=source("mat.columns"),
+)
+def mju_mulMatVec(res: np.ndarray, mat: Any, vec: Any) -> None:
+    """Res = mat vec."""
+
+
+def _check_mul_mat_t_vec(res: Any, mat: Any, vec: Any) -> None:
     out, a, v = target_vector("res", res), matrix("mat", mat), vector("vec", vec)
     require(out.size == a.shape[1], "size of res should equal the number of columns in mat")
     require(v.size == a.shape[0], "size of vec should equal the number of rows in mat")
-    out[:] = a.T @ v
 
 
-def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:
-    """vec1' mat vec2, for a square matrix."""
+@kernel
+def _mul_mat_t_vec(res: Any, mat: Any, vec: Any) -> None:
+    for j in range(len(res)):
+        res[j] = 0.0
+    for k in range(len(vec)):
+        for j in range(len(res)):
+            res[j] += mat[k, j] * vec[k]
+
+
+@native_by(
+    _mul_mat_t_vec,
+    check=_check_mul_mat_t_vec,
+    res=target(ANY, apart=True),
+    mat=source(ANY, "res"),
+    vec=source("mat"),
+)
+def mju_mulMatTVec(res: np.ndarray, mat: Any, vec: Any) -> None:
+    """Res = mat' vec."""
+
+
+def _check_mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> None:
     a, m, b = vector("vec1", vec1), matrix("mat", mat), vector("vec2", vec2)
     require(a.size == b.size, "size of vec1 should equal the size of vec2")
     require(a.size == m.shape[0] == m.shape[1], "size of vectors should equal the number of columns in mat")
-    return float(a @ m @ b)
 
 
-def mju_transpose(res: np.ndarray, mat: Any) -> None:
-    """Res = mat'."""
-    out, a = target_matrix("res", res), matrix("mat", mat)
-    require(out.shape[1] == a.shape[0], "#columns in res should equal #rows in mat")
-    require(out.shape[0] == a.shape[1], "#rows in res should equal #columns in mat")
-    out[...] = a.T.copy()
+@kernel
+def _mul_vec_mat_vec(vec1: Any, mat: Any, vec2: Any) -> float:
+    total = 0.0
+    for i in range(len(vec1)):
+        row = 0.0
+        for k in range(len(vec2)):
+            row += mat[i, k] * vec2[k]
+        total += vec1[i] * row
+    return total
 
 
-def mju_symmetrize(res: np.ndarray, mat: Any) -> None:
-    """Res = (mat + mat') / 2, for a square matrix."""
-    out, a = target_matrix("res", res), matrix("mat", mat)
-    require(a.shape[0] == a.shape[1], "mat should be square")
-    require(out.shape == a.shape, "res and mat should have the same shape")
-    out[...] = 0.5 * (a + a.T)
-
-
-def mju_eye(mat: np.ndarray) -> None:
-    """Mat = the identity."""
-    out = target_matrix("mat", mat)
-    require(out.shape[0] == out.shape[1], "mat should be square")
-    out[...] = np.eye(out.shape[0])
+@native_by(
+    _mul_vec_mat_vec,
+    check=_check_mul_vec_mat_vec,
+    vec1=source(ANY),
+    mat=source("vec1", "vec1"),
+    vec2=source("vec1"),
+)
+def mju_mulVecMatVec(vec1: Any, mat: Any, vec2: Any) -> float:  # pyright: ignore[reportReturnType]
+    """vec1' mat vec2, for a square matrix."""
 
 
 def _multiply(res: Any, a: np.ndarray, b: np.ndarray, texts: tuple[str, str, str]) -> None:
@@ -98,80 +138,202 @@ def mju_mulMatTMat(res: np.ndarray, mat1: Any, mat2: Any) -> None:
     _multiply(res, a.T, b, texts)
 
 
-def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
-    """Res = mat' diag mat; `diag` None counts as the identity."""
+def _check_sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
     out, a = target_matrix("res", res), matrix("mat", mat)
     require(out.shape[0] == a.shape[1], "#rows in res should equal #columns in mat")
     require(out.shape[1] == a.shape[1], "#columns in res should equal #columns in mat")
-    weights = np.ones(a.shape[0]) if diag is None else target_vector("diag", diag)
-    require(weights.size == a.shape[0], "size of diag should equal the number of rows in mat")
-    out[...] = a.T @ (weights[:, None] * a)
+    if diag is not None:
+        require(target_vector("diag", diag).size == a.shape[0], "size of diag should equal the number of rows in mat")
 
 
-def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:
+@kernel
+def _sqr_mat_t_d(res: Any, mat: Any, diag: Any) -> None:
+    n = len(res)
+    for i in range(n):
+        for j in range(n):
+            res[i, j] = 0.0
+    for k in range(len(mat)):
+        weight = diag[k] if len(diag) > 0 else 1.0
+        for i in range(n):
+            factor = weight * mat[k, i]
+            for j in range(n):
+                res[i, j] += factor * mat[k, j]
+
+
+@native_by(
+    _sqr_mat_t_d,
+    check=_check_sqr_mat_t_d,
+    res=target(ANY, "res", apart=True),
+    mat=source(ANY, "res"),
+    diag=target("mat", optional=True),
+)
+def mju_sqrMatTD(res: np.ndarray, mat: Any, diag: Any) -> None:
+    """Res = mat' diag mat; `diag` None counts as the identity."""
+
+
+# --- one matrix
+
+
+def _check_transpose(res: Any, mat: Any) -> None:
+    out, a = target_matrix("res", res), matrix("mat", mat)
+    require(out.shape[1] == a.shape[0], "#columns in res should equal #rows in mat")
+    require(out.shape[0] == a.shape[1], "#rows in res should equal #columns in mat")
+
+
+@kernel
+def _transpose(res: Any, mat: Any) -> None:
+    for i in range(len(res)):
+        for j in range(len(mat)):
+            res[i, j] = mat[j, i]
+
+
+@native_by(_transpose, check=_check_transpose, res=target(ANY, ANY, apart=True), mat=source("res.columns", "res"))
+def mju_transpose(res: np.ndarray, mat: Any) -> None:
+    """Res = mat'."""
+
+
+def _check_symmetrize(res: Any, mat: Any) -> None:
+    out, a = target_matrix("res", res), matrix("mat", mat)
+    require(a.shape[0] == a.shape[1], "mat should be square")
+    require(out.shape == a.shape, "res and mat should have the same shape")
+
+
+@kernel
+def _symmetrize(res: Any, mat: Any) -> None:
+    n = len(res)
+    for i in range(n):
+        for j in range(n):
+            res[i, j] = 0.5 * (mat[i, j] + mat[j, i])
+
+
+@native_by(_symmetrize, check=_check_symmetrize, res=target(ANY, "res", apart=True), mat=source("res", "res"))
+def mju_symmetrize(res: np.ndarray, mat: Any) -> None:
+    """Res = (mat + mat') / 2, for a square matrix."""
+
+
+def _check_eye(mat: Any) -> None:
+    out = target_matrix("mat", mat)
+    require(out.shape[0] == out.shape[1], "mat should be square")
+
+
+@kernel
+def _eye(mat: Any) -> None:
+    for i in range(len(mat)):
+        for j in range(len(mat)):
+            mat[i, j] = 1.0 if i == j else 0.0
+
+
+@native_by(_eye, check=_check_eye, mat=target(ANY, "mat"))
+def mju_eye(mat: np.ndarray) -> None:
+    """Mat = the identity."""
+
+
+# --- Cholesky factors
+
+
+def _check_square(mat: Any, **_: Any) -> None:
+    a = target_matrix("mat", mat)
+    require(a.shape[0] == a.shape[1], "mat should be a square matrix")
+
+
+@kernel
+def _chol_factor(mat: Any, mindiag: float) -> int:
+    n = len(mat)
+    rank = n
+    for j in range(n):
+        pivot = mat[j, j]
+        for k in range(j):
+            pivot -= mat[j, k] * mat[j, k]
+        if pivot < mindiag:
+            pivot = mindiag
+            rank -= 1
+        mat[j, j] = sqrt(pivot)
+        for i in range(j + 1, n):
+            value = mat[i, j]
+            for k in range(j):
+                value -= mat[i, k] * mat[j, k]
+            mat[i, j] = value / mat[j, j]
+    return rank
+
+
+@native_by(_chol_factor, check=_check_square, mat=target(ANY, "mat"), mindiag=Number())
+def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:  # pyright: ignore[reportReturnType]
     """Cholesky factor L of mat = L L' in place, in the lower triangle; returns the rank.
 
     Diagonal values below `mindiag` are raised to it, and lower the rank.
     """
-    a = target_matrix("mat", mat)
-    require(a.shape[0] == a.shape[1], "mat should be a square matrix")
-    rank = a.shape[0]
-    for j in range(a.shape[0]):
-        pivot = a[j, j] - a[j, :j] @ a[j, :j]
-        if pivot < mindiag:
-            pivot = mindiag
-            rank -= 1
-        a[j, j] = np.sqrt(pivot)
-        a[j + 1 :, j] = (a[j + 1 :, j] - a[j + 1 :, :j] @ a[j, :j]) / a[j, j]
-    return rank
 
 
 def solve_factored(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """(L L')^-1 right, with L in the lower triangle of `factor`; not finite where L is singular."""
-    n = right.size
-    x = right.copy()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for i in range(n):
-            x[i] = (x[i] - factor[i, :i] @ x[:i]) / factor[i, i]
-        for i in range(n - 1, -1, -1):
-            x[i] = (x[i] - factor[i + 1 :, i] @ x[i + 1 :]) / factor[i, i]
+    x = np.empty(right.size)
+    mju_cholSolve(x, np.ascontiguousarray(factor), right)
     return x
 
 
-def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`."""
+def _check_chol_solve(res: Any, mat: Any, vec: Any) -> None:
     out, a, v = target_vector("res", res), matrix("mat", mat), vector("vec", vec)
     require(a.shape[0] == a.shape[1], "mat should be a square matrix")
     require(out.size == a.shape[0], "size of res should equal the number of rows in mat")
     require(v.size == a.shape[0], "size of vec should equal the number of rows in mat")
-    out[:] = solve_factored(a, v)
 
 
-def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:
+@kernel
+def _chol_solve(res: Any, mat: Any, vec: Any) -> None:
+    n = len(res)
+    for i in range(n):
+        value = vec[i]
+        for k in range(i):
+            value -= mat[i, k] * res[k]
+        res[i] = value / mat[i, i] if mat[i, i] != 0.0 else nan
+    for i in range(n - 1, -1, -1):
+        value = res[i]
+        for k in range(i + 1, n):
+            value -= mat[k, i] * res[k]
+        res[i] = value / mat[i, i] if mat[i, i] != 0.0 else nan
+
+
+@native_by(
+    _chol_solve, check=_check_chol_solve, res=target(ANY, apart=True), mat=source("res", "res"), vec=source("res")
+)
+def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
+    """Res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`; not finite where L is singular."""
+
+
+def _check_chol_update(mat: Any, x: Any, **_: Any) -> None:
+    a, v = target_matrix("mat", mat), target_vector("x", x)
+    require(a.shape[0] == a.shape[1], "mat should be a square matrix")
+    require(v.size == a.shape[0], "size of x should equal the number of rows in mat")
+
+
+@kernel
+def _chol_update(mat: Any, x: Any, flg_plus: int) -> int:
+    n = len(mat)
+    sign = 1.0 if flg_plus != 0 else -1.0
+    rank = n
+    for k in range(n):
+        if x[k] == 0.0:
+            continue
+        square = mat[k, k] * mat[k, k] + sign * x[k] * x[k]
+        if square < mjMINVAL:
+            square = mjMINVAL
+            rank -= 1
+        r = sqrt(square)
+        c = r / mat[k, k]
+        s = x[k] / mat[k, k]
+        mat[k, k] = r
+        for i in range(k + 1, n):
+            mat[i, k] = (mat[i, k] + sign * s * x[i]) / c
+            x[i] = c * x[i] - s * mat[i, k]
+    return rank
+
+
+@native_by(_chol_update, check=_check_chol_update, mat=target(ANY, "mat"), x=target("mat"), flg_plus=Integer())
+def mju_cholUpdate(mat: np.ndarray, x: np.ndarray, flg_plus: int) -> int:  # pyright: ignore[reportReturnType]
     """Factor of L L' + x x' (`flg_plus`) or L L' - x x' in place of L (Golub and Van Loan, 6.5.4); returns the rank.
 
     `x` is used up. Diagonal values that would come below mjMINVAL are kept at it, and lower the rank.
     """
-    from cardan.constants import mjMINVAL
-
-    a, v = target_matrix("mat", mat), target_vector("x", x)
-    require(a.shape[0] == a.shape[1], "mat should be a square matrix")
-    require(v.size == a.shape[0], "size of x should equal the number of rows in mat")
-    sign = 1.0 if flg_plus else -1.0
-    rank = a.shape[0]
-    for k in range(a.shape[0]):
-        if v[k] == 0.0:
-            continue
-        square = a[k, k] ** 2 + sign * v[k] ** 2
-        if square < mjMINVAL:
-            square = mjMINVAL
-            rank -= 1
-        r = np.sqrt(square)
-        c, s = r / a[k, k], v[k] / a[k, k]
-        a[k, k] = r
-        a[k + 1 :, k] = (a[k + 1 :, k] + sign * s * v[k + 1 :]) / c
-        v[k + 1 :] = c * v[k + 1 :] - s * a[k + 1 :, k]
-    return rank
 
 
 __all__ = [

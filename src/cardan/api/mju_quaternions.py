@@ -14,7 +14,7 @@ from cardan.api.native_call import native
 from cardan.errors import FatalError
 from cardan.jit.binding.arguments import Integer, Number, source, target
 from cardan.maths import quaternion as q
-from cardan.maths.pose import IDENTITY, euler2quat, mat2quat, z2quat
+from cardan.maths.pose import euler2quat, mat2quat, z2quat
 from cardan.maths.spatial import set6
 from cardan.maths.vector import (
     MINVAL,
@@ -87,10 +87,11 @@ def mju_quat2Mat(res: np.ndarray, quat: Any) -> None:
     set9(res, 0, q.quat2mat(get4(quat, 0)))
 
 
+@native(quat=target(4), mat=source(9))
 def mju_mat2Quat(quat: np.ndarray, mat: Any) -> None:
     """Quaternion of a rotation matrix, computed from its largest component (Shepperd 1978)."""
-    values = numbers("mat", mat, 9)
-    target_of("quat", quat, 4)[:] = mat2quat(values[0::3], values[1::3], values[2::3])
+    r = get9(mat, 0)
+    set4(quat, 0, mat2quat((r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])))
 
 
 @native(res=target(4), quat=source(4), vel=source(3))
@@ -106,11 +107,14 @@ def mju_quatIntegrate(quat: np.ndarray, vel: Any, scale: float) -> None:
     set4(quat, 0, q.integrate_quat(get4(quat, 0), get3(vel, 0), scale))
 
 
+@native(quat=target(4), vec=source(3))
 def mju_quatZ2Vec(quat: np.ndarray, vec: Any) -> None:
     """Quaternion of the shortest rotation that takes the z axis to the direction of `vec`."""
-    direction = numbers("vec", vec, 3)
-    short = norm3(direction) < MINVAL
-    target_of("quat", quat, 4)[:] = IDENTITY[1] if short else z2quat(normalize3(direction))
+    direction = get3(vec, 0)
+    if norm3(direction) < MINVAL:
+        set4(quat, 0, (1.0, 0.0, 0.0, 0.0))
+    else:
+        set4(quat, 0, z2quat(normalize3(direction), MINVAL))
 
 
 def mju_euler2Quat(quat: np.ndarray, euler: Any, seq: str) -> None:

@@ -33,7 +33,7 @@ from cardan.api.array_arguments import (
     vector_of,
 )
 from cardan.errors import FatalError
-from cardan.jit.binding.arguments import ANY, Argument, Array, CallAbi, Integer
+from cardan.jit.binding.arguments import ANY, COLUMNS, Argument, Array, CallAbi, Integer
 from cardan.jit.binding.functions import KernelBinding
 from cardan.jit.memory.fields import DTYPES
 from cardan.model.mjdata import MjData
@@ -163,6 +163,8 @@ class NativeCall(KernelBinding):
         return values
 
     def _array(self, key: str, value: Any, argument: Array, given: dict[str, Any], values: dict[str, Any]) -> Any:
+        if key in argument.shape:  # a square matrix
+            values = {**values, key: np.shape(value)[0]}
         sizes = tuple(None if n == ANY else _size(n, given, values) for n in argument.shape)
         what = str(argument.shape[0]) if len(sizes) == 1 else f"({', '.join(map(str, argument.shape))})"
         dtype = DTYPES[argument.dtype].type
@@ -224,6 +226,8 @@ def _size(size: int | str, given: dict[str, Any], values: dict[str, Any]) -> int
 
 
 def _factor(name: str, given: dict[str, Any], values: dict[str, Any]) -> int:
+    if name.endswith(COLUMNS):
+        return values[name.removesuffix(COLUMNS)].shape[1]
     if name in values:
         return len(values[name]) if isinstance(values[name], np.ndarray) else values[name]
     data = given.get("d")

@@ -14,7 +14,7 @@ import numpy as np
 from cardan.api import support_kernels as kernels
 from cardan.api.arguments import check_model, check_pair
 from cardan.api.array_arguments import require, target_shape, target_vector, valid_id
-from cardan.api.native_call import native_by
+from cardan.api.native_call import native, native_by
 from cardan.constants import mjMINVAL, mjVERSION_HEADER
 from cardan.dynamics.configuration import differentiate_pos, integrate_pos
 from cardan.dynamics.jacobian import angular_momentum_matrix, is_sparse, jac_subtree_com
@@ -343,10 +343,13 @@ def mj_isDual(m: MjModel) -> int:
     return int(m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0)
 
 
+@native()
 def mj_getTotalmass(m: MjModel) -> float:
     """Sum of all body masses, kg."""
-    check_model("mj_getTotalmass", m)
-    return float(m.body_mass.sum())
+    total = 0.0
+    for i in range(m.nbody):
+        total += m.body_mass[i]
+    return total
 
 
 def mj_setTotalmass(m: MjModel, newmass: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import atan2, sqrt
 
+from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, quat2mat
 from cardan.maths.vector import MINVAL, add3, mul_mat_vec3
 
@@ -20,14 +21,16 @@ AXES: dict[str, Vec3] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 
 """Unit vector by the letter of its axis."""
 
 
+@kernel
 def unit_quat(quat: Quat) -> Quat:
     """The unit quaternion along `quat`, or the identity; rounded as in the reference, since ties depend on it."""
     length = sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3])
     if length < MINVAL:
-        return IDENTITY[1]
+        return (1.0, 0.0, 0.0, 0.0)
     return (quat[0] / length, quat[1] / length, quat[2] / length, quat[3] / length)
 
 
+@kernel
 def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
     """The smallest rotation that takes the z axis to the unit vector `axis`; half a turn about x for -z.
 
@@ -54,6 +57,7 @@ def euler2quat(angles: Vec3, sequence: str) -> Quat:
     return quat
 
 
+@kernel
 def mat2quat(x: Vec3, y: Vec3, z: Vec3) -> Quat:
     """Quaternion of the rotation matrix with the columns x, y, z (Shepperd, J. Guidance and Control 1, 1978)."""
     trace = x[0] + y[1] + z[2]

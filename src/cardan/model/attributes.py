@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -159,8 +160,14 @@ def restored_group(cls: type[FieldGroup], values: Mapping[str, Any]) -> Any:
 
 def standalone_memory(struct: Struct, sizes: Mapping[str, int] | None = None) -> StructMemory:
     """Memory of a structure without elements: all sizes are 0, but for those given."""
-    dims = {factor for f in struct.fields for dim in f.shape if isinstance(dim, str) for factor in dim.split("*")}
-    return StructMemory(struct, dict.fromkeys(dims, 0) | dict(sizes or {}))
+    return StructMemory(struct, dict.fromkeys(_sizes_of(struct), 0) | dict(sizes or {}))
+
+
+@lru_cache
+def _sizes_of(struct: Struct) -> frozenset[str]:
+    """Names of all sizes in the shapes of a structure's fields."""
+    shapes = [dim for field in struct.fields for dim in field.shape if isinstance(dim, str)]
+    return frozenset(factor for dim in shapes for factor in dim.split("*"))
 
 
 def group_class(name: str, struct: Struct, prefix: str, doc: str) -> type[FieldGroup]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, Self
 
@@ -58,9 +59,15 @@ class MjOption(_OPTIONS):
 
     def __init__(self) -> None:
         self._show(standalone_memory(MODEL))
-        defaults = _reader("empty")().opt
+        defaults = _default_options()
         for name in self._names:
             setattr(self, name, getattr(defaults, name))
+
+
+@lru_cache(maxsize=1)
+def _default_options() -> MjOption:
+    """Options of an empty model, which nobody changes."""
+    return _reader("empty")().opt
 
 
 class MjStatistic(_STATISTICS):

@@ -13,13 +13,17 @@ from cardan.jit.memory.fields import Field
 ANY = "any"
 """Size of a vector that may have any length."""
 
+COLUMNS = ".columns"
+"""Suffix of the name of a matrix for its number of columns, where a shape mentions it."""
+
 
 class Array(NamedTuple):
     """An array in the memory of the caller.
 
     Attributes:
-        shape: one or two sizes: numbers, names of sizes of the model or of other arguments (an integer, or an array,
-            which stands for its length), products (``"3*nray"``), or `ANY`.
+        shape: one or two sizes: numbers, names of sizes of the model or of other arguments (an integer; the length of
+            an array; with the suffix `COLUMNS`, its number of columns), products (``"3*nray"``), or `ANY`. Such an
+            array is this one or comes before it.
         dtype: element type, ``f8``, ``f4`` or ``i4``.
         written: whether results go into it.
         optional: whether None may stand in its place; a kernel then sees an array of length 0.

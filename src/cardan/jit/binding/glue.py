@@ -19,7 +19,7 @@ from typing import Any
 from llvmlite import ir
 
 from cardan.jit.binding import objects
-from cardan.jit.binding.arguments import ANY, Argument, Array, CallAbi, Integer
+from cardan.jit.binding.arguments import ANY, COLUMNS, Argument, Array, CallAbi, Integer
 from cardan.jit.binding.objects import CALL, PROGRAM, TABLE, TABLE_NAME
 from cardan.jit.memory.fields import DTYPES
 from cardan.jit.memory.struct import WORDS, Struct
@@ -306,10 +306,12 @@ class _KernelGlue(_Glue):
         self.require(self.builder.icmp_signed("==", dimensions, ir.Constant(half, len(argument.shape))))
         sizes = self.load(thing, objects.DIMENSIONS)
         shape = [self.load(sizes, 8 * k) for k in range(len(argument.shape))]
+        self.values[name] = shape[0]
+        if len(shape) == 2:
+            self.values[f"{name}{COLUMNS}"] = shape[1]
         for size, expected in zip(shape, argument.shape, strict=True):
             if expected != ANY:
                 self.require(self.equal(size, self._size(expected)))
-        self.values[name] = shape[0]
         rows = [self.constant(1), *shape] if argument.is_row else [*shape, self.constant(1)]
         self.store(slot, self.load(thing, objects.DATA), *rows[:2])
 
