@@ -17,21 +17,54 @@ SOURCES = ("pyproject.toml", "README.md", "LICENSE")
 PLACE = "cardan/jit/kernels.bin"
 
 
-def build_pure(folder: Path) -> Path:
-    """Build the wheel without kernels; returns its path.
+def copy_sources(folder: Path) -> None:
+    """Copy what Cardan is built from into a folder that exists.
 
-    It is built from a copy: setuptools keeps what it copied before, and puts files that are gone into the wheel again.
+    Packages are built from copies, because setuptools keeps the files of earlier builds in the checkout and would
+    package files that no longer exist.
     """
+    for name in SOURCES:
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+
+
+def build_sdist(folder: Path) -> Path:
+    """Build the source distribution in a folder and return its path."""
+    program = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
+    with tempfile.TemporaryDirectory() as place:
+        copy_sources(Path(place))
+        made = Path(place) / "made"
+        subprocess.run([sys.executable, "-c", program, str(made)], cwd=place, check=True, stdout=subprocess.DEVNULL)
+        (sdist,) = made.glob("*.tar.gz")
+        return Path(shutil.copy(sdist, folder))
+
+
+def build_pure(folder: Path) -> Path:
+    """Build the wheel without kernels in a folder and return its path."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     with tempfile.TemporaryDirectory() as place:
-        for name in SOURCES:
-            shutil.copy(ROOT / name, place)
-        without = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(ROOT / "src", Path(place) / "src", ignore=without)
+        copy_sources(Path(place))
         made = Path(place) / "made"
         subprocess.run([*command, "--wheel-dir", str(made), place], check=True)
         (wheel,) = made.glob("*-py3-none-any.whl")
         return Path(shutil.copy(wheel, folder))
+
+
+def without_compiler(metadata: str) -> str:
+    """Remove the requirement of Numba from a wheel's metadata; the extra ``numba`` stays.
+
+    Args:
+        metadata: content of the file METADATA: headers, an empty line, the README.
+
+    Raises:
+        ValueError: the metadata does not require Numba exactly once.
+    """
+    head, gap, body = metadata.partition("\n\n")
+    lines = head.split("\n")
+    kept = [line for line in lines if not (line.startswith("Requires-Dist: numba") and ";" not in line)]
+    if len(lines) - len(kept) != 1:
+        raise ValueError(f"METADATA must require numba once, found {len(lines) - len(kept)} requirements")
+    return "\n".join(kept) + gap + body
 
 
 def _record_line(name: str, content: bytes) -> str:
@@ -40,7 +73,7 @@ def _record_line(name: str, content: bytes) -> str:
 
 
 def for_platform(pure: Path, tag: str, archive: bytes, folder: Path) -> Path:
-    """Write the wheel of a platform: the pure one with an archive of kernels and another tag.
+    """Write the wheel of a platform: the pure one with an archive of kernels and another tag, without Numba.
 
     Args:
         pure: the wheel without kernels.
@@ -55,6 +88,7 @@ def for_platform(pure: Path, tag: str, archive: bytes, folder: Path) -> Path:
     text = content[f"{info}/WHEEL"].decode()
     text = text.replace("Root-Is-Purelib: true", "Root-Is-Purelib: false").replace("py3-none-any", f"py3-none-{tag}")
     content[f"{info}/WHEEL"] = text.encode()
+    content[f"{info}/METADATA"] = without_compiler(content[f"{info}/METADATA"].decode()).encode()
     content[PLACE] = archive
     record = f"{info}/RECORD"
     del content[record]

@@ -8,8 +8,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SLIDER = '<mujoco><worldbody><body><joint type="slide"/><geom size=".1"/></body></worldbody></mujoco>'
@@ -38,13 +36,13 @@ def run_without(missing: tuple[str, ...], program: str) -> tuple[int, str]:
 
 def test_a_step_needs_no_extra() -> None:
     program = f"import cardan\nm = cardan.MjModel.from_xml_string({SLIDER!r})\ncardan.mj_step(m, cardan.MjData(m))"
-    assert run_without(("typer", "rich", "matplotlib", "mujoco"), program) == (0, "")
+    assert run_without(("matplotlib", "mujoco"), program) == (0, "")
 
 
-@pytest.mark.parametrize("package", ["typer", "rich"])
-def test_the_command_line_names_its_extra(package: str) -> None:
-    status, text = run_without((package,), "from cardan.cli import main\nmain()")
-    assert status == 1 and f"needs the package {package}: pip install 'cardan[cli]'" in text and "Traceback" not in text
+def test_the_extra_of_wheels_with_kernels_is_the_requirement_of_all_others() -> None:
+    extras = PROJECT["optional-dependencies"]
+    assert extras["numba"] == [line for line in PROJECT["dependencies"] if line.startswith("numba")]
+    assert extras["cli"] == []  # an earlier name for what is required now
 
 
 def test_plots_name_their_extra(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """A fresh environment with only a wheel: nothing is compiled, and Numba isn't there to do it.
 
-Without ``CARDAN_FULL_TESTS=1`` the wheel holds the kernels that one model needs, from the cache of the tests. With it,
+Without ``CARDAN_FULL_TESTS=1`` the wheel holds the kernels that two models need, from the cache of the tests. With it,
 the wheels that ``make wheel`` left in ``dist`` are tried: all shared models, in all settings of the parity matrix.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from models import STEPPED, shared_model_files
-from packages.fresh import make_environment, run
+from packages.fresh import HUMANOID, check_first_use, make_environment, run
 from wheels.kernels import compile_driver, differentiable, entries, scalar_forms
 from wheels.pack import build_pure, for_platform
 
@@ -47,17 +47,19 @@ def level_of(platform: Platform | None) -> str:
 
 
 def used_by(settings: str, folder: Path) -> list[str]:
-    """Names of the kernels that the small model needs."""
-    command = [sys.executable, str(WORKLOAD), settings, str(folder / "ball.xml")]
-    here = subprocess.run(command, capture_output=True, text=True, check=False)
+    """Names of the kernels that the small model needs, and the humanoid; for exact derivatives the small one alone."""
+    models = [str(folder / "ball.xml"), str(HUMANOID)][: 1 if settings == "exact" else 2]
+    here = subprocess.run(
+        [sys.executable, str(WORKLOAD), settings, *models], capture_output=True, text=True, check=False
+    )
     number, *names = here.stdout.split()
-    assert number == "1", here.stderr
+    assert number == str(len(models)), here.stderr
     return names
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel with the kernels that a small model needs, as they were compiled for this processor."""
+    """A wheel with the kernels that two models need, as they were compiled for this processor."""
     level = level_of(PLATFORM)
     folder = tmp_path_factory.mktemp("wheel")
     (folder / "ball.xml").write_text(BALL)
@@ -73,7 +75,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
-    return make_environment(tmp_path_factory.mktemp("fresh") / "env", wheel)
+    return make_environment(tmp_path_factory.mktemp("fresh") / "env", str(wheel))
 
 
 def test_no_compiler_is_needed(python: Path, wheel: Path, tmp_path: Path) -> None:
@@ -82,6 +84,12 @@ def test_no_compiler_is_needed(python: Path, wheel: Path, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == "1", done.stderr
     assert not cache.exists()
+
+
+def test_the_first_use(python: Path, tmp_path: Path) -> None:
+    """Import, the first step of the humanoid, and the command, where Numba is not installed."""
+    assert run(python, "-c", "import numba").returncode != 0
+    check_first_use(python, tmp_path, tmp_path / "cache", compiles=False)
 
 
 def test_exact_derivatives_need_no_numba(python: Path, wheel: Path, tmp_path: Path) -> None:
@@ -104,7 +112,7 @@ def test_what_must_be_compiled_names_the_compiler(python: Path, wheel: Path, tmp
 
 
 def test_edited_sources_are_not_run_from_the_archive(wheel: Path, tmp_path: Path) -> None:
-    python = make_environment(tmp_path / "env", wheel)
+    python = make_environment(tmp_path / "env", str(wheel))
     (kernels,) = (tmp_path / "env").rglob("cardan/jit/kernels.bin")
     source = kernels.parents[1] / "dynamics" / "kinematics.py"
     source.write_text(source.read_text() + "# edited\n")
@@ -117,7 +125,7 @@ def test_edited_sources_are_not_run_from_the_archive(wheel: Path, tmp_path: Path
 def test_all_shared_models_in_all_settings(tmp_path: Path, share: int) -> None:
     wheels = sorted((ROOT / "dist").glob(f"*-py3-none-{PLATFORM.wheel if PLATFORM else ''}.whl"))
     assert wheels, "make wheel comes first"
-    python = make_environment(tmp_path / "env", wheels[-1])
+    python = make_environment(tmp_path / "env", str(wheels[-1]))
     paths = [str(path) for path in (*STEPPED.values(), *shared_model_files())][share::8]
     cache = tmp_path / "cache"
     done = run(python, WORKLOAD, "all", *paths, CARDAN_CACHE_DIR=str(cache))

@@ -13,20 +13,17 @@ DELAY = 1.0
 class Progress:
     """A progress bar on standard error that appears once the work has taken longer than a second.
 
-    It appears on terminals only. Without the package ``rich`` (extra ``cardan[cli]``) one line says
-    what the wait is for.
+    It appears on terminals only.
 
     Args:
         total: how much there is to do; 0: show nothing.
         title: what is being done.
-        wait: the line without ``rich``.
     """
 
-    def __init__(self, total: int, title: str, wait: str | None = None) -> None:
+    def __init__(self, total: int, title: str) -> None:
         self.total = total
         self.done = 0
         self._title = title
-        self._wait = wait or f"{title} ({total})"
         self._start = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -55,13 +52,10 @@ class Progress:
 
     def _open(self) -> None:
         self._start = float("inf")  # once is enough
-        try:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-            from rich.progress import Progress as Bar
-        except ModuleNotFoundError:
-            print(self._wait, file=sys.stderr)
-            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
         self._bar = Bar(
             TextColumn(self._title),
             BarColumn(),
@@ -78,9 +72,7 @@ class CompileProgress(Progress):
     """The progress of compiling a number of kernels."""
 
     def __init__(self, total: int) -> None:
-        super().__init__(
-            total, "compiling kernels (once on this machine)", f"compiling {total} kernels (once on this machine)"
-        )
+        super().__init__(total, "compiling kernels (once on this machine)")
 
     def __enter__(self) -> CompileProgress:
         return self

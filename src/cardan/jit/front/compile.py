@@ -307,16 +307,16 @@ def symbols_of(entry: Entry) -> tuple[str, ...]:
 
 
 def _need_numba(name: str) -> None:
-    """Raise an error that says what to install where Numba isn't."""
+    """Raise an error that says what to install if Numba is missing, as after the installation of a platform wheel."""
     try:
         importlib.import_module("numba")
     except ModuleNotFoundError as error:
         if error.name != "numba":
             raise
         raise KernelError(
-            f"{name} must be compiled, which needs the package numba: pip install 'cardan[numba]'. Wheels bring the "
-            "kernels of Cardan compiled for many processors; others, source installations, and functions of your own "
-            "that become native code (callbacks, collision functions, plugins) need the compiler."
+            f"{name} must be compiled, which needs the package numba: pip install 'cardan[numba]'. Wheels of "
+            "Cardan contain its kernels compiled for most processors. Other processors, and your own functions that "
+            "become native code (callbacks, collision functions, plugins), need the compiler."
         ) from None
 
 
