@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cardan.maths.quaternion import normalize4
+from cardan.maths.types import Quat
 from cardan.spec.schema.keywords import OBJECT, OBJECT_KIND
 
 if TYPE_CHECKING:
@@ -113,5 +114,5 @@ def _unit_quaternions(values: tuple[float, ...], addresses: Any) -> tuple[float,
     """The values with unit quaternions at the addresses."""
     changed = list(values)
     for adr in addresses:
-        changed[adr : adr + 4] = normalize4(tuple(values[adr : adr + 4]))
+        changed[adr : adr + 4] = normalize4(cast("Quat", values[adr : adr + 4]))
     return tuple(changed)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose, element_poses, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
-from cardan.maths.pose import Pose, Vec3, compose
+from cardan.maths.pose import compose
+from cardan.maths.types import Pose, Vec3
 from cardan.maths.vector import add3
 
 if TYPE_CHECKING:

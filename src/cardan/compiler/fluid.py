@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import pi, sqrt
 
-Vec3 = tuple[float, float, float]
+from cardan.maths.types import Vec3
 
 
 def fluid_coefficients(semiaxes: Vec3, coefficients: tuple[float, ...]) -> tuple[float, ...]:

@@ -14,12 +14,12 @@ import numpy as np
 
 from cardan.compiler.files import asset_name, media_type, read_asset
 from cardan.compiler.images import png_grey
+from cardan.maths.types import Vec3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.spec.element import Element
 
-Vec3 = tuple[float, float, float]
 
 LARGEST_GRID = 2**25  # elevations that a height field may have
 _PNG, _BINARY = "image/png", "image/vnd.mujoco.hfield"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from cardan.compiler.nodes import Joint, attached, from_columns
 from cardan.compiler.orientation import SHORTEST, frames_pose
 from cardan.compiler.resolved import Resolved, bases_of
-from cardan.maths.pose import Vec3, compose
+from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
+from cardan.maths.types import Vec3
 from cardan.maths.vector import norm3, scale3
 from cardan.spec.schema.body import JOINT_ROW
 from cardan.spec.schema.keywords import JOINT

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from cardan.maths.pose import Quat, Vec3
+from cardan.maths.types import Quat, Vec3
 from cardan.spec.repeated import runs
 
 if TYPE_CHECKING:

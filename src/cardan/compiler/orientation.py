@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cardan.maths.pose import IDENTITY, Pose, Quat, compose, unit_quat, z2quat
+from cardan.maths.pose import IDENTITY, compose, unit_quat, z2quat
+from cardan.maths.types import Pose, Quat, Vec6
 from cardan.maths.vector import add3, norm3, scale3, sub3
 from cardan.spec.orientation import SHORTEST, orientation, unit
 from cardan.spec.schema.shared import ORIENTATION
@@ -68,7 +69,7 @@ def _orientations(build: Build, resolved: Resolved, segments: Sequence[Any] | No
     return quats
 
 
-def segment_pose(element: Element, fromto: tuple[float, ...]) -> tuple[Pose, float]:
+def segment_pose(element: Element, fromto: Vec6) -> tuple[Pose, float]:
     """Pose and half length of a shape whose axis runs between two points; z points from the second to the first."""
     start, end = fromto[:3], fromto[3:]
     direction = sub3(start, end)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from math import pi, sqrt
 from typing import TYPE_CHECKING
 
+from cardan.maths.types import Vec3
+
 if TYPE_CHECKING:
     from cardan.spec.element import Element
-
-Vec3 = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)

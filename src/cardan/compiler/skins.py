@@ -14,6 +14,7 @@ import numpy as np
 from cardan.compiler.files import asset_name, read_asset
 from cardan.errors import suggestion
 from cardan.maths.quaternion import normalize4
+from cardan.maths.types import Quat
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -86,7 +87,7 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
     columns = build.columns
     counts = [bone.number for bone in bones]
     quats = {id(bone.quat): bone.quat for bone in bones}  # few, where a composite made them
-    units = {key: normalize4(tuple(map(float, quat))) for key, quat in quats.items()}
+    units = {key: normalize4(cast("Quat", tuple(map(float, quat)))) for key, quat in quats.items()}
     columns["skin_bonevertadr"] += [*accumulate(counts[:-1], initial=adr)]
     columns["skin_bonevertnum"] += counts
     columns["skin_bonebindpos"] += [bone.pos for bone in bones]

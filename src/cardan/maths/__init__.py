@@ -1,1 +1,1 @@
-"""Vectors, quaternions, poses, spatial algebra and eigenvalues, as kernels of tuples."""
+"""Vectors, quaternions, poses, spatial algebra and eigenvalues, as kernels on tuples."""

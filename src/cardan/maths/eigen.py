@@ -1,7 +1,7 @@
-"""Principal axes: eigenvalues of a symmetric 3 x 3 matrix by Jacobi rotations kept as one quaternion.
+"""Principal axes: eigenvalues of a symmetric 3 x 3 matrix by Jacobi rotations, accumulated in one quaternion.
 
-Jacobi's method (Golub and Van Loan, Matrix Computations, section 8.5) takes away the largest off-diagonal element. The
-axes of round bodies depend on the last bit: to give the reference's, the arithmetic has its order.
+Each rotation eliminates the largest off-diagonal element (Golub and Van Loan, Matrix Computations, section 8.5). The
+axes of round bodies depend on the last bit, so the operations have the same order as in the reference.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.constants import mjMINVAL
-from cardan.maths.pose import Quat, Vec3
 from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
+from cardan.maths.types import Quat, Vec3
 
 _EPS = 1e-12
 _LARGEST_COUNT = 500
 _HALF = 0.707106781186548  # sqrt(1/2), rounded as in the reference
-# sign of the rotation about each axis, with the plane (i, j) in which it turns
+# for each axis: the plane (i, j) in which its rotation turns, and the sign of the rotation
 _PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
 
 
 def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
-    """R' A R for the rotation R of ``quat``; matrices as (xx, yy, zz, xy, xz, yz)."""
+    """Return R' A R for the rotation R of ``quat``; symmetric matrices are (xx, yy, zz, xy, xz, yz)."""
     r = quat2mat(quat)
     xx, yy, zz, xy, xz, yz = full
     (a, b, c), (d, e, f), (g, h, i) = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
@@ -39,13 +39,13 @@ def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
 
 
 def _unit(quat: Quat) -> Quat:
-    """The unit quaternion along `quat`, which stays as it is when its length is 1 to within 1e-15."""
+    """Normalise a quaternion, or return it unchanged if its length is 1 to within 1e-15."""
     w, x, y, z = quat
     return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > mjMINVAL else quat
 
 
 def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
-    """The Jacobi rotation with cotangent ``tau`` of the double angle; None when it is too small to matter."""
+    """Return the Jacobi rotation whose double angle has the cotangent ``tau``, or None if it is negligible."""
     tangent = 1.0 / (abs(tau) + sqrt(1.0 + tau * tau))
     cosine = 1.0 / sqrt(1.0 + tangent * tangent)
     if cosine > 1.0 - _EPS:
@@ -57,15 +57,18 @@ def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
 
 
 def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
-    """Eigenvalues, largest first, and the orientation of the eigenvectors (columns of its matrix).
+    """Compute the eigenvalues and eigenvectors of a symmetric matrix.
 
     Args:
-        full: the symmetric matrix as (xx, yy, zz, xy, xz, yz).
+        full: the matrix as (xx, yy, zz, xy, xz, yz).
+
+    Returns:
+        The eigenvalues, largest first, and the quaternion of the rotation whose columns are the eigenvectors.
     """
     quat: Quat = (1.0, 0.0, 0.0, 0.0)
     turned = full
     for _ in range(_LARGEST_COUNT):
-        # the largest off-diagonal element, the later one of equals
+        # the largest off-diagonal element; of equal elements, the last
         size_xy, size_xz, size_yz = abs(turned[3]), abs(turned[4]), abs(turned[5])
         axis = 2 if size_xy > size_xz and size_xy > size_yz else 1 if size_xz > size_yz else 0
         i, j, sign = _PLANES[axis]
@@ -81,7 +84,7 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
 
 
 def _sorted(values: list[float], quat: Quat) -> tuple[Vec3, Quat]:
-    """Exchange axes by quarter turns until the eigenvalues fall."""
+    """Sort the eigenvalues in descending order; quarter turns exchange the axes of `quat` accordingly."""
     for k in (0, 1, 0):
         if values[k] + _EPS < values[k + 1]:
             values[k], values[k + 1] = values[k + 1], values[k]

@@ -1,6 +1,6 @@
-"""Poses, and the ways to write an orientation as a quaternion (spec: modeling, "Frame orientations").
+"""Poses, and conversions of orientations to quaternions (spec: modeling, "Frame orientations").
 
-A pose is a position and a unit quaternion (w, x, y, z): where a frame is and how it is turned, seen from another frame.
+A pose is the position and orientation (unit quaternion w, x, y, z) of a frame relative to another frame.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from math import atan2, sqrt
 
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, quat2mat
+from cardan.maths.types import Pose, Quat, Vec3
 from cardan.maths.vector import MINVAL, add3, mul_mat_vec3
-
-Vec3 = tuple[float, float, float]
-Quat = tuple[float, float, float, float]
-Pose = tuple[Vec3, Quat]
 
 IDENTITY: Pose = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
 AXES: dict[str, Vec3] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-"""Unit vector by the letter of its axis."""
+"""Unit vector of each axis letter."""
 
 
 @kernel
 def unit_quat(quat: Quat) -> Quat:
-    """The unit quaternion along `quat`, or the identity; rounded as in the reference, since ties depend on it."""
+    """Normalise a quaternion; return the identity if its length is below `MINVAL`.
+
+    Rounding is as in the reference, because ties depend on the last bit.
+    """
     length = sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3])
     if length < MINVAL:
         return (1.0, 0.0, 0.0, 0.0)
@@ -32,9 +32,9 @@ def unit_quat(quat: Quat) -> Quat:
 
 @kernel
 def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
-    """The smallest rotation that takes the z axis to the unit vector `axis`; half a turn about x for -z.
+    """Return the smallest rotation that takes the z axis to the unit vector `axis`; for -z, half a turn about x.
 
-    A sine of the angle below `least` counts as 0.
+    If the sine of the angle is below `least`, it is taken as 0.
     """
     x, y, z = axis
     side = sqrt(x * x + y * y)
@@ -46,9 +46,10 @@ def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
 
 @lru_cache(maxsize=4096)
 def euler2quat(angles: Vec3, sequence: str) -> Quat:
-    """Orientation from three angles (rad); lower-case axes turn with the frame, upper-case ones stay.
+    """Convert Euler angles (rad) to a quaternion.
 
-    Results are kept: what is copied is turned by the same angles again and again.
+    `sequence` names the three axes: lower-case letters are axes of the rotating frame, upper-case letters fixed axes.
+    Results are cached, because copied elements have the same angles.
     """
     quat = IDENTITY[1]
     for angle, letter in zip(angles, sequence, strict=True):
@@ -59,7 +60,7 @@ def euler2quat(angles: Vec3, sequence: str) -> Quat:
 
 @kernel
 def mat2quat(x: Vec3, y: Vec3, z: Vec3) -> Quat:
-    """Quaternion of the rotation matrix with the columns x, y, z (Shepperd, J. Guidance and Control 1, 1978)."""
+    """Convert the rotation matrix with the columns x, y, z (Shepperd, J. Guidance and Control 1, 1978)."""
     trace = x[0] + y[1] + z[2]
     if trace > 0.0:
         quat = (1.0 + trace, y[2] - z[1], z[0] - x[2], x[1] - y[0])
@@ -73,7 +74,7 @@ def mat2quat(x: Vec3, y: Vec3, z: Vec3) -> Quat:
 
 
 def compose(outer: Pose, inner: Pose) -> Pose:
-    """The pose `inner`, given in the frame `outer`, in the frame in which `outer` is given."""
+    """Compose two poses: `inner` is relative to `outer`; the result is relative to the parent frame of `outer`."""
     if outer is IDENTITY:
         return inner
     return add3(outer[0], mul_mat_vec3(quat2mat(outer[1]), inner[0])), unit_quat(mul_quat(outer[1], inner[1]))

@@ -1,4 +1,4 @@
-"""Unit quaternions (w, x, y, z) as tuples: rotations of 3D space.
+"""Unit quaternions (w, x, y, z) as tuples, which represent rotations in 3D.
 
 Spec: computation, floating objects and quaternions.
 """
@@ -6,14 +6,14 @@ Spec: computation, floating objects and quaternions.
 from __future__ import annotations
 
 from math import atan2, cos, pi, sin, sqrt
-from typing import Any
 
 from cardan.jit import kernel
+from cardan.maths.types import Mat3, Quat, Vec3
 from cardan.maths.vector import MINVAL, norm3, scale3
 
 
 @kernel
-def mul_quat(a: Any, b: Any) -> Any:
+def mul_quat(a: Quat, b: Quat) -> Quat:
     """Hamilton product a b: rotate by b, then by a."""
     return (
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
@@ -24,29 +24,29 @@ def mul_quat(a: Any, b: Any) -> Any:
 
 
 @kernel
-def neg_quat(q: Any) -> Any:
+def neg_quat(q: Quat) -> Quat:
     """Conjugate: the inverse rotation."""
     return (q[0], -q[1], -q[2], -q[3])
 
 
 @kernel
-def normalize4(q: Any) -> Any:
-    """Unit quaternion along `q`; the identity if `q` is shorter than `MINVAL`.
+def normalize4(q: Quat) -> Quat:
+    """Normalise a quaternion; return the identity if `q` is shorter than `MINVAL`.
 
-    A quaternion that is a unit to rounding stays as it is, so that doing this again changes nothing. Its derivatives
-    are those of the normalised one all the same.
+    If `q` is a unit quaternion to rounding, the result is exactly `q`: repeated normalisation changes nothing. Its
+    derivatives are still those of the normalisation.
     """
     n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     if n < MINVAL:
         return (1.0, 0.0, 0.0, 0.0)
-    if abs(n - 1.0) <= MINVAL:  # make it exactly 1; whole numbers have no derivatives, so it keeps its own
+    if abs(n - 1.0) <= MINVAL:  # make n exactly 1; integers carry no derivatives, so n keeps its own
         n -= int((n - 1.0) * 2.0**53) * 2.0**-53
     s = 1.0 / n
     return (q[0] * s, q[1] * s, q[2] * s, q[3] * s)
 
 
 @kernel
-def rot_vec_quat(v: Any, q: Any) -> Any:
+def rot_vec_quat(v: Vec3, q: Quat) -> Vec3:
     """Rotate the vector `v` by the unit quaternion `q`."""
     w, x, y, z = q
     tx = w * v[0] + y * v[2] - z * v[1]
@@ -56,7 +56,7 @@ def rot_vec_quat(v: Any, q: Any) -> Any:
 
 
 @kernel
-def quat2mat(q: Any) -> Any:
+def quat2mat(q: Quat) -> Mat3:
     """Rotation matrix of a unit quaternion: nine numbers, row by row."""
     w, x, y, z = q
     return (
@@ -73,7 +73,7 @@ def quat2mat(q: Any) -> Any:
 
 
 @kernel
-def axis_angle2quat(axis: Any, angle: float) -> Any:
+def axis_angle2quat(axis: Vec3, angle: float) -> Quat:
     """Quaternion of the rotation by `angle` (rad) around the unit vector `axis`."""
     s = sin(0.5 * angle)
     return (cos(0.5 * angle), axis[0] * s, axis[1] * s, axis[2] * s)
@@ -81,16 +81,16 @@ def axis_angle2quat(axis: Any, angle: float) -> Any:
 
 @kernel
 def turning_angle(w: float, s: float) -> float:
-    """Angle in (-pi, pi] of a rotation whose quaternion has the real part `w` and a vector part of length `s`."""
+    """Rotation angle in (-pi, pi] of a quaternion with the real part `w` and a vector part of length `s`."""
     angle = 2.0 * atan2(s, w)
     return angle - 2.0 * pi if angle > pi else angle
 
 
 @kernel
-def quat2vel(q: Any, dt: float) -> Any:
-    """Angular velocity that turns by the rotation `q` in the time `dt` (angle in (-pi, pi]).
+def quat2vel(q: Quat, dt: float) -> Vec3:
+    """Angular velocity of a rotation by `q` in the time `dt`; the angle is taken in (-pi, pi].
 
-    Rotations below `MINVAL` are computed to first order, so that derivatives at rest are right.
+    Rotations below `MINVAL` are computed to first order, so that derivatives at rest are correct.
     """
     axis = (q[1], q[2], q[3])
     s = norm3(axis)
@@ -100,16 +100,16 @@ def quat2vel(q: Any, dt: float) -> Any:
 
 
 @kernel
-def sub_quat(a: Any, b: Any) -> Any:
+def sub_quat(a: Quat, b: Quat) -> Vec3:
     """Rotation vector, in the frame of `b`, that takes `b` to `a`."""
     return quat2vel(mul_quat(neg_quat(b), a), 1.0)
 
 
 @kernel
-def integrate_quat(q: Any, velocity: Any, dt: float) -> Any:
-    """Orientation after turning for `dt` with the body-frame angular `velocity`; the result is normalised."""
+def integrate_quat(q: Quat, velocity: Vec3, dt: float) -> Quat:
+    """Rotate the orientation `q` for the time `dt` with a body-frame angular `velocity`; normalise the result."""
     speed = norm3(velocity)
-    if speed < MINVAL:  # to first order, so that derivatives at rest are right
+    if speed < MINVAL:  # to first order, so that derivatives at rest are correct
         half = 0.5 * dt
         return normalize4(mul_quat(q, (1.0, half * velocity[0], half * velocity[1], half * velocity[2])))
     turned = mul_quat(q, axis_angle2quat(scale3(velocity, 1.0 / speed), speed * dt))

@@ -7,24 +7,24 @@ Rotation vectors are axis times angle (rad). Perturbations are rotation vectors 
 from __future__ import annotations
 
 from math import cos, sin
-from typing import Any
 
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, quat2mat
+from cardan.maths.types import Mat3, Vec3
 from cardan.maths.vector import norm3, normalize3
 
 SMALL_ANGLE = 1e-3  # below it, the first two terms of a series are exact to rounding
 
 
 @kernel
-def rotation_matrix(w: Any) -> Any:
-    """Matrix of the rotation by the vector `w`."""
+def rotation_matrix(w: Vec3) -> Mat3:
+    """Rotation matrix of the rotation vector `w`."""
     return quat2mat(axis_angle2quat(normalize3(w), norm3(w)))
 
 
 @kernel
-def _quadratic(w: Any, a: float, b: float) -> Any:
-    """I + a [w] + b [w]^2, with [w] the matrix of the vector product by w."""
+def _quadratic(w: Vec3, a: float, b: float) -> Mat3:
+    """Return I + a [w] + b [w]^2, where [w] is the matrix of the cross product with w."""
     x, y, z = w
     return (
         1.0 - b * (y * y + z * z),
@@ -40,8 +40,8 @@ def _quadratic(w: Any, a: float, b: float) -> Any:
 
 
 @kernel
-def exp_jacobian(w: Any) -> Any:
-    """How far the rotation by `w` turns, in its own frame, when `w` changes."""
+def exp_jacobian(w: Vec3) -> Mat3:
+    """Right Jacobian of the exponential map at `w`: rotation in the body frame per change of `w`."""
     angle = norm3(w)
     square = angle * angle
     if angle < SMALL_ANGLE:
@@ -50,8 +50,8 @@ def exp_jacobian(w: Any) -> Any:
 
 
 @kernel
-def log_jacobian(w: Any) -> Any:
-    """How the vector `w` of a rotation changes when the rotation is turned further, in its own frame."""
+def log_jacobian(w: Vec3) -> Mat3:
+    """Inverse of the right Jacobian at `w`: change of `w` per further rotation in the body frame."""
     angle = norm3(w)
     square = angle * angle
     if angle < SMALL_ANGLE:

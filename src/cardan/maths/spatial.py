@@ -1,25 +1,24 @@
 """Spatial vectors (rotation, translation) as tuples of six, and spatial inertias as tuples of ten.
 
-A spatial inertia is kept as in MuJoCo's `cinert`: Ixx, Iyy, Izz, Ixy, Ixz, Iyz, m rx, m ry, m rz, m, about the origin
-of the frame, with r the vector to the centre of mass (Featherstone 2008, chapter 2).
+A spatial inertia has the layout of MuJoCo's `cinert`: Ixx, Iyy, Izz, Ixy, Ixz, Iyz, m rx, m ry, m rz, m. It is taken
+about the origin of the frame; r is the vector to the centre of mass (Featherstone 2008, chapter 2).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
+from cardan.maths.types import Array2, ConstArray2, Inertia, Vec6
 
 
 @kernel
-def get6(a: Any, i: int) -> Any:
+def get6(a: ConstArray2, i: int) -> Vec6:
     """Row `i` of an (n, 6) array."""
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
 
 
 @kernel
-def set6(a: Any, i: int, v: Any) -> None:
-    """Store the six numbers `v` in row `i` of an (n, 6) array."""
+def set6(a: Array2, i: int, v: Vec6 | Inertia) -> None:
+    """Store the first six numbers of `v` in row `i` of an array of at least six columns."""
     a[i, 0] = v[0]
     a[i, 1] = v[1]
     a[i, 2] = v[2]
@@ -29,13 +28,13 @@ def set6(a: Any, i: int, v: Any) -> None:
 
 
 @kernel
-def get10(a: Any, i: int) -> Any:
+def get10(a: ConstArray2, i: int) -> Inertia:
     """Row `i` of an (n, 10) array."""
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5], a[i, 6], a[i, 7], a[i, 8], a[i, 9])
 
 
 @kernel
-def set10(a: Any, i: int, v: Any) -> None:
+def set10(a: Array2, i: int, v: Inertia) -> None:
     """Store the ten numbers `v` in row `i` of an (n, 10) array."""
     set6(a, i, v)
     a[i, 6] = v[6]
@@ -45,14 +44,14 @@ def set10(a: Any, i: int, v: Any) -> None:
 
 
 @kernel
-def add6(a: Any, b: Any) -> Any:
-    """A + b."""
+def add6(a: Vec6, b: Vec6) -> Vec6:
+    """Sum of two vectors."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
 @kernel
-def add_scaled6(a: Any, b: Any, s: float) -> Any:
-    """A + s b."""
+def add_scaled6(a: Vec6, b: Vec6, s: float) -> Vec6:
+    """Return a + s b."""
     return (
         a[0] + b[0] * s,
         a[1] + b[1] * s,
@@ -64,13 +63,13 @@ def add_scaled6(a: Any, b: Any, s: float) -> Any:
 
 
 @kernel
-def dot6(a: Any, b: Any) -> float:
+def dot6(a: Vec6, b: Vec6) -> float:
     """Scalar product of a motion and a force vector."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @kernel
-def mul_inertia(i: Any, v: Any) -> Any:
+def mul_inertia(i: Inertia, v: Vec6) -> Vec6:
     """Spatial momentum: inertia times motion vector."""
     return (
         i[0] * v[0] + i[3] * v[1] + i[4] * v[2] - i[8] * v[4] + i[7] * v[5],
@@ -83,8 +82,8 @@ def mul_inertia(i: Any, v: Any) -> Any:
 
 
 @kernel
-def cross_motion(v: Any, m: Any) -> Any:
-    """V x m: rate of change of a motion vector that moves with velocity v."""
+def cross_motion(v: Vec6, m: Vec6) -> Vec6:
+    """Spatial cross product v x m: rate of change of a motion vector that moves with velocity v."""
     return (
         -v[2] * m[1] + v[1] * m[2],
         v[2] * m[0] - v[0] * m[2],
@@ -96,8 +95,8 @@ def cross_motion(v: Any, m: Any) -> Any:
 
 
 @kernel
-def cross_force(v: Any, f: Any) -> Any:
-    """V x* f: rate of change of a force vector that moves with velocity v."""
+def cross_force(v: Vec6, f: Vec6) -> Vec6:
+    """Spatial cross product v x* f: rate of change of a force vector that moves with velocity v."""
     return (
         -v[2] * f[1] + v[1] * f[2] - v[5] * f[4] + v[4] * f[5],
         v[2] * f[0] - v[0] * f[2] + v[5] * f[3] - v[3] * f[5],

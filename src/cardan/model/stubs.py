@@ -6,6 +6,7 @@ fields as kernels see them: arrays that are read and written element by element.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,11 +30,7 @@ from numpy import float32, float64, int8, int32, uint8, uint64
 from numpy.typing import NDArray
 '''
 
-KERNEL_HEADER = '''"""Fields as kernels see them, made from the tables; written by `python -m cardan.model.stubs`."""
-
-from cardan.model.mjmodel import MjModel
-'''
-RANKS = {1: "int", 2: "tuple[int, int]", 3: "tuple[int, int, int]"}  # number of dimensions: type of an index
+KERNEL_HEADER = '"""Fields as kernels see them, made from the tables; written by `python -m cardan.model.stubs`."""'
 
 
 def _type_of(field: Field) -> str:
@@ -90,18 +87,9 @@ def _number(field: Field) -> str:
 
 
 def _array_name(field: Field, readonly: bool) -> str:
-    """Name of the class of an array: what its elements are, its number of dimensions, and whether it can be written."""
-    kind = "Reals" if field.dtype.startswith("f") else "Integers"
-    return f"_{'Fixed' if readonly else ''}{kind}{len(field.shape)}"
-
-
-def _array_classes() -> Iterator[str]:
-    for kind, number in (("Reals", "float"), ("Integers", "int")):
-        for rank, index in RANKS.items():
-            get = f"def __getitem__(self, index: {index}, /) -> {number}: ..."
-            put = f"def __setitem__(self, index: {index}, value: {number}, /) -> None: ..."
-            yield _class(f"_Fixed{kind}{rank}", ["def __len__(self) -> int: ...", get])
-            yield _class(f"_{kind}{rank}(_Fixed{kind}{rank})", [put])
+    """Name of an array's type in `cardan.maths.types`: whether it can be written, its elements, its dimensions."""
+    kind = "Array" if field.dtype.startswith("f") else "IntArray"
+    return f"{'Const' if readonly else ''}{kind}{len(field.shape)}"
 
 
 def _kernel_field(field: Field, short: str, readonly: bool) -> list[str]:
@@ -131,15 +119,18 @@ def _view_name(struct: Struct, prefix: str) -> str:
     return f"_{struct.name}_{prefix[:-1].replace('.', '_')}" if prefix else struct.name
 
 
-def kernel_views_text(*structs: Struct) -> str:
-    """Classes of structures as kernels see them, after those of their arrays."""
-    classes = [*_array_classes(), *(text for struct in structs for text in _kernel_view(struct))]
-    return "\n\n".join(classes) + "\n"
+def kernel_views_text(*structs: Struct, imports: str = "") -> str:
+    """Text of the classes of structures as kernels see them, after the imports of the types that they use."""
+    classes = "\n\n".join(text for struct in structs for text in _kernel_view(struct))
+    arrays = sorted(set(re.findall(r"\b(?:Const)?(?:Int)?Array\d\b", classes)))
+    names = "".join(f"    {name},\n" for name in arrays)
+    return f"from cardan.maths.types import (\n{names})\n{imports}\n{classes}\n"
 
 
 def kernel_stub_text() -> str:
     """The text of ``kernel_views.pyi``."""
-    return KERNEL_HEADER + "\n" + kernel_views_text(MODEL, DATA) + "\nAnyModel = Model | MjModel\n"
+    views = kernel_views_text(MODEL, DATA, imports="from cardan.model.mjmodel import MjModel\n")
+    return KERNEL_HEADER + "\n\n" + views + "\nAnyModel = Model | MjModel\n"
 
 
 if __name__ == "__main__":

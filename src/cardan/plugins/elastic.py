@@ -8,13 +8,14 @@ nothing that ``face`` doesn't.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from cardan.dynamics.jacobian import arm_of, point_column
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, rot_vec_quat
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.memory import indices_of, numbers_of
@@ -77,7 +78,7 @@ def vertices_of(m: Any, instance: int) -> Vertices:
     pos, quat = _poses(m, turns)
     rest = np.array(pos)[body] + 0.0  # no -0
     if turns:
-        turned = [rot_vec_quat(tuple(v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
+        turned = [rot_vec_quat(cast("Vec3", v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
         rest = rest + np.array(turned).reshape(-1, 3)
     return Vertices(body, offset, rest)
 

@@ -10,7 +10,7 @@ from math import ceil, floor, sqrt
 
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
-from cardan.maths.pose import Vec3
+from cardan.maths.types import Vec3
 from cardan.render.calls import picture_stage
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.single import int32, single

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.jit import kernel
-from cardan.maths.pose import Vec3
+from cardan.maths.types import Vec3
 from cardan.render.kernel_views import Assets, Frame
 from cardan.render.lighting import (
     FIRST,

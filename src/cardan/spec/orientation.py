@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from math import isfinite, pi
 from typing import TYPE_CHECKING, Any
 
-from cardan.maths.pose import IDENTITY, Quat, Vec3, euler2quat, mat2quat, unit_quat, z2quat
+from cardan.maths.pose import IDENTITY, euler2quat, mat2quat, unit_quat, z2quat
 from cardan.maths.quaternion import axis_angle2quat
+from cardan.maths.types import Quat, Vec3, Vec6
 from cardan.maths.vector import cross, dot3, norm3, scale3, sub3
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
     return (vector[0] / length, vector[1] / length, vector[2] / length)
 
 
-def _from_xyaxes(element: Element, value: tuple[float, ...]) -> Quat:
+def _from_xyaxes(element: Element, value: Vec6) -> Quat:
     """Orientation with the given x axis, and the y axis made orthogonal to it."""
     x = unit(element, (value[0], value[1], value[2]), "xyaxes")
     y = sub3(value[3:], scale3(x, dot3(x, value[3:])))

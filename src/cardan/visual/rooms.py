@@ -14,10 +14,9 @@ from cardan.api.array_arguments import numbers, target_of, vector_of
 from cardan.constants import mjMINVAL
 from cardan.errors import FatalError
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat
+from cardan.maths.types import Quat
 from cardan.visual.defaults import require_record
 from cardan.visual.structs import MjvGLCamera, MjvScene
-
-Quat = tuple[float, float, float, float]
 
 
 def transform_of(name: str, scn: MjvScene) -> tuple[np.ndarray, Quat, float]:

@@ -9,8 +9,9 @@ import numpy as np
 from cardan.compiler.box_tree import box_tree
 from cardan.compiler.flexes.topology import Topology, topology
 from cardan.errors import suggestion
-from cardan.maths.pose import IDENTITY, Pose, compose
+from cardan.maths.pose import IDENTITY, compose
 from cardan.maths.quaternion import quat2mat
+from cardan.maths.types import Pose
 from cardan.spec.flexcomp.simplices import oriented
 from cardan.spec.schema.keywords import SELF_COLLIDE
 

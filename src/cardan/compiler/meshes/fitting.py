@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.maths.pose import Pose, Vec3
+from cardan.maths.types import Pose, Vec3
 from cardan.maths.vector import add3
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ from cardan.constants import mjMINVAL
 from cardan.formats.meshes import reader
 from cardan.formats.raw import MeshDataError, RawMesh, from_lists
 from cardan.maths.eigen import principal_axes
-from cardan.maths.pose import IDENTITY, Pose, Quat, Vec3
+from cardan.maths.pose import IDENTITY
 from cardan.maths.quaternion import neg_quat, normalize4, quat2mat
+from cardan.maths.types import Pose, Quat, Vec3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

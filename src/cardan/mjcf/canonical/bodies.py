@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cardan.maths.pose import Pose, compose, unit_quat
+from cardan.maths.pose import compose, unit_quat
 from cardan.maths.quaternion import neg_quat, rot_vec_quat
+from cardan.maths.types import Pose
 from cardan.maths.vector import norm3, scale3
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain
 from cardan.spec.element import Element

@@ -21,7 +21,8 @@ from cardan.spec.composite.skin import BoneAt, is_finer, skin_sheet
 
 if TYPE_CHECKING:
     from cardan.maths.pose import Quat
-    from cardan.spec.composite.request import Composite, Vec3
+    from cardan.maths.types import Vec3
+    from cardan.spec.composite.request import Composite
     from cardan.spec.element import Element
 
 PARALLEL = 1e-14  # square of the sine between pieces that count as parallel

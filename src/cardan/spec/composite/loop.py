@@ -15,7 +15,8 @@ from cardan.errors import MjcfError
 from cardan.spec.composite.request import STIFF
 
 if TYPE_CHECKING:
-    from cardan.spec.composite.request import Composite, Vec3
+    from cardan.maths.types import Vec3
+    from cardan.spec.composite.request import Composite
     from cardan.spec.element import Element
 
 ALONG_X = (0.7071067811865476, 0.0, 0.7071067811865476, 0.0)  # takes the z axis to the x axis

@@ -16,7 +16,8 @@ from cardan.spec.composite.skin import BoneAt, Influence, add_skin, front_faces,
 from cardan.spec.repeated import OWN, repeated
 
 if TYPE_CHECKING:
-    from cardan.spec.composite.request import Composite, Part, Vec3
+    from cardan.maths.types import Vec3
+    from cardan.spec.composite.request import Composite, Part
     from cardan.spec.composite.skin import Face
     from cardan.spec.element import Element
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from math import pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from cardan.spec.composite.request import size_of_geom
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardan.spec.composite.request import Composite, Vec3
+    from cardan.maths.types import Vec3
+    from cardan.spec.composite.request import Composite
     from cardan.spec.element import Element
 
 FACE = "face"
@@ -108,7 +109,7 @@ def _areas(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     origin = points[triangles[:, 0]]
     with np.errstate(all="ignore"):  # what is too large for a number is noticed as a mass
         first, second = ((points[triangles[:, k]] - origin).astype(np.float32).astype(np.float64).T for k in (1, 2))
-        x, y, z = cross(first, second)
+        x, y, z = cross(cast("Any", first), cast("Any", second))  # components are arrays, one number a triangle
         areas = np.zeros(len(points))
         np.add.at(areas, triangles.ravel(), np.repeat(0.5 * np.sqrt(x * x + y * y + z * z), 3))
     return areas

@@ -8,6 +8,7 @@ from itertools import pairwise
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
+from cardan.maths.types import Vec3
 from cardan.spec.composite.builder import Builder
 from cardan.spec.overlay import overlay
 from cardan.spec.schema.shared import SOLIMP, SOLREF
@@ -15,7 +16,6 @@ from cardan.spec.schema.shared import SOLIMP, SOLREF
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
-Vec3 = tuple[float, float, float]
 Values = dict[str, Any]
 
 COVERED = {"group": 3}  # where what a skin covers goes: a group that is not shown

@@ -18,7 +18,8 @@ from cardan.spec.composite.request import cells_of, size_of_geom
 from cardan.spec.composite.shell_skin import skin_box, skin_cylinder, skin_ellipsoid
 
 if TYPE_CHECKING:
-    from cardan.spec.composite.request import Composite, Part, Values, Vec3
+    from cardan.maths.types import Vec3
+    from cardan.spec.composite.request import Composite, Part, Values
 
 Cell = tuple[int, int, int]
 Place = Callable[["Vec3"], "Vec3"]

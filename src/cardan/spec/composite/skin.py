@@ -17,7 +17,8 @@ import numpy as np
 from cardan.spec.composite.builder import add_plain
 
 if TYPE_CHECKING:
-    from cardan.spec.composite.request import Composite, Part, Vec3
+    from cardan.maths.types import Vec3
+    from cardan.spec.composite.request import Composite, Part
 
 MOST_VERTICES = 200_000
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from cardan.constants import mjMINVAL
-from cardan.maths.pose import IDENTITY, Pose, compose, unit_quat
+from cardan.maths.pose import IDENTITY, compose, unit_quat
 from cardan.maths.quaternion import quat2mat
+from cardan.maths.types import Pose
 from cardan.spec.element import Element
 from cardan.spec.flexcomp.direct import direct
 from cardan.spec.flexcomp.files import gmsh, mesh
