@@ -1,9 +1,9 @@
 """Stage that adds contacts: frictionless, pyramidal and elliptic (spec: computation, contact; friction cones).
 
 The rows measure the motion of body 2 relative to body 1 at the contact point, in the contact frame: three translations
-(normal first), then three rotations. A frictionless contact has the normal row alone, an elliptic one the first `dim`
-of the six. A pyramidal one has two edges for each friction direction j: normal plus and minus friction[j] times
-direction j.
+(normal first), then three rotations. A frictionless contact has only the normal row, an elliptic contact the first
+`dim` of the six rows. A pyramidal contact has two edges for each friction direction j: normal plus and minus
+friction[j] times direction j.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
 PYRAMIDAL_CONE = int(mjtCone.mjCONE_PYRAMIDAL)
 CONTACT_OFF = int(mjtDisableBit.mjDSBL_CONTACT)
-NO_DOFS = 3  # contact.exclude: nothing that the contact touches can move
+NO_DOFS = 3  # contact.exclude: the bodies of the contact cannot move
 
 
 @stage
 def make_contact(m: Model, d: Data) -> int:
-    """Add the rows of all contacts that aren't excluded; write their efc_address and mu."""
+    """Add the rows of all contacts that are not excluded; write their efc_address and mu."""
     start_rows(m, d)
     enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
     for con in range(d.ncon):
@@ -63,7 +63,7 @@ def make_contact(m: Model, d: Data) -> int:
 
 @stage
 def make_soft_contact(m: Model, d: Data) -> int:
-    """The same as `make_contact` for models whose contacts may have flexes on their sides."""
+    """Add the rows of all contacts, as `make_contact`, in a model whose contacts may involve flexes."""
     start_rows(m, d)
     enabled = is_enabled(m, d, CONTACT_OFF) and m.nv > 0
     for con in range(d.ncon):
@@ -78,7 +78,7 @@ def make_soft_contact(m: Model, d: Data) -> int:
 
 @kernel
 def contact_kind(m: Model, d: Data, con: int) -> int:
-    """Kind (mjtConstraint) of a contact's rows."""
+    """Type (mjtConstraint) of a contact's rows."""
     if d.contact.dim[con] == 1:
         return FRICTIONLESS
     return PYRAMIDAL if m.opt.cone == PYRAMIDAL_CONE else ELLIPTIC
@@ -93,7 +93,7 @@ def row_count(m: Model, d: Data, con: int, kind: int) -> int:
 
 @kernel
 def add_contact(m: Model, d: Data, con: int) -> int:
-    """Add the rows of a contact of two geoms. In sparse storage, one between two fixed bodies is excluded instead."""
+    """Add the rows of a contact of two geoms. In sparse storage, a contact of two fixed bodies is excluded instead."""
     body1, body2 = int(side_body(m, d, con, 0)), int(side_body(m, d, con, 1))
     kind = contact_kind(m, d, con)
     count = row_count(m, d, con, kind)
@@ -115,7 +115,7 @@ def add_contact(m: Model, d: Data, con: int) -> int:
 
 @kernel
 def add_soft_contact(m: Model, d: Data, con: int) -> int:
-    """Add the rows of a contact with flexes: those of a contact for each of its bodies, weighted and added."""
+    """Add the rows of a contact with flexes: the weighted sum of the rows for each of its bodies."""
     bodies = stack_int_array(MAX_BODIES)
     weights = stack_array(MAX_BODIES)
     nbody = list_bodies(m, d, con, bodies, weights)
@@ -140,7 +140,7 @@ def add_soft_contact(m: Model, d: Data, con: int) -> int:
 
 @kernel
 def put_contact_wrenches(m: Model, d: Data, w: Any, bank: int, body: int, con: int, kind: int, sign: float) -> None:
-    """Wrenches on one body (nothing for the world) of all rows of a contact, times `sign`."""
+    """Store the wrenches on one body of all rows of a contact, times `sign`; the world body gets none."""
     if body == 0:
         return
     arm = arm_of(m, d, get3(d.contact.pos, con), body)
@@ -168,7 +168,7 @@ def contact_axis(d: Data, con: int, k: int) -> Any:
 
 @kernel
 def set_contact_rows(m: Model, d: Data, con: int, row: int, count: int, kind: int, weight: float) -> None:
-    """Parameters of a contact's rows; `weight` is the sum of the bodies' translational inverse weights."""
+    """Set the parameters of a contact's rows; `weight` is the sum of the bodies' translational inverse weights."""
     d.contact.efc_address[con] = row
     if d.contact.dim[con] > 1:
         d.contact.mu[con] = d.contact.friction[con, 0] / sqrt(max(MINVAL, m.opt.impratio))
@@ -190,7 +190,7 @@ def set_contact_rows(m: Model, d: Data, con: int, row: int, count: int, kind: in
 
 @kernel
 def couple_pyramid(d: Data, con: int, row: int, count: int) -> None:
-    """One R for all edges: that of the normal direction of an elliptic cone with regularised friction mu."""
+    """Give all edges one R: that of the normal direction of an elliptic cone with the regularised friction mu."""
     mu = d.contact.mu[con]
     r = 2.0 * mu * mu * d.efc_R[row]
     for i in range(row, row + count):
@@ -199,7 +199,7 @@ def couple_pyramid(d: Data, con: int, row: int, count: int) -> None:
 
 @kernel
 def couple_ellipse(m: Model, d: Data, con: int, row: int, count: int) -> None:
-    """Friction rows: no stiffness, damping from solreffriction if given, R coupled to that of the normal row.
+    """Set the friction rows: no stiffness, damping from solreffriction if given, R coupled to the R of the normal row.
 
     The coupling makes the inverse analytic (see `constraint.update`).
     """

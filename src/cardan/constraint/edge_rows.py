@@ -14,9 +14,9 @@ EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 
 @kernel
 def add_edges(m: Model, d: Data, e: int) -> int:
-    """One row, with its parameters, for each edge of a flex that can change its length; the residual is its extension.
+    """Add one row, with its parameters, for each flex edge whose length can change; the residual is its extension.
 
-    The row of an edge that nothing moves is left out in dense storage.
+    In dense storage, an edge that no dof moves has no row.
     """
     flex = m.eq_obj1id[e]
     if m.flex_rigid[flex] != 0:

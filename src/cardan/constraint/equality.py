@@ -44,12 +44,12 @@ TENDON = int(mjtEq.mjEQ_TENDON)
 FLEX = int(mjtEq.mjEQ_FLEX)
 EQUALITY_OFF = int(mjtDisableBit.mjDSBL_EQUALITY)
 
-UNKNOWN_EQUALITY = -7  # status of a stage: type or objects of an active constraint were edited to what isn't there
+UNKNOWN_EQUALITY = -7  # status: type or objects of an active constraint were edited to invalid values
 
 
 @stage
 def make_equality(m: Model, d: Data) -> int:
-    """Add the rows of all active equality constraints; returns UNKNOWN_EQUALITY if one is of what isn't there."""
+    """Add the rows of all active equality constraints; return UNKNOWN_EQUALITY if the type or an object is invalid."""
     start = start_rows(m, d)
     if not is_enabled(m, d, EQUALITY_OFF):
         return OK
@@ -78,7 +78,7 @@ def make_equality(m: Model, d: Data) -> int:
 
 @kernel
 def object_count(m: Model, e: int) -> int:
-    """How many bodies, joints, tendons or flexes there are, whichever equality `e` is of; 0 for an unknown type."""
+    """Number of bodies, joints, tendons or flexes in the model, by the type of equality `e`; 0 for an unknown type."""
     kind = m.eq_type[e]
     if kind in (CONNECT, WELD):
         return int(m.nbody)
@@ -91,22 +91,22 @@ def object_count(m: Model, e: int) -> int:
 
 @kernel
 def has_objects(m: Model, e: int) -> bool:
-    """Whether the type of an equality is known and its ids are those of objects: it may have been edited."""
+    """Whether the type of an equality is known and its ids are valid; both may have been edited."""
     object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
     count = object_count(m, e)
-    # joints and tendons may be held to a constant; a flex has no second object
+    # joints and tendons may be held at a constant; a flex has no second object
     least = 0 if m.eq_type[e] == CONNECT or m.eq_type[e] == WELD else -1
     return object1 >= 0 and object1 < count and object2 >= least and (object2 < count or m.eq_type[e] == FLEX)
 
 
 @kernel
 def set_equalities(m: Model, d: Data, start: int) -> None:
-    """Parameters of all rows from `start` on; several rows of one constraint share the norm of their residuals."""
+    """Set the parameters of all rows from `start` on; rows of one constraint share the norm of their residuals."""
     row = start
     while row < d.nefc:
         e = int(d.efc_id[row])
         if m.eq_type[e] == FLEX:
-            row += 1  # has its own residual and parameters
+            row += 1  # each row has its own residual and parameters
             continue
         squared = 0.0
         stop = row
@@ -135,22 +135,23 @@ def inverse_weight(m: Model, e: int, k: int) -> float:
 
 @kernel
 def data3(m: Model, e: int, k: int) -> Any:
-    """Three numbers of `eq_data` from the `k`-th on."""
+    """Return three elements of `eq_data` from the `k`-th on."""
     return (m.eq_data[e, k], m.eq_data[e, k + 1], m.eq_data[e, k + 2])
 
 
 @kernel
 def unit_axis(k: int) -> Any:
-    """Axis `k` of the global frame."""
+    """Axis `k` of the world frame."""
     return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
 
 
 @kernel
 def add_anchors(m: Model, d: Data, e: int) -> int:
-    """Connect or weld: two anchors coincide, and for a weld, two frames; nothing if neither body can move.
+    """Add a connect or weld: two anchors coincide, and for a weld, two frames. If neither body can move, add nothing.
 
-    ``eq_data`` of a connect is (anchor in body 1, anchor in body 2); 3 rows, residual p1 - p2. Of a weld it is
-    (anchor in body 2, anchor in body 1, relative quaternion, torquescale); 3 more rows, see `add_rotation`.
+    A connect has 3 rows with the residual p1 - p2; its ``eq_data`` is (anchor in body 1, anchor in body 2). A weld has
+    3 more rows, see `add_rotation`; its ``eq_data`` is (anchor in body 2, anchor in body 1, relative quaternion,
+    torquescale).
     """
     weld = m.eq_type[e] == WELD
     body1, body2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
@@ -178,7 +179,7 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
 
 @kernel
 def add_rotation(m: Model, d: Data, e: int, row: int, w: Any, body1: int, body2: int) -> None:
-    """Residual and wrenches of a weld's rotation: torquescale times the vector part of q2^-1 q1 relquat."""
+    """Set the residual and wrenches of a weld's rotation: torquescale times the vector part of q2^-1 q1 relquat."""
     relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
     quat1 = mul_quat(get4(d.xquat, body1), relquat)
     inverse2 = neg_quat(get4(d.xquat, body2))
@@ -191,7 +192,7 @@ def add_rotation(m: Model, d: Data, e: int, row: int, w: Any, body1: int, body2:
 
 @kernel
 def put_anchor_wrenches(m: Model, d: Data, w: Any, body1: int, body2: int, point1: Any, point2: Any) -> None:
-    """Wrenches of rows 0 to 2: velocity of `point1` of body 1 minus that of `point2` of body 2."""
+    """Set the wrenches of rows 0 to 2: velocity of `point1` of body 1 minus velocity of `point2` of body 2."""
     arm1 = arm_of(m, d, point1, body1)
     arm2 = arm_of(m, d, point2, body2)
     for k in range(3):
@@ -201,7 +202,10 @@ def put_anchor_wrenches(m: Model, d: Data, w: Any, body1: int, body2: int, point
 
 @kernel
 def put_rotation_wrenches(w: Any, quat1: Any, inverse2: Any, scale: float) -> None:
-    """Wrenches of rows 3 to 5: `scale` times the vector part of inverse2 (w1 - w2) quat1, w the angular velocity."""
+    """Set the wrenches of rows 3 to 5.
+
+    They are `scale` times the vector part of inverse2 (w1 - w2) quat1, where w1 and w2 are the angular velocities.
+    """
     x = mul_quat(mul_quat(inverse2, (0.0, 1.0, 0.0, 0.0)), quat1)
     y = mul_quat(mul_quat(inverse2, (0.0, 0.0, 1.0, 0.0)), quat1)
     z = mul_quat(mul_quat(inverse2, (0.0, 0.0, 0.0, 1.0)), quat1)
@@ -214,7 +218,7 @@ def put_rotation_wrenches(w: Any, quat1: Any, inverse2: Any, scale: float) -> No
 
 @kernel
 def quartic(m: Model, e: int, x: float) -> Any:
-    """Value and derivative at x of the polynomial whose coefficients are the first five numbers of `eq_data`."""
+    """Value and derivative at x of the polynomial whose coefficients are the first five elements of `eq_data`."""
     value = 0.0
     slope = 0.0
     for k in range(4, -1, -1):
@@ -232,7 +236,7 @@ def joint_offset(m: Model, d: Data, joint: int) -> float:
 
 @kernel
 def add_joint_coupling(m: Model, d: Data, e: int) -> int:
-    """Scalar joint 1 is a quartic function of scalar joint 2, or constant if there is no joint 2; 1 row."""
+    """Add one row: scalar joint 1 is a quartic function of scalar joint 2, or a constant if joint 2 is missing."""
     joint1, joint2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     coupled = joint2 >= 0
     row = open_rows(m, d, 1, 2 if coupled else 1, EQUALITY, e)
@@ -250,13 +254,16 @@ def add_joint_coupling(m: Model, d: Data, e: int) -> int:
 
 @kernel
 def tendon_offset(m: Model, d: Data, tendon: int) -> float:
-    """Length of a tendon relative to that in qpos0."""
+    """Length of a tendon relative to its length at qpos0."""
     return d.ten_length[tendon] - m.tendon_length0[tendon]
 
 
 @kernel
 def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
-    """Tendon 1 is a quartic function of tendon 2, or constant if there is none; 1 row, or 0 if nothing moves them."""
+    """Add the row of a tendon coupling: tendon 1 is a quartic function of tendon 2, or a constant if that is missing.
+
+    Return the number of rows: 1, or 0 if no dof moves the tendons.
+    """
     tendon1, tendon2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     value, slope = quartic(m, e, tendon_offset(m, d, tendon2) if tendon2 >= 0 else 0.0)
     n = combine_tendons(m, d, tendon1, 1.0, tendon2, -slope)

@@ -19,7 +19,7 @@ FRICTIONLOSS_OFF = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 
 @stage
 def make_friction(m: Model, d: Data) -> int:
-    """Add one row for each dof with positive frictionloss: its velocity is the residual, there is no position."""
+    """Add one row for each dof with positive frictionloss: its residual is the velocity; a position does not exist."""
     start = start_rows(m, d)
     if not is_enabled(m, d, FRICTIONLOSS_OFF):
         return OK
@@ -37,7 +37,7 @@ def make_friction(m: Model, d: Data) -> int:
 
 @stage
 def make_tendon_friction(m: Model, d: Data) -> int:
-    """Add one row for each tendon with positive frictionloss that something moves."""
+    """Add one row for each tendon with positive frictionloss, if a dof moves it."""
     start = start_rows(m, d)
     if not is_enabled(m, d, FRICTIONLOSS_OFF):
         return OK
@@ -58,7 +58,7 @@ def make_tendon_friction(m: Model, d: Data) -> int:
 
 @kernel
 def set_friction(m: Model, d: Data, row: int, frictionloss: float, diag: float, solref: Any, solimp: Any) -> None:
-    """Parameters of one row of friction loss: no stiffness."""
+    """Set the parameters of one row of friction loss, which has no stiffness."""
     set_parameters(m, d, row, 1, 0.0, diag, solref, solimp)
     d.efc_frictionloss[row] = frictionloss
     d.efc_KBIP[row, 0] = 0.0

@@ -19,16 +19,16 @@ MAX_IMPEDANCE = float(mjMAXIMP)
 
 @kernel
 def clip_impedance(value: float) -> float:
-    """`value` within [mjMINIMP, mjMAXIMP]."""
+    """Limit `value` to [mjMINIMP, mjMAXIMP]."""
     return min(max(value, MIN_IMPEDANCE), MAX_IMPEDANCE)
 
 
 @kernel
 def impedance(solimp: Any, violation: float) -> Any:
-    """Impedance d(r) at the violation r, and its derivative by r.
+    """Compute the impedance d(r) at the violation r, and its derivative by r.
 
     Args:
-        solimp: (d0, dwidth, width, midpoint, power), clipped here to what the spec allows.
+        solimp: (d0, dwidth, width, midpoint, power); clipped here to the ranges that the spec allows.
         violation: r (m or rad); the function is even in r.
     """
     dmin = clip_impedance(solimp[0])
@@ -48,7 +48,7 @@ def impedance(solimp: Any, violation: float) -> Any:
 
 @kernel
 def sigmoid(x: float, midpoint: float, power: float) -> Any:
-    """Value and slope at x of a spline from (0, 0) to (1, 1): two polynomials that meet smoothly at `midpoint`."""
+    """Value and slope at x of a spline from (0, 0) to (1, 1): two polynomials that join smoothly at `midpoint`."""
     if power == 1.0:
         return x, 1.0
     if x <= midpoint:
@@ -60,17 +60,17 @@ def sigmoid(x: float, midpoint: float, power: float) -> Any:
 
 @kernel
 def raised(x: float, exponent: float) -> float:
-    """The power of x, whose exponent is 1 unless the user asks for another one."""
+    """Return x to the power of `exponent`, with a short cut for the default exponent 1."""
     return x if exponent == 1.0 else x**exponent
 
 
 @kernel
 def stiffness_damping(m: Model, solref: Any, solimp: Any) -> Any:
-    """Stiffness k (without the factor d(r)) and damping b of the reference acceleration ``-b v - k d(r) r``.
+    """Compute stiffness k (without the factor d(r)) and damping b of the reference acceleration ``-b v - k d(r) r``.
 
-    `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping). One positive number and one that
-    isn't can't be read either way: the default (0.02, 1) is used, as in the reference. Without the refsafe disable
-    flag, timeconst is at least 2 timesteps.
+    `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping), both not positive. If it is neither,
+    the default (0.02, 1) is used, as in the reference. Unless the flag refsafe is disabled, timeconst is at least 2
+    timesteps.
     """
     dmax = clip_impedance(solimp[1])
     if solref[0] <= 0.0 and solref[1] <= 0.0:
@@ -88,5 +88,5 @@ def stiffness_damping(m: Model, solref: Any, solimp: Any) -> Any:
 
 @kernel
 def regularizer(imp: float, diag: float) -> float:
-    """R = (1 - d) / d times the approximate diagonal of J M^-1 J', at least mjMINVAL."""
+    """Regulariser R: (1 - d) / d times the approximate diagonal of J M^-1 J', at least mjMINVAL."""
     return max((1.0 - imp) * diag / imp, MINVAL)

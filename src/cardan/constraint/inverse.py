@@ -12,7 +12,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def forces_at(m: Model, d: Data, acceleration: Any) -> None:
-    """efc_force, efc_state and qfrc_constraint = J' efc_force at an acceleration (nv,), from efc_aref."""
+    """Compute efc_force, efc_state and qfrc_constraint = J' efc_force at an acceleration (nv,), from efc_aref."""
     residual = d.work.efc_residual
     mul_jac_vec(m, d, acceleration, residual)
     for i in range(d.nefc):
@@ -23,6 +23,6 @@ def forces_at(m: Model, d: Data, acceleration: Any) -> None:
 
 @stage
 def inv_constraint(m: Model, d: Data) -> int:
-    """efc_force, efc_state and qfrc_constraint = J' efc_force, from qacc and efc_aref."""
+    """Compute efc_force, efc_state and qfrc_constraint = J' efc_force, from qacc and efc_aref."""
     forces_at(m, d, d.qacc)
     return OK

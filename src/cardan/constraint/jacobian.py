@@ -1,4 +1,4 @@
-"""Products with the constraint Jacobian, in both storages: J v and J' f."""
+"""Products with the constraint Jacobian, in both storage formats: J v and J' f."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mul_jac_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
 
 @kernel
 def sparse_row_dot(d: Data, row: int, vec: Any) -> float:
-    """Row `row` of the CSR Jacobian times `vec`."""
+    """Product of row `row` of the CSR Jacobian and `vec`."""
     values, columns = d.efc_J, d.efc_J_colind
     start = int(d.efc_J_rowadr[row])
     total = 0.0
@@ -33,7 +33,7 @@ def sparse_row_dot(d: Data, row: int, vec: Any) -> float:
 
 @kernel
 def dense_row_dot(d: Data, row: int, vec: Any, nv: int) -> float:
-    """Row `row` of the dense Jacobian times `vec`."""
+    """Product of row `row` of the dense Jacobian and `vec`."""
     values = d.efc_J
     start = row * nv
     total = 0.0
@@ -59,7 +59,7 @@ def mul_jac_t_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
 
 @kernel
 def add_sparse_row(d: Data, row: int, scale: float, res: Any) -> None:
-    """Add to `res`: scale times row `row` of the CSR Jacobian."""
+    """Add `scale` times row `row` of the CSR Jacobian to `res`."""
     values, columns = d.efc_J, d.efc_J_colind
     start = int(d.efc_J_rowadr[row])
     for a in range(start, start + d.efc_J_rownnz[row]):
@@ -68,7 +68,7 @@ def add_sparse_row(d: Data, row: int, scale: float, res: Any) -> None:
 
 @kernel
 def add_dense_row(d: Data, row: int, scale: float, res: Any, nv: int) -> None:
-    """Add to `res`: scale times row `row` of the dense Jacobian."""
+    """Add `scale` times row `row` of the dense Jacobian to `res`."""
     values = d.efc_J
     start = row * nv
     for k in range(nv):

@@ -1,12 +1,12 @@
 """Jacobian rows that measure the relative motion of two bodies.
 
-A row that projects the velocity of a point p of a body on an axis f, or its angular velocity on an axis t, is a linear
-function of the body's spatial velocity: the power of a wrench, a spatial force (torque, force) = (t + (p - c) x f, f)
-about the centre of mass c of the kinematic tree, which is where `cdof` lives (Featherstone 2008, section 2.4). So an
-entry of the row is wrench . cdof.
+A row projects the velocity of a point p of a body onto an axis f, or its angular velocity onto an axis t. It is a
+linear function of the body's spatial velocity: the power of a wrench, i.e. a spatial force (torque, force) = (t + (p -
+c) x f, f) about the centre of mass c of the kinematic tree, to which `cdof` also refers (Featherstone 2008, section
+2.4). So an entry of the row is wrench . cdof.
 
-A block of rows keeps its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS` wrenches, for
-dofs that move the first body only, the second only, and both (the sum of the two).
+A block of rows stores its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS` wrenches, for
+dofs that move only the first body, only the second, and both (the sum of the first two banks).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cardan.maths.vector import add3, cross, get3, get9, mul_mat_vec3, scale3
 from cardan.model.fields_arena import MAX_FRICTION
 from cardan.model.kernel_views import Data, Model
 
-MAX_ROWS = 2 * MAX_FRICTION  # of one constraint: the edges of a pyramid
+MAX_ROWS = 2 * MAX_FRICTION  # largest number of rows of one constraint: the edges of a pyramid
 BANK = MAX_ROWS * 6
 BANK_SIZE = 3 * BANK
 FIRST, SECOND, BOTH = 0, 1, 2
@@ -28,9 +28,9 @@ FIRST, SECOND, BOTH = 0, 1, 2
 
 @kernel
 def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
-    """Collect the dofs that move either body in `work.chain_dof`, last first; `work.chain_bank` has their banks.
+    """List the dofs that move either body in `work.chain_dof`, last first, and their banks in `work.chain_bank`.
 
-    Dofs that move both bodies are among them, even where they can't move one body relative to the other.
+    Dofs that move both bodies are included, even if they can't move one body relative to the other.
 
     Returns:
         The number of dofs.
@@ -65,13 +65,13 @@ def put_wrench(w: Any, bank: int, row: int, torque: Any, force: Any) -> None:
 
 @kernel
 def put_point_wrench(w: Any, bank: int, row: int, arm: Any, axis: Any, scale: float) -> None:
-    """Wrench of `scale` times the velocity along `axis` of the point at `arm` from the tree's centre of mass."""
+    """Store the wrench of `scale` times the velocity along `axis` of the point at `arm` from the tree's centre."""
     put_wrench(w, bank, row, scale3(cross(arm, axis), scale), scale3(axis, scale))
 
 
 @kernel
 def sum_banks(w: Any, rows: int) -> None:
-    """Make the bank of dofs that move both bodies."""
+    """Compute the bank of dofs that move both bodies: the sum of the first two banks."""
     for a in range(rows * 6):
         w[BOTH * BANK + a] = w[FIRST * BANK + a] + w[SECOND * BANK + a]
 
@@ -102,5 +102,5 @@ def fill_rows(m: Model, d: Data, w: Any, n: int, row: int, rows: int) -> None:
 
 @kernel
 def body_point(d: Data, body: int, local: Any) -> Any:
-    """Global position of the point `local` of a body's frame."""
+    """World position of the point `local`, given in a body's frame."""
     return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))

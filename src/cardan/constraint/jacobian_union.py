@@ -1,7 +1,7 @@
-"""Jacobian rows that measure a weighted motion of several bodies: contacts of flexes.
+"""Jacobian rows that measure a weighted motion of several bodies, for contacts of flexes.
 
-As in `jacobian_pair`, an entry of a row is the power of a wrench on the dof's motion axis. Here each body has a bank of
-wrenches of its own, and the entry of a dof is the sum over the bodies that it moves.
+As in `jacobian_pair`, an entry of a row is the power of a wrench on the dof's motion axis. Here each body has its own
+bank of wrenches, and the entry of a dof is the sum over the bodies that it moves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WORLD = 0
 
 @kernel
 def start_chains(m: Model, bodies: Any, nbody: int, dofs: Any) -> int:
-    """Set `dofs` to the last dofs of the bodies' chains; returns the largest."""
+    """Set `dofs` to the last dofs of the bodies' chains, and return the largest."""
     last = -1
     for k in range(nbody):
         dofs[k] = m.aux.body_lastdof[bodies[k]]
@@ -31,7 +31,7 @@ def start_chains(m: Model, bodies: Any, nbody: int, dofs: Any) -> int:
 
 @kernel
 def pass_dof(m: Model, nbody: int, dofs: Any, dof: int) -> int:
-    """Let all chains that are at `dof` go on towards the root; returns the largest dof that is left."""
+    """Advance all chains that are at `dof` towards the root; return the largest remaining dof."""
     following = -1
     for k in range(nbody):
         if dofs[k] == dof:
@@ -42,7 +42,7 @@ def pass_dof(m: Model, nbody: int, dofs: Any, dof: int) -> int:
 
 @kernel
 def unite_chains(m: Model, d: Data, bodies: Any, nbody: int) -> int:
-    """Collect the dofs that move any of the bodies in `work.chain_dof`, last first; returns their number."""
+    """List the dofs that move any of the bodies in `work.chain_dof`, last first, and return their number."""
     dofs = stack_int_array(MAX_BODIES)
     dof = start_chains(m, bodies, nbody, dofs)
     n = 0
@@ -55,7 +55,7 @@ def unite_chains(m: Model, d: Data, bodies: Any, nbody: int) -> int:
 
 @kernel
 def add_power(d: Data, w: Any, body: int, dof: int, start: int, stride: int, rows: int) -> None:
-    """Add the power of a body's wrenches on the axis of a dof to one entry each of `rows` rows."""
+    """Add the power of a body's wrenches on the axis of a dof to `rows` Jacobian entries, `stride` apart."""
     values = d.efc_J
     c = get6(d.cdof, dof)
     for r in range(rows):

@@ -1,6 +1,6 @@
 """Stages that add limits of joints and tendons (spec: computation, constraint model, limit).
 
-A limit is a row when the distance to it is below the margin; both limits of a joint may be.
+A limit has a row if the distance to it is below the margin; both limits of a joint may have one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LIMIT_OFF = int(mjtDisableBit.mjDSBL_LIMIT)
 
 @stage
 def make_limit(m: Model, d: Data) -> int:
-    """Add a row for each active limit of a joint: lower, then upper; of ball joints, the angle's."""
+    """Add a row for each active limit of a joint: lower, then upper. For a ball joint, the angle is limited."""
     start = start_rows(m, d)
     if not is_enabled(m, d, LIMIT_OFF):
         return OK
@@ -66,14 +66,14 @@ def make_tendon_limit(m: Model, d: Data) -> int:
 
 @kernel
 def set_limit(m: Model, d: Data, row: int, margin: float, diag: float, solref: Any, solimp: Any) -> None:
-    """Parameters of a limit's row, whose efc_pos is known."""
+    """Set the parameters of a limit's row, whose efc_pos is already known."""
     d.efc_margin[row] = margin
     set_parameters(m, d, row, 1, d.efc_pos[row] - margin, diag, solref, solimp)
 
 
 @kernel
 def add_scalar_limits(m: Model, d: Data, joint: int) -> int:
-    """Lower (side 0) and upper (side 1) limit of a slide or hinge joint."""
+    """Add the rows of the active lower (side 0) and upper (side 1) limits of a slide or hinge joint."""
     value = d.qpos[m.jnt_qposadr[joint]]
     for side in range(2):
         sign = 1.0 - 2.0 * side
@@ -89,7 +89,7 @@ def add_scalar_limits(m: Model, d: Data, joint: int) -> int:
 
 @kernel
 def add_ball_limit(m: Model, d: Data, joint: int) -> int:
-    """Upper limit (the larger number of the range) of a ball joint's rotation angle."""
+    """Add the row of a ball joint's limit if it is active: the largest angle is the larger number of the range."""
     a = int(m.jnt_qposadr[joint])
     turn = quat2vel(normalize4((d.qpos[a], d.qpos[a + 1], d.qpos[a + 2], d.qpos[a + 3])), 1.0)
     distance = max(m.jnt_range[joint, 0], m.jnt_range[joint, 1]) - norm3(turn)
@@ -107,7 +107,7 @@ def add_ball_limit(m: Model, d: Data, joint: int) -> int:
 
 @kernel
 def add_tendon_limits(m: Model, d: Data, tendon: int) -> int:
-    """Lower (side 0) and upper (side 1) limit of a tendon's length, if something moves it."""
+    """Add the rows of the active lower (side 0) and upper (side 1) limits of a tendon, if a dof moves it."""
     for side in range(2):
         sign = 1.0 - 2.0 * side
         distance = sign * (d.ten_length[tendon] - m.tendon_range[tendon, side])

@@ -1,9 +1,9 @@
-"""The stages that build all constraint rows that are active in the present position (spec: constraint model).
+"""Stages that build all constraint rows that are active at the current position (spec: constraint model).
 
-They read the configuration, kinematics, tendons and contacts; they write all efc_ fields that depend on position, the
-counts ne, nf, nl, nefc and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows come in the
-spec's order: equality, friction loss, limit, contact; within each, in the order of the model's elements.
-`MAKE_CONSTRAINT` lists the stages with what makes a model need each.
+They read the configuration, kinematics, tendons and contacts. They write all efc_ fields that depend on position, the
+counts ne, nf, nl, nefc and nnzJ, `tendon_efcadr`, and efc_address, mu and exclude of the contacts. Rows are in the
+order of the spec: equality, friction loss, limit, contact; within each kind, in the order of the model's elements.
+`MAKE_CONSTRAINT` lists the stages, each with the condition under which a model needs it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cardan.model.kernel_views import Data, Model
 
 @stage
 def clear_constraint(m: Model, d: Data) -> int:
-    """No rows."""
+    """Remove all constraint rows."""
     d.ne = 0
     d.nf = 0
     d.nl = 0
@@ -39,7 +39,7 @@ def clear_constraint(m: Model, d: Data) -> int:
 
 @stage
 def record_use(m: Model, d: Data) -> int:
-    """Keep the most that was used since the last reset: maxuse_con, maxuse_efc, and maxuse_arena (bytes)."""
+    """Record the peak usage since the last reset: maxuse_con, maxuse_efc, and maxuse_arena (bytes)."""
     d.maxuse_con = max(int(d.maxuse_con), int(d.ncon))
     d.maxuse_efc = max(int(d.maxuse_efc), int(d.nefc))
     d.maxuse_arena = max(int(d.maxuse_arena), arena_use(d.ncon, d.nefc, d.nnzJ))
@@ -85,5 +85,5 @@ MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], 
 
 
 def constraint_stages(m: Any) -> list[Callable[[Any, Any], int]]:
-    """The stages that a model needs, in order; they depend on its sizes and on opt.jacobian."""
+    """Return the stages that a model needs, in order; they depend on its sizes and on opt.jacobian."""
     return [function for needed, function in MAKE_CONSTRAINT if needed(m)]

@@ -1,9 +1,9 @@
 """Stages for the inverse inertia in constraint space, A + R with A = J M^-1 J' (spec: computation, dual problem).
 
 With M = L' D L, A is the product of B = J L^-1 D^(-1/2) and its transpose (Featherstone, Rigid Body Dynamics
-Algorithms, section 6.5). Where the Jacobian is dense, ``work.half`` holds the complete columns of B and ``work.AR`` the
-complete rows of A + R; where it is sparse, both hold compressed rows. There, row i of A has an entry for each row that
-touches a tree of row i. The public arrays `efc_AR` are copies of ``work.AR`` in memory of their own shape.
+Algorithms, section 6.5). If the Jacobian is dense, ``work.half`` holds the complete columns of B, and ``work.AR`` the
+complete rows of A + R. If it is sparse, both hold compressed rows; row i of A then has an entry for each row that
+touches a tree of row i. The public array `efc_AR` is a copy of ``work.AR`` in its own memory and shape.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from cardan.model.tables import GROW_AR, GROW_DUAL, GROW_HALF
 NEED_DUAL = int(GROW_DUAL)
 NEED_HALF = int(GROW_HALF)
 NEED_AR = int(GROW_AR)
-BLOCK = 64  # columns of A that are computed at once
+BLOCK = 64  # number of columns of A that are computed together
 
 
 def projection_stages(m: Any) -> list[Any]:
-    """The stage for the model's storage of Jacobians."""
+    """Return the projection stage for the model's storage of Jacobians."""
     return [project_sparse] if is_sparse(m) else [project_dense]
 
 
 @kernel
 def request(d: Data, need: int, capacity: int) -> int:
-    """Ask for `need` in a capacity of the arena."""
+    """Request at least `need` of an arena capacity; return the number of the capacity as status."""
     d.work.need = need
     return capacity
 
@@ -38,7 +38,7 @@ def request(d: Data, need: int, capacity: int) -> int:
 
 @stage
 def project_dense(m: Model, d: Data) -> int:
-    """efc_AR from the dense Jacobian; returns OK or a request to enlarge memory."""
+    """Compute efc_AR from the dense Jacobian; return OK or a request to enlarge memory."""
     n = int(d.nefc)
     nv = int(m.nv)
     if n > len(d.efc_AR_rownnz):
@@ -62,7 +62,7 @@ def project_dense(m: Model, d: Data) -> int:
 
 @kernel
 def half_columns(m: Model, d: Data, n: int) -> None:
-    """The transpose of B into ``work.half``: the `n` entries of each dof stand together, and are treated at once."""
+    """Write the transpose of B to ``work.half``: the `n` entries of each dof are contiguous and processed together."""
     half = d.work.half
     nv = int(m.nv)
     for i in range(n):
@@ -82,7 +82,7 @@ def half_columns(m: Model, d: Data, n: int) -> None:
 
 @kernel
 def multiply_dense_row(d: Data, i: int, first: int, n: int, nv: int) -> None:
-    """Entries of row `i` of A from column `first` to the diagonal, `BLOCK` at most, and their mirror images."""
+    """Compute at most `BLOCK` entries of row `i` of A, from column `first` to the diagonal, and their mirror images."""
     half = d.work.half
     row = stack_array(BLOCK)
     count = min(i + 1 - first, BLOCK)
@@ -104,7 +104,7 @@ def multiply_dense_row(d: Data, i: int, first: int, n: int, nv: int) -> None:
 
 @stage
 def project_sparse(m: Model, d: Data) -> int:
-    """efc_AR and its pattern from the compressed Jacobian; returns OK or a request to enlarge memory."""
+    """Compute efc_AR and its pattern from the compressed Jacobian; return OK or a request to enlarge memory."""
     n = int(d.nefc)
     if n > len(d.efc_AR_rownnz):
         return request(d, n, NEED_DUAL)
@@ -113,7 +113,7 @@ def project_sparse(m: Model, d: Data) -> int:
         d.work.mark[i] = -1
     total = 0
     for i in range(n):
-        # room for the row, and for its trees
+        # memory for the row, and for its trees
         if total + 2 * m.nv + 1 > len(d.work.half):
             return request(d, (total + 2 * int(m.nv) + 1) * n // (i + 1), NEED_HALF)
         d.work.half_adr[i] = total
@@ -132,7 +132,7 @@ def project_sparse(m: Model, d: Data) -> int:
 
 @kernel
 def half_pattern(m: Model, d: Data, i: int) -> None:
-    """Columns of row `i` of B: those of J and all dofs above them in their trees, in increasing order."""
+    """Find the columns of row `i` of B, in increasing order: those of J and all their ancestors in the trees."""
     adr = int(d.work.half_adr[i])
     start = int(d.efc_J_rowadr[i])
     nnz = int(d.efc_J_rownnz[i])
@@ -152,7 +152,7 @@ def half_pattern(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def insert_column(d: Data, adr: int, nnz: int, dof: int) -> None:
-    """Put `dof` in its place among `nnz` increasing columns from `adr` on."""
+    """Insert `dof` in its place among `nnz` increasing columns from `adr` on."""
     k = adr + nnz
     while k > adr and d.work.half_col[k - 1] > dof:
         d.work.half_col[k] = d.work.half_col[k - 1]
@@ -162,7 +162,7 @@ def insert_column(d: Data, adr: int, nnz: int, dof: int) -> None:
 
 @kernel
 def half_values(m: Model, d: Data, i: int) -> None:
-    """Entries of row `i` of B."""
+    """Compute the entries of row `i` of B."""
     row = d.work.half_row
     start = int(d.efc_J_rowadr[i])
     for k in range(start, start + d.efc_J_rownnz[i]):
@@ -213,7 +213,7 @@ def list_rows(m: Model, d: Data, n: int) -> None:
 
 @kernel
 def mark_partners(m: Model, d: Data, i: int) -> int:
-    """Mark the rows that share a tree with row `i`, itself included (``row_mark`` = i); returns how many they are."""
+    """Mark the rows that share a tree with row `i`, including itself (``row_mark`` = i); return their number."""
     d.work.row_mark[i] = i
     count = 1
     k = int(d.work.half_adr[i])
@@ -230,7 +230,7 @@ def mark_partners(m: Model, d: Data, i: int) -> int:
 
 @kernel
 def place_products(m: Model, d: Data, n: int) -> int:
-    """Lengths and addresses of the rows of A; returns the number of all entries."""
+    """Compute lengths and addresses of the rows of A; return the total number of entries."""
     for i in range(n):
         d.work.row_mark[i] = -1
     total = 0
@@ -246,7 +246,7 @@ def place_products(m: Model, d: Data, n: int) -> int:
 
 @kernel
 def multiply_row(m: Model, d: Data, i: int) -> None:
-    """Entries of row `i` of A + R up to the diagonal, and their mirror images in the rows above."""
+    """Compute the entries of row `i` of A + R up to the diagonal, and their mirror images in the rows above."""
     row = d.work.half_row
     adr = int(d.work.half_adr[i])
     end = adr + int(d.work.half_nnz[i])
@@ -256,7 +256,7 @@ def multiply_row(m: Model, d: Data, i: int) -> None:
     if adr < end:
         tree, k = next_tree(m, d, i, adr)
     if tree < m.ntree and k == end:
-        # one tree: its list has all partners, in order
+        # if there is one tree, its list contains all partners, in order
         first = int(d.work.tree_row_adr[tree])
         for a in range(first, first + d.work.tree_nrow[tree]):
             j = int(d.work.tree_row[a])
@@ -274,7 +274,7 @@ def multiply_row(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def put_product(d: Data, i: int, j: int) -> None:
-    """Entry (i, j) of A + R, j <= i, with row i of B in ``half_row``; also as entry (j, i)."""
+    """Compute entry (i, j) of A + R, j <= i, with row i of B in ``half_row``; store it also as entry (j, i)."""
     row = d.work.half_row
     start = int(d.work.half_adr[j])
     value = 0.0
@@ -299,7 +299,7 @@ def append_product(d: Data, i: int, j: int, value: float) -> None:
 
 @kernel
 def publish_sparse(d: Data, n: int) -> None:
-    """Copy to efc_AR and efc_AR_colind, (nefc, nefc) arrays that are filled as if they were one long row."""
+    """Copy to efc_AR and efc_AR_colind, which are (nefc, nefc) arrays, but are filled as if they were one long row."""
     i = 0
     j = 0
     for a in range(d.efc_AR_rowadr[n - 1] + d.efc_AR_rownnz[n - 1] if n > 0 else 0):

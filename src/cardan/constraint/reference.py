@@ -9,7 +9,7 @@ from cardan.model.kernel_views import Data, Model
 
 @stage
 def reference_constraint(m: Model, d: Data) -> int:
-    """efc_vel = J qvel and efc_aref = -b efc_vel - k d(r) r, with r = efc_pos - efc_margin, for all nefc rows."""
+    """Compute efc_vel = J qvel and efc_aref = -b efc_vel - k d(r) r, where r = efc_pos - efc_margin, for all rows."""
     mul_jac_vec(m, d, d.qvel, d.efc_vel)
     for i in range(d.nefc):
         pull = d.efc_KBIP[i, 0] * d.efc_KBIP[i, 2] * (d.efc_pos[i] - d.efc_margin[i])

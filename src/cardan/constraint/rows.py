@@ -1,8 +1,8 @@
-"""Rows of the constraint arrays: room for them, Jacobian storage, parameters (spec: computation, constraint model).
+"""Rows of the constraint arrays: allocation, Jacobian storage, parameters (spec: computation, constraint model).
 
-Each kind of constraint is a stage. It begins with `start_rows` and adds its rows in blocks: `open_rows` makes room,
-`put_entry` (or `jacobian_pair.fill_rows`) writes the Jacobian, `set_parameters` what follows from solref and solimp.
-The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
+Each kind of constraint is a stage. It begins with `start_rows` and adds its rows in blocks: `open_rows` allocates them,
+`put_entry` (or `jacobian_pair.fill_rows`) writes the Jacobian, and `set_parameters` writes what follows from solref and
+solimp. The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with columns in increasing order.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ CONTACT_BYTES, ROW_BYTES, ENTRY_BYTES = bytes_of_one("ncon"), bytes_of_one("nefc
 
 @kernel
 def is_enabled(m: Model, d: Data, bit: int) -> bool:
-    """Whether neither `bit` nor constraints as a whole are disabled, and the user's limit on memory isn't reached."""
+    """Whether neither `bit` nor all constraints are disabled, and the user's memory limit is not reached."""
     return m.opt.disableflags & (bit | CONSTRAINT_OFF) == 0 and d.work.rows_full == 0
 
 
 @kernel
 def start_rows(m: Model, d: Data) -> int:
-    """Forget the rows after those counted in ne, nf and nl, so that a stage can begin (again); returns the next row."""
+    """Drop the rows after those counted in ne, nf and nl, so that a stage can start or restart; return the next row."""
     start = int(d.ne + d.nf + d.nl)
     d.nefc = start
     if is_sparse(m):
@@ -42,15 +42,15 @@ def start_rows(m: Model, d: Data) -> int:
 
 @kernel
 def arena_use(ncon: int, nefc: int, nnz: int) -> int:
-    """Bytes of so many contacts, rows and elements of the Jacobian, and of the counts of them."""
+    """Memory use in bytes of `ncon` contacts, `nefc` rows and `nnz` entries of the Jacobian, and of their counts."""
     return COUNT_BYTES + ncon * CONTACT_BYTES + nefc * ROW_BYTES + nnz * ENTRY_BYTES
 
 
 @kernel
 def do_without_rows(m: Model, d: Data) -> int:
-    """The user's limit on memory is reached: this step has no constraints, with a warning. Returns as `open_rows`.
+    """Handle a reached memory limit: this step has no constraints, and a warning is counted. Return as `open_rows`.
 
-    The stage runs again, with nothing to enlarge (``work.need`` 0), and makes no rows (spec: modeling, memory).
+    The stage then runs again without an enlargement (``work.need`` is 0), and makes no rows (spec: modeling, memory).
     """
     d.ne, d.nf, d.nl, d.nefc, d.nnzJ = 0, 0, 0, 0, 0
     d.work.rows_full = 1
@@ -62,19 +62,19 @@ def do_without_rows(m: Model, d: Data) -> int:
 
 @kernel
 def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) -> int:
-    """Append `count` rows of `nnz` structural non-zeros each; efc_pos, efc_margin and efc_frictionloss are 0.
+    """Append `count` rows of `nnz` structural non-zeros each, with efc_pos, efc_margin and efc_frictionloss set to 0.
 
     Args:
         m: the model.
         d: the data.
         count: number of rows.
-        nnz: number of columns that each has in sparse storage.
+        nnz: number of columns of each row in sparse storage.
         kind: mjtConstraint.
         index: id of the equality, dof, joint, tendon or contact.
 
     Returns:
-        The number of the first row; -GROW_EFC or -GROW_NNZJ if there is no room (`work.need` says how much there must
-        be).
+        The number of the first row, or -GROW_EFC or -GROW_NNZJ if memory is short; `work.need` is then the required
+        capacity.
     """
     sparse = is_sparse(m)
     row = int(d.nefc)
@@ -108,7 +108,7 @@ def open_rows(m: Model, d: Data, count: int, nnz: int, kind: int, index: int) ->
 
 @kernel
 def drop_empty_rows(m: Model, d: Data, row: int) -> None:
-    """Take back the rows from `row` on if dense storage shows that no dof moves them."""
+    """Remove the rows from `row` on if, in dense storage, no dof moves them."""
     if is_sparse(m):
         return
     for a in range(row * m.nv, d.nefc * m.nv):
@@ -160,7 +160,7 @@ def set_parameters(
 
 @kernel
 def set_regularizer(d: Data, row: int, r: float) -> None:
-    """Impose R on `row`, and the diagonal approximation that would give it."""
+    """Set R of `row`, and the diagonal approximation from which this R would follow."""
     imp = d.efc_KBIP[row, 2]
     d.efc_R[row] = r
     d.efc_D[row] = 1.0 / r

@@ -1,4 +1,4 @@
-"""Jacobian rows made of tendon moment arms, which are stored as `ten_J` (dense, or CSR packed into the same array)."""
+"""Jacobian rows from tendon moment arms, which are stored in `ten_J` (dense, or CSR packed into the same array)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int, scale2: float) -> int:
-    """``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` into `work.chain_dof`, `work.chain_value`, by increasing dof.
+    """Compute ``scale1 ten_J[tendon1] + scale2 ten_J[tendon2]`` by increasing dof.
+
+    The dofs are written to `work.chain_dof`, the values to `work.chain_value`.
 
     Args:
         m: the model.
         d: the data.
         tendon1: id of a tendon.
-        scale1: its factor.
-        tendon2: id of another one, or -1.
-        scale2: its factor.
+        scale1: factor of the first tendon.
+        tendon2: id of the second tendon, or -1.
+        scale2: factor of the second tendon.
 
     Returns:
-        The number of dofs: in sparse storage, those that either row stores; 0 in dense storage if all values are 0.
+        The number of dofs. In sparse storage, these are the dofs that either row stores; in dense storage, it is 0 if
+            all values are 0.
     """
     if not is_sparse(m):
         effective = False
@@ -60,7 +63,7 @@ def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int
 
 @kernel
 def scale_tendon(m: Model, d: Data, tendon: int, scale: float) -> int:
-    """`combine_tendons` of one tendon in sparse storage."""
+    """Compute `combine_tendons` of a single tendon in sparse storage."""
     line, column = place_of(m, d.ten_J_rowadr[tendon])
     for k in range(d.ten_J_rownnz[tendon]):
         d.work.chain_dof[k] = d.ten_J_colind[line, column]
@@ -78,7 +81,7 @@ def row_range(d: Data, tendon: int) -> Any:
 
 @kernel
 def put_tendon_entries(m: Model, d: Data, row: int, n: int, tendon1: int, tendon2: int) -> None:
-    """Copy the `n` entries of the last `combine_tendons` to `row`; it may be the first row of a tendon."""
+    """Copy the `n` entries of the last `combine_tendons` to `row`; this may be the first row of a tendon."""
     for k in range(n):
         put_entry(m, d, row, k, int(d.work.chain_dof[k]), d.work.chain_value[k])
     if d.tendon_efcadr[tendon1] < 0:

@@ -1,6 +1,6 @@
-"""Stage for the sparse Jacobian only: the transposed copy `efc_JT`, and the supernodes of both.
+"""Stage for the sparse Jacobian: the transposed copy `efc_JT`, and the supernodes of both.
 
-The supernode number of a row is the number of rows directly below it that have the same columns.
+The supernode number of a row is the number of rows directly after it that have the same columns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cardan.model.kernel_views import Data, Model
 
 @stage
 def complete_sparse(m: Model, d: Data) -> int:
-    """What follows from the CSR Jacobian: its transpose, and the supernodes of both."""
+    """Complete the CSR Jacobian: compute its transpose, and the supernodes of both."""
     transpose_jacobian(m, d)
     find_supernodes(int(d.nefc), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind, d.efc_J_rowsuper)
     find_supernodes(int(m.nv), d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_JT_colind, d.efc_JT_rowsuper)
@@ -47,7 +47,7 @@ def transpose_jacobian(m: Model, d: Data) -> None:
 
 @kernel
 def find_supernodes(n: int, counts: Any, starts: Any, columns: Any, supernodes: Any) -> None:
-    """Fill `supernodes` for `n` CSR rows."""
+    """Compute the supernode numbers of `n` CSR rows into `supernodes`."""
     if n > 0:
         supernodes[n - 1] = 0
     for i in range(n - 2, -1, -1):

@@ -1,7 +1,7 @@
 r"""The soft-constraint penalty s(J a - aref): cost, forces, states, cone Hessians (spec: reduced primal problem).
 
 Given the residual acceleration ``jar = J qacc - efc_aref`` (nefc,), each constraint has a convex cost s whose negative
-gradient is the constraint force. Both the primal solvers and inverse dynamics rest on it:
+gradient is the constraint force. Both the primal solvers and inverse dynamics use it:
 
 =====================  ===============================  ==========================  ================================
 rows                   where                            cost                        force
@@ -17,19 +17,20 @@ elliptic cone          N >= mu T (SATISFIED)            0                       
 ..                     between (CONE)                   Dm (N - mu T)^2 / 2         -gradient
 =====================  ===============================  ==========================  ================================
 
-For an elliptic contact of dimension n, ``U = (mu jar[0], friction[0] jar[1], ..., friction[n-2] jar[n-1])`` are
-coordinates in which the regulariser is uniform (``efc_R`` is coupled that way, see `contact.couple_ellipse`), N =
-U[0], T = |U[1:]|, and ``N - mu T`` over sqrt(1 + mu^2) is the distance to the dual cone, hence ``Dm = D[0] / (mu^2 (1
-+ mu^2))``.
+For an elliptic contact of dimension n, let ``U = (mu jar[0], friction[0] jar[1], ..., friction[n-2] jar[n-1])``, N =
+U[0] and T = |U[1:]|. In the coordinates U the regulariser is uniform, because ``efc_R`` is coupled accordingly (see
+`contact.couple_ellipse`). The distance to the dual cone is ``N - mu T`` over sqrt(1 + mu^2), hence ``Dm = D[0] / (mu^2
+(1 + mu^2))``.
 
 Interface for the solvers:
 
-- ``cost = constraint_update(d, jar, with_hessian)``: writes ``efc_force``, ``efc_state`` (of all nefc rows) and, if
-  `with_hessian` is not 0, ``contact.H`` of each elliptic contact in state CONE: the n x n Hessian of s with respect to
-  the contact's jar, packed row by row in the first n n of the 36 numbers. All rows of an elliptic contact have the
-  same state. In states other than CONE the Hessian of s is diagonal: D for QUADRATIC, 0 for SATISFIED and the LINEAR
+- ``cost = constraint_update(d, jar, with_hessian)`` writes ``efc_force`` and ``efc_state`` of all nefc rows. All rows
+of
+  an elliptic contact have the same state. If `with_hessian` is not 0, it also writes ``contact.H`` of each elliptic
+  contact in state CONE: the n x n Hessian of s with respect to the contact's jar, packed row by row in the first n n of
+  the 36 numbers. In all other states the Hessian of s is diagonal: D for QUADRATIC, 0 for SATISFIED and the LINEAR
   states.
-- `cone_coordinates` and `cone_zone` give N, T and the zone for a line search's own use.
+- `cone_coordinates` and `cone_zone` compute N, T and the zone for a line search.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 
 @kernel
 def constraint_update(d: Data, jar: Any, with_hessian: int) -> float:
-    """Forces, states and cost of all constraint rows at the residual acceleration `jar` (see the module).
+    """Compute forces, states and cost of all constraint rows at the residual acceleration `jar` (see the module).
 
     Args:
         d: the data; efc_force, efc_state and contact.H are written.
-        jar: J qacc - efc_aref (at least nefc numbers).
+        jar: J qacc - efc_aref (nefc numbers or more).
         with_hessian: if not 0, also write `contact.H` of the contacts in state CONE.
 
     Returns:
@@ -69,7 +70,7 @@ def constraint_update(d: Data, jar: Any, with_hessian: int) -> float:
     start = bilateral
     stop = start
     while start < d.nefc:
-        # a run of one-sided rows, then one elliptic contact
+        # a range of one-sided rows, then one elliptic contact
         while stop < d.nefc and d.efc_type[stop] != ELLIPTIC:
             stop += 1
         cost += update_one_sided(d, jar, start, stop)
@@ -83,7 +84,7 @@ def constraint_update(d: Data, jar: Any, with_hessian: int) -> float:
 
 @kernel
 def update_equality(d: Data, jar: Any, start: int, stop: int) -> float:
-    """Equality rows `start` to `stop`: quadratic everywhere; returns their cost."""
+    """Update equality rows `start` to `stop`, which are quadratic everywhere; return their cost."""
     weight, force, state = d.efc_D, d.efc_force, d.efc_state
     cost = 0.0
     for i in range(start, stop):
@@ -96,11 +97,11 @@ def update_equality(d: Data, jar: Any, start: int, stop: int) -> float:
 
 @kernel
 def update_friction(d: Data, jar: Any, start: int, stop: int) -> float:
-    """Friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`; returns their cost."""
+    """Update friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`; return their cost."""
     weight, loss, softness, force, state = d.efc_D, d.efc_frictionloss, d.efc_R, d.efc_force, d.efc_state
     cost = 0.0
     for i in range(start, stop):
-        # without branches, which are as good as random where joints come to rest
+        # no branches: where joints come to rest, the branches would be as unpredictable as random
         x = jar[i]
         bound = loss[i]
         edge = softness[i] * bound
@@ -115,7 +116,7 @@ def update_friction(d: Data, jar: Any, start: int, stop: int) -> float:
 
 @kernel
 def update_one_sided(d: Data, jar: Any, start: int, stop: int) -> float:
-    """Limits, frictionless contacts and pyramid edges `start` to `stop`: half-quadratic; returns their cost."""
+    """Update limits, frictionless contacts and pyramid edges `start` to `stop`: half-quadratic; return their cost."""
     weight, force, state = d.efc_D, d.efc_force, d.efc_state
     cost = 0.0
     for i in range(start, stop):
@@ -129,7 +130,7 @@ def update_one_sided(d: Data, jar: Any, start: int, stop: int) -> float:
 
 @kernel
 def cone_coordinates(d: Data, jar: Any, con: int, row: int, u: Any) -> float:
-    """Coordinates U of elliptic contact `con`, whose rows start at `row`, into `u` (6,); returns T = |U[1:]|."""
+    """Write the coordinates U of elliptic contact `con`, whose rows start at `row`, to `u` (6,); return T = |U[1:]|."""
     u[0] = jar[row] * d.contact.mu[con]
     squared = 0.0
     for j in range(1, d.contact.dim[con]):
@@ -150,7 +151,7 @@ def cone_zone(normal: float, tangent: float, mu: float) -> int:
 
 @kernel
 def update_elliptic(d: Data, jar: Any, con: int, row: int, with_hessian: int) -> float:
-    """Rows of elliptic contact `con`, the first of which is `row`; returns its cost."""
+    """Update the rows of elliptic contact `con`, the first of which is `row`; return its cost."""
     u = stack_array(MAX_CONDIM)
     mu = d.contact.mu[con]
     dim = int(d.contact.dim[con])
@@ -182,7 +183,7 @@ def update_elliptic(d: Data, jar: Any, con: int, row: int, with_hessian: int) ->
 
 @kernel
 def cone_hessian(d: Data, con: int, dm: float, u: Any, tangent: float) -> None:
-    """Hessian of Dm (N - mu T)^2 / 2 with respect to the contact's jar, packed n x n into `contact.H`.
+    """Compute the Hessian of Dm (N - mu T)^2 / 2 by the contact's jar, packed n x n into `contact.H`.
 
     With t = U[1:] / T, in the coordinates U it is Dm times ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.
     """

@@ -1,4 +1,4 @@
-"""Smooth acceleration: what all forces but those of the constraints give (spec: computation, general framework)."""
+"""Smooth acceleration: due to all forces except those of constraints (spec: computation, general framework)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _is_pushed(d: Data, body: int) -> bool:
 
 @kernel
 def add_applied_forces(m: Model, d: Data, result: Any) -> None:
-    """Add the joint forces of `xfrc_applied` (force and torque at the bodies' centres of mass) to `result` (nv,)."""
+    """Add the joint forces of `xfrc_applied` to `result` (nv,). Its forces and torques act at the centres of mass."""
     applied = d.xfrc_applied
     for body in range(1, m.nbody):
         if _is_pushed(d, body):
@@ -32,7 +32,7 @@ def add_applied_forces(m: Model, d: Data, result: Any) -> None:
 
 @stage
 def fwd_acceleration(m: Model, d: Data) -> int:
-    """Sum of the forces without constraints, and the acceleration that they give.
+    """Sum the forces without constraints, and compute the acceleration that they cause.
 
     Reads qfrc_passive, qfrc_bias, qfrc_applied, qfrc_actuator, xfrc_applied, qLD; writes qfrc_smooth and
     qacc_smooth (nv,).

@@ -1,8 +1,8 @@
 """Actuators: from controls and activations to forces (spec: computation, actuation model).
 
-What muscles, callbacks and plugins compute comes from stages before this one (`muscle`, `step.hooks`,
-`step.plugin_stages`), which models without them don't have: activation rates in `act_dot`, gains and biases in
-`work.actuator_gain` and `work.actuator_bias`, forces of plugins in `actuator_force`.
+If a model has muscles, actuator callbacks or actuator plugins, earlier stages (`muscle`, `step.hooks`,
+`step.plugin_stages`) compute their part. They write activation rates to `act_dot`, gains to `work.actuator_gain`,
+biases to `work.actuator_bias`, and forces of plugins to `actuator_force`. Other models do not have these stages.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ BADCTRL = int(mjtWarning.mjWARN_BADCTRL)
 MAXVAL = 1e10
 LAST_GROUP = 30
 MUSCLES_MADE, USERS_MADE = 1, 2  # bits of work.actuation_made
-ACTUATION_STALE = -6  # types of actuators were edited: the program lacks a stage before this one
+ACTUATION_STALE = -6  # status: the types of actuators were edited, so the program lacks an earlier stage
 _MUSCLE = (int(mjtDyn.mjDYN_MUSCLE), int(mjtGain.mjGAIN_MUSCLE), int(mjtBias.mjBIAS_MUSCLE))
 _USER = (int(mjtDyn.mjDYN_USER), int(mjtGain.mjGAIN_USER), int(mjtBias.mjBIAS_USER))
 
 
 @kernel
 def clamp(x: float, low: float, high: float) -> float:
-    """x, limited to [low, high]."""
+    """Limit x to [low, high]."""
     if x < low:
         return low
     if x > high:
@@ -47,7 +47,7 @@ def clamp(x: float, low: float, high: float) -> float:
 
 @kernel
 def is_bad(x: float) -> bool:
-    """Whether a number is NaN or too large to go on with (spec: mju_isBad)."""
+    """Whether a number is NaN or too large to continue with (spec: mju_isBad)."""
     return not (-MAXVAL <= x <= MAXVAL)
 
 
@@ -60,9 +60,10 @@ def actuator_disabled(m: Model, actuator: int) -> bool:
 
 @kernel
 def limit_controls(m: Model, d: Data) -> int:
-    """Copy the controls, limited to their ranges, to `work.ctrl`; all become zero if one of them is bad.
+    """Copy the controls, limited to their ranges, to `work.ctrl`; if one of them is bad, set all of them to zero.
 
-    Returns: the first actuator with a bad control, or -1.
+    Returns:
+        The smallest id of an actuator with a bad control, or -1.
     """
     limit = not m.opt.disableflags & CLAMPCTRL_OFF
     bad = -1
@@ -81,7 +82,7 @@ def limit_controls(m: Model, d: Data) -> int:
 
 @kernel
 def _read_controls(m: Model, d: Data) -> None:
-    """Limit the controls, and warn of a bad one."""
+    """Limit the controls, and count a warning if one of them is bad."""
     bad = limit_controls(m, d)
     if bad >= 0:
         d.warning.number[BADCTRL] += 1
@@ -90,7 +91,10 @@ def _read_controls(m: Model, d: Data) -> None:
 
 @kernel
 def set_activation_rate(m: Model, d: Data, actuator: int, act: int) -> None:
-    """Set the rate of change of an activation, unless a stage before this one did."""
+    """Set the rate of change of an activation if its dynamics are an integrator or a filter.
+
+    For all other dynamics, an earlier stage has set the rate.
+    """
     kind = m.actuator_dyntype[actuator]
     if kind == INTEGRATOR:
         d.act_dot[act] = d.work.ctrl[actuator]
@@ -100,7 +104,7 @@ def set_activation_rate(m: Model, d: Data, actuator: int, act: int) -> None:
 
 @kernel
 def advance_activation(m: Model, actuator: int, value: float, rate: float) -> float:
-    """Activation of an actuator one time step after `value`, at `rate`, within `actrange`."""
+    """Return the activation one time step after `value` with the rate `rate`, limited to `actrange`."""
     if m.actuator_dyntype[actuator] == FILTEREXACT:
         tau = max(MINVAL, m.actuator_dynprm[actuator, 0])
         value += rate * tau * (1.0 - exp(-m.opt.timestep / tau))
@@ -113,7 +117,7 @@ def advance_activation(m: Model, actuator: int, value: float, rate: float) -> fl
 
 @kernel
 def actuator_input(m: Model, d: Data, actuator: int) -> float:
-    """What the gain multiplies: the control, the activation, or (actearly) the next activation."""
+    """Input of the gain: the control, the activation, or (if actearly is set) the next activation."""
     number = m.actuator_actnum[actuator]
     if number == 0:
         return d.work.ctrl[actuator]
@@ -132,7 +136,7 @@ def _affine(d: Data, actuator: int, prm: Any) -> float:
 
 @kernel
 def _force(m: Model, d: Data, actuator: int) -> float:
-    """Gain times input plus bias, or what a plugin says, limited to `forcerange`."""
+    """Force of an actuator: gain times input plus bias, or the force that a plugin has set; limited to `forcerange`."""
     if m.actuator_plugin[actuator] >= 0:
         force = d.actuator_force[actuator]
     else:
@@ -161,7 +165,7 @@ def _gain_force(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _kinds_to_make(m: Model) -> int:
-    """The kinds of actuators that stages before this one have to deal with, as bits."""
+    """Return which kinds of actuators need an earlier stage, as bits MUSCLES_MADE and USERS_MADE."""
     kinds = 0
     for i in range(m.nu):
         dyn, gain, bias = m.actuator_dyntype[i], m.actuator_gaintype[i], m.actuator_biastype[i]
@@ -174,7 +178,7 @@ def _kinds_to_make(m: Model) -> int:
 
 @kernel
 def _actuator_forces(m: Model, d: Data) -> None:
-    """Activation rates and forces of all actuators, and the joint forces that they make."""
+    """Write activation rates and forces of all actuators, and add their joint forces."""
     for i in range(m.nu):
         first = m.actuator_actadr[i]
         for act in range(first, first + (m.actuator_actnum[i] if m.actuator_plugin[i] < 0 else 0)):
@@ -190,7 +194,7 @@ def _actuator_forces(m: Model, d: Data) -> None:
 
 @kernel
 def _joint_limits(m: Model, d: Data) -> None:
-    """Add gravity compensation by actuators, then limit the total force on each joint."""
+    """Add the gravity compensation that actuators apply, then limit the total actuator force on each joint."""
     if has_gravcomp(m) and not m.opt.disableflags & PASSIVE_OFF:
         for dof in range(m.nv):
             if m.jnt_actgravcomp[m.dof_jntid[dof]]:
@@ -207,8 +211,9 @@ def fwd_actuation(m: Model, d: Data) -> int:
     """Actuator forces and activation rates.
 
     Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
-    act_dot (na,), qfrc_actuator (nv,). A bad control raises the warning BADCTRL and all controls count as zero. Returns
-    ACTUATION_STALE if a stage is missing, because the types of actuators were edited after the program was made.
+    act_dot (na,), qfrc_actuator (nv,). If a control is bad, the warning BADCTRL is counted and all controls are taken
+    as zero. If the types of actuators were edited after the program was made, so that a stage is missing, the status is
+    ACTUATION_STALE.
     """
     for dof in range(m.nv):
         d.qfrc_actuator[dof] = 0.0

@@ -1,6 +1,6 @@
-"""Recursive Newton-Euler: bias forces, and the forces between bodies once accelerations are known.
+"""Recursive Newton-Euler: bias forces, and the forces between bodies for given accelerations.
 
-Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`; gravity enters as an acceleration of the world.
+Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`. Gravity enters as an acceleration of the world.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 @kernel
 def world_acceleration(m: Model) -> Any:
-    """Spatial acceleration of the world that replaces gravity."""
+    """Spatial acceleration of the world that represents gravity."""
     if m.opt.disableflags & GRAVITY_OFF:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     return (0.0, 0.0, 0.0, -m.opt.gravity[0], -m.opt.gravity[1], -m.opt.gravity[2])
@@ -26,7 +26,7 @@ def world_acceleration(m: Model) -> Any:
 
 @kernel
 def _body_acceleration(m: Model, d: Data, cacc: Any, body: int, with_acceleration: bool) -> Any:
-    """Acceleration of a body from its parent's: velocity-dependent part, and that of `qacc` if asked."""
+    """Acceleration of a body from that of its parent: its velocity-dependent part, plus that of `qacc` if requested."""
     acceleration = get6(cacc, m.body_parentid[body])
     first = m.body_dofadr[body]
     for dof in range(first, first + m.body_dofnum[body]):
@@ -38,7 +38,7 @@ def _body_acceleration(m: Model, d: Data, cacc: Any, body: int, with_acceleratio
 
 @kernel
 def _inertial_force(d: Data, body: int, acceleration: Any) -> Any:
-    """Force that gives a body its acceleration: I a + v x* I v."""
+    """Spatial force that causes the acceleration of a body: I a + v x* I v."""
     inertia = get10(d.cinert, body)
     velocity = get6(d.cvel, body)
     momentum = mul_inertia(inertia, velocity)
@@ -47,17 +47,17 @@ def _inertial_force(d: Data, body: int, acceleration: Any) -> Any:
 
 @kernel
 def newton_euler(m: Model, d: Data, result: Any, with_acceleration: bool) -> None:
-    """Joint forces that balance velocity and gravity, and the acceleration `qacc` if asked (without armature).
+    """Compute the joint forces that balance velocity and gravity, and `qacc` if requested (without armature).
 
     Args:
         m: model.
         d: data with cinert, cdof, cvel, cdof_dot, qvel (and qacc).
         result: joint forces (nv,), written.
-        with_acceleration: whether `qacc` counts (True) or is taken as 0.
+        with_acceleration: whether `qacc` is included; if not, it is taken as 0.
     """
     cacc = d.work.rne_cacc
     cfrc = d.work.rne_cfrc
-    # forward pass: accelerations and the forces that they need
+    # forward pass: accelerations and the forces that cause them
     set6(cacc, 0, world_acceleration(m))
     for body in range(1, m.nbody):
         acceleration = _body_acceleration(m, d, cacc, body, with_acceleration)
@@ -83,13 +83,13 @@ def rne(m: Model, d: Data) -> int:
 
 @stage
 def rne_post_constraint(m: Model, d: Data) -> int:
-    """Accelerations of bodies and forces on them, once qacc and the constraint forces are known.
+    """Compute accelerations of bodies and forces on them, after qacc and the constraint forces are known.
 
-    Reads qacc, xfrc_applied, contacts and efc_force; writes cacc, cfrc_int, cfrc_ext (nbody, 6): acceleration (gravity
-    included), force from the parent, and sum of external forces, all about the centre of mass of the body's tree.
+    Reads qacc, xfrc_applied, contacts and efc_force; writes cacc (acceleration, gravity included), cfrc_int (force from
+    the parent) and cfrc_ext (sum of external forces), all (nbody, 6) about the centre of mass of the body's tree.
     """
     add_external_forces(m, d)
-    # forward pass: accelerations, and forces from the parents if there were no children
+    # forward pass: accelerations, and forces from the parents, children ignored
     set6(d.cacc, 0, world_acceleration(m))
     set6(d.cfrc_int, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):

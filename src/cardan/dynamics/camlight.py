@@ -1,4 +1,4 @@
-"""Poses of cameras and lights, which can follow bodies and look at them (spec: XML reference, camera, mode)."""
+"""Poses of cameras and lights, which can track bodies and point at them (spec: XML reference, camera, mode)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TARGETBODY = int(mjtCamLight.mjCAMLIGHT_TARGETBODY)
 
 @kernel
 def _position(d: Data, mode: int, body: int, local: Any, pos0: Any, poscom0: Any) -> Any:
-    """World position of a camera or light that is fixed in its body's frame, or follows the body or its subtree."""
+    """World position of a camera or light that is fixed in its body's frame, or tracks the body or its subtree."""
     if mode == TRACK:
         return add3(get3(d.xpos, body), pos0)
     if mode == TRACKCOM:
@@ -27,7 +27,7 @@ def _position(d: Data, mode: int, body: int, local: Any, pos0: Any, poscom0: Any
 
 @kernel
 def _target(d: Data, mode: int, body: int) -> Any:
-    """The point that a camera or light with a target looks at."""
+    """Point that a camera or light in a target mode looks at."""
     if mode == TARGETBODY:
         return get3(d.xpos, body)
     return get3(d.subtree_com, body)
@@ -35,7 +35,7 @@ def _target(d: Data, mode: int, body: int) -> Any:
 
 @kernel
 def _look_away(z: Any) -> Any:
-    """Orientation of a camera, upright in the world, whose z axis, away from what it looks at, is a unit vector."""
+    """Orientation of a camera whose z axis (opposite to the viewing direction) is `z`, with its y axis upwards."""
     x = normalize3(cross((0.0, 0.0, 1.0), z))
     y = normalize3(cross(z, x))
     return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
@@ -71,7 +71,7 @@ def _light(m: Model, d: Data, light: int) -> None:
 
 @stage
 def camlight(m: Model, d: Data) -> int:
-    """Poses of cameras and lights in the world frame.
+    """Compute the poses of cameras and lights in the world frame.
 
     Reads xpos, xquat, xmat, subtree_com; writes cam_xpos, cam_xmat, light_xpos, light_xdir.
     """

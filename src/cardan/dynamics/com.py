@@ -21,9 +21,9 @@ SLIDE = int(mjtJoint.mjJNT_SLIDE)
 
 @kernel
 def _subtree_com(m: Model, d: Data) -> None:
-    """Centres of mass of all subtrees: a backward pass over mass-weighted positions.
+    """Compute the centres of mass of all subtrees: a backward pass over mass-weighted positions.
 
-    Masses are summed here, since `body_subtreemass` is out of date after a mass was edited.
+    Masses are summed here, because `body_subtreemass` is out of date after a mass was edited.
     """
     for body in range(m.nbody):
         set3(d.subtree_com, body, scale3(get3(d.xipos, body), m.body_mass[body]))
@@ -43,7 +43,7 @@ def _subtree_com(m: Model, d: Data) -> None:
 
 @kernel
 def _spatial_inertia(mat: Any, inertia: Any, mass: float, r: Any) -> Any:
-    """Spatial inertia about a point: R diag(inertia) R' with the body's centre of mass at offset `r` from the point."""
+    """Spatial inertia R diag(inertia) R' of a body whose centre of mass is at offset `r` from the reference point."""
     ixx, iyy, izz = inertia
     # columns of R scaled by the principal moments
     a0, a1, a2 = mat[0] * ixx, mat[1] * iyy, mat[2] * izz
@@ -66,7 +66,7 @@ def _spatial_inertia(mat: Any, inertia: Any, mass: float, r: Any) -> Any:
 
 @kernel
 def _cinert(m: Model, d: Data) -> None:
-    """Inertia of each body about the centre of mass of its tree."""
+    """Compute the inertia of each body about the centre of mass of its tree."""
     set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):
         offset = sub3(get3(d.xipos, body), get3(d.subtree_com, m.body_rootid[body]))
@@ -76,14 +76,14 @@ def _cinert(m: Model, d: Data) -> None:
 
 @kernel
 def _rotation_about(axis: Any, offset: Any) -> Any:
-    """Motion vector of a rotation about `axis` through the point from which the reference point is at `offset`."""
+    """Motion vector of a rotation about `axis`, where `offset` goes from a point of the axis to the reference point."""
     v = cross(axis, offset)
     return (axis[0], axis[1], axis[2], v[0], v[1], v[2])
 
 
 @kernel
 def _set_body_rotations(d: Data, dof: int, body: int, offset: Any) -> None:
-    """Motion vectors of the three rotations about the body's own axes."""
+    """Set the motion vectors of the three rotations about the body's own axes."""
     for k in range(3):
         axis = (d.xmat[body, k], d.xmat[body, 3 + k], d.xmat[body, 6 + k])
         set6(d.cdof, dof + k, _rotation_about(axis, offset))
@@ -91,7 +91,7 @@ def _set_body_rotations(d: Data, dof: int, body: int, offset: Any) -> None:
 
 @kernel
 def _set_translations(d: Data, dof: int) -> None:
-    """Motion vectors of the three translations along the world's axes."""
+    """Set the motion vectors of the three translations along the world's axes."""
     set6(d.cdof, dof, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
     set6(d.cdof, dof + 1, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
     set6(d.cdof, dof + 2, (0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
@@ -99,7 +99,7 @@ def _set_translations(d: Data, dof: int) -> None:
 
 @kernel
 def _cdof(m: Model, d: Data) -> None:
-    """Motion vector of each degree of freedom."""
+    """Compute the motion vector of each degree of freedom."""
     for joint in range(m.njnt):
         body = m.jnt_bodyid[joint]
         dof = m.jnt_dofadr[joint]
@@ -118,7 +118,7 @@ def _cdof(m: Model, d: Data) -> None:
 
 @stage
 def com_pos(m: Model, d: Data) -> int:
-    """Centres of mass of subtrees, inertias and motion axes about them.
+    """Compute centres of mass of subtrees, and inertias and motion axes about them.
 
     Reads xipos, ximat, xmat, xanchor, xaxis; writes subtree_com (nbody, 3), cinert (nbody, 10), cdof (nv, 6).
     """
@@ -130,7 +130,7 @@ def com_pos(m: Model, d: Data) -> int:
 
 @kernel
 def _add_dofs(d: Data, velocity: Any, dof: int, number: int) -> Any:
-    """Velocity of a body after the motion of `number` dofs is added."""
+    """Add the motion of `number` dofs from `dof` on to the velocity of a body."""
     for k in range(dof, dof + number):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
     return velocity
@@ -138,7 +138,10 @@ def _add_dofs(d: Data, velocity: Any, dof: int, number: int) -> Any:
 
 @kernel
 def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
-    """Three rotations of a ball or free joint: they turn with the velocity before any of them is added."""
+    """Add the three rotations of a ball or free joint to `velocity`, and write their `cdof_dot`.
+
+    The axes of the three rotations move with the velocity before any of the three is added.
+    """
     for k in range(dof, dof + 3):
         set6(d.cdof_dot, k, cross_motion(velocity, get6(d.cdof, k)))
     return _add_dofs(d, velocity, dof, 3)
@@ -146,7 +149,7 @@ def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
 
 @kernel
 def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
-    """Velocity of a body after the motion of one joint is added; writes the joint's `cdof_dot`."""
+    """Add the motion of one joint to the velocity of a body, and write the joint's `cdof_dot`."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
     if kind == FREE:
@@ -164,7 +167,7 @@ def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
 
 @stage
 def com_vel(m: Model, d: Data) -> int:
-    """Velocities of bodies and rates of change of the motion axes (Featherstone 2008, section 5.3, forward pass).
+    """Compute velocities of bodies and rates of change of motion axes (Featherstone 2008, section 5.3, forward pass).
 
     Reads qvel, cdof; writes cvel (nbody, 6), cdof_dot (nv, 6).
     """

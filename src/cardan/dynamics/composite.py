@@ -1,9 +1,9 @@
-"""Composite matrices: derivatives of the forces on rigid subtrees by their velocity, and their projection on the dofs.
+"""Composite matrices: derivatives of the forces on rigid subtrees by velocity, and their projection onto the dofs.
 
-If the force on body b changes by ``B_b dv_b``, all about the centre of mass of the tree, then for a dof i and its
-ancestor j the joint force i changes by ``S_i' B S_j`` per unit of velocity j, where S are the motion axes (`cdof`) and
-B is the sum of the B_b of the subtree of dof i: the idea of the composite rigid body algorithm (Featherstone 2008,
-section 6.2).
+Let the force on body b change by ``B_b dv_b``, all about the centre of mass of the tree. For a dof i and its ancestor
+j, the joint force i then changes by ``S_i' B S_j`` per unit of velocity j. Here S are the motion axes (`cdof`), and B
+is the sum of the B_b of the subtree of dof i. The sum is formed as in the composite rigid body algorithm (Featherstone
+2008, section 6.2).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def unit6(k: int) -> Any:
-    """Unit vector of six numbers along axis `k`."""
+    """Unit vector of six elements along axis `k`."""
     return (
         1.0 if k == 0 else 0.0,
         1.0 if k == 1 else 0.0,
@@ -38,7 +38,7 @@ def clear_matrices(m: Model, d: Data) -> None:
 
 @kernel
 def add_to_parents(m: Model, d: Data) -> None:
-    """Turn the matrices of bodies into those of subtrees: a backward pass."""
+    """Add the matrices of bodies to those of their parents, which gives the sums over subtrees: a backward pass."""
     for body in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[body]
         if parent > 0:
@@ -66,7 +66,7 @@ def _column(d: Data, body: int, column: int, vector: Any) -> float:
 
 @kernel
 def mul_matrix(d: Data, body: int, vector: Any) -> Any:
-    """B vector, for the matrix B of a body."""
+    """Product B vector for the matrix B of a body."""
     return (
         _row(d, body, 0, vector),
         _row(d, body, 1, vector),
@@ -79,7 +79,7 @@ def mul_matrix(d: Data, body: int, vector: Any) -> Any:
 
 @kernel
 def mul_matrix_t(d: Data, body: int, vector: Any) -> Any:
-    """B' vector, for the matrix B of a body."""
+    """Product B' vector for the matrix B of a body."""
     return (
         _column(d, body, 0, vector),
         _column(d, body, 1, vector),
@@ -92,7 +92,7 @@ def mul_matrix_t(d: Data, body: int, vector: Any) -> Any:
 
 @kernel
 def add_projection(m: Model, d: Data) -> None:
-    """Add S_i' B S_j to qDeriv for all dofs i and j of which one is above the other."""
+    """Add S_i' B S_j to qDeriv for all pairs of dofs of which one is an ancestor of the other."""
     for dof in range(m.nv):
         body = m.dof_bodyid[dof]
         axis = get6(d.cdof, dof)

@@ -1,4 +1,4 @@
-"""Sums and differences of configurations, whose positions and velocities live in different spaces.
+"""Sums and differences of configurations: positions are coordinates, velocities are in the tangent space.
 
 Spec: computation, floating objects.
 """
@@ -27,7 +27,7 @@ def _integrate_rotation(qpos: Any, adr: int, qvel: Any, dof: int, dt: float) -> 
 
 @kernel
 def integrate_pos(m: Any, qpos: Any, qvel: Any, dt: float) -> None:
-    """Move `qpos` for the time `dt` with the velocity `qvel`: (nq,), (nv,) (spec: mj_integratePos)."""
+    """Integrate `qpos` (nq,) in place for the time `dt` with the velocity `qvel` (nv,) (spec: mj_integratePos)."""
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]

@@ -1,11 +1,12 @@
-"""What stands on each side of a contact: a geom and its body, or a vertex or element of a flex and its bodies.
+"""Sides of a contact: each is a geom and its body, or a vertex or element of a flex and its bodies.
 
-The Jacobian of a contact is a weighted sum of those of its point on all these bodies; those of the first side count
-negatively. The body of a geom or of a vertex has weight 1. An element spreads the contact over the bodies of its
-vertices, with weights inverse to the distances of the vertices from the contact point, whose squares sum to 1.
+The Jacobian of a contact is a weighted sum of the Jacobians of its point on all these bodies; the weights of the first
+side are negative. The body of a geom or of a vertex has weight 1. An element distributes the contact over the bodies of
+its vertices. Their weights are inverse to the distances of the vertices from the contact point, and the squares of the
+weights sum to 1.
 
-Spec: modelling, deformable objects ("a weighting scheme to assign each contact point to multiple bodies"); the scheme
-is that of the reference, by its numbers.
+Spec: modelling, deformable objects ("a weighting scheme to assign each contact point to multiple bodies"). The scheme
+was derived from numerical results of the reference.
 """
 
 from __future__ import annotations
@@ -18,33 +19,33 @@ from cardan.maths.vector import MINVAL, get3, norm3, sub3
 from cardan.model.kernel_views import Data, Model
 
 MAX_BODIES = 8
-"""Bodies of a contact at most: two tetrahedra."""
+"""Maximum number of bodies of a contact: the vertices of two tetrahedra."""
 
 
 @kernel
 def side_body(m: Model, d: Data, con: int, side: int) -> int:
-    """Body of the geom on a side of a contact, or -1 if there is a flex."""
+    """Body of the geom on a side of a contact, or -1 if the side is a flex."""
     geom = d.contact.geom[con, side]
     return m.geom_bodyid[geom] if geom >= 0 else -1
 
 
 @kernel
 def has_flex(d: Data, con: int) -> bool:
-    """Whether a flex stands on a side of a contact."""
+    """Whether a side of a contact is a flex."""
     return d.contact.geom[con, 0] < 0 or d.contact.geom[con, 1] < 0
 
 
 @kernel
 def other_vertex(d: Data, con: int, side: int) -> int:
-    """The vertex on the other side of a contact if it belongs to the same flex, else -1."""
+    """Vertex on the other side of a contact if it belongs to the same flex, else -1."""
     return d.contact.vert[con, 1 - side] if d.contact.flex[con, 1 - side] == d.contact.flex[con, side] else -1
 
 
 @kernel
 def list_element(m: Model, d: Data, con: int, side: int, n: int, bodies: Any, weights: Any) -> int:
-    """Append the bodies of a flex element's vertices and their weights; returns how many bodies there are now.
+    """Append the bodies of a flex element's vertices and their weights; return the new number of bodies.
 
-    A vertex of the element that stands on the other side of the contact is left out.
+    If a vertex of the element is the other side of the contact, it is left out.
     """
     flex = d.contact.flex[con, side]
     count = m.flex_dim[flex] + 1
@@ -67,17 +68,17 @@ def list_element(m: Model, d: Data, con: int, side: int, n: int, bodies: Any, we
 
 @kernel
 def list_bodies(m: Model, d: Data, con: int, bodies: Any, weights: Any) -> int:
-    """What stands on both sides of a contact: its bodies, those of the first side with negative weights.
+    """List the bodies of both sides of a contact, with their weights; those of the first side are negative.
 
     Args:
         m: model.
         d: data.
         con: contact.
-        bodies: room for `MAX_BODIES` body ids.
-        weights: room for their weights.
+        bodies: buffer for `MAX_BODIES` body ids.
+        weights: buffer for their weights.
 
     Returns:
-        The number of bodies; one may come twice.
+        The number of bodies; a body may occur twice.
     """
     n = 0
     for side in range(2):

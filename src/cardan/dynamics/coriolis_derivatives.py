@@ -1,13 +1,14 @@
-"""Derivative of the Coriolis and centripetal forces by velocity, for the integrator implicit.
+"""Derivative of the Coriolis and centripetal forces by velocity, for the implicit integrator.
 
-The force on body b is ``I a + v x* I v``. With S_j the axis of dof j, and P_j the part of the derivative of
-accelerations that is the same for all bodies of the subtree of j,
+The force on body b is ``I a + v x* I v``. Let S_j be the axis of dof j, and P_j the part of the derivative of
+accelerations that is common to all bodies of the subtree of j. Then
 
     d v / d qvel_j = S_j,     d a / d qvel_j = P_j - v x S_j,
     d force / d qvel_j = I P_j + B S_j,     B = v x* I - I v x + (. x* I v),
 
-so that composite inertias and composite matrices B give all entries (Singh, Russell and Wensing, "Efficient analytical
-derivatives of rigid-body dynamics using spatial vector algebra", 2022; spec: computation, numerical integration).
+so that composite inertias and composite matrices B determine all entries (Singh, Russell and Wensing, "Efficient
+analytical derivatives of rigid-body dynamics using spatial vector algebra", 2022; spec: computation, numerical
+integration).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ BALL = int(mjtJoint.mjJNT_BALL)
 
 @kernel
 def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
-    """Velocity after three rotations of a ball or free joint; writes their P."""
+    """Add the three rotations of a ball or free joint to `velocity`, and write their P."""
     for k in range(dof, dof + 3):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
     for k in range(dof, dof + 3):
@@ -47,7 +48,7 @@ def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
 
 @kernel
 def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
-    """Velocity after a joint; writes the P of its dofs."""
+    """Add the motion of a joint to `velocity`, and write the P of its dofs."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
     if kind == FREE:
@@ -63,7 +64,7 @@ def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
 
 @kernel
 def _axis_rates(m: Model, d: Data) -> None:
-    """P of all dofs."""
+    """Compute P of all dofs."""
     for body in range(1, m.nbody):
         velocity = get6(d.cvel, m.body_parentid[body])
         first = m.body_jntadr[body]
@@ -73,7 +74,7 @@ def _axis_rates(m: Model, d: Data) -> None:
 
 @kernel
 def _body_matrix(d: Data, body: int) -> None:
-    """The matrix B of a body, column by column."""
+    """Compute the matrix B of a body, column by column."""
     inertia, velocity = get10(d.cinert, body), get6(d.cvel, body)
     momentum = mul_inertia(inertia, velocity)
     for k in range(6):
@@ -86,7 +87,7 @@ def _body_matrix(d: Data, body: int) -> None:
 
 @kernel
 def _subtract_projection(m: Model, d: Data) -> None:
-    """Subtract S_i' (I P_j + B S_j), with the composites of the lower of the two dofs, from qDeriv."""
+    """Subtract S_i' (I P_j + B S_j) from qDeriv; I and B are the composites of the lower of the two dofs."""
     for dof in range(m.nv):
         body = m.dof_bodyid[dof]
         inertia = get10(d.crb, body)

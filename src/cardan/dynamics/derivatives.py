@@ -1,9 +1,8 @@
 """Derivatives of smooth forces by velocity, for the implicit integrators (spec: computation, numerical integration).
 
-Here are those of dampers and actuators; `fluid_derivatives` and `coriolis_derivatives` add theirs.
-
-`qDeriv` is stored in compressed rows; row i has the dofs above and below dof i in the tree (`D_rownnz`, `D_rowadr`,
-`D_colind`). Forces that couple dofs of different branches have entries outside this pattern, which are left out.
+This module adds the derivatives of dampers and actuators; `fluid_derivatives` and `coriolis_derivatives` add theirs.
+`qDeriv` is stored in compressed rows. Row i has entries for the ancestors and descendants of dof i in the tree
+(`D_rownnz`, `D_rowadr`, `D_colind`). Entries that couple dofs of different branches are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def _diagonal(m: Model, dof: int) -> int:
 
 @kernel
 def _next_entry(m: Model, row: int, column: int, k: int) -> int:
-    """First entry of a row of qDeriv, from `k` on, whose column is not before `column`; the row's end if none is."""
+    """Return the first entry of a row of qDeriv, from `k` on, whose column is at least `column`, or the row's end."""
     while k < m.aux.D_rowadr[row + 1] and m.aux.D_colind[k] < column:
         k += 1
     return k
@@ -37,7 +36,7 @@ def _next_entry(m: Model, row: int, column: int, k: int) -> int:
 
 @kernel
 def _add_actuator(m: Model, d: Data, actuator: int, slope: float) -> None:
-    """Add moment' slope moment, where the pattern of qDeriv has entries."""
+    """Add moment' slope moment to the entries that qDeriv stores."""
     start, stop = m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]
     for i in range(start, stop):
         row = m.aux.moment_colind[i]
@@ -52,7 +51,7 @@ def _add_actuator(m: Model, d: Data, actuator: int, slope: float) -> None:
 
 @kernel
 def _add_tendon(m: Model, d: Data, tendon: int, slope: float) -> None:
-    """Add J' slope J, where the pattern of qDeriv has entries."""
+    """Add J' slope J to the entries that qDeriv stores."""
     start, stop = m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]
     for i in range(start, stop):
         row = m.aux.ten_colind[i]
@@ -67,7 +66,7 @@ def _add_tendon(m: Model, d: Data, tendon: int, slope: float) -> None:
 
 @kernel
 def _gain_input(m: Model, d: Data, actuator: int) -> float:
-    """Control before it is limited to its range (0 if it is bad), or present activation."""
+    """Control before it is limited to its range (0 if it is bad), or the current activation."""
     number = m.actuator_actnum[actuator]
     if number > 0:
         return d.act[m.actuator_actadr[actuator] + number - 1]
@@ -109,7 +108,7 @@ def _damper_derivatives(m: Model, d: Data) -> None:
 
 @stage
 def implicitfast_derivatives(m: Model, d: Data) -> int:
-    """Derivative of passive and actuator forces by velocity.
+    """Compute the derivative of passive and actuator forces by velocity.
 
     Reads the results of `transmission`, `tendon` and `fwd_actuation`; writes qDeriv (nD,).
     """
@@ -124,10 +123,10 @@ def implicitfast_derivatives(m: Model, d: Data) -> int:
 
 @kernel
 def implicit_entry(m: Model, d: Data, dof: int, adr: int) -> float:
-    """An entry of M - h qDeriv, in the row of a dof, in the storage of qM (qDeriv must be symmetric).
+    """Entry of M - h qDeriv in the row of a dof, at the address `adr` of qM (qDeriv must be symmetric).
 
-    Of dofs whose inertia is diagonal, single bodies and vertices of flexes, only the diagonal counts: as the couplings
-    with other bodies that the pattern of qDeriv has no room for, those between the dofs of such a body are left out.
+    If the inertia of a dof is diagonal, as for single bodies and vertices of flexes, only its diagonal entry is used.
+    All couplings of such a dof are left out, both those within its body and those outside the pattern of qDeriv.
     """
     if m.dof_simplenum[dof] > 0 and adr > m.aux.M_rowadr[dof]:
         return 0.0

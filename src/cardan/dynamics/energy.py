@@ -53,7 +53,7 @@ def _spring_energy(m: Model, d: Data) -> float:
 
 @stage
 def energy_pos(m: Model, d: Data) -> int:
-    """Potential energy of gravity and springs, in energy[0]. Reads xipos, qpos, ten_length."""
+    """Compute the potential energy of gravity and springs, energy[0]. Reads xipos, qpos, ten_length."""
     energy = 0.0
     if not m.opt.disableflags & GRAVITY_OFF:
         energy += _gravity_energy(m, d)
@@ -65,7 +65,7 @@ def energy_pos(m: Model, d: Data) -> int:
 
 @stage
 def energy_vel(m: Model, d: Data) -> int:
-    """Kinetic energy 0.5 v' M v, in energy[1]. Reads qM, qvel."""
+    """Compute the kinetic energy 0.5 v' M v, energy[1]. Reads qM, qvel."""
     energy = 0.0
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]

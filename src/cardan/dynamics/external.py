@@ -1,4 +1,4 @@
-"""External forces on bodies, as spatial forces: those that the user applies, contacts, connect and weld constraints."""
+"""External forces on bodies, as spatial forces: applied forces, contacts, connect and weld constraints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WELD = int(mjtEq.mjEQ_WELD)
 
 @kernel
 def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
-    """Component `k` of the force of a contact in its frame (0 normal, then tangents, torsion, rolling)."""
+    """Component `k` of a contact's force in the contact frame (0: normal, then tangents, torsion, rolling)."""
     dim = d.contact.dim[contact]
     adr = d.contact.efc_address[contact]
     if k >= dim:
@@ -36,9 +36,10 @@ def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
 
 @kernel
 def contact_force(m: Model, d: Data, contact: int) -> Any:
-    """Force and torque of a contact in the contact's frame (6 numbers: force, then torque), zero if it has no rows.
+    """Force and torque of a contact in the contact frame (6 numbers: force, then torque); zero if it has no rows.
 
-    It acts on the body of the second geom; the other body gets the opposite (spec: mj_contactForce).
+    The wrench acts on the body of the second geom; the body of the first geom gets the opposite (spec:
+    mj_contactForce).
     """
     if d.contact.efc_address[contact] < 0:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -54,7 +55,7 @@ def contact_force(m: Model, d: Data, contact: int) -> Any:
 
 @kernel
 def _add_wrench(m: Model, d: Data, body: int, point: Any, force: Any, torque: Any) -> None:
-    """Add a force (world frame) that acts on a body at a point, and a torque, to the body's `cfrc_ext`."""
+    """Add a force at a point (world frame) and a torque to the `cfrc_ext` of a body."""
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     moment = add3(torque, cross(arm, force))
     for k in range(3):
@@ -64,7 +65,7 @@ def _add_wrench(m: Model, d: Data, body: int, point: Any, force: Any, torque: An
 
 @kernel
 def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Any, point2: Any, force: Any, torque: Any) -> None:
-    """Add a force and torque to the second body, the opposite to the first; the world gets none."""
+    """Add a force and torque to the second body and the opposite to the first; the world body gets nothing."""
     if body1 > 0:
         _add_wrench(m, d, body1, point1, scale3(force, -1.0), scale3(torque, -1.0))
     if body2 > 0:
@@ -73,7 +74,7 @@ def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Any, point2: An
 
 @kernel
 def _add_applied(m: Model, d: Data) -> None:
-    """External forces that the user applies: at the centres of mass."""
+    """Add the forces of `xfrc_applied`, which act at the centres of mass of the bodies."""
     for body in range(m.nbody):
         set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):
@@ -96,14 +97,14 @@ def _add_contact(m: Model, d: Data, contact: int) -> None:
 
 @kernel
 def _body_point(m: Model, d: Data, eq: int, body: int, first: int) -> Any:
-    """World position of the anchor that starts at `eq_data[eq, first]` in a body's frame."""
+    """World position of the anchor that is stored at `eq_data[eq, first]` in a body's frame."""
     local = (m.eq_data[eq, first], m.eq_data[eq, first + 1], m.eq_data[eq, first + 2])
     return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))
 
 
 @kernel
 def _add_connect(m: Model, d: Data, eq: int, row: int) -> None:
-    """Force of a connect constraint, whose anchors are at eq_data[0:3] in body 1 and eq_data[3:6] in body 2."""
+    """Add the force of a connect constraint, whose anchors are eq_data[0:3] in body 1 and eq_data[3:6] in body 2."""
     body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
     force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
     point1, point2 = _body_point(m, d, eq, body1, 0), _body_point(m, d, eq, body2, 3)
@@ -112,7 +113,7 @@ def _add_connect(m: Model, d: Data, eq: int, row: int) -> None:
 
 @kernel
 def _add_weld(m: Model, d: Data, eq: int, row: int) -> None:
-    """Force and torque of a weld constraint, whose anchors are at eq_data[3:6] in body 1 and eq_data[0:3] in body 2."""
+    """Add the wrench of a weld constraint, whose anchors are eq_data[3:6] in body 1 and eq_data[0:3] in body 2."""
     body1, body2 = m.eq_obj1id[eq], m.eq_obj2id[eq]
     force = (-d.efc_force[row], -d.efc_force[row + 1], -d.efc_force[row + 2])
     torque = (-d.efc_force[row + 3], -d.efc_force[row + 4], -d.efc_force[row + 5])
@@ -122,7 +123,7 @@ def _add_weld(m: Model, d: Data, eq: int, row: int) -> None:
 
 @kernel
 def _add_equalities(m: Model, d: Data) -> None:
-    """Forces of the connect and weld constraints, found by walking over the equality rows."""
+    """Add the forces of the connect and weld constraints, found by a walk over the equality rows."""
     row = 0
     while row < d.ne:
         eq = d.efc_id[row]

@@ -1,4 +1,4 @@
-"""Which of the costlier features of the smooth dynamics a model uses; the stages of the others are left out."""
+"""Costly features of the smooth dynamics that a model uses; a program leaves out the stages of all others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SPATIAL = {int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK), int(mjtTrn.mj
 
 
 def has_spatial_tendons(m: Any) -> bool:
-    """Whether any tendon has a path in space."""
+    """Whether any tendon is spatial."""
     return bool((m.wrap_type != mjtWrap.mjWRAP_JOINT.value).any())
 
 

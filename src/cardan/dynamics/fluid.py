@@ -1,11 +1,11 @@
-"""Forces of the medium on moving bodies, by the inertia box of a body or by the ellipsoids of its geoms.
+"""Forces of the fluid on moving bodies, by the inertia box of a body or by the ellipsoids of its geoms.
 
 Spec: computation, passive forces; the ellipsoid model is described in the documentation's page on fluid forces
-(Andersen, Pesavento and Wang 2005, extended to three dimensions; added masses after Lamb 1932, chapter 5). A body any
-of whose geoms has `geom_fluid[0]` set uses the ellipsoid model of those geoms; all others use the inertia box.
+(Andersen, Pesavento and Wang 2005, extended to three dimensions; added masses after Lamb 1932, chapter 5). If
+`geom_fluid[0]` is set for any geom of a body, the body uses the ellipsoids of those geoms, otherwise its inertia box.
 
-Velocities and wrenches are six numbers (rotation or torque, then translation or force) at the centre of the shape, in
-its own orientation. The velocity is relative to the wind.
+Velocities and wrenches are six numbers (rotation or torque, then translation or force). They refer to the centre of
+the shape and are expressed in its orientation. The velocity is relative to the wind.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
 
 @kernel
 def has_fluid(m: AnyModel) -> bool:
-    """Whether there is a medium that acts on bodies."""
+    """Whether the fluid has density or viscosity, so that it acts on bodies."""
     return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and not m.opt.disableflags & PASSIVE_OFF
 
 
 @kernel
 def uses_ellipsoids(m: Model, body: int) -> bool:
-    """Whether the medium acts on the geoms of a body instead of its inertia box."""
+    """Whether the fluid acts on the geoms of a body instead of its inertia box."""
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
         if m.geom_fluid[geom, 0] > 0.0:
@@ -58,7 +58,7 @@ def uses_ellipsoids(m: Model, body: int) -> bool:
 
 @kernel
 def medium_velocity(m: Model, d: Data, body: int, point: Any, mat: Any) -> Any:
-    """Velocity of a body at a point (world frame) relative to the medium, in the orientation `mat`."""
+    """Velocity of a body at a point (world frame) relative to the fluid, in the orientation `mat`."""
     velocity = velocity_at(m, d, body, point)
     wind = (m.opt.wind[0], m.opt.wind[1], m.opt.wind[2])
     angular = mul_mat_t_vec3(mat, (velocity[0], velocity[1], velocity[2]))
@@ -68,7 +68,7 @@ def medium_velocity(m: Model, d: Data, body: int, point: Any, mat: Any) -> Any:
 
 @kernel
 def inertia_box(m: Model, body: int) -> Any:
-    """Edge lengths of the box of uniform density that has the body's mass and inertia."""
+    """Edge lengths of the box of uniform density that has the mass and inertia of a body."""
     x, y, z = get3(m.body_inertia, body)
     scale = 6.0 / m.body_mass[body]
     return (
@@ -111,7 +111,7 @@ def box_wrench(m: Model, body: int, velocity: Any) -> Any:
 
 @kernel
 def semiaxes(m: Model, geom: int) -> Any:
-    """Semi-axes of the ellipsoid that stands for a geom."""
+    """Semi-axes of the ellipsoid that replaces a geom."""
     size = get3(m.geom_size, geom)
     kind = m.geom_type[geom]
     if kind == SPHERE:
@@ -125,7 +125,7 @@ def semiaxes(m: Model, geom: int) -> Any:
 
 @kernel
 def added_mass(m: Model, geom: int) -> Any:
-    """Added masses and added moments of inertia of an ellipsoid in the medium."""
+    """Added masses and added moments of inertia of an ellipsoid in the fluid."""
     rho, fluid = m.opt.density, m.geom_fluid
     mass = (rho * fluid[geom, 6], rho * fluid[geom, 7], rho * fluid[geom, 8])
     moment = (rho * fluid[geom, 9], rho * fluid[geom, 10], rho * fluid[geom, 11])
@@ -134,14 +134,14 @@ def added_mass(m: Model, geom: int) -> Any:
 
 @kernel
 def section_weights(axes: Any) -> Any:
-    """(r_j r_k)^2: weights of the squared components of a direction in the ellipsoid's projected area."""
+    """Weights (r_j r_k)^2 of the squared components of a direction in the ellipsoid's projected area."""
     x2, y2, z2 = axes[0] ** 2, axes[1] ** 2, axes[2] ** 2
     return (y2 * z2, z2 * x2, x2 * y2)
 
 
 @kernel
 def largest_section(axes: Any) -> float:
-    """Largest area that the ellipsoid projects."""
+    """Largest area of the projections of an ellipsoid."""
     largest = max(axes[0], axes[1], axes[2])
     smallest = min(axes[0], axes[1], axes[2])
     return pi * largest * (axes[0] + axes[1] + axes[2] - largest - smallest)
@@ -149,7 +149,7 @@ def largest_section(axes: Any) -> float:
 
 @kernel
 def angular_drag(m: Model, geom: int, axes: Any) -> Any:
-    """Coefficients of the torque that opposes turning about each axis: from the largest ellipsoids swept."""
+    """Coefficients of the drag torque about each axis, from the largest ellipsoids that the rotation sweeps."""
     slender, angular = m.geom_fluid[geom, 2], m.geom_fluid[geom, 3]
     unit = 8.0 / 15.0 * pi
     swept = (
@@ -180,7 +180,7 @@ def ellipsoid_volume(axes: Any) -> float:
 
 @kernel
 def _potential_flow(m: Model, geom: int, axes: Any, w: Any, v: Any) -> Any:
-    """Torque and force of the added mass and the Magnus effect."""
+    """Torque and force due to added mass and the Magnus effect."""
     mass, moment = added_mass(m, geom)
     momentum = mul3(mass, v)
     torque = add3(cross(momentum, v), cross(mul3(moment, w), w))
@@ -190,14 +190,14 @@ def _potential_flow(m: Model, geom: int, axes: Any, w: Any, v: Any) -> Any:
 
 @kernel
 def _drag_and_lift(m: Model, geom: int, axes: Any, v: Any) -> Any:
-    """Force that the projected area makes: blunt and slender drag, and Kutta lift."""
+    """Force due to the projected area: blunt and slender drag, and Kutta lift."""
     speed = norm3(v)
     if speed < MINVAL:
         return (0.0, 0.0, 0.0)
     blunt, slender, kutta = m.geom_fluid[geom, 1], m.geom_fluid[geom, 2], m.geom_fluid[geom, 4]
     weights = section_weights(axes)
     weighted = mul3(weights, v)
-    # bounded as in the reference: the lift of thin plates seen edge on is weaker than by the formula
+    # bounded as in the reference: for thin plates seen edge on, the lift is smaller than the formula gives
     squared, along = dot3(weighted, weighted), dot3(weighted, v)
     shape = sqrt(squared / max(MINVAL, along))
     circulation = kutta * m.opt.density * pi * shape * along / max(MINVAL, speed * squared)
@@ -222,7 +222,7 @@ def ellipsoid_wrench(m: Model, geom: int, velocity: Any) -> Any:
 
 @kernel
 def _add_wrench(m: Model, d: Data, body: int, point: Any, mat: Any, wrench: Any) -> None:
-    """Add a wrench at a point, in the orientation `mat`, to the body's force about the centre of mass of its tree."""
+    """Add a wrench at a point, in the orientation `mat`, to a body's force about the centre of mass of its tree."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))
     moment = add3(torque, cross(sub3(point, get3(d.subtree_com, m.body_rootid[body])), force))
@@ -250,7 +250,7 @@ def _add_ellipsoids(m: Model, d: Data, body: int) -> None:
 
 @stage
 def fluid(m: Model, d: Data) -> int:
-    """Forces of the medium, after `passive`.
+    """Compute the fluid forces, after `passive`.
 
     Reads cvel, cdof, xipos, ximat, geom_xpos, geom_xmat; writes qfrc_fluid (nv,) and adds it to qfrc_passive.
     """
@@ -270,7 +270,7 @@ def fluid(m: Model, d: Data) -> int:
         if parent > 0:
             for k in range(6):
                 d.work.fluid_force[parent, k] += d.work.fluid_force[body, k]
-    # projection on the joint axes
+    # projection onto the joint axes
     for dof in range(m.nv):
         force = dot6(get6(d.cdof, dof), get6(d.work.fluid_force, m.dof_bodyid[dof]))
         d.qfrc_fluid[dof] = force

@@ -1,8 +1,8 @@
 """Derivatives of the fluid forces by velocity, for the implicit integrators (spec: computation, numerical integration).
 
-The derivative of the wrench on a shape is a 6 x 6 matrix; its columns are directional derivatives of the formulas of
-`cardan.dynamics.fluid`. Turned into the frame at the centre of mass of the tree, the matrices of a subtree can be
-added, like composite inertias.
+The derivative of the wrench on a shape is a 6 x 6 matrix. Its columns are directional derivatives of the formulas of
+`cardan.dynamics.fluid`. After transformation to the centre of mass of the tree, the matrices of a subtree can be added,
+like composite inertias.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ IMPLICITFAST = int(mjtIntegrator.mjINT_IMPLICITFAST)
 
 @kernel
 def _box_slope(m: Model, body: int, velocity: Any, change: Any) -> Any:
-    """Change of `fluid.box_wrench` when the velocity changes."""
+    """Directional derivative of `fluid.box_wrench` at `velocity` along `change`."""
     turning, moving, quadratic = box_resistance(m, inertia_box(m, body))
     return (
         -(turning + 2.0 * quadratic[0] * abs(velocity[0])) * change[0],
@@ -63,7 +63,7 @@ def _box_slope(m: Model, body: int, velocity: Any, change: Any) -> Any:
 
 @kernel
 def _potential_flow_slope(m: Model, geom: int, axes: Any, w: Any, v: Any, dw: Any, dv: Any) -> Any:
-    """Change of the torque and force of the added mass and the Magnus effect."""
+    """Directional derivative of the torque and force due to added mass and the Magnus effect."""
     mass, moment = added_mass(m, geom)
     p, dp = mul3(mass, v), mul3(mass, dv)
     spin, dspin = mul3(moment, w), mul3(moment, dw)
@@ -75,7 +75,7 @@ def _potential_flow_slope(m: Model, geom: int, axes: Any, w: Any, v: Any, dw: An
 
 @kernel
 def _drag_and_lift_slope(m: Model, geom: int, axes: Any, v: Any, dv: Any) -> Any:
-    """Change of blunt and slender drag and Kutta lift."""
+    """Directional derivative of blunt and slender drag and Kutta lift."""
     speed = norm3(v)
     if speed < MINVAL:
         return (0.0, 0.0, 0.0)
@@ -102,7 +102,7 @@ def _drag_and_lift_slope(m: Model, geom: int, axes: Any, v: Any, dv: Any) -> Any
 
 @kernel
 def _ellipsoid_slope(m: Model, geom: int, velocity: Any, change: Any) -> Any:
-    """Change of `fluid.ellipsoid_wrench` when the velocity changes."""
+    """Directional derivative of `fluid.ellipsoid_wrench` at `velocity` along `change`."""
     axes = semiaxes(m, geom)
     w, v = (velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5])
     dw, dv = (change[0], change[1], change[2]), (change[3], change[4], change[5])
@@ -120,7 +120,7 @@ def _ellipsoid_slope(m: Model, geom: int, velocity: Any, change: Any) -> Any:
 
 @kernel
 def _local_motion(mat: Any, arm: Any, motion: Any) -> Any:
-    """A motion about the centre of mass of the tree as seen at `arm` from it, in the orientation `mat`."""
+    """Transform a motion from the centre of mass of the tree to the offset `arm`, in the orientation `mat`."""
     angular = (motion[0], motion[1], motion[2])
     linear = mul_mat_t_vec3(mat, add3((motion[3], motion[4], motion[5]), cross(angular, arm)))
     angular = mul_mat_t_vec3(mat, angular)
@@ -129,7 +129,7 @@ def _local_motion(mat: Any, arm: Any, motion: Any) -> Any:
 
 @kernel
 def _set_column(d: Data, body: int, column: int, mat: Any, arm: Any, wrench: Any) -> None:
-    """Add a local wrench, turned back to the centre of mass of the tree, to a column of the body's matrix."""
+    """Add a local wrench, transformed back to the centre of mass of the tree, to a column of the body's matrix."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))
     torque = add3(torque, cross(arm, force))
@@ -175,7 +175,7 @@ def _symmetrize(m: Model, d: Data) -> None:
 
 @stage
 def fluid_derivatives(m: Model, d: Data) -> int:
-    """Add the derivative of qfrc_fluid by qvel to qDeriv; its symmetric part if the integrator is implicitfast.
+    """Add the derivative of qfrc_fluid by qvel to qDeriv; for implicitfast, add only its symmetric part.
 
     Reads cvel, cdof, and the poses of bodies and geoms.
     """

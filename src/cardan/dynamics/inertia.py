@@ -1,4 +1,4 @@
-"""The joint-space inertia matrix: composite rigid bodies, its sparse L'DL factor, products and solutions.
+"""Joint-space inertia matrix: composite rigid bodies, sparse L'DL factorisation, products and solves.
 
 `qM` and its factors are stored row by row: row i holds the entry (i, i), then those of the ancestors of dof i towards
 the root (`m.aux.M_rowadr`, `m.aux.M_colind`). The factorisation M = L' D L creates no fill-in (Featherstone 2008,
@@ -21,7 +21,7 @@ INERTIA = int(mjtWarning.mjWARN_INERTIA)
 
 @kernel
 def _composite_inertias(m: Model, d: Data) -> None:
-    """Inertia of each subtree, as if rigid: a backward pass."""
+    """Compute the inertia of each subtree as one rigid body: a backward pass."""
     for body in range(m.nbody):
         for k in range(10):
             d.crb[body, k] = d.cinert[body, k]
@@ -34,7 +34,7 @@ def _composite_inertias(m: Model, d: Data) -> None:
 
 @stage
 def crb(m: Model, d: Data) -> int:
-    """Joint-space inertia matrix by the composite rigid body algorithm.
+    """Compute the joint-space inertia matrix by the composite rigid body algorithm.
 
     Reads cinert, cdof; writes crb (nbody, 10), qM (nM,).
     """
@@ -50,7 +50,7 @@ def crb(m: Model, d: Data) -> int:
 
 @kernel
 def sound_pivot(d: Data, pivot: float, dof: int) -> float:
-    """The pivot of a dof, or the smallest allowed number and a warning if the matrix is too close to singular there."""
+    """Return the pivot of a dof. If it is below `MINVAL`, return `MINVAL` and count the warning INERTIA."""
     if pivot < MINVAL:
         d.warning.number[INERTIA] += 1
         d.warning.lastinfo[INERTIA] = dof
@@ -60,7 +60,7 @@ def sound_pivot(d: Data, pivot: float, dof: int) -> float:
 
 @kernel
 def _eliminate_one(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
-    """Subtract what dof `k` adds to the rows of its ancestors, and turn its row into a row of L."""
+    """Eliminate dof `k` from the rows of its ancestors, and turn its row into a row of L."""
     start = m.aux.M_rowadr[k]
     stop = m.aux.M_rowadr[k + 1]
     ld[start] = sound_pivot(d, ld[start], k)
@@ -77,19 +77,19 @@ def _eliminate_one(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
 
 @kernel
 def _eliminate_two(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
-    """The same for dof `k` and its parent `k` - 1 at once: the rows of their ancestors are read and written once."""
+    """Eliminate dof `k` and its parent `k` - 1 together, so that the rows of their ancestors are updated only once."""
     start = int(m.aux.M_rowadr[k - 1])
     child = int(m.aux.M_rowadr[k])
     ld[child] = sound_pivot(d, ld[child], k)
     inverse_child = 1.0 / ld[child]
     diag_inv[k] = inverse_child
-    # the child from its parent's row
+    # eliminate the child from its parent's row
     lag = child + 1 - start
     scale_child = ld[child + 1] * inverse_child
     for adr in range(start, child):
         ld[adr] -= scale_child * ld[adr + lag]
     ld[child + 1] = scale_child
-    # both from the rows of their ancestors
+    # eliminate both from the rows of their ancestors
     ld[start] = sound_pivot(d, ld[start], k - 1)
     inverse = 1.0 / ld[start]
     diag_inv[k - 1] = inverse
@@ -109,7 +109,7 @@ def factor_ld(m: Model, d: Data, ld: Any, diag_inv: Any) -> None:
 
     Args:
         m: model.
-        d: data, whose warning INERTIA counts pivots below `MINVAL`, which are raised to that.
+        d: data; its warning INERTIA counts pivots below `MINVAL`, which are raised to `MINVAL`.
         ld: entries of the matrix (nM,), replaced by its factors.
         diag_inv: reciprocals of D (nv,), written.
     """
@@ -159,7 +159,7 @@ def _solve_l(m: Model, ld: Any, x: Any, at: int) -> None:
 
 @kernel
 def solve_ld(m: Model, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
-    """Replace x by (L' D L)^-1 x: the vector of nv numbers that starts at `x[at]`, with factors from `factor_ld`."""
+    """Replace x by (L' D L)^-1 x, with factors from `factor_ld`; x is the nv numbers from `x[at]` on."""
     solve_lt(m, ld, x, at)
     for i in range(m.nv):
         x[at + i] *= diag_inv[i]
@@ -168,13 +168,13 @@ def solve_ld(m: Model, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
 
 @kernel
 def solve_m(m: Model, d: Data, x: Any) -> None:
-    """Replace x by M^-1 x, in place (nv,); needs `factor_m`."""
+    """Replace x (nv,) by M^-1 x; needs `factor_m`."""
     solve_ld(m, d.qLD, d.qLDiagInv, x, 0)
 
 
 @kernel
 def half_solve_m(m: Model, d: Data, x: Any, at: int) -> None:
-    """Replace x, nv numbers at `x[at]`, by sqrt(D)^-1 L'^-1 x: its square is then x' M^-1 x of the argument."""
+    """Replace x, the nv numbers from `x[at]` on, by sqrt(D)^-1 L'^-1 x, whose squared length is x' M^-1 x."""
     solve_lt(m, d.qLD, x, at)
     for i in range(m.nv):
         x[at + i] *= d.qLDiagSqrtInv[i]
@@ -182,7 +182,7 @@ def half_solve_m(m: Model, d: Data, x: Any, at: int) -> None:
 
 @kernel
 def mul_m(m: Model, d: Data, result: Any, vector: Any) -> None:
-    """Set `result` to M vector (nv,); the two must be different arrays."""
+    """Set `result` to M `vector`, both (nv,); they must be different arrays."""
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]
         value = vector[i]

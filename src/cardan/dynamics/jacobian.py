@@ -1,7 +1,7 @@
 """Jacobians of points and bodies, column by column along the chain of dofs that move a body (spec: mj_jac).
 
-The chain of a body starts at ``m.aux.body_lastdof[body]`` and goes on through ``m.dof_parentid`` until it is negative;
-all other columns of the body's Jacobians are zero.
+The chain of a body starts at ``m.aux.body_lastdof[body]`` and continues through ``m.dof_parentid`` until it is
+negative. All other columns of the body's Jacobians are zero.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def is_sparse(m: AnyModel) -> bool:
 
 @kernel
 def arm_of(m: Model, d: Data, point: Any, body: int) -> Any:
-    """Vector from the centre of mass of the body's tree to a point (world frame): what the columns below need."""
+    """Vector from the centre of mass of the body's tree to a point (world frame), as `point_column` needs it."""
     return sub3(point, get3(d.subtree_com, m.body_rootid[body]))
 
 
@@ -45,7 +45,7 @@ def point_column(d: Data, dof: int, arm: Any) -> Any:
 
 @kernel
 def dof_rate(d: Data, dof: int, force: Any, torque: Any) -> float:
-    """Power of a force and a torque, as seen at the centre of mass of the tree, per unit velocity of a dof."""
+    """Power of a force and a torque, both about the centre of mass of the tree, per unit velocity of a dof."""
     linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
     return dot3(linear, force) + dot3(rotation_column(d, dof), torque)
 
@@ -67,7 +67,10 @@ def set_column3(matrix: Any, column: int, v: Any) -> None:
 
 @kernel
 def jac(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
-    """Jacobians of a point (world frame) fixed to a body: `jacp`, `jacr` (3, nv), or without rows if not wanted."""
+    """Compute the Jacobians `jacp`, `jacr` (3, nv) of a point (world frame) fixed to a body.
+
+    An array without rows means that this Jacobian is not wanted.
+    """
     _clear(m, jacp)
     _clear(m, jacr)
     arm = arm_of(m, d, point, body)
@@ -84,7 +87,10 @@ def jac(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
 
 @kernel
 def jac_point_axis(m: Model, d: Data, jac_point: Any, jac_axis: Any, point: Any, axis: Any, body: int) -> None:
-    """Jacobians of a point and of an axis (world frame) that are fixed to a body; (3, nv), or without rows."""
+    """Compute the Jacobians (3, nv) of a point and of an axis (world frame) that are fixed to a body.
+
+    An array without rows means that this Jacobian is not wanted.
+    """
     _clear(m, jac_point)
     _clear(m, jac_axis)
     arm = arm_of(m, d, point, body)
@@ -101,7 +107,7 @@ def jac_point_axis(m: Model, d: Data, jac_point: Any, jac_axis: Any, point: Any,
 
 @kernel
 def in_subtree(m: Any, body: int, root: int) -> bool:
-    """Whether a body belongs to the subtree of another (parents have smaller ids)."""
+    """Whether a body is in the subtree of another (parents have smaller ids)."""
     while body > root:
         body = m.body_parentid[body]
     return body == root
@@ -120,7 +126,7 @@ def _add_com_jacobian(m: Model, d: Data, jacp: Any, body: int, weight: float) ->
 
 @kernel
 def jac_subtree_com(m: Model, d: Data, jacp: Any, root: int) -> None:
-    """Jacobian (3, nv) of the centre of mass of the subtree of a body; nothing without rows."""
+    """Compute the Jacobian (3, nv) of the centre of mass of a body's subtree; do nothing if `jacp` has no rows."""
     if len(jacp) == 0:
         return
     _clear(m, jacp)
@@ -131,7 +137,7 @@ def jac_subtree_com(m: Model, d: Data, jacp: Any, root: int) -> None:
 
 @kernel
 def _add_angular_momentum(m: Model, d: Data, mat: Any, body: int, root: int) -> None:
-    """Add the angular momentum of one body about the centre of mass of a subtree, per unit of each dof's velocity."""
+    """Add the angular momentum of one body about the centre of mass of a subtree, per unit velocity of each dof."""
     arm = arm_of(m, d, get3(d.xipos, body), body)
     lever = scale3(sub3(get3(d.xipos, body), get3(d.subtree_com, root)), m.body_mass[body])
     frame, inertia = get9(d.ximat, body), get3(m.body_inertia, body)
@@ -147,7 +153,7 @@ def _add_angular_momentum(m: Model, d: Data, mat: Any, body: int, root: int) -> 
 
 @kernel
 def angular_momentum_matrix(m: Model, d: Data, mat: Any, root: int) -> None:
-    """Matrix (3, nv) that takes qvel to the angular momentum of a body's subtree about its centre of mass."""
+    """Compute the matrix (3, nv) from qvel to the angular momentum of a body's subtree about its centre of mass."""
     _clear(m, mat)
     for body in range(root, m.nbody):
         if in_subtree(m, body, root):
@@ -158,7 +164,7 @@ def angular_momentum_matrix(m: Model, d: Data, mat: Any, root: int) -> None:
 def apply_ft(m: Model, d: Data, force: Any, torque: Any, point: Any, body: int, result: Any) -> None:
     """Add the joint forces of a force at a point and a torque on a body (world frame) to `result` (nv,)."""
     arm = arm_of(m, d, point, body)
-    # the same force as seen at the centre of mass of the tree
+    # the same force about the centre of mass of the tree
     moment = add3(torque, cross(arm, force))
     dof = m.aux.body_lastdof[body]
     while dof >= 0:

@@ -1,6 +1,6 @@
 """Forward kinematics: from joint positions to the poses of bodies, joints, geoms and sites.
 
-Bodies come in tree order, parents first, so one pass over them suffices (Featherstone 2008, section 4.1; spec:
+Bodies are in tree order, parents first, so one pass over them suffices (Featherstone 2008, section 4.1; spec:
 computation, forward dynamics, "kinematics").
 """
 
@@ -28,13 +28,13 @@ INERTIA_FRAME = 2
 
 @kernel
 def get_quat(a: Any, adr: int) -> Any:
-    """The quaternion that starts at `a[adr]`."""
+    """Return the quaternion that starts at `a[adr]`."""
     return (a[adr], a[adr + 1], a[adr + 2], a[adr + 3])
 
 
 @kernel
 def _normalize_qpos_quat(d: Data, adr: int) -> Any:
-    """Normalise the quaternion at `qpos[adr]` in place; returns it."""
+    """Normalise the quaternion at `qpos[adr]` in place, and return it."""
     quat = normalize4(get_quat(d.qpos, adr))
     d.qpos[adr] = quat[0]
     d.qpos[adr + 1] = quat[1]
@@ -45,7 +45,7 @@ def _normalize_qpos_quat(d: Data, adr: int) -> Any:
 
 @kernel
 def _free_joint_pose(m: Model, d: Data, joint: int) -> Any:
-    """Pose of a body with a free joint: what `qpos` says."""
+    """Pose of a body with a free joint, from `qpos`."""
     adr = m.jnt_qposadr[joint]
     pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
     quat = _normalize_qpos_quat(d, adr + 3)
@@ -56,7 +56,7 @@ def _free_joint_pose(m: Model, d: Data, joint: int) -> Any:
 
 @kernel
 def _pose_at_parent(m: Model, d: Data, body: int) -> Any:
-    """Pose of a body before its joints move it: fixed in the parent's frame, or given by the mocap fields."""
+    """Pose of a body before its joints move it: fixed in the parent's frame, or taken from the mocap fields."""
     parent = m.body_parentid[body]
     mocap = m.body_mocapid[body]
     pos = get3(m.body_pos, body)
@@ -73,7 +73,7 @@ def _pose_at_parent(m: Model, d: Data, body: int) -> Any:
 
 @kernel
 def _move_by_joint(m: Model, d: Data, joint: int, pos: Any, quat: Any) -> Any:
-    """Pose of a body after a ball, slide or hinge joint moved it."""
+    """Pose of a body after the motion of one ball, slide or hinge joint."""
     adr = m.jnt_qposadr[joint]
     kind = m.jnt_type[joint]
     local = get3(m.jnt_pos, joint)
@@ -88,7 +88,7 @@ def _move_by_joint(m: Model, d: Data, joint: int, pos: Any, quat: Any) -> Any:
         else:
             turn = axis_angle2quat(axis, d.qpos[adr] - m.qpos0[adr])
         quat = mul_quat(quat, turn)
-        # the anchor stays where it was
+        # the anchor does not move
         pos = sub3(anchor, rot_vec_quat(local, quat))
     set3(d.xanchor, joint, anchor)
     set3(d.xaxis, joint, xaxis)
@@ -97,7 +97,7 @@ def _move_by_joint(m: Model, d: Data, joint: int, pos: Any, quat: Any) -> Any:
 
 @kernel
 def _moved_pose(m: Model, d: Data, body: int) -> Any:
-    """Pose of a body after all of its ball, slide and hinge joints."""
+    """Pose of a body after the motion of all of its ball, slide and hinge joints."""
     pos, quat = _pose_at_parent(m, d, body)
     first = m.body_jntadr[body]
     for joint in range(first, first + m.body_jntnum[body]):
@@ -122,7 +122,7 @@ def _set_body_pose(m: Model, d: Data, body: int, pos: Any, quat: Any) -> None:
 
 @kernel
 def _body_kinematics(m: Model, d: Data) -> None:
-    """Poses of all bodies and joints, from the root of the tree to its leaves."""
+    """Compute the poses of all bodies and joints, from the root of the tree to its leaves."""
     zero = (0.0, 0.0, 0.0)
     unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     set3(d.xpos, 0, zero)
@@ -156,11 +156,11 @@ def _place(xpos: Any, xmat: Any, d: Data, k: int, body: int, sameframe: int, loc
 @stage
 @exact
 def kinematics(m: Model, d: Data) -> int:
-    """Poses of bodies, joints, geoms and sites in the world frame.
+    """Compute the poses of bodies, joints, geoms and sites in the world frame.
 
-    Reads qpos, mocap_pos, mocap_quat; normalises the quaternions among them in place. Writes xpos, xquat, xmat, xipos,
-    ximat, xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. They have the last bits of the reference's (on
-    x86), since these decide which of several deepest points becomes the contact of hulls with parallel faces.
+    Reads qpos, mocap_pos, mocap_quat and normalises their quaternions in place. Writes xpos, xquat, xmat, xipos, ximat,
+    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit:
+    if hulls have parallel faces, the last bit decides which of several deepest points becomes the contact.
     """
     _body_kinematics(m, d)
     for geom in range(m.ngeom):

@@ -1,7 +1,7 @@
 """LU factors of unsymmetric matrices with the pattern of the kinematic tree (spec: computation, integrator implicit).
 
 Rows are eliminated from the leaves to the root, which creates no fill-in: A = U L, where U is upper triangular with a
-unit diagonal and L lower triangular. Both stand in the storage of `qDeriv`; the diagonal is that of L.
+unit diagonal and L lower triangular. Both are stored in the pattern of `qDeriv`; the stored diagonal is that of L.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def _entry(m: Model, row: int, column: int) -> int:
-    """Address of the entry of two dofs of one chain, given by the addresses of their entries in a row of `qM`."""
+    """Address in `qDeriv` of the entry of two dofs of one chain; both are given by addresses in a row of `qM`."""
     if column >= row:
         return m.aux.M_to_D[m.aux.M_rowadr[m.aux.M_colind[row]] + column - row]
     return m.aux.M_to_DT[m.aux.M_rowadr[m.aux.M_colind[column]] + row - column]
@@ -24,7 +24,7 @@ def _entry(m: Model, row: int, column: int) -> int:
 
 @kernel
 def factor_lu(m: Model, d: Data, lu: Any) -> None:
-    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count as the warning INERTIA."""
+    """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count the warning INERTIA."""
     for i in range(m.nv - 1, -1, -1):
         start, stop = m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]
         pivot = m.aux.M_to_D[start]
@@ -40,7 +40,7 @@ def factor_lu(m: Model, d: Data, lu: Any) -> None:
 
 @kernel
 def solve_lu(m: Model, lu: Any, x: Any) -> None:
-    """Replace x by A^-1 x (nv,), with factors from `factor_lu`."""
+    """Replace x (nv,) by A^-1 x, with factors from `factor_lu`."""
     # U y = x, from the leaves to the root
     for i in range(m.nv - 1, -1, -1):
         value = x[i]

@@ -1,10 +1,9 @@
 """Muscles: activation dynamics and the force-length-velocity function (spec: modeling, muscles).
 
 The parameters of gain and bias (`actuator_gainprm`, `actuator_biasprm`) are: range (2), force, scale, lmin, lmax, vmax,
-fpmax, fvmax. Lengths are scaled such that `actuator_lengthrange` becomes `range`, velocities by vmax lengths a second.
-
-What the stage computes is handed to `actuation` in `work.actuator_gain`, `work.actuator_bias` and `act_dot`, so that
-models without muscles never compile it.
+fpmax, fvmax. Lengths are scaled so that `actuator_lengthrange` becomes `range`; velocities are scaled by vmax lengths
+per second. The stage passes its results to `actuation` in `work.actuator_gain`, `work.actuator_bias` and `act_dot`, so
+that models without muscles never compile it.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ def muscle_dynamics(ctrl: float, act: float, timeconst: Any) -> float:
     """Rate of change of a muscle's activation.
 
     Args:
-        ctrl: control, limited to [0, 1] here.
-        act: activation, limited to [0, 1] in the time constants.
-        timeconst: time constants of activation and deactivation, s, and width of the transition between them.
+        ctrl: control; limited to [0, 1] here.
+        act: activation; limited to [0, 1] to compute the time constants.
+        timeconst: time constants of activation and deactivation (s), and width of the transition between them.
     """
     clamped = clamp(act, 0.0, 1.0)
     rising = timeconst[0] * (0.5 + 1.5 * clamped)
@@ -54,7 +53,7 @@ def muscle_dynamics(ctrl: float, act: float, timeconst: Any) -> float:
 
 @kernel
 def _active_length(length: float, low: float, high: float) -> float:
-    """Active force by scaled length: two parabolas up from `low` to 1, two down to `high`."""
+    """Active force at a scaled length: two parabolas rise from `low` to 1, two fall to `high`."""
     if length <= low or length >= high:
         return 0.0
     end = low if length < 1.0 else high
@@ -68,7 +67,7 @@ def _active_length(length: float, low: float, high: float) -> float:
 
 @kernel
 def _active_velocity(velocity: float, largest: float) -> float:
-    """Active force by scaled velocity: 0 below -1, 1 at 0, `largest` from `largest` - 1 on."""
+    """Active force at a scaled velocity: 0 below -1, 1 at 0, `largest` from `largest` - 1 on."""
     y = largest - 1.0
     if velocity <= -1.0:
         return 0.0
@@ -94,13 +93,13 @@ def _active_velocity_slope(velocity: float, largest: float) -> float:
 
 @kernel
 def _peak_force(prm: Any, acc0: float) -> float:
-    """Active force at the optimal length at rest: as given, or by how easily the muscle moves the model."""
+    """Peak active force: `force` if it is not negative, else `scale` divided by `acc0`."""
     return prm[2] if prm[2] >= 0.0 else prm[3] / max(MINVAL, acc0)
 
 
 @kernel
 def _scale(lengthrange: Any, prm: Any) -> float:
-    """Optimal length."""
+    """Optimal length of the muscle, which is the unit of scaled lengths."""
     return (lengthrange[1] - lengthrange[0]) / max(MINVAL, prm[1] - prm[0])
 
 
@@ -116,14 +115,14 @@ def _scaled_velocity(velocity: float, lengthrange: Any, prm: Any) -> float:
 
 @kernel
 def muscle_gain(length: float, velocity: float, lengthrange: Any, acc0: float, prm: Any) -> float:
-    """Force per activation (negative: a muscle pulls).
+    """Active force per activation; negative, because a muscle pulls.
 
     Args:
-        length: of the actuator.
-        velocity: its rate of change.
+        length: actuator length.
+        velocity: actuator velocity.
         lengthrange: smallest and largest length (2,).
-        acc0: acceleration by a unit force at qpos0.
-        prm: parameters (9,), see above.
+        acc0: acceleration that a unit force causes at qpos0.
+        prm: parameters (9,), in the order of the module's docstring.
     """
     active = _active_length(_scaled_length(length, lengthrange, prm), prm[4], prm[5])
     return -_peak_force(prm, acc0) * active * _active_velocity(_scaled_velocity(velocity, lengthrange, prm), prm[8])
@@ -131,7 +130,7 @@ def muscle_gain(length: float, velocity: float, lengthrange: Any, acc0: float, p
 
 @kernel
 def muscle_gain_slope(length: float, velocity: float, lengthrange: Any, acc0: float, prm: Any) -> float:
-    """Derivative of `muscle_gain` by the velocity; same arguments."""
+    """Derivative of `muscle_gain` by the velocity, with the same arguments."""
     active = _active_length(_scaled_length(length, lengthrange, prm), prm[4], prm[5])
     slope = _active_velocity_slope(_scaled_velocity(velocity, lengthrange, prm), prm[8])
     return -_peak_force(prm, acc0) * active * slope / max(MINVAL, _scale(lengthrange, prm) * prm[6])
@@ -139,7 +138,7 @@ def muscle_gain_slope(length: float, velocity: float, lengthrange: Any, acc0: fl
 
 @kernel
 def muscle_bias(length: float, lengthrange: Any, acc0: float, prm: Any) -> float:
-    """Passive force (negative: it pulls): a parabola from the optimal length, then a line; arguments as above."""
+    """Passive force, negative: a parabola from the optimal length, then a line. Arguments as for `muscle_gain`."""
     scaled = _scaled_length(length, lengthrange, prm)
     knee = 0.5 * (1.0 + prm[5])
     if scaled <= 1.0:
@@ -153,7 +152,7 @@ def muscle_bias(length: float, lengthrange: Any, acc0: float, prm: Any) -> float
 
 @kernel
 def _nine(prm: Any, actuator: int) -> Any:
-    """The parameters of a muscle, from `actuator_gainprm` or `actuator_biasprm`."""
+    """Return the nine parameters of a muscle, from `actuator_gainprm` or `actuator_biasprm`."""
     return (
         prm[actuator, 0],
         prm[actuator, 1],
@@ -169,10 +168,10 @@ def _nine(prm: Any, actuator: int) -> Any:
 
 @stage
 def muscles(m: Model, d: Data) -> int:
-    """Activation rates, gains and biases of muscles.
+    """Compute activation rates, gains and biases of muscles.
 
     Reads ctrl, act, actuator_length, actuator_velocity; writes act_dot (na,), work.actuator_gain,
-    work.actuator_gain_slope and work.actuator_bias (nu,) where the types of an actuator say muscle.
+    work.actuator_gain_slope and work.actuator_bias (nu,) of actuators whose dynamics, gain or bias has the type muscle.
     """
     d.work.actuation_made |= MUSCLES_MADE
     limit_controls(m, d)

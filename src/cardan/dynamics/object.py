@@ -22,7 +22,7 @@ SITE = int(mjtObj.mjOBJ_SITE)
 
 @kernel
 def object_body(m: Model, kind: int, k: int) -> int:
-    """The body that an object belongs to."""
+    """Body to which an object belongs."""
     if kind in (BODY, XBODY):
         return k
     if kind == GEOM:
@@ -34,7 +34,7 @@ def object_body(m: Model, kind: int, k: int) -> int:
 
 @kernel
 def object_pos(d: Data, kind: int, k: int) -> Any:
-    """Centre of an object in the world frame; of a body (`mjOBJ_BODY`) that of its inertial frame."""
+    """Centre of an object in the world frame; for a body (`mjOBJ_BODY`), that of its inertial frame."""
     if kind == BODY:
         return get3(d.xipos, k)
     if kind == XBODY:
@@ -48,7 +48,7 @@ def object_pos(d: Data, kind: int, k: int) -> Any:
 
 @kernel
 def object_mat(d: Data, kind: int, k: int) -> Any:
-    """Orientation of an object, nine numbers; of a body (`mjOBJ_BODY`) that of its inertial frame."""
+    """Orientation of an object, a 3 x 3 matrix; for a body (`mjOBJ_BODY`), that of its inertial frame."""
     if kind == BODY:
         return get9(d.ximat, k)
     if kind == XBODY:
@@ -62,7 +62,7 @@ def object_mat(d: Data, kind: int, k: int) -> Any:
 
 @kernel
 def _shifted(m: Model, d: Data, spatial: Any, body: int, point: Any) -> Any:
-    """A body's motion vector, about the centre of mass of its tree, as seen at a point."""
+    """Transform a body's motion vector from the centre of mass of its tree to a point."""
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     angular = (spatial[0], spatial[1], spatial[2])
     linear = add3((spatial[3], spatial[4], spatial[5]), cross(angular, arm))
@@ -71,7 +71,7 @@ def _shifted(m: Model, d: Data, spatial: Any, body: int, point: Any) -> Any:
 
 @kernel
 def _in_frame(mat: Any, spatial: Any) -> Any:
-    """A spatial vector in the orientation of a frame."""
+    """Express a spatial vector in the orientation of a frame."""
     angular = mul_mat_t_vec3(mat, (spatial[0], spatial[1], spatial[2]))
     linear = mul_mat_t_vec3(mat, (spatial[3], spatial[4], spatial[5]))
     return (angular[0], angular[1], angular[2], linear[0], linear[1], linear[2])
@@ -85,7 +85,7 @@ def velocity_at(m: Model, d: Data, body: int, point: Any) -> Any:
 
 @kernel
 def acceleration_at(m: Model, d: Data, body: int, point: Any) -> Any:
-    """Acceleration of a body at a point (world frame, gravity included as upward acceleration of the world)."""
+    """Acceleration of a body at a point (world frame); gravity is included as an upward acceleration of the world."""
     velocity = velocity_at(m, d, body, point)
     acceleration = _shifted(m, d, get6(d.cacc, body), body, point)
     # from the spatial acceleration to that of the material point
@@ -105,7 +105,10 @@ def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Any:
 
 @kernel
 def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Any:
-    """Acceleration of an object at its centre, likewise. Needs `rne_post_constraint`."""
+    """Acceleration of an object at its centre, in its own orientation if `local`, else in the world's.
+
+    Needs `rne_post_constraint`.
+    """
     acceleration = acceleration_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
     if local:
         return _in_frame(object_mat(d, kind, k), acceleration)

@@ -1,7 +1,7 @@
-"""Compressed rows that stand one after the other in an (n, nv) array, as those of `ten_J` and `flexedge_J` do.
+"""Addresses of compressed rows that are stored one after the other in an (n, nv) array, as in `ten_J` and `flexedge_J`.
 
-Entry ``adr`` of all rows has the place ``(adr // nv, adr % nv)``; a row may begin on one line of the array and end on
-the next. Going from place to place costs no division.
+Entry ``adr`` of all rows is at the line and column ``(adr // nv, adr % nv)``. A row may begin on one line of the array
+and end on the next. Advancing from entry to entry needs no division.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from cardan.model.kernel_views import Model
 
 @kernel
 def place_of(m: Model, adr: int) -> Any:
-    """Place (line, column) of an entry."""
+    """Line and column of an entry."""
     return adr // m.nv, adr % m.nv
 
 
 @kernel
 def place_after(m: Model, line: int, column: int, count: int) -> Any:
-    """The place `count` entries after another, at most nv."""
+    """Line and column of the entry that is `count` entries later; `count` is at most nv."""
     return (line, column + count) if column + count < m.nv else (line + 1, column + count - m.nv)

@@ -1,6 +1,6 @@
 """Passive forces: springs and dampers of joints and tendons, gravity compensation (spec: computation, passive forces).
 
-Forces of the medium are added by a stage of their own (`cardan.dynamics.fluid`); here `qfrc_fluid` becomes zero.
+A separate stage adds fluid forces (`cardan.dynamics.fluid`); this module sets `qfrc_fluid` to zero.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 @kernel
 def has_gravcomp(m: Model) -> bool:
-    """Whether any body is compensated and there is gravity to compensate."""
+    """Whether any body has gravity compensation and gravity is not zero."""
     gravity = m.opt.gravity
     none = gravity[0] == 0.0 and gravity[1] == 0.0 and gravity[2] == 0.0
     return m.ngravcomp > 0 and not none and not m.opt.disableflags & GRAVITY_OFF
@@ -47,7 +47,7 @@ def _set_spring3(d: Data, dof: int, stiffness: float, displacement: Any) -> None
 
 @kernel
 def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
-    """Force of a joint's spring, towards `qpos_spring`."""
+    """Add the force of a joint's spring towards `qpos_spring`."""
     adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
     if kind == FREE:
@@ -61,7 +61,7 @@ def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
 
 @kernel
 def _tendon_forces(m: Model, d: Data) -> None:
-    """Springs and dampers of tendons."""
+    """Add the forces of springs and dampers of tendons."""
     for tendon in range(m.ntendon):
         stiffness, damping = m.tendon_stiffness[tendon], m.tendon_damping[tendon]
         if stiffness == 0.0 and damping == 0.0:
@@ -77,7 +77,7 @@ def _tendon_forces(m: Model, d: Data) -> None:
 
 @kernel
 def _gravcomp(m: Model, d: Data) -> None:
-    """Forces at the centres of mass of bodies, against gravity."""
+    """Compute the joint forces that compensate gravity at the centres of mass of bodies."""
     gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
     for body in range(1, m.nbody):
         if m.body_gravcomp[body] != 0.0:
@@ -87,11 +87,11 @@ def _gravcomp(m: Model, d: Data) -> None:
 
 @stage
 def passive(m: Model, d: Data) -> int:
-    """Passive forces.
+    """Compute the passive forces.
 
     Reads qpos, qvel, ten_length, ten_J, ten_velocity, xipos, cdof; writes qfrc_spring, qfrc_damper, qfrc_gravcomp,
-    qfrc_fluid (zero) and their sum qfrc_passive (nv,). Gravity compensation of joints with `jnt_actgravcomp` is left
-    to the actuators.
+    qfrc_fluid (zero) and their sum qfrc_passive (nv,). Actuators apply the gravity compensation of joints with
+    `jnt_actgravcomp`, so that the sum leaves it out.
     """
     _clear(m, d)
     if m.opt.disableflags & PASSIVE_OFF:

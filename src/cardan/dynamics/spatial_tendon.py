@@ -1,9 +1,9 @@
 """Spatial tendons: paths through sites, past spheres and cylinders, over pulleys (spec: modeling, spatial tendon).
 
 The path is a polygon of points fixed to bodies, with arcs on obstacles in between. Arcs don't contribute to the
-Jacobian: where a shortest path touches an obstacle, moving the point of contact along the surface changes nothing at
-first order. A straight segment from a point of body a to a point of body b, with the direction u, contributes
-``u' (J_b - J_a)``; dofs that move both bodies cancel.
+Jacobian: the path is shortest, so moving a tangent point along the surface does not change its length to first order. A
+straight segment with the direction u from a point of body a to a point of body b contributes ``u' (J_b - J_a)``. Dofs
+that move both bodies cancel.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ JOINT = int(mjtWrap.mjWRAP_JOINT)
 PULLEY = int(mjtWrap.mjWRAP_PULLEY)
 SITE = int(mjtWrap.mjWRAP_SITE)
 CYLINDER = int(mjtWrap.mjWRAP_CYLINDER)
-# entries of `wrap_obj` that are not geoms
+# values of `wrap_obj` that are not geoms
 AT_SITE, AT_PULLEY = -1, -2
 ORIGIN = (0.0, 0.0, 0.0)
 
 
 @kernel
 def _add_point(d: Data, number: int, what: int, point: Any) -> int:
-    """Append a point to the paths; returns the number of points."""
+    """Append a point to the paths, and return the new number of points."""
     d.wrap_obj[number // 2, number % 2] = what
     d.wrap_xpos[number // 2, 3 * (number % 2)] = point[0]
     d.wrap_xpos[number // 2, 3 * (number % 2) + 1] = point[1]
@@ -58,9 +58,9 @@ def _mark_chain(m: Model, d: Data, body: int, tendon: int) -> None:
 
 @kernel
 def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, share: float) -> float:
-    """Length of the straight segment from `p`, fixed to body `a`, to `q`, fixed to body `b`; its moments are added.
+    """Return the length of the segment from `p`, fixed to body `a`, to `q`, fixed to body `b`, and add its moments.
 
-    Both count as much as `share` says: 1 over the divisor of the pulley.
+    Length and moments are multiplied by `share`, which is 1 over the divisor of the pulley.
     """
     along = sub3(q, p)
     length = share * norm3(along)
@@ -71,13 +71,13 @@ def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, sh
         _mark_chain(m, d, b, tendon)
     direction = scale3(normalize3(along), share)
     dof_a, dof_b = m.aux.body_lastdof[a], m.aux.body_lastdof[b]
-    # a force along the segment has the same torque at all of its points
+    # a force along the segment has the same torque at all points of the segment
     tree = b if dof_b >= 0 else a
     torque_b = cross(arm_of(m, d, q, tree), direction)
     torque_a = torque_b
     if dof_a >= 0 and m.body_rootid[a] != m.body_rootid[tree]:
         torque_a = cross(arm_of(m, d, p, a), direction)
-    # up both chains until they meet
+    # walk up both chains until they meet
     while dof_a != dof_b:
         if dof_a > dof_b:
             d.work.ten_row[dof_a] -= dof_rate(d, dof_a, direction, torque_a)
@@ -90,7 +90,7 @@ def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, sh
 
 @kernel
 def _past_geom(m: Model, d: Data, geom: int, side: int, is_cylinder: bool, p: Any, q: Any) -> Any:
-    """Path from `p` to `q` past a geom, in world coordinates; results as in `wrapping.wrap`."""
+    """Path from `p` to `q` past a geom, in world coordinates; for the results see `wrapping.wrap`."""
     centre, frame = get3(d.geom_xpos, geom), get9(d.geom_xmat, geom)
     local_p = mul_mat_t_vec3(frame, sub3(p, centre))
     local_q = mul_mat_t_vec3(frame, sub3(q, centre))
@@ -105,9 +105,10 @@ def _past_geom(m: Model, d: Data, geom: int, side: int, is_cylinder: bool, p: An
 
 @kernel
 def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int) -> Any:
-    """The part of the path from the site at wrap object `at` to the next site, which is left to the next part.
+    """Add the part of the path from the site at wrap object `at` to the next site, which belongs to the next part.
 
-    Returns: its length times `share`, the number of points so far, the wrap object of the next site.
+    Returns:
+        Length times `share`, number of points so far, wrap object of the next site.
     """
     site = m.wrap_objid[at]
     a, p = m.site_bodyid[site], get3(d.site_xpos, site)
@@ -115,7 +116,7 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
     last = m.tendon_adr[tendon] + m.tendon_num[tendon] - 1
     if at == last or m.wrap_type[at + 1] == PULLEY:
         return 0.0, number, at + 1
-    # the next site, and an obstacle before it
+    # the next site, and the obstacle before it, if any
     end = at + 1 if m.wrap_type[at + 1] == SITE else at + 2
     site = m.wrap_objid[end]
     b, q = m.site_bodyid[site], get3(d.site_xpos, site)
@@ -130,7 +131,7 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
         else:
             first = q
     length = share * max(0.0, arc)
-    # to the obstacle and from it, or all the way: in a loop, since its tangents are long
+    # to the obstacle and from it, or straight to the next site; a loop, since the code of its tangents is long
     for _ in range(2 if arc >= 0.0 else 1):
         length += _straight(m, d, tendon, a, p, body, first, share)
         a, p, body, first = body, second, b, q
@@ -139,7 +140,7 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
 
 @kernel
 def _spatial(m: Model, d: Data, tendon: int, number: int) -> Any:
-    """Length of a spatial tendon and the number of points of all paths so far; adds to `work.ten_row`."""
+    """Return the length of a spatial tendon and the number of points of all paths so far; add to `work.ten_row`."""
     length, share = 0.0, 1.0
     at = m.tendon_adr[tendon]
     end = at + m.tendon_num[tendon]
@@ -156,11 +157,11 @@ def _spatial(m: Model, d: Data, tendon: int, number: int) -> Any:
 
 @stage
 def spatial_tendon(m: Model, d: Data) -> int:
-    """Lengths and Jacobians of all tendons, fixed and spatial, and the paths of spatial ones.
+    """Compute lengths and Jacobians of all tendons, fixed and spatial, and the paths of spatial tendons.
 
-    Reads qpos, site_xpos, geom_xpos, geom_xmat, cdof, subtree_com; writes ten_length (ntendon,), ten_J as `tendon`
-    does, ten_wrapadr and ten_wrapnum (first point of the path and number of points), wrap_obj (geom of each point, -1:
-    site, -2: pulley) and wrap_xpos (world coordinates, m).
+    Reads qpos, site_xpos, geom_xpos, geom_xmat, cdof, subtree_com; writes ten_length (ntendon,), ten_J in the format of
+    `tendon`, ten_wrapadr and ten_wrapnum (first point of the path and number of points), wrap_obj (geom of each point,
+    -1: site, -2: pulley) and wrap_xpos (world coordinates, m).
     """
     clear_jacobian(m, d)
     adr = 0

@@ -1,7 +1,6 @@
-"""Transmissions through space: sites, slider-cranks, and the contacts of a body (spec: computation, actuation model).
+"""Spatial transmissions: sites, slider-cranks, and the contacts of a body (spec: computation, actuation model).
 
-Like those of joints and tendons, each fills one row of `actuator_moment` where `m.aux.moment_colind` says; see
-`transmission`.
+As in `transmission`, each actuator fills the entries of its row of `actuator_moment` that `m.aux.moment_colind` lists.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ def _clear_moment(m: Model, d: Data, actuator: int) -> None:
 def _add_difference(
     m: Model, d: Data, actuator: int, body1: int, body2: int, force: Any, torque1: Any, torque2: Any
 ) -> None:
-    """Add the moments of a force and a torque on `body1` and the opposite force with another torque on `body2`.
+    """Add the moments of a force and a torque on `body1`, and of the opposite force with another torque on `body2`.
 
-    Torques are as seen at the centre of mass of each body's tree. Dofs that move both bodies are left out.
+    Torques are about the centre of mass of each body's tree. Dofs that move both bodies are left out.
     """
     dof1, dof2 = m.aux.body_lastdof[body1], m.aux.body_lastdof[body2]
     while dof1 != dof2:
@@ -62,9 +61,10 @@ def _add_difference(
 
 @kernel
 def _site_transmission(m: Model, d: Data, actuator: int, site: int, refsite: int) -> None:
-    """Force and torque in the frame of the site, or, against a reference site, in that site's frame.
+    """Set the length and moments of an actuator at a site: force and torque in the frame of the site or reference site.
 
-    The length is 0 without a reference site; else the pose of the site in the reference frame, weighted by the gear.
+    Without a reference site, the length is 0. Otherwise it is the pose of the site in the reference frame, weighted by
+    the gear.
     """
     gear = m.actuator_gear
     linear = (gear[actuator, 0], gear[actuator, 1], gear[actuator, 2])
@@ -88,16 +88,16 @@ def _site_transmission(m: Model, d: Data, actuator: int, site: int, refsite: int
 
 @kernel
 def _site_quat(m: Model, d: Data, site: int) -> Any:
-    """Orientation of a site in the world."""
+    """Orientation of a site in the world frame."""
     return mul_quat(get4(d.xquat, m.site_bodyid[site]), get4(m.site_quat, site))
 
 
 @kernel
 def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> None:
-    """Position of a slider on the z axis of its site, held by a rod from the crank's site.
+    """Set the length and moments of a slider-crank: a slider on the z axis of its site, joined to the crank by a rod.
 
-    With v from slider to crank, axis a, a'v = p and s = sqrt(p^2 + rod^2 - v'v), the length is p - s; where the rod is
-    too short, s counts as 0.
+    Let v go from slider to crank, a be the axis, a'v = p and s = sqrt(p^2 + rod^2 - v'v). The length is p - s. If the
+    rod is too short, s is 0.
     """
     frame = get9(d.site_xmat, slider)
     axis = (frame[2], frame[5], frame[8])
@@ -113,7 +113,7 @@ def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> 
         by_axis = 1.0 - p / max(MINVAL, s)
         force = add_scaled3(scale3(axis, by_axis), v, 1.0 / max(MINVAL, s))
     d.actuator_length[actuator] = gear * length
-    # turning the axis counts for the slider alone
+    # only the body of the slider turns the axis
     force, turning = scale3(force, gear), scale3(cross(axis, v), gear * by_axis)
     body1, body2 = m.site_bodyid[crank], m.site_bodyid[slider]
     torque1 = cross(arm_of(m, d, end, body1), force)
@@ -123,7 +123,7 @@ def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> 
 
 @kernel
 def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
-    """Whether a contact of two geoms involves one of the body, and is there: active, or within the gap."""
+    """Whether a contact of two geoms involves a geom of the body and is active, or within the gap."""
     if d.contact.exclude[contact] > 1 or has_flex(d, contact):
         return False
     return side_body(m, d, contact, 0) == body or side_body(m, d, contact, 1) == body
@@ -131,7 +131,7 @@ def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
 
 @kernel
 def _adhesion(m: Model, d: Data, actuator: int, body: int) -> None:
-    """Minus the mean Jacobian of the distances at the contacts of a body with geoms; the length is 0."""
+    """Set the moments to minus the mean Jacobian of the distances at a body's contacts with geoms; the length is 0."""
     d.actuator_length[actuator] = 0.0
     number = 0
     for contact in range(d.ncon):
@@ -150,7 +150,7 @@ def _adhesion(m: Model, d: Data, actuator: int, body: int) -> None:
 
 @stage
 def spatial_transmission(m: Model, d: Data) -> int:
-    """Lengths and moment arms of the actuators that act on sites, slider-cranks and bodies.
+    """Compute lengths and moment arms of the actuators that act on sites, slider-cranks and bodies.
 
     Reads site_xpos, site_xmat, xquat, cdof, subtree_com, contact; writes actuator_length (nu,), actuator_moment
     (nu, nv).

@@ -1,4 +1,4 @@
-"""Displacements of springs from rest: joints of all types, and tendons with a dead band."""
+"""Displacements of springs from rest, for joints of all types and for tendons with a dead band."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def rotation_from_rest(m: Model, d: Data, adr: int) -> Any:
 
 @kernel
 def tendon_extension(m: Model, d: Data, tendon: int) -> float:
-    """How far the length of a tendon is above (positive) or below the range in which its spring rests."""
+    """Extension of a tendon beyond the range in which its spring rests: positive above the range, negative below."""
     length = d.ten_length[tendon]
     lower = m.tendon_lengthspring[tendon, 0]
     upper = m.tendon_lengthspring[tendon, 1]
-    if length >= upper:  # at the edge, too: a range of one length has a slope there
+    if length >= upper:  # >=, so that a range of a single length has a slope there
         return length - upper
     if length < lower:
         return length - lower

@@ -23,7 +23,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def _linear_momentum(m: Model, d: Data) -> None:
-    """Momenta of subtrees, for now in the place of their velocities; spins of bodies in that of angular momenta."""
+    """Store intermediate results: momenta of subtrees in `subtree_linvel`, spins of bodies in `subtree_angmom`."""
     for body in range(m.nbody):
         velocity = velocity_at(m, d, body, get3(d.xipos, body))
         mat = get9(d.ximat, body)
@@ -46,7 +46,7 @@ def _moment_about(d: Data, mass: float, point: Any, velocity: Any, body: int) ->
 
 @stage
 def subtree_vel(m: Model, d: Data) -> int:
-    """Velocities of subtrees' centres of mass and angular momenta about them.
+    """Compute velocities of subtrees' centres of mass, and angular momenta about these centres.
 
     Reads cvel, xipos, ximat, subtree_com; writes subtree_linvel, subtree_angmom (nbody, 3), world frame.
     """
@@ -54,13 +54,13 @@ def subtree_vel(m: Model, d: Data) -> int:
     for body in range(m.nbody):
         set3(d.subtree_linvel, body, scale3(get3(d.subtree_linvel, body), 1.0 / max(MINVAL, m.body_subtreemass[body])))
     for body in range(m.nbody - 1, -1, -1):
-        # the body's own orbital momentum
+        # orbital angular momentum of the body itself
         velocity = velocity_at(m, d, body, get3(d.xipos, body))
         linear = (velocity[3], velocity[4], velocity[5])
         own = _moment_about(d, m.body_mass[body], get3(d.xipos, body), linear, body)
         total = add3(get3(d.subtree_angmom, body), own)
         set3(d.subtree_angmom, body, total)
-        # the subtree as part of its parent's
+        # orbital angular momentum of the subtree as part of its parent's
         if body > 0:
             parent = m.body_parentid[body]
             com, linvel = get3(d.subtree_com, body), get3(d.subtree_linvel, body)

@@ -4,7 +4,7 @@ The dofs that can change the length of tendon t are ``m.aux.ten_colind[k]`` for 
 ``m.aux.ten_rowadr[t + 1]``, ascending; `tendon_moment` reads the entries of `ten_J` in this order, dense or sparse.
 Compressed rows of `ten_J` also store zeros, for dofs that move a segment of the path as a whole.
 
-Spatial tendons have a stage of their own (`spatial_tendon`), which models without them never compile.
+A separate stage handles spatial tendons (`spatial_tendon`); models without spatial tendons never compile it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ JOINT = int(mjtWrap.mjWRAP_JOINT)
 
 @kernel
 def _stored_moment(m: Model, d: Data, tendon: int, dof: int) -> float:
-    """Entry of a compressed row of `ten_J` at a dof, by bisection; 0 if it isn't stored."""
+    """Entry of a compressed row of `ten_J` at a dof, found by bisection; 0 if it is not stored."""
     low = d.ten_J_rowadr[tendon]
     end = low + d.ten_J_rownnz[tendon]
     high = end
@@ -37,7 +37,7 @@ def _stored_moment(m: Model, d: Data, tendon: int, dof: int) -> float:
 
 @kernel
 def tendon_moment(m: Model, d: Data, tendon: int, k: int) -> float:
-    """Derivative of the length of a tendon by the position of the dof ``m.aux.ten_colind[k]``."""
+    """Derivative of a tendon's length by the position of the dof ``m.aux.ten_colind[k]``."""
     if is_sparse(m):
         return _stored_moment(m, d, tendon, m.aux.ten_colind[k])
     return d.ten_J[tendon, m.aux.ten_colind[k]]
@@ -45,14 +45,14 @@ def tendon_moment(m: Model, d: Data, tendon: int, k: int) -> float:
 
 @kernel
 def clear_row(m: Model, d: Data, tendon: int) -> None:
-    """Zero the entries of `work.ten_row` that a tendon can write."""
+    """Set the entries of `work.ten_row` that a tendon can write to zero."""
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
         d.work.ten_row[m.aux.ten_colind[k]] = 0.0
 
 
 @kernel
 def store_row(m: Model, d: Data, tendon: int) -> None:
-    """Copy `work.ten_row` to the row of a tendon in `ten_J`, which is zero elsewhere (dense storage)."""
+    """Copy `work.ten_row` to the row of a tendon in `ten_J` (dense storage); its other entries are zero."""
     for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
         dof = m.aux.ten_colind[k]
         d.ten_J[tendon, dof] = d.work.ten_row[dof]
@@ -60,7 +60,7 @@ def store_row(m: Model, d: Data, tendon: int) -> None:
 
 @kernel
 def fixed_tendon(m: Model, d: Data, tendon: int) -> float:
-    """Length of a fixed tendon; adds the weights of its joints to `work.ten_row` and marks their dofs."""
+    """Return the length of a fixed tendon; add the weights of its joints to `work.ten_row`, and mark their dofs."""
     length = 0.0
     first = m.tendon_adr[tendon]
     for wrap in range(first, first + m.tendon_num[tendon]):
@@ -74,7 +74,7 @@ def fixed_tendon(m: Model, d: Data, tendon: int) -> float:
 
 @kernel
 def clear_jacobian(m: Model, d: Data) -> None:
-    """Zero `ten_J` (dense storage), or the marks of dofs."""
+    """Set `ten_J` (dense storage) or the marks of dofs to zero."""
     if is_sparse(m):
         for dof in range(m.nv):
             d.work.ten_mark[dof] = 0
@@ -86,7 +86,7 @@ def clear_jacobian(m: Model, d: Data) -> None:
 
 @kernel
 def compress_row(m: Model, d: Data, tendon: int, adr: int) -> int:
-    """Store the marked entries of `work.ten_row` as a compressed row of `ten_J` from `adr` on; returns its end."""
+    """Store the marked entries of `work.ten_row` as a compressed row of `ten_J` from `adr` on; return the row's end."""
     d.ten_J_rowadr[tendon] = adr
     line, column = place_of(m, adr)
     at = m.aux.ten_rowadr[tendon]
@@ -108,7 +108,7 @@ def compress_row(m: Model, d: Data, tendon: int, adr: int) -> int:
 
 @kernel
 def finish_row(m: Model, d: Data, tendon: int, adr: int) -> int:
-    """Move `work.ten_row` to `ten_J`, in the storage of the model; returns where the next compressed row starts."""
+    """Move `work.ten_row` to `ten_J` in the model's storage format; return the start of the next compressed row."""
     if is_sparse(m):
         return compress_row(m, d, tendon, adr)
     store_row(m, d, tendon)
@@ -117,10 +117,10 @@ def finish_row(m: Model, d: Data, tendon: int, adr: int) -> int:
 
 @stage
 def tendon(m: Model, d: Data) -> int:
-    """Lengths of fixed tendons and their Jacobians.
+    """Compute lengths of fixed tendons and their Jacobians.
 
-    Reads qpos; writes ten_length (ntendon,), ten_J (dense: (ntendon, nv); sparse: rows packed one after the other, with
-    ten_J_rownnz, ten_J_rowadr, ten_J_colind).
+    Reads qpos; writes ten_length (ntendon,) and ten_J. Dense storage is (ntendon, nv). Sparse storage has rows packed
+    one after the other, with ten_J_rownnz, ten_J_rowadr, ten_J_colind.
     """
     clear_jacobian(m, d)
     adr = 0
@@ -133,7 +133,7 @@ def tendon(m: Model, d: Data) -> int:
 
 @kernel
 def tendon_rate(m: Model, d: Data, tendon: int) -> float:
-    """The rate of change of the length of a tendon: its row of `ten_J` times qvel."""
+    """Rate of change of a tendon's length: its row of `ten_J` times qvel."""
     velocity = 0.0
     if is_sparse(m):
         line, column = place_of(m, d.ten_J_rowadr[tendon])
@@ -149,7 +149,7 @@ def tendon_rate(m: Model, d: Data, tendon: int) -> float:
 
 @stage
 def tendon_velocity(m: Model, d: Data) -> int:
-    """Rates of change of tendon lengths: ten_velocity (ntendon,) = ten_J qvel."""
+    """Compute rates of change of tendon lengths: ten_velocity (ntendon,) = ten_J qvel."""
     for t in range(m.ntendon):
         d.ten_velocity[t] = tendon_rate(m, d, t)
     return OK

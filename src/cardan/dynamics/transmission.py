@@ -1,8 +1,7 @@
-"""Transmissions: how an actuator's scalar length and force relate to the joints (spec: computation, actuation model).
+"""Transmissions: relation of an actuator's scalar length and force to the joints (spec: computation, actuation model).
 
-The dofs on which actuator i acts are ``m.aux.moment_colind[k]`` for k from ``m.aux.moment_rowadr[i]``
-to ``m.aux.moment_rowadr[i + 1]``.
-All other entries of `actuator_moment` are zero from the reset on and are never touched.
+Actuator i acts on the dofs ``m.aux.moment_colind[k]`` for k from ``m.aux.moment_rowadr[i]`` to
+``m.aux.moment_rowadr[i + 1]``. All other entries of `actuator_moment` are zero after a reset and are never written.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def _set_moment(d: Data, actuator: int, dof: int, axis: Any) -> None:
 
 @kernel
 def _turned_gear(m: Model, actuator: int, first: int, quat: Any) -> Any:
-    """Rotational gear in the child's frame; a transmission in the parent gives it in the parent's."""
+    """Rotational gear in the child's frame; the gear of a transmission in the parent is given in the parent's frame."""
     axis = _gear(m, actuator, first)
     if m.actuator_trntype[actuator] == JOINT_IN_PARENT:
         axis = rot_vec_quat(axis, neg_quat(quat))
@@ -48,7 +47,7 @@ def _turned_gear(m: Model, actuator: int, first: int, quat: Any) -> Any:
 
 @kernel
 def _ball_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
-    """Length along the gear axis of the joint's rotation vector."""
+    """Set the length, along the gear axis of the joint's rotation vector, and the moments of a ball joint."""
     quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[joint]))
     axis = _turned_gear(m, actuator, 0, quat)
     d.actuator_length[actuator] = dot3(axis, quat2vel(quat, 1.0))
@@ -57,7 +56,7 @@ def _ball_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
 
 @kernel
 def _free_transmission(m: Model, d: Data, actuator: int, joint: int) -> None:
-    """Force in the world frame and torque in the body's (or the parent's); the length is not defined and 0."""
+    """Set the moments of a free joint: force in the world frame, torque in the body's or parent's. The length is 0."""
     quat = normalize4(get_quat(d.qpos, m.jnt_qposadr[joint] + 3))
     dof = m.jnt_dofadr[joint]
     d.actuator_length[actuator] = 0.0
@@ -88,7 +87,7 @@ def _tendon_transmission(m: Model, d: Data, actuator: int, tendon: int) -> None:
 
 @stage
 def transmission(m: Model, d: Data) -> int:
-    """Lengths and moment arms of actuators.
+    """Compute lengths and moment arms of actuators.
 
     Reads qpos, ten_length, ten_J; writes actuator_length (nu,), actuator_moment (nu, nv).
     """
@@ -104,7 +103,7 @@ def transmission(m: Model, d: Data) -> int:
 
 @stage
 def actuator_velocity(m: Model, d: Data) -> int:
-    """Rates of change of actuator lengths: actuator_velocity (nu,) = actuator_moment qvel."""
+    """Compute rates of change of actuator lengths: actuator_velocity (nu,) = actuator_moment qvel."""
     for actuator in range(m.nu):
         velocity = 0.0
         for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):

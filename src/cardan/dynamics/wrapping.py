@@ -1,9 +1,10 @@
 """Shortest paths around and through spheres and cylinders (spec: modeling, tendons and relation to OpenSim).
 
-Both obstacles are circles in a plane: for a sphere the plane of its centre and the two end points, for a cylinder the
-plane across its axis, with the height added along the unrolled path. In the plane all vectors are relative to the
-centre of the circle. A path *around* consists of two tangents and an arc. A path *through* touches the circle from
-outside at one point, where the two straight parts make equal angles with the normal (the problem of Alhazen).
+Both obstacles are circles in a plane. For a sphere, the plane contains its centre and the two end points. For a
+cylinder, the plane is perpendicular to its axis, and the height is added along the unrolled path. All vectors in the
+plane are relative to the centre of the circle. A path *around* consists of two tangents and an arc. A path *through*
+touches the circle from outside at one point, where the two straight parts make equal angles with the normal (Alhazen's
+problem).
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, normali
 
 NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-# whether a path goes around a circle one way: no, since its two tangents cross; yes; yes, once more than they cross
+# whether a path around a circle exists in one direction: no (its tangents cross); yes; yes, past where they cross
 GOES_NOT, GOES, GOES_ON = 0, 1, 2
-# the search for the point where a path touches an obstacle from outside
+# search for the point where a path touches an obstacle from outside
 TOUCH_STEPS = 20
 TOUCH_TOLERANCE = 1e-6
 FLATTEST = 3.16227766016838e-4
-"""Square root of the excess of 1 over the sine where the search begins: that is 1e-7, a number and no tolerance."""
+"""Square root of the initial value of 1 - sin(angle of incidence), 1e-7. This is a start value, not a tolerance."""
 
 
 @kernel
@@ -37,7 +38,7 @@ def _norm(a: Any) -> float:
 
 @kernel
 def _nearest_to_centre(p0: Any, p1: Any) -> Any:
-    """The point of the segment from `p0` to `p1` that is nearest to the centre, times a number, and that number."""
+    """Point of the segment from `p0` to `p1` nearest to the centre, in homogeneous coordinates (x, y, scale)."""
     along = (p1[0] - p0[0], p1[1] - p0[1])
     squared = _dot(along, along)
     if squared < MINVAL:
@@ -48,26 +49,26 @@ def _nearest_to_centre(p0: Any, p1: Any) -> Any:
 
 @kernel
 def _misses(nearest: Any, radius: float) -> bool:
-    """Whether a segment stays outside of the circle; `nearest`: see `_nearest_to_centre`."""
+    """Whether a segment is outside the circle; `nearest` is the result of `_nearest_to_centre`."""
     reach = radius * nearest[2]
     return _dot(nearest, nearest) > reach * reach
 
 
 @kernel
 def _difference(a: Any, b: Any) -> Any:
-    """Cosine and sine of the angle of `a` minus that of `b`, from theirs, all times numbers."""
+    """Vector at the angle of `a` minus the angle of `b`; its length is the product of both lengths."""
     return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
 
 
 @kernel
 def _way_round(between: Any, taken: Any, size: float, radius: float, shorter: float) -> int:
-    """Whether a path around the circle goes one way: a number above.
+    """Return whether a path around the circle exists in one direction: GOES_NOT, GOES or GOES_ON.
 
     Args:
-        between: cosine and sine, times a number, of the angle from one end to the other this way, from 0 to 2 pi.
-        taken: those of the angle that its two tangents take, from 0 to pi.
-        size: product of these two numbers.
-        radius: of the circle.
+        between: vector at the angle from one end to the other in this direction, from 0 to 2 pi.
+        taken: vector at the angle that the two tangents cover, from 0 to pi.
+        size: product of the lengths of these two vectors.
+        radius: radius of the circle.
         shorter: length of the shorter tangent.
     """
     arc = _difference(between, taken)
@@ -79,16 +80,16 @@ def _way_round(between: Any, taken: Any, size: float, radius: float, shorter: fl
 
 @kernel
 def _counterclockwise(left: int, right: int, sine: float, middle: Any, across: Any, side: Any, has_side: bool) -> bool:
-    """Which way to go around the circle: the shorter one, or the one whose arc is nearer to the direction of `side`.
+    """Whether to go counterclockwise: the shorter path, or the one whose arc is nearer to the direction of `side`.
 
     Args:
-        left: whether the path goes counterclockwise (`_way_round`).
-        right: whether it goes clockwise.
-        sine: of the angle from one end to the other, counterclockwise.
-        middle: sum of both ways' middles of the two tangent points.
-        across: difference of the counterclockwise one and the other one.
-        side: a point on the side to take.
-        has_side: whether there is one.
+        left: result of `_way_round` for the counterclockwise path.
+        right: result of `_way_round` for the clockwise path.
+        sine: sine of the angle from one end to the other, counterclockwise.
+        middle: sum of the two tangent points' parts along `p0` and `p1`, which both paths have in common.
+        across: sum of their perpendicular parts, for the counterclockwise path.
+        side: point on the side to take.
+        has_side: whether `side` is given.
     """
     if left == GOES_NOT or right == GOES_NOT:
         return right == GOES_NOT
@@ -101,14 +102,14 @@ def _counterclockwise(left: int, right: int, sine: float, middle: Any, across: A
 
 @kernel
 def _wrap_around(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
-    """Path around the circle, as `_wrap_circle` has it."""
+    """Path around the circle; results as for `_wrap_circle`."""
     nearest = _nearest_to_centre(p0, p1)
     if _misses(nearest, radius) and (not has_side or _dot(nearest, side) >= 0.0):
         return NO_WRAP
     d0, d1 = _dot(p0, p0), _dot(p1, p1)
     tangent0 = sqrt(max(0.0, d0 - radius * radius))
     tangent1 = sqrt(max(0.0, d1 - radius * radius))
-    # cosine and sine, times numbers, of the angle between the ends and of what the tangents take of it
+    # vectors at the angle between the ends and at the angle that the tangents cover
     cosine, sine = _dot(p0, p1), p0[0] * p1[1] - p0[1] * p1[0]
     taken = (radius * radius - tangent0 * tangent1, radius * (tangent0 + tangent1))
     shorter = min(tangent0, tangent1)
@@ -116,7 +117,7 @@ def _wrap_around(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
     right = _way_round((cosine, -sine), taken, d0 * d1, radius, shorter)
     if left == GOES_NOT and right == GOES_NOT:
         return NO_WRAP
-    # a tangent point has a part along its end's vector and one across it, to the left or to the right
+    # a tangent point has a part along its end's vector and a part perpendicular to it, to the left or to the right
     scale0, scale1 = radius * (1.0 / d0), radius * (1.0 / d1)
     along0, along1 = radius * scale0, radius * scale1
     turn0, turn1 = scale0 * tangent0, scale1 * tangent1
@@ -141,17 +142,18 @@ def _wrap_around(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
 
 @kernel
 def _incidence(near0: float, near1: float, between: float) -> float:
-    """What the sine of the angle of incidence of a path that touches the circle lacks to 1; negative: none was found.
+    """Return 1 - z for the sine z of the angle of incidence where a path touches the circle; negative if none is found.
 
-    With the sine z, the law of sines in the triangle of centre, touching point and an end gives the angle at the centre
-    as asin(z) - asin(near z), and the two angles must add up to the one between the ends. As in the reference, Newton's
-    method starts where z lacks 1e-7 and stops when the angles fit to `TOUCH_TOLERANCE`; from there it can only go
-    down, so that a path closer to a straight line isn't found. Near 1, what z lacks has more digits than z.
+    By the law of sines in the triangle of centre, touching point and an end, the angle at the centre is asin(z) -
+    asin(near z). The two angles must add up to the angle between the ends. As in the reference, Newton's method starts
+    at 1 - z = 1e-7 and stops when the angles agree to `TOUCH_TOLERANCE`. The iteration can only decrease z, so a path
+    closer to a straight line is not found. The unknown is 1 - z, because near z = 1 it has more significant digits than
+    z.
 
     Args:
-        near0: radius over the distance of the first end from the centre.
-        near1: the same of the second end.
-        between: angle between the two ends, seen from the centre, rad.
+        near0: radius divided by the distance of the first end from the centre.
+        near1: radius divided by the distance of the second end from the centre.
+        between: angle between the two ends, seen from the centre (rad).
     """
     lacking = FLATTEST * FLATTEST
     for _ in range(TOUCH_STEPS):
@@ -172,7 +174,7 @@ def _incidence(near0: float, near1: float, between: float) -> float:
 
 @kernel
 def _touching(p0: Any, p1: Any, point: Any) -> Any:
-    """Path that touches the circle at one point, as `_wrap_circle` has it."""
+    """Path that touches the circle at one point; results as for `_wrap_circle`."""
     before, after = (p0[0] - point[0], p0[1] - point[1]), (p1[0] - point[0], p1[1] - point[1])
     return (0.0, point[0], point[1], point[0], point[1], _norm(before), _norm(after))
 
@@ -181,12 +183,13 @@ def _touching(p0: Any, p1: Any, point: Any) -> Any:
 def _wrap_through(p0: Any, p1: Any, radius: float) -> Any:
     """Path that touches the circle at one point, where the sum of the distances to both ends is smallest.
 
-    When the search for it fails, the point is the one before the middle of the straight segment, as in the reference.
+    If the search fails, the path touches the circle in the direction of the middle of the straight segment, as in the
+    reference.
     """
     if not _misses(_nearest_to_centre(p0, p1), radius):
         return NO_WRAP
     sweep = atan2(p0[0] * p1[1] - p0[1] * p1[0], _dot(p0, p1))
-    # counterclockwise from the end where the path begins
+    # counterclockwise from the first end
     begin, end = (p0, p1) if sweep >= 0.0 else (p1, p0)
     near = radius / _norm(begin)
     lacking = _incidence(near, radius / _norm(end), abs(sweep))
@@ -204,8 +207,8 @@ def _wrap_circle(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
     """Path from `p0` to `p1` past a circle around the origin.
 
     Returns:
-        Angle of the arc, or a negative number if the straight segment is the path; the coordinates of the two points
-        where the path meets and leaves the circle; the lengths of the path before and after.
+        Angle of the arc, or a negative number if the path is the straight segment; the coordinates of the two points
+        where the path meets and leaves the circle; the lengths of the path before and after the arc.
     """
     within = radius * radius
     if _dot(p0, p0) < within or _dot(p1, p1) < within or radius < MINVAL:
@@ -217,7 +220,7 @@ def _wrap_circle(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
 
 @kernel
 def _any_normal(x: Any) -> Any:
-    """A vector across `x`: the product with the two axes along which `x` is smallest."""
+    """Vector perpendicular to `x`: the cross product with the two axes along which `x` is smallest."""
     a, b, c = abs(x[0]), abs(x[1]), abs(x[2])
     if a >= b and a >= c:
         return cross(x, (0.0, 1.0, 1.0))
@@ -228,7 +231,7 @@ def _any_normal(x: Any) -> Any:
 
 @kernel
 def _wrap_sphere(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
-    """Path past a sphere; arguments and results as in `wrap`."""
+    """Path past a sphere; arguments and results as for `wrap`."""
     if norm3(p0) < MINVAL or norm3(p1) < MINVAL:
         return NO_PATH
     # axes of the plane: x towards the first end
@@ -246,10 +249,10 @@ def _wrap_sphere(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
 
 @kernel
 def _wrap_cylinder(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
-    """Path past a cylinder; arguments and results as in `wrap`."""
+    """Path past a cylinder; arguments and results as for `wrap`."""
     arc = _wrap_circle((p0[0], p0[1]), (p1[0], p1[1]), (side[0], side[1]), has_side, radius)
     flat, before, after = arc[0] * radius, arc[5], arc[6]
-    # the unrolled path climbs evenly
+    # along the unrolled path, the height is linear
     climb = (p1[2] - p0[2]) * (1.0 / max(MINVAL, before + flat + after))
     z0, z1 = p0[2] + climb * before, p1[2] - climb * after
     length = sqrt(flat * flat + (z1 - z0) * (z1 - z0)) if arc[0] >= 0.0 else -1.0
@@ -258,18 +261,18 @@ def _wrap_cylinder(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -
 
 @kernel
 def wrap(p0: Any, p1: Any, side: Any, has_side: bool, radius: float, cylinder: bool) -> Any:
-    """Path from `p0` to `p1` past an obstacle.
+    """Compute the shortest path from `p0` to `p1` past an obstacle.
 
     Args:
-        p0: first end (3,), in the frame of the obstacle, m.
+        p0: first end (3,), in the frame of the obstacle (m).
         p1: second end (3,).
-        side: site (3,) that picks the side; inside the obstacle, it makes the path go through.
-        has_side: whether there is such a site.
-        radius: of the sphere or the cylinder, m.
-        cylinder: whether the obstacle is a cylinder along the z axis, not a sphere.
+        side: site (3,) that selects the side; if it is inside the obstacle, the path goes through.
+        has_side: whether `side` is given.
+        radius: radius of the sphere or cylinder (m).
+        cylinder: whether the obstacle is a cylinder along the z axis instead of a sphere.
 
     Returns:
-        Length of the path on the surface, or a negative number if the straight segment is the path, and the points
+        Length of the path on the surface, or a negative number if the path is the straight segment, and the points
         where the path meets and leaves the obstacle.
     """
     if cylinder:

@@ -16,7 +16,7 @@ from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put
 
 @kernel
 def accelerometer(m: Model, d: Data, i: int) -> None:
-    """Linear acceleration of a site less gravity, in its own frame, m/s^2 (needs `rne_post_constraint`)."""
+    """Linear acceleration of a site minus gravity, in the site's frame, m/s^2 (needs `rne_post_constraint`)."""
     put3(m, d, i, linear(object_acceleration(m, d, SITE, m.sensor_objid[i], True)))
 
 
@@ -51,7 +51,7 @@ def actuatorfrc(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def jointactuatorfrc(m: Model, d: Data, i: int) -> None:
-    """Force of all actuators at a hinge or slide."""
+    """Force of all actuators on a hinge or slide joint."""
     put1(m, d, i, d.qfrc_actuator[m.jnt_dofadr[m.sensor_objid[i]]])
 
 
@@ -63,19 +63,19 @@ def _limit_force(m: Model, d: Data, i: int, kind: int) -> None:
 
 @kernel
 def jointlimitfrc(m: Model, d: Data, i: int) -> None:
-    """Force of a joint's limit; 0 while the limit is inactive."""
+    """Force of a joint's limit; 0 if the limit is inactive."""
     _limit_force(m, d, i, LIMIT_JOINT)
 
 
 @kernel
 def tendonlimitfrc(m: Model, d: Data, i: int) -> None:
-    """Force of a tendon's limit; 0 while the limit is inactive."""
+    """Force of a tendon's limit; 0 if the limit is inactive."""
     _limit_force(m, d, i, LIMIT_TENDON)
 
 
 @kernel
 def framelinacc(m: Model, d: Data, i: int) -> None:
-    """Linear acceleration of an object less gravity, world frame, m/s^2 (needs `rne_post_constraint`)."""
+    """Linear acceleration of an object minus gravity, world frame, m/s^2 (needs `rne_post_constraint`)."""
     put3(m, d, i, linear(object_acceleration(m, d, m.sensor_objtype[i], m.sensor_objid[i], False)))
 
 

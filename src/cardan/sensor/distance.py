@@ -1,6 +1,6 @@
 """Sensors of distances between geoms, or between all geoms of two bodies (spec: modeling, sensor).
 
-Geoms farther apart than the cutoff count as that far apart, without direction and end points.
+If the geoms are farther apart than the cutoff, the distance is the cutoff, and direction and end points are zero.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ GEOM = int(mjtObj.mjOBJ_GEOM)
 
 @kernel
 def _first_geom(m: Model, kind: int, id: int) -> int:
-    """The geom, or the first one of the body."""
+    """Id of the geom, or of the body's first geom."""
     return id if kind == GEOM else m.body_geomadr[id]
 
 
 @kernel
 def _geom_count(m: Model, kind: int, id: int) -> int:
-    """1 for a geom; the number of a body's geoms."""
+    """Number of geoms of the object: 1 for a geom."""
     return 1 if kind == GEOM else m.body_geomnum[id]
 
 
 @kernel
 def closest_geoms(m: Model, d: Data, i: int) -> Any:
-    """Find the smallest distance between the geoms of sensor `i`; returns it and the two end points."""
+    """Find the smallest distance between the geoms of sensor `i`; return it and the two end points."""
     best = m.sensor_cutoff[i]
     start = (0.0, 0.0, 0.0)
     end = (0.0, 0.0, 0.0)
@@ -49,14 +49,14 @@ def closest_geoms(m: Model, d: Data, i: int) -> Any:
 
 @kernel
 def distance(m: Model, d: Data, i: int) -> None:
-    """Signed distance, at most the cutoff."""
+    """Signed distance between the closest geoms, at most the cutoff."""
     best, _, _ = closest_geoms(m, d, i)
     put1(m, d, i, best)
 
 
 @kernel
 def normal(m: Model, d: Data, i: int) -> None:
-    """Unit vector from the first to the second geom along the distance; 0 beyond the cutoff."""
+    """Unit vector from the first to the second geom along the shortest segment; 0 beyond the cutoff."""
     _, start, end = closest_geoms(m, d, i)
     between = sub3(end, start)
     length = norm3(between)
@@ -65,7 +65,7 @@ def normal(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def fromto(m: Model, d: Data, i: int) -> None:
-    """The two end points of the distance, global frame; 0 beyond the cutoff."""
+    """Two end points of the shortest segment, world frame; 0 beyond the cutoff."""
     _, start, end = closest_geoms(m, d, i)
     put3(m, d, i, start)
     adr = m.sensor_adr[i] + 3

@@ -1,4 +1,4 @@
-"""Orientation of the objects that sensors are about, and the parts of spatial vectors."""
+"""Orientations of the objects that sensors measure, and the parts of spatial vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Any:
-    """Orientation of an object in the world; that of a camera is as it is mounted, whatever it tracks."""
+    """Orientation of an object in the world; for a camera, the mounted orientation, whatever the camera tracks."""
     body = get4(d.xquat, object_body(m, kind, i))
     if kind == XBODY:
         return body

@@ -1,4 +1,4 @@
-"""Where a sensor's values go, and the rows of limits that sensors look for."""
+"""Storage of a sensor's values, the cutoff, and the search for a limit's row."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ def put4(m: Model, d: Data, i: int, v: Any) -> None:
 
 @kernel
 def apply_cutoff(m: Model, d: Data, i: int) -> None:
-    """Clamp the values of sensor `i` to its cutoff, if it has one (a cutoff of 0 is none).
+    """Clamp the values of sensor `i` to its cutoff, if it has one (a cutoff of 0 means none).
 
-    Real values are clamped to [-cutoff, cutoff], positive ones to at most the cutoff; axes and quaternions stay. So do
-    the two points of the sensor ``fromto``: its cutoff is the largest distance that is measured, not a coordinate.
+    Real values are clamped to [-cutoff, cutoff], positive values to at most the cutoff; axes and quaternions are
+    unchanged. The two points of the sensor ``fromto`` are also unchanged: its cutoff is the largest measured distance,
+    not a coordinate.
 
     Spec: modeling, sensor, cutoff.
     """
@@ -59,7 +60,7 @@ def apply_cutoff(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def limit_row(d: Data, kind: int, i: int) -> int:
-    """Constraint row of a joint's or tendon's active limit, or -1 (they stand after equality and friction rows)."""
+    """Constraint row of a joint's or tendon's active limit, or -1; such rows follow the equality and friction rows."""
     first = d.ne + d.nf
     for row in range(first, first + d.nl):
         if d.efc_type[row] == kind and d.efc_id[row] == i:

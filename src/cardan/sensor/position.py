@@ -18,16 +18,16 @@ from cardan.sensor.output import LIMIT_JOINT, LIMIT_TENDON, limit_row, put1, put
 
 @kernel
 def magnetometer(m: Model, d: Data, i: int) -> None:
-    """Magnetic flux in the site's frame."""
+    """Magnetic flux in a site's frame."""
     flux = (m.opt.magnetic[0], m.opt.magnetic[1], m.opt.magnetic[2])
     put3(m, d, i, mul_mat_t_vec3(get9(d.site_xmat, m.sensor_objid[i]), flux))
 
 
 @kernel
 def _focal_lengths(m: Model, camera: int) -> Any:
-    """Focal lengths in pixels: from the lens and the sensor's size, or else from the vertical field of view.
+    """Focal lengths in pixels, from the lens and the sensor's size, or else from the vertical field of view.
 
-    The lens is described in single precision, and its focal length is computed so.
+    The lens is stored in single precision, so its focal length is computed in single precision.
     """
     width = m.cam_sensorsize[camera, 0]
     height = m.cam_sensorsize[camera, 1]
@@ -41,7 +41,7 @@ def _focal_lengths(m: Model, camera: int) -> Any:
 
 @kernel
 def camprojection(m: Model, d: Data, i: int) -> None:
-    """Pixel that shows a site in a camera's image; the origin is the upper left corner, the camera looks along -z."""
+    """Pixel coordinates of a site in a camera's image, from the upper left corner; the camera looks along -z."""
     camera = m.sensor_refid[i]
     x, y, z = mul_mat_t_vec3(
         get9(d.cam_xmat, camera), sub3(get3(d.site_xpos, m.sensor_objid[i]), get3(d.cam_xpos, camera))
@@ -57,7 +57,7 @@ def camprojection(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def jointpos(m: Model, d: Data, i: int) -> None:
-    """Position of a hinge (rad) or slide (m)."""
+    """Position of a hinge (rad) or slide (m) joint."""
     put1(m, d, i, d.qpos[m.jnt_qposadr[m.sensor_objid[i]]])
 
 
@@ -88,19 +88,19 @@ def _limit_distance(m: Model, d: Data, i: int, kind: int) -> None:
 
 @kernel
 def jointlimitpos(m: Model, d: Data, i: int) -> None:
-    """Distance of a joint from its limit less the margin; 0 while the limit is inactive."""
+    """Distance of a joint from its limit minus the margin; 0 if the limit is inactive."""
     _limit_distance(m, d, i, LIMIT_JOINT)
 
 
 @kernel
 def tendonlimitpos(m: Model, d: Data, i: int) -> None:
-    """Distance of a tendon from its limit less the margin; 0 while the limit is inactive."""
+    """Distance of a tendon from its limit minus the margin; 0 if the limit is inactive."""
     _limit_distance(m, d, i, LIMIT_TENDON)
 
 
 @kernel
 def framepos(m: Model, d: Data, i: int) -> None:
-    """Position of an object, in the frame of the reference object if there is one, m."""
+    """Position of an object, in the frame of the reference object if there is one (m)."""
     p = object_pos(d, m.sensor_objtype[i], m.sensor_objid[i])
     ref = m.sensor_refid[i]
     if ref >= 0:

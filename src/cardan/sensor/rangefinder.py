@@ -1,4 +1,4 @@
-"""Range finders: the distance to what a ray from a site meets (spec: modelling, sensor)."""
+"""Range finders: distance along a ray from a site to the nearest geom (spec: modelling, sensor)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cardan.sensor.output import put1
 
 @kernel
 def rangefinder(m: Model, d: Data, i: int) -> None:
-    """Distance along the z axis of a site to the nearest visible geom of another body, m; -1 if there is none."""
+    """Distance along the z axis of a site to the nearest visible geom of another body, m; -1 if no geom is hit."""
     site = m.sensor_objid[i]
     direction = column3(get9(d.site_xmat, site), 2)
     dist, _ = ray_scene(m, d, get3(d.site_xpos, site), direction, False, True, m.site_bodyid[site])

@@ -1,6 +1,6 @@
-"""The sensor stages, one a type of sensor, made from the table (spec: computation, forward dynamics, sensors).
+"""Sensor stages, one for each type of sensor, made from the table (spec: computation, forward dynamics, sensors).
 
-A model runs only the stages of the types that it has: `sensor_stages` lists them for each part of the pipeline.
+A model runs only the stages of the types that it uses: `sensor_stages` lists them for each part of the pipeline.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 Stage = Callable[[Any, Any], int]
 
 DISABLE_SENSOR = int(mjtDisableBit.mjDSBL_SENSOR)
-OPEN_ENDED = (int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))  # nobody knows what these read
+OPEN_ENDED = (int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))  # what these read is unknown
 STAGE_VEL, STAGE_ACC = int(mjtStage.mjSTAGE_VEL), int(mjtStage.mjSTAGE_ACC)
 
 
 @cache
 def _stage_of(kind: SensorKind) -> Stage:
-    """The stage that computes all sensors of one type."""
+    """Make the stage that computes all sensors of one type."""
     type = kind.type
     compute = kind.compute
 
@@ -41,12 +41,12 @@ def _stage_of(kind: SensorKind) -> Stage:
                     apply_cutoff(m, d, i)
         return OK
 
-    all_of_type.__qualname__ = all_of_type.__name__ = compute.__name__  # the name in the cache and the progress bar
+    all_of_type.__qualname__ = all_of_type.__name__ = compute.__name__  # its name in the cache and progress bars
     return stage(all_of_type)
 
 
 def sensor_stages(m: MjModel, when: int) -> list[Stage]:
-    """Stages of the model's sensors that are due at a part of the pipeline.
+    """Return the stages of the model's sensors that are due at a part of the pipeline.
 
     Args:
         m: the model.
@@ -57,7 +57,7 @@ def sensor_stages(m: MjModel, when: int) -> list[Stage]:
 
 
 def all_sensor_stages() -> list[Stage]:
-    """The stages of all types of sensors."""
+    """Return the stages of all types of sensors."""
     return [_stage_of(kind) for kind in SENSORS]
 
 
@@ -70,7 +70,7 @@ def _uses(m: MjModel, need: str, when: int) -> bool:
 def needs_rne_post(m: MjModel) -> bool:
     """Whether a sensor of the model may need body accelerations and forces (`rne_post_constraint` before the sensors).
 
-    User sensors and those of plugins may need whatever there is at their stage.
+    User and plugin sensors may read any result, so they count as needing everything at their stage.
     """
     return _uses(m, RNE_POST, STAGE_ACC)
 

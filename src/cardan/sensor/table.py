@@ -1,4 +1,4 @@
-"""The table of sensors: type, stage, number and kind of values, and the function that computes them."""
+"""Table of sensors: type, stage, number and kind of values, and the function that computes them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _POS, _VEL, _ACC = mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_
 
 
 class SensorKind(NamedTuple):
-    """One type of sensor.
+    """Entry of the table for one type of sensor.
 
     Attributes:
-        type: its `mjtSensor`.
-        stage: stage of the pipeline after which it is computed.
+        type: the `mjtSensor` value.
+        stage: stage of the pipeline after which the sensor is computed.
         dim: number of values.
-        datatype: kind of values, which says how the cutoff applies.
+        datatype: kind of values, which determines how the cutoff is applied.
         compute: kernel of (m, d, sensor id) that writes the values.
-        needs: what must have run before, beside the pipeline up to the stage.
+        needs: computation required in addition to the pipeline up to the stage.
     """
 
     type: int

@@ -1,4 +1,4 @@
-"""Touch sensors: the normal force of the contacts that press on a site's volume (spec: modeling, sensor, touch)."""
+"""Touch sensors: total normal force of the contacts that press on a site's volume (spec: modeling, sensor, touch)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOX = int(mjtGeom.mjGEOM_BOX)
 
 @kernel
 def _span_round(a: float, b: float, c: float) -> Any:
-    """Span of t in which a t^2 + 2 b t + c <= 0 (a >= 0); an empty span starts behind its end."""
+    """Interval of t in which a t^2 + 2 b t + c <= 0 (a >= 0); the start of an empty interval is after its end."""
     if a < MINVAL:
         return (-inf, inf) if c <= 0.0 else (1.0, 0.0)
     det = b * b - a * c
@@ -34,7 +34,7 @@ def _span_round(a: float, b: float, c: float) -> Any:
 
 @kernel
 def _span_slab(p: float, v: float, half: float) -> Any:
-    """Span of t in which |p + v t| <= half."""
+    """Interval of t in which |p + v t| <= half."""
     if abs(v) < MINVAL:
         return (-inf, inf) if abs(p) <= half else (1.0, 0.0)
     t0 = (-half - p) / v
@@ -44,7 +44,7 @@ def _span_slab(p: float, v: float, half: float) -> Any:
 
 @kernel
 def _span_ball(p: Any, v: Any, z: float, radius: float) -> Any:
-    """Span of a line in a sphere around (0, 0, z)."""
+    """Interval of the line p + v t inside a sphere around (0, 0, z)."""
     h = p[2] - z
     a = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
     b = p[0] * v[0] + p[1] * v[1] + h * v[2]
@@ -53,7 +53,7 @@ def _span_ball(p: Any, v: Any, z: float, radius: float) -> Any:
 
 @kernel
 def _span_cylinder(p: Any, v: Any, radius: float, half: float) -> Any:
-    """Span of a line in a cylinder along z."""
+    """Interval of the line p + v t inside a cylinder along z."""
     a = v[0] * v[0] + v[1] * v[1]
     side = _span_round(a, p[0] * v[0] + p[1] * v[1], p[0] * p[0] + p[1] * p[1] - radius * radius)
     caps = _span_slab(p[2], v[2], half)
@@ -62,7 +62,7 @@ def _span_cylinder(p: Any, v: Any, radius: float, half: float) -> Any:
 
 @kernel
 def _ahead(span: Any) -> bool:
-    """Whether a span is not empty and reaches t >= 0."""
+    """Whether an interval is not empty and reaches t >= 0."""
     return span[0] <= span[1] and span[1] >= 0.0
 
 
@@ -76,7 +76,7 @@ def _meets_box(p: Any, v: Any, size: Any) -> bool:
 
 @kernel
 def ray_meets_volume(kind: int, size: Any, p: Any, v: Any) -> bool:
-    """Whether the ray p + v t, t >= 0, in the frame of a primitive solid meets it."""
+    """Whether the ray p + v t, t >= 0, given in the frame of a primitive solid, hits it."""
     if kind == SPHERE:
         return _ahead(_span_ball(p, v, 0.0, size[0]))
     if kind == ELLIPSOID:
@@ -93,7 +93,7 @@ def ray_meets_volume(kind: int, size: Any, p: Any, v: Any) -> bool:
 
 @kernel
 def _presses_on(m: Model, d: Data, con: int, site: int, away: float) -> bool:
-    """Whether the ray from the contact along its normal, away from the site's body, meets the site's volume."""
+    """Whether the ray from a contact along its normal, away from the site's body, hits the site's volume."""
     normal = (d.contact.frame[con, 0], d.contact.frame[con, 1], d.contact.frame[con, 2])
     rotation = get9(d.site_xmat, site)
     p = mul_mat_t_vec3(rotation, sub3(get3(d.contact.pos, con), get3(d.site_xpos, site)))
@@ -103,9 +103,9 @@ def _presses_on(m: Model, d: Data, con: int, site: int, away: float) -> bool:
 
 @kernel
 def touch(m: Model, d: Data, i: int) -> None:
-    """Sum of the normal forces of the contacts of a site's body that lie in or under its volume, N.
+    """Sum of the normal forces of the contacts of a site's body that are in or under the site's volume, N.
 
-    A contact counts if the ray from its position along the normal, away from the body, meets the volume.
+    A contact is included if the ray from its position along the normal, away from the body, hits the volume.
     """
     site = m.sensor_objid[i]
     body = m.site_bodyid[site]

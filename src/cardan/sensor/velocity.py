@@ -24,7 +24,7 @@ def gyro(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def jointvel(m: Model, d: Data, i: int) -> None:
-    """Velocity of a hinge (rad/s) or slide (m/s)."""
+    """Velocity of a hinge (rad/s) or slide (m/s) joint."""
     put1(m, d, i, d.qvel[m.jnt_dofadr[m.sensor_objid[i]]])
 
 
@@ -55,25 +55,25 @@ def _limit_velocity(m: Model, d: Data, i: int, kind: int) -> None:
 
 @kernel
 def jointlimitvel(m: Model, d: Data, i: int) -> None:
-    """Velocity of a joint's distance from its limit; 0 while the limit is inactive."""
+    """Velocity of a joint's distance from its limit; 0 if the limit is inactive."""
     _limit_velocity(m, d, i, LIMIT_JOINT)
 
 
 @kernel
 def tendonlimitvel(m: Model, d: Data, i: int) -> None:
-    """Velocity of a tendon's distance from its limit; 0 while the limit is inactive."""
+    """Velocity of a tendon's distance from its limit; 0 if the limit is inactive."""
     _limit_velocity(m, d, i, LIMIT_TENDON)
 
 
 @kernel
 def framelinvel(m: Model, d: Data, i: int) -> None:
-    """Linear velocity of an object, as seen from the frame of the reference object if there is one, m/s."""
+    """Linear velocity of an object, relative to the rotating frame of the reference object if there is one, m/s."""
     kind = m.sensor_objtype[i]
     k = m.sensor_objid[i]
     v = linear(object_velocity(m, d, kind, k, False))
     ref = m.sensor_refid[i]
     if ref >= 0:
-        # less the velocity of the point of the reference body that is there now
+        # minus the velocity of the reference body's point that coincides with the object
         refkind = m.sensor_reftype[i]
         carried = linear(velocity_at(m, d, object_body(m, refkind, ref), object_pos(d, kind, k)))
         v = mul_mat_t_vec3(object_mat(d, refkind, ref), sub3(v, carried))
@@ -82,7 +82,7 @@ def framelinvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def frameangvel(m: Model, d: Data, i: int) -> None:
-    """Angular velocity of an object, as seen from the frame of the reference object if there is one, rad/s."""
+    """Angular velocity of an object, relative to the reference object if there is one, in its frame, rad/s."""
     w = angular(object_velocity(m, d, m.sensor_objtype[i], m.sensor_objid[i], False))
     ref = m.sensor_refid[i]
     if ref >= 0:

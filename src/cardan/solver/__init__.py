@@ -1,1 +1,1 @@
-"""Newton solver of the constraint problem: islands, primal cost, line search, dense and sparse Hessians."""
+"""Solvers of the constraint problem: islands, primal cost, line search, dense and sparse Hessians, dual solvers."""

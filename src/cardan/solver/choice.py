@@ -1,4 +1,4 @@
-"""Which stages solve for constraint forces (spec: computation, algorithms): a table by `opt.solver`."""
+"""Selection of the stages that solve for constraint forces (spec: computation, algorithms), by `opt.solver`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SOLVERS: dict[int, Callable[[Any], Stage]] = {
 
 
 def solver_stages(m: Any) -> list[Stage]:
-    """The solver that the model asks for, and the no-slip solver after it if it has iterations.
+    """Return the stages of the model's solver, followed by the no-slip solver if it has iterations.
 
     Raises:
-        FatalError: `opt.solver` is none of mjtSolver; the message is the reference's.
+        FatalError: `opt.solver` is not a value of mjtSolver; the message is the reference's.
     """
     if m.opt.solver not in SOLVERS:
         raise FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
@@ -35,7 +35,7 @@ def solver_stages(m: Any) -> list[Stage]:
 
 
 def is_dual(m: Any) -> bool:
-    """Whether a solver of the model works on the dual problem, and needs `efc_AR`."""
+    """Whether a solver of the model works on the dual problem, and so needs `efc_AR`."""
     return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
 
 

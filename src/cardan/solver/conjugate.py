@@ -1,12 +1,12 @@
-"""The conjugate gradient solver (spec: computation, algorithms; Nocedal and Wright, Numerical Optimization, chapter 5).
+"""Conjugate gradient solver (spec: computation, algorithms; Nocedal and Wright, Numerical Optimization, chapter 5).
 
-Minimises the cost of the reduced primal problem (see `primal`) by the non-linear method of Polak and Ribiere, with
-restarts where their formula gives less than 0 (Polak-Ribiere-plus), an exact line search, and the inertia matrix as
-preconditioner: directions are made of z = M^-1 gradient. Hence M times a direction is made of gradients, and no product
-with M is needed.
+It minimises the cost of the reduced primal problem (see `primal`) by the non-linear method of Polak and Ribiere. If
+their formula gives a negative value, the method restarts (Polak-Ribiere-plus). The line search is exact, and the
+inertia matrix is the preconditioner: directions are combinations of z = M^-1 gradient. Hence M times a direction is a
+combination of gradients, and no product with M is needed.
 
-All degrees of freedom are one problem, unless the flag `island` asks for one an island (without the no-slip solver,
-which treats all rows together).
+All degrees of freedom form one problem. If the flag `island` is set and the no-slip solver, which treats all rows
+together, is not used, each island is a problem.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NEED_J = int(GROW_J)
 
 @stage
 def solve_conjugate(m: Model, d: Data) -> int:
-    """Acceleration and constraint forces; reads and writes what `newton.solve_islands` does, without contact.H."""
+    """Compute acceleration and constraint forces, with the same fields as `newton.solve_islands` except contact.H."""
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
         d.qfrc_constraint[i] = 0.0
@@ -68,7 +68,7 @@ def solve_conjugate(m: Model, d: Data) -> int:
             if apart:
                 close_slot(d)
         if apart:
-            # without the rows that touch no dof
+            # leave out the rows that touch no dof
             d.solver_nisland = count if d.work.tree_island[m.ntree] < 0 else count - 1
         else:
             close_slot(d)
@@ -79,7 +79,7 @@ def solve_conjugate(m: Model, d: Data) -> int:
 
 @kernel
 def place_island(m: Model, d: Data, island: int) -> int:
-    """Gather the island's Jacobian; returns OK or a request to enlarge memory."""
+    """Gather the island's Jacobian; return OK or a request to enlarge memory."""
     d.work.dense_island = 1 if d.work.island_ndof[island] <= DENSE_MAX and not is_sparse(m) else 0
     size = place_rows(m, d, island)
     if size > len(d.work.J):
@@ -91,13 +91,13 @@ def place_island(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def problem_scale(m: Model) -> float:
-    """What makes costs and gradients of the whole problem comparable with `opt.tolerance`."""
+    """Factor that makes costs and gradients of the whole problem comparable with `opt.tolerance`."""
     return 1.0 / (m.stat.meaninertia * max(1, m.nv))
 
 
 @kernel
 def island_scale(m: Model, d: Data, island: int) -> float:
-    """The same for one island: 1 over the sum of its dofs' inertias."""
+    """Factor that makes costs and gradients of one island comparable: 1 over the sum of its dofs' inertias."""
     first, n = dof_range(d, island)
     total = 0.0
     for p in range(first, first + n):
@@ -122,7 +122,7 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
         step, slope, neval = line_search(m, d, island, scale, 0.0)
         if step == 0.0:
             break
-        # move, and see what it brought
+        # move, and measure the improvement
         move(d, island, step)
         previous = cost
         cost = update_rows(d, island) + inertia_cost(d, island)
@@ -139,7 +139,10 @@ def descend(m: Model, d: Data, island: int, scale: float) -> None:
 
 @kernel
 def turn(m: Model, d: Data, island: int, before: float) -> float:
-    """The next search direction, -z + beta times the last, and M times it; returns grad' z, which was `before`."""
+    """Compute the next search direction, -z + beta times the previous one, and M times it.
+
+    Return grad' z; `before` is its previous value.
+    """
     first, n = dof_range(d, island)
     overlap = 0.0
     for p in range(first, first + n):
@@ -154,9 +157,9 @@ def turn(m: Model, d: Data, island: int, before: float) -> float:
 
 @kernel
 def load_factor(m: Model, d: Data, island: int) -> None:
-    """Put the pivots of the factor of M into island order, and list the dofs whose rows have more than a pivot.
+    """Copy the pivots of the factor of M to island order, and list the dofs whose rows have more than a pivot.
 
-    Vertices that slide along three axes, and balls, have none.
+    For vertices that slide along three axes, and for balls, no row has more than a pivot.
     """
     first, n = dof_range(d, island)
     count = 0
@@ -174,7 +177,7 @@ def load_factor(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def precondition(m: Model, d: Data, island: int) -> float:
-    """Multiply the island's gradient by M^-1: z, by the factor of M; returns grad' z."""
+    """Multiply the island's gradient by M^-1, which gives z, with the factor of M; return grad' z."""
     first, n = dof_range(d, island)
     z = d.work.precond
     for p in range(first, first + n):

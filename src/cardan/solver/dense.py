@@ -1,9 +1,9 @@
-"""Dense Newton matrices of one island: Hessian, its factorisation and the solution with it.
+"""Dense Newton matrices of one island: Hessian, factorisation and solution.
 
-``H = M + J' D J`` over the rows in the quadratic zone is kept in ``work.H`` and changed where rows change state;
+``H = M + J' D J`` over the rows in the quadratic zone is stored in ``work.H`` and updated when rows change state.
 ``work.L`` is its factorisation H = L' D L, computed from the last dof to the first (Featherstone, Rigid Body Dynamics
 Algorithms, section 6.5), so that rows keep the zeros of the kinematic tree. Elliptic contacts in the zone CONE add J'
-(contact.H) J to ``work.L`` before it is factorised. Both are lower triangles of row-major n x n arrays; the diagonal
+(contact.H) J to ``work.L`` before the factorisation. Both are lower triangles of row-major n x n arrays. The diagonal
 of the factor holds reciprocal pivots, and its rows are not divided by them.
 """
 
@@ -18,12 +18,12 @@ from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.panels import least_pivot
 
 FEW_DIGITS = 1e-12
-"""Share of its diagonal element below which a pivot has so few digits left that others may turn negative by it."""
+"""If a pivot is below this share of its diagonal element, so few digits are left that it may make others negative."""
 
 
 @kernel
 def start_dense_hessian(m: Model, d: Data, island: int) -> None:
-    """The island's inertia matrix into ``work.H``; for `change_dense_hessian`, no row is in it yet."""
+    """Write the island's inertia matrix to ``work.H``; `change_dense_hessian` adds all rows later."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
@@ -42,7 +42,7 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def change_dense_hessian(d: Data, island: int) -> None:
-    """Add to ``work.H`` the rows that entered the quadratic zone since ``row_state``; take out those that left it."""
+    """Add the rows that entered the quadratic zone since ``row_state`` to ``work.H``; subtract those that left it."""
     n = int(d.work.island_ndof[island])
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
@@ -61,7 +61,7 @@ def change_dense_hessian(d: Data, island: int) -> None:
 
 @kernel
 def add_dense_row(d: Data, adr: int, n: int, weight: float) -> None:
-    """``work.H`` += `weight` times the outer product of the row of ``work.J`` at `adr`."""
+    """Add `weight` times the outer product of the row of ``work.J`` at `adr` to ``work.H``."""
     row = stack_array(DENSE_MAX)
     for k in range(n):
         row[k] = d.work.J[adr + k]
@@ -75,7 +75,7 @@ def add_dense_row(d: Data, adr: int, n: int, weight: float) -> None:
 
 @kernel
 def factor_dense(m: Model, d: Data, island: int) -> None:
-    """Factorise the Hessian, cone terms included, into ``work.L``; counts its entries in ``work.factor_nnz``."""
+    """Factorise the Hessian, cone terms included, into ``work.L``; count its entries in ``work.factor_nnz``."""
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
         d.work.L[k] = d.work.H[k]
@@ -90,7 +90,7 @@ def factor_dense(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def least_for_row(d: Data, n: int, i: int) -> float:
-    """What the pivot of dof `i` is at least, for the determinants of two rows and columns not to be negative."""
+    """Lower bound of the pivot of dof `i`: no 2 x 2 determinant with it may become negative."""
     found = 0.0
     for k in range(i):
         entry = d.work.L[i * n + k]
@@ -100,10 +100,10 @@ def least_for_row(d: Data, n: int, i: int) -> float:
 
 @kernel
 def eliminate_dense(d: Data, n: int, i: int, least: float) -> int:
-    """Eliminate dof `i`, whose pivot is at least `least`, from the rows above it.
+    """Eliminate dof `i`, whose pivot is raised to at least `least`, from the rows above it.
 
     Returns:
-        The number of entries before the diagonal that aren't 0.
+        The number of non-zero entries before the diagonal.
     """
     row = stack_array(DENSE_MAX)
     base = i * n
@@ -144,8 +144,8 @@ def add_dense_cone_row(d: Data, con: int, start: int, a: int, n: int) -> None:
 
     Args:
         d: data.
-        con: number of the contact.
-        start: its first constraint row.
+        con: id of the contact.
+        start: first constraint row of the contact.
         a: row within the contact.
         n: dofs of the island.
     """
@@ -166,7 +166,7 @@ def add_dense_cone_row(d: Data, con: int, start: int, a: int, n: int) -> None:
 
 @kernel
 def solve_dense(d: Data, island: int) -> None:
-    """``search`` = - H^-1 ``grad``."""
+    """Compute ``search`` = - H^-1 ``grad``."""
     x = stack_array(DENSE_MAX)
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])

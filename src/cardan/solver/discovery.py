@@ -12,9 +12,9 @@ NEED_ISLAND = int(GROW_ISLAND)
 
 @stage
 def find_islands(m: Model, d: Data) -> int:
-    """Write nisland and the arrays of islands; -1 stands for no island.
+    """Write nisland and the arrays of islands; -1 means that a dof or row belongs to no island.
 
-    Reads the Jacobian's rows. Islands are numbered by their smallest tree; dofs and rows increase inside an island.
+    Reads the Jacobian's rows. Islands are numbered by their smallest tree; dofs and rows increase within an island.
     """
     count = partition(m, d, False)
     idle = int(d.work.tree_island[m.ntree])
@@ -29,7 +29,7 @@ def find_islands(m: Model, d: Data) -> int:
 
 @kernel
 def list_dofs(m: Model, d: Data) -> None:
-    """The arrays of dofs."""
+    """Write the arrays of dofs."""
     total = 0
     for island in range(d.nisland):
         d.island_dofadr[island] = d.work.island_dof[island]
@@ -44,7 +44,7 @@ def list_dofs(m: Model, d: Data) -> None:
 
 @kernel
 def list_constraints(d: Data) -> None:
-    """The arrays of rows."""
+    """Write the arrays of rows."""
     for island in range(d.nisland):
         d.island_efcnum[island] = 0
     listed = 0

@@ -1,9 +1,9 @@
-"""The dual problem, over forces: residuals, blocks, states of its rows (spec: computation, dual problem).
+"""Dual problem, whose unknowns are forces: residuals, blocks, states of its rows (spec: computation, dual problem).
 
-The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, a row or a contact at a time. The residuals
-``b + (A + R) f`` stand in ``work.jar`` and change with each force, so that rows whose force stays cost nothing.
-`load_block` gives the part of the problem that belongs to a few rows, with the regulariser R (PGS) or without it
-(no-slip). A change that would raise the cost by more than `RISE` is taken back.
+The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, one row or contact at a time. The residuals
+``b + (A + R) f`` are stored in ``work.jar`` and updated with each force, so that rows whose force does not change cost
+nothing. `load_block` extracts the part of the problem that belongs to a few rows, with the regulariser R (PGS) or
+without it (no-slip). If a change would raise the cost by more than `RISE`, it is undone.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cardan.model.kernel_views import Data, Model
 
 NSOLVER = int(mjNSOLVER)
 RISE = 1e-10
-BLOCK = 6  # rows of a block at most
-ON_CONE = 1.0 - 1e-10  # ratio of friction to its bound from which a contact counts as slipping
+BLOCK = 6  # largest number of rows of a block
+ON_CONE = 1.0 - 1e-10  # if friction is above this share of its bound, the contact counts as slipping
 
 
 @kernel
 def start_residuals(d: Data, sparse: bool) -> None:
-    """Derivatives of the cost by the forces, b + (A + R) f, into ``work.jar``; `set_force` keeps them up to date."""
+    """Compute the derivatives of the cost by the forces, b + (A + R) f, in ``work.jar``; `set_force` updates them."""
     for i in range(d.nefc):
         d.work.jar[i] = d.efc_b[i]
     for i in range(d.nefc):
@@ -36,7 +36,7 @@ def start_residuals(d: Data, sparse: bool) -> None:
 
 @kernel
 def add_column(d: Data, i: int, step: float, sparse: bool) -> None:
-    """``work.jar`` += `step` times column `i` of A + R, which is its row `i`."""
+    """Add `step` times column `i` of A + R, which is also its row `i`, to ``work.jar``."""
     if step == 0.0:
         return
     if sparse:
@@ -52,22 +52,22 @@ def add_column(d: Data, i: int, step: float, sparse: bool) -> None:
 
 @kernel
 def set_force(d: Data, i: int, force: float, sparse: bool) -> None:
-    """Set the force of row `i`; the residuals of all rows follow."""
+    """Set the force of row `i`, and update the residuals of all rows."""
     add_column(d, i, force - d.efc_force[i], sparse)
     d.efc_force[i] = force
 
 
 @kernel
 def load_block(d: Data, start: int, n: int, regularized: bool, block: Any, residual: Any) -> None:
-    """The part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
+    """Extract the part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
 
     Args:
         d: data.
         start: first row.
         n: number of rows.
-        regularized: whether R counts.
-        block: the part of A + R, or of A, n x n row by row, written.
-        residual: derivatives of the cost (n), written.
+        regularized: whether R is included.
+        block: written; the part of A + R, or of A, n x n row by row.
+        residual: written; derivatives of the cost (n).
     """
     for a in range(n):
         i = start + a
@@ -82,7 +82,7 @@ def load_block(d: Data, start: int, n: int, regularized: bool, block: Any, resid
 
 @kernel
 def accept(d: Data, start: int, n: int, sparse: bool, block: Any, residual: Any, forces: Any) -> float:
-    """Take over `forces` of `n` rows from `start` on, unless the cost rises; returns the decrease of the cost."""
+    """Apply `forces` to `n` rows from `start` on, unless the cost rises; return the decrease of the cost."""
     change = 0.0
     for a in range(n):
         step = forces[a] - d.efc_force[start + a]
@@ -98,7 +98,7 @@ def accept(d: Data, start: int, n: int, sparse: bool, block: Any, residual: Any,
 
 @kernel
 def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) -> float:
-    """Set the force of scalar row `i` to its best admissible value; returns the decrease of the cost."""
+    """Set the force of scalar row `i` to its best admissible value; return the decrease of the cost."""
     if not diagonal > MINVAL:
         return 0.0
     force = d.efc_force[i] - residual / diagonal
@@ -116,7 +116,7 @@ def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) 
 
 @kernel
 def dual_state(d: Data, i: int) -> int:
-    """State of a row from its force; an elliptic contact is asked at its first row."""
+    """State of a row from its force; for an elliptic contact, `i` must be its first row."""
     force = d.efc_force[i]
     if i < d.ne:
         return QUADRATIC
@@ -138,7 +138,7 @@ def dual_state(d: Data, i: int) -> int:
 
 @kernel
 def update_states(d: Data) -> Any:
-    """Write efc_state from efc_force; returns how many rows bear force, and how many changed state."""
+    """Write efc_state from efc_force; return how many rows have force, and how many changed state."""
     active = 0
     changed = 0
     i = 0
@@ -155,7 +155,7 @@ def update_states(d: Data) -> Any:
 
 @kernel
 def record_sweep(d: Data, improvement: float) -> None:
-    """Count one sweep over the rows, with its scaled decrease of the cost."""
+    """Record one sweep over the rows, with its scaled decrease of the cost."""
     active, changed = update_states(d)
     k = int(d.solver_niter[0])
     d.solver_niter[0] = k + 1
@@ -172,7 +172,7 @@ def record_sweep(d: Data, improvement: float) -> None:
 
 @kernel
 def apply_forces(m: Model, d: Data) -> None:
-    """qfrc_constraint = J' efc_force, and qacc = qacc_smooth + M^-1 qfrc_constraint."""
+    """Compute qfrc_constraint = J' efc_force and qacc = qacc_smooth + M^-1 qfrc_constraint."""
     mul_jac_t_vec(m, d, d.efc_force, d.qfrc_constraint)
     for i in range(m.nv):
         d.qacc[i] = d.qfrc_constraint[i]

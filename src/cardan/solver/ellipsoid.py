@@ -1,9 +1,9 @@
-"""A small quadratic programme with one quadratic constraint (spec: computation, algorithms, PGS).
+"""Small quadratic programme with one quadratic constraint (spec: computation, algorithms, PGS).
 
 Minimise 1/2 x' A x + b' x over the ellipsoid sum (x_i / s_i)^2 <= r^2, in up to 5 dimensions. In y = x / s the
-ellipsoid is a ball. The minimum solves (P + lambda) y = -q with P = S A S, q = S b, and either lambda = 0 or |y| = r:
-a root of |y(lambda)|^2 - r^2, found by Newton's method from 0 (Boyd and Vandenberghe, Convex Optimization, appendix
-B).
+ellipsoid is a ball. The minimum solves (P + lambda) y = -q with P = S A S, q = S b, and either lambda = 0 or |y| = r.
+In the second case, Newton's method finds the root of |y(lambda)|^2 - r^2, starting from 0 (Boyd and Vandenberghe,
+Convex Optimization, appendix B).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from cardan.jit import kernel, stack_array
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_FRICTION
 
-MATRIX = MAX_FRICTION * MAX_FRICTION  # numbers of the largest matrix
+MATRIX = MAX_FRICTION * MAX_FRICTION  # number of elements of the largest matrix
 
-STEPS = 20  # Newton steps at most
-NEAR = 1e-10  # excess of |y|^2 and change of lambda that end them
+STEPS = 20  # maximum number of Newton steps
+NEAR = 1e-10  # the steps end when the excess of |y|^2 and the change of lambda are below this
 
 
 @kernel
 def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: Any) -> None:
-    """Write the minimum into `x`; 0 if A is singular.
+    """Write the minimum to `x`; 0 if A is singular.
 
     Args:
         a: symmetric matrix, n x n row by row (25 numbers).
@@ -31,7 +31,7 @@ def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: 
         scale: semi-axes s of the unit ellipsoid (5 numbers).
         radius: r.
         n: dimension, at most 5.
-        x: the minimum (5 numbers), written.
+        x: written; the minimum (5 numbers).
     """
     if n == 2:
         minimize_in_ellipse(a, b, scale, radius, x)
@@ -63,7 +63,7 @@ def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: 
         if step < NEAR:
             break
         multiplier += step
-    # on the boundary if it binds; back from y to x
+    # if the constraint is active, move to the boundary; convert y to x
     shrink = 1.0
     if multiplier > 0.0:
         squared = 0.0
@@ -76,7 +76,7 @@ def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: 
 
 @kernel
 def minimize_in_ellipse(a: Any, b: Any, scale: Any, radius: float, x: Any) -> None:
-    """`minimize_in_ellipsoid` in two dimensions, in closed form but for the multiplier."""
+    """Solve `minimize_in_ellipsoid` in two dimensions; everything except the multiplier is in closed form."""
     s0, s1 = scale[0], scale[1]
     p00, p01, p11 = a[0] * s0 * s0, a[1] * s0 * s1, a[3] * s1 * s1
     q0, q1 = b[0] * s0, b[1] * s1
@@ -112,9 +112,9 @@ def minimize_in_ellipse(a: Any, b: Any, scale: Any, radius: float, x: Any) -> No
 
 @kernel
 def factor_scaled(a: Any, scale: Any, multiplier: float, n: int, factor: Any) -> bool:
-    """Factorise S A S + `multiplier` = L D^-1 L' (lower triangle); False if it isn't positive.
+    """Factorise S A S + `multiplier` = L D^-1 L' (lower triangle); return False if it is not positive definite.
 
-    The diagonals of L and D are the same; that of `factor` holds their reciprocals.
+    L and D have the same diagonal; the diagonal of `factor` holds its reciprocals.
     """
     for i in range(n):
         for j in range(i + 1):

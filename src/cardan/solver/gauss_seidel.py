@@ -1,8 +1,8 @@
-"""The projected Gauss-Seidel solver (spec: computation, algorithms, PGS).
+"""Projected Gauss-Seidel solver (spec: computation, algorithms, PGS).
 
-Sweeps over the rows of the dual problem (see `dual`), and sets the force of each to its best admissible value given
-all others. An elliptic contact is one block: first all its forces are scaled along the ray from the tip of the cone,
-then the friction forces are optimised in the ellipsoid that the normal force leaves them (see `ellipsoid`).
+It sweeps over the rows of the dual problem (see `dual`), and sets the force of each row to its best admissible value
+while all others are fixed. An elliptic contact is one block. First, all its forces are scaled along the ray from the
+tip of the cone. Then the friction forces are optimised in the ellipsoid that the normal force allows (see `ellipsoid`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONTACT_MATRIX = MAX_CONDIM * MAX_CONDIM
 
 @stage
 def solve_gauss_seidel(m: Model, d: Data) -> int:
-    """Constraint forces and acceleration.
+    """Compute constraint forces and acceleration.
 
     Reads qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. Writes efc_b, efc_force, efc_state, qfrc_constraint,
     qacc, qacc_warmstart and the solver statistics.
@@ -64,7 +64,7 @@ def solve_gauss_seidel(m: Model, d: Data) -> int:
 
 @kernel
 def start_forces(m: Model, d: Data, sparse: bool) -> None:
-    """efc_b; start with the forces that belong to qacc_warmstart if their cost is below that of no forces."""
+    """Compute efc_b; start from the forces that belong to qacc_warmstart if their cost is below that of zero forces."""
     mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
     mul_jac_vec(m, d, d.qacc_warmstart, d.work.jar)
     for i in range(d.nefc):
@@ -85,7 +85,7 @@ def start_forces(m: Model, d: Data, sparse: bool) -> None:
 
 @kernel
 def sweep(d: Data, sparse: bool) -> float:
-    """Update the forces of all rows, one constraint after the other; returns the decrease of the cost."""
+    """Update the forces of all rows, one constraint after the other; return the decrease of the cost."""
     decrease = 0.0
     i = 0
     while i < d.nefc:
@@ -100,7 +100,7 @@ def sweep(d: Data, sparse: bool) -> float:
 
 @kernel
 def update_contact(d: Data, start: int, sparse: bool) -> float:
-    """Update the forces of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
+    """Update the forces of the elliptic contact whose first row is `start`; return the decrease of the cost."""
     block = stack_array(CONTACT_MATRIX)
     residual = stack_array(MAX_CONDIM)
     forces = stack_array(MAX_CONDIM)
@@ -110,7 +110,7 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
     for a in range(dim):
         forces[a] = d.efc_force[start + a]
     if forces[0] < MINVAL:
-        # at the tip: the normal force alone
+        # at the tip, only the normal force is optimised
         forces[0] = max(0.0, forces[0] - residual[0] / block[0])
         for a in range(1, dim):
             forces[a] = 0.0
@@ -122,7 +122,7 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
 
 @kernel
 def scale_along_ray(block: Any, residual: Any, forces: Any, n: int) -> None:
-    """Scale `forces` by the best factor that isn't negative."""
+    """Scale `forces` by the best non-negative factor."""
     curvature = 0.0
     slope = 0.0
     for a in range(n):
@@ -137,7 +137,7 @@ def scale_along_ray(block: Any, residual: Any, forces: Any, n: int) -> None:
 
 @kernel
 def slice_cone(d: Data, con: int, start: int, block: Any, residual: Any, forces: Any) -> None:
-    """Best friction `forces` for the normal force forces[0]; `block` and `residual` belong to efc_force."""
+    """Find the best friction `forces` for the normal force forces[0]; `block` and `residual` belong to efc_force."""
     a = stack_array(MATRIX)
     b = stack_array(MAX_FRICTION)
     scale = stack_array(MAX_FRICTION)

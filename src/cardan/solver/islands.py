@@ -1,13 +1,13 @@
 """Islands: sets of kinematic trees that share constraint rows (spec: computation, constraint solver).
 
-The cost that the primal solvers minimise is a sum over islands, because the inertia matrix couples only degrees of
-freedom (dofs) of one tree, and a row couples only the trees that it touches. So each island is minimised on its own:
-fewer iterations where little happens, matrices that fit the cache, and trees without rows need no solver at all.
+The cost that the primal solvers minimise is a sum over islands: the inertia matrix couples only degrees of freedom
+(dofs) of one tree, and a row couples only the trees that it touches. So each island is minimised separately. Islands
+that move little need fewer iterations, matrices fit the cache, and trees without rows need no solver at all.
 
-`partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, inside an island by
-increasing number, so that a parent stands before its children. Rows stay where they are; each island has a list of
-*runs*, ranges of rows of one kind. Rows that touch no dof (contacts between fixed bodies in dense storage) form a last
-island of their own, without dofs, so that their large constant cost doesn't drown the others'.
+`partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, and within an island by
+increasing number, so that a parent precedes its children. Rows are not moved; each island has a list of *runs*, ranges
+of rows of one kind. Rows that touch no dof (contacts between fixed bodies in dense storage) form a last island without
+dofs, because their large constant cost would hide the costs of other rows.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from cardan.constraint.update import ELLIPTIC
 from cardan.jit import kernel
 from cardan.model.kernel_views import Data, Model
 
-# kinds of runs: rows that share a rule of `constraint.update`
+# kinds of runs, by the rule of `constraint.update` that their rows follow
 RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, RUN_ELLIPTIC = range(4)
 
 
 @kernel
 def partition(m: Model, d: Data, whole: bool) -> int:
-    """Find the islands that have rows, order their dofs and their runs; returns how many there are.
+    """Find the islands that have rows, and order their dofs and runs; return the number of islands.
 
-    If `whole`, all trees, also those without rows, form one island.
+    If `whole`, all trees form one island, including trees without rows.
     """
     for t in range(m.ntree + 1):
         d.work.tree_parent[t] = 0 if whole and t < m.ntree else t
@@ -39,7 +39,7 @@ def partition(m: Model, d: Data, whole: bool) -> int:
 
 @kernel
 def tree_root(d: Data, tree: int) -> int:
-    """Representative of the set of linked trees that holds `tree`; shortens the path on the way."""
+    """Return the representative of the set of linked trees that contains `tree`, with path compression."""
     parent = d.work.tree_parent
     while parent[tree] != tree:
         parent[tree] = parent[parent[tree]]
@@ -49,7 +49,7 @@ def tree_root(d: Data, tree: int) -> int:
 
 @kernel
 def link(d: Data, tree1: int, tree2: int) -> int:
-    """Unite the sets of two trees; returns the smaller representative, which stands for both."""
+    """Unite the sets of two trees; return the smaller representative, which becomes the common one."""
     root1 = tree_root(d, tree1)
     root2 = tree_root(d, tree2)
     low = min(root1, root2)
@@ -60,7 +60,7 @@ def link(d: Data, tree1: int, tree2: int) -> int:
 
 @kernel
 def link_trees(m: Model, d: Data, whole: bool) -> None:
-    """Unite the trees that each row touches, unless they are `whole` as they are; note one of them in `row_tree`."""
+    """Unite the trees that each row touches (unless `whole`), and store one of them in `row_tree`."""
     sparse = is_sparse(m)
     for r in range(d.nefc):
         if sparse and whole:
@@ -70,7 +70,7 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
         else:
             tree = link_dense_row(m, d, r)
         d.work.row_tree[r] = tree
-        # the rows of an elliptic contact belong together
+        # the rows of an elliptic contact are in one island
         if d.efc_type[r] == ELLIPTIC and d.contact.efc_address[d.efc_id[r]] < r:
             join_contact(m, d, r)
     for r in range(d.nefc):
@@ -79,7 +79,7 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
 
 @kernel
 def join_contact(m: Model, d: Data, r: int) -> None:
-    """Unite the trees of row `r` with those of the row before it; an empty row takes the tree of the other."""
+    """Unite the trees of row `r` with those of the previous row; an empty row takes the tree of the other row."""
     before = int(d.work.row_tree[r - 1])
     tree = int(d.work.row_tree[r])
     if tree == m.ntree:
@@ -95,7 +95,7 @@ def join_contact(m: Model, d: Data, r: int) -> None:
 
 @kernel
 def link_sparse_row(m: Model, d: Data, r: int) -> int:
-    """Unite the trees of a compressed row, whose columns increase; returns one of them (ntree for an empty row)."""
+    """Unite the trees of a compressed row, whose columns increase; return one of them (ntree for an empty row)."""
     nnz = int(d.efc_J_rownnz[r])
     adr = int(d.efc_J_rowadr[r])
     if nnz == 0:
@@ -111,7 +111,7 @@ def link_sparse_row(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def link_dense_row(m: Model, d: Data, r: int) -> int:
-    """Unite the trees of a dense row; returns one of them (ntree for an empty row)."""
+    """Unite the trees of a dense row; return one of them (ntree for an empty row)."""
     first = int(m.ntree)
     adr = r * m.nv
     for i in range(m.nv):
@@ -128,7 +128,7 @@ def link_dense_row(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def number_islands(m: Model, d: Data) -> int:
-    """Number the sets of trees that have rows, by their smallest tree; returns their number."""
+    """Number the sets of trees that have rows, by their smallest tree; return the number of sets."""
     count = 0
     for t in range(m.ntree + 1):
         root = tree_root(d, t)
@@ -146,7 +146,7 @@ def number_islands(m: Model, d: Data) -> int:
 
 @kernel
 def order_dofs(m: Model, d: Data, count: int) -> None:
-    """Give each dof of an island its position in the island order."""
+    """Assign each dof of an island its position in island order."""
     for i in range(m.nv):
         island = int(d.work.tree_island[m.dof_treeid[i]])
         if island >= 0:
@@ -167,7 +167,7 @@ def order_dofs(m: Model, d: Data, count: int) -> None:
 
 @kernel
 def row_kind(d: Data, r: int) -> int:
-    """Which rule of `constraint.update` the row follows."""
+    """Rule of `constraint.update` that the row follows."""
     if r < d.ne:
         return RUN_EQUALITY
     if r < d.ne + d.nf:
@@ -179,7 +179,7 @@ def row_kind(d: Data, r: int) -> int:
 
 @kernel
 def order_runs(d: Data, count: int) -> None:
-    """Cut the rows into runs of one kind and one island (an elliptic contact is a run) and sort them by island."""
+    """Split the rows into runs of one kind and one island (an elliptic contact is a run); sort the runs by island."""
     nrun = find_runs(d)
     total = 0
     for k in range(count):
@@ -200,7 +200,7 @@ def row_island(d: Data, r: int) -> int:
 
 @kernel
 def find_runs(d: Data) -> int:
-    """Cut the rows into runs; returns how many there are, and counts them by island."""
+    """Split the rows into runs and count them by island; return their number."""
     nrun = 0
     stop = 0
     last = -1

@@ -1,9 +1,9 @@
-"""The constraint Jacobian of one island, and its products with vectors.
+"""Constraint Jacobian of one island, and its products with vectors.
 
-`gather_jacobian` copies the island's part of ``efc_J`` (dense or compressed rows) into ``work.J``: full rows of the
-island's width for a dense island, compressed rows with columns relative to the island for a sparse one. The rows of
-an island stand one after the other in the order of its runs; ``row_adr`` holds their addresses, ``row_nnz`` their
-lengths. In a dense island, rows that are about one dof (friction loss, limits of hinges and slides) are one entry and
+`gather_jacobian` copies the island's part of ``efc_J`` (dense or compressed rows) to ``work.J``. A dense island has
+full rows of the island's width; a sparse island has compressed rows with columns relative to the island. The rows of an
+island are contiguous, in the order of its runs; ``row_adr`` holds their addresses, ``row_nnz`` their lengths. In a
+dense island, rows that involve a single dof (friction loss, limits of hinges and slides) are stored as one entry and
 its column; their ``row_nnz`` is `LONE`.
 """
 
@@ -19,16 +19,16 @@ from cardan.enums import mjtJoint
 from cardan.jit import kernel, stack_array
 from cardan.model.kernel_views import Data, Model
 
-# largest island that is solved with dense matrices; length of the arrays on the stack below
+# largest island that is solved with dense matrices; also the length of the stack arrays below
 DENSE_MAX = 128
 LONE = -1
-"""In ``row_nnz``: the row of a dense island is one entry."""
+"""Value of ``row_nnz`` for a row of a dense island that is stored as one entry."""
 HINGE, SLIDE = int(mjtJoint.mjJNT_HINGE), int(mjtJoint.mjJNT_SLIDE)
 
 
 @kernel
 def gather_jacobian(m: Model, d: Data, island: int) -> None:
-    """Copy the island's part of efc_J to the places that `place_rows` gave the rows."""
+    """Copy the island's part of efc_J to the addresses that `place_rows` assigned to the rows."""
     dense_rows = not is_sparse(m)
     dense_island = d.work.dense_island != 0
     by_number = dense_island or is_by_number(d, island)
@@ -53,7 +53,7 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def place_rows(m: Model, d: Data, island: int) -> int:
-    """Give each row of the island its address and its length; returns the length of all."""
+    """Assign each row of the island its address and length; return the total length."""
     dense_island = d.work.dense_island != 0
     full_rows = dense_island or not is_sparse(m)
     n = int(d.work.island_ndof[island])
@@ -74,7 +74,7 @@ def place_rows(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def lone_dof(m: Model, d: Data, r: int) -> int:
-    """The dof that row `r` is about, if it is of a kind that touches no other; else -1."""
+    """Return the dof of row `r` if rows of its kind involve a single dof, else -1."""
     if d.efc_type[r] == FRICTION_DOF:
         return int(d.efc_id[r])
     if d.efc_type[r] == LIMIT_JOINT:
@@ -109,7 +109,7 @@ def dense_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
 
 @kernel
 def dense_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
-    """Spread compressed row `r` to a dense row at `adr`."""
+    """Expand compressed row `r` to a dense row at `adr`."""
     n = int(d.work.island_ndof[island])
     base = adr - int(d.work.island_dof[island])
     for k in range(n):
@@ -121,7 +121,7 @@ def dense_from_sparse(d: Data, island: int, r: int, adr: int) -> None:
 
 @kernel
 def sparse_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
-    """Compress dense row `r` to `adr`, where it becomes shorter."""
+    """Compress dense row `r`, and store it at `adr`."""
     first = int(d.work.island_dof[island])
     source = r * int(m.nv)
     nnz = 0
@@ -136,7 +136,7 @@ def sparse_from_dense(m: Model, d: Data, island: int, r: int, adr: int) -> None:
 
 @kernel
 def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
-    """Whether dense row `r` touches `dof`; the rows of an elliptic contact touch what any of them touches."""
+    """Whether dense row `r` touches `dof`; all rows of an elliptic contact touch the same dofs."""
     if d.efc_type[r] != ELLIPTIC:
         return d.efc_J[r * m.nv + dof] != 0.0
     con = d.efc_id[r]
@@ -149,7 +149,7 @@ def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
 
 @kernel
 def is_by_number(d: Data, island: int) -> bool:
-    """Whether the dofs of an island stand in the order of their numbers."""
+    """Whether the dofs of an island are in the order of their numbers."""
     first = int(d.work.island_dof[island])
     for p in range(first + 1, first + d.work.island_ndof[island]):
         if d.work.dof_at[p] < d.work.dof_at[p - 1]:
@@ -159,9 +159,9 @@ def is_by_number(d: Data, island: int) -> bool:
 
 @kernel
 def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) -> None:
-    """Copy compressed row `r` to `adr`, with columns relative to the island, which increase.
+    """Copy compressed row `r` to `adr`, with increasing columns relative to the island.
 
-    Only where dofs don't stand in the order of their numbers, `by_number`, do columns have to be sorted.
+    If the dofs of the island are in the order of their numbers (`by_number`), the columns need no sorting.
     """
     first = int(d.work.island_dof[island])
     source = int(d.efc_J_rowadr[r])
@@ -179,9 +179,10 @@ def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) 
 
 @kernel
 def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
-    """Sort the columns of the row at `adr`, copied from `source`, of which the first `split` increase.
+    """Sort the columns of the row at `adr`, copied from `source`; the first `split` columns increase.
 
-    Trees may stand in another order in the island than by their numbers. A contact touches two: they change places.
+    In the island, trees may have another order than by their numbers. If a row touches two trees, as a contact does, it
+    is enough to swap their blocks.
     """
     rest = nnz - split
     for k in range(nnz):
@@ -190,7 +191,7 @@ def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
         other = k + split if k < rest else k - rest
         d.work.J[adr + k] = d.efc_J[source + other]
         d.work.J_col[adr + k] = d.work.mark[other]
-    # rows that touch more trees
+    # insertion sort for rows that touch more trees
     for k in range(1, nnz):
         column, value = int(d.work.J_col[adr + k]), d.work.J[adr + k]
         j = k - 1
@@ -204,9 +205,9 @@ def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
 
 @kernel
 def count_blocks(d: Data, adr: int, nnz: int) -> int:
-    """How many blocks of three consecutive columns the compressed row at `adr` is made of; 0 if it isn't.
+    """Number of blocks of three consecutive columns that form the compressed row at `adr`; 0 if it has another form.
 
-    Vertices and balls have such rows: their index is needed once a block.
+    Vertices and balls have such rows. Only one index is then read per block.
     """
     if nnz % 3 != 0:
         return 0
@@ -218,7 +219,7 @@ def count_blocks(d: Data, adr: int, nnz: int) -> int:
 
 @kernel
 def multiply_jacobian(d: Data, island: int, vector: Any, result: Any) -> None:
-    """`result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
+    """Compute `result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense(d, island, vector, result)
     else:
@@ -227,7 +228,7 @@ def multiply_jacobian(d: Data, island: int, vector: Any, result: Any) -> None:
 
 @kernel
 def multiply_dense(d: Data, island: int, vector: Any, result: Any) -> None:
-    """`multiply_jacobian` of a dense island."""
+    """Compute `multiply_jacobian` for a dense island."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
     begin = int(d.work.island_run[island])
@@ -246,7 +247,7 @@ def multiply_dense(d: Data, island: int, vector: Any, result: Any) -> None:
 
 @kernel
 def multiply_sparse(d: Data, island: int, vector: Any, result: Any) -> None:
-    """`multiply_jacobian` of a sparse island."""
+    """Compute `multiply_jacobian` for a sparse island."""
     first = int(d.work.island_dof[island])
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
@@ -260,7 +261,7 @@ def multiply_sparse(d: Data, island: int, vector: Any, result: Any) -> None:
 
 @kernel
 def row_product(d: Data, r: int, first: int, vector: Any) -> float:
-    """Compressed row `r` times the part of `vector` that starts at `first`."""
+    """Product of compressed row `r` and the part of `vector` that starts at `first`."""
     adr = int(d.work.row_adr[r])
     total = 0.0
     for k in range(adr, adr + d.work.row_nnz[r]):
@@ -270,7 +271,7 @@ def row_product(d: Data, r: int, first: int, vector: Any) -> float:
 
 @kernel
 def blocks_product(d: Data, r: int, first: int, vector: Any) -> float:
-    """The same for a row of blocks of three columns."""
+    """Product of row `r`, made of blocks of three columns, and the part of `vector` that starts at `first`."""
     adr = int(d.work.row_adr[r])
     x = 0.0
     y = 0.0
@@ -285,7 +286,7 @@ def blocks_product(d: Data, r: int, first: int, vector: Any) -> float:
 
 @kernel
 def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: Any, result: Any) -> None:
-    """`result` (over dofs, island order) = J' `vector` (over rows), for the rows of an island."""
+    """Compute `result` (over dofs, island order) = J' `vector` (over rows), for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense_transposed(d, island, vector, result)
     elif is_sparse(m):
@@ -296,7 +297,7 @@ def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: Any, re
 
 @kernel
 def multiply_dense_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
-    """`multiply_jacobian_transposed` of a dense island."""
+    """Compute `multiply_jacobian_transposed` for a dense island."""
     total = stack_array(DENSE_MAX)
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
@@ -319,7 +320,7 @@ def multiply_dense_transposed(d: Data, island: int, vector: Any, result: Any) ->
 
 @kernel
 def multiply_sparse_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
-    """`multiply_jacobian_transposed` of a sparse island whose rows are stored dense elsewhere."""
+    """Compute `multiply_jacobian_transposed` for a sparse island in a model with a dense Jacobian."""
     first = int(d.work.island_dof[island])
     for p in range(first, first + d.work.island_ndof[island]):
         result[p] = 0.0
@@ -336,7 +337,7 @@ def multiply_sparse_transposed(d: Data, island: int, vector: Any, result: Any) -
 
 @kernel
 def multiply_by_columns(d: Data, island: int, vector: Any, result: Any) -> None:
-    """`multiply_jacobian_transposed` of a sparse island, by ``efc_JT``; dofs that share their rows in threes."""
+    """Compute `multiply_jacobian_transposed` for a sparse island by ``efc_JT``; dofs with the same rows in threes."""
     p = int(d.work.island_dof[island])
     stop = p + int(d.work.island_ndof[island])
     while p < stop:
@@ -352,7 +353,7 @@ def multiply_by_columns(d: Data, island: int, vector: Any, result: Any) -> None:
 
 @kernel
 def column_product(d: Data, dof: int, nnz: int, vector: Any) -> float:
-    """Column `dof` of the Jacobian times `vector` (over rows)."""
+    """Product of column `dof` of the Jacobian and `vector` (over rows)."""
     adr = int(d.efc_JT_rowadr[dof])
     total = 0.0
     for k in range(adr, adr + nnz):
@@ -362,7 +363,7 @@ def column_product(d: Data, dof: int, nnz: int, vector: Any) -> float:
 
 @kernel
 def three_columns(d: Data, dof: int, nnz: int, vector: Any) -> Any:
-    """The same for `dof` and the two after it, which have entries in the same rows."""
+    """Products of columns `dof` to `dof` + 2 of the Jacobian, which have the same pattern, and `vector`."""
     adr = int(d.efc_JT_rowadr[dof])
     x = 0.0
     y = 0.0

@@ -1,8 +1,8 @@
 """Exact line search: Newton's method in one dimension, analytical second derivatives (spec: computation, algorithms).
 
-Along a ray x + alpha v the cost is convex and once continuously differentiable, so its slope increases, and the
-minimum is where the slope is 0. The Newton iteration on the slope is kept inside the bracket that the slopes' signs
-give; a step that would leave it is replaced by a bisection.
+Along a ray x + alpha v the cost is convex and once continuously differentiable. So its slope increases, and is 0 at the
+minimum. The Newton iteration on the slope stays inside a bracket, found from the signs of the slopes. If a Newton step
+would leave the bracket, it is replaced by a bisection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
 from cardan.solver.primal import direction_products, run_range
 
-ROUNDING = 1e-14  # relative change of a step that makes no difference
+ROUNDING = 1e-14  # relative change of a step that is negligible
 
 # columns of work.cone_ray: slope and curvature of the quadratic zone; N = N0 + alpha N1;
 # T^2 = UU + 2 alpha UV + alpha^2 VV; weight Dm
@@ -34,10 +34,10 @@ def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> A
         d: data; ``search``, ``Mv`` and ``jv`` of the island are set.
         island: number of the island.
         scale: factor that makes costs and gradients comparable with `opt.tolerance`.
-        first: the first trial; 0 for a Newton step from where the ray begins.
+        first: first trial step; 0 means a Newton step from the start of the ray.
 
     Returns:
-        (step, slope there, number of evaluations); step 0 if no descent is possible.
+        Step, slope at that step, and number of evaluations. The step is 0 if no descent is possible.
     """
     slope, linear, curvature, norm = direction_products(d, island)
     if not (norm > MINVAL and slope < 0.0):
@@ -52,13 +52,13 @@ def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> A
 def bracketed_newton(
     m: Model, d: Data, island: int, linear: float, curvature: float, tolerance: float, first: float
 ) -> Any:
-    """Root of the slope; `first` is the first trial, or 0. Returns as `line_search`.
+    """Find the root of the slope; `first` is the first trial step, or 0. Return the values of `line_search`.
 
-    The first evaluation only tells where Newton's method goes from there; it isn't counted as an iteration.
+    The first evaluation only provides the start of Newton's method; it is not counted as an iteration.
 
-    Once there is a bracket, a Newton step that isn't at most half the step before last gives way to a bisection
-    (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least linearly. It ends where the
-    slope is small enough, or the step known up to rounding.
+    Once the root is bracketed, a Newton step must be at most half the step before the previous one. If it is longer, it
+    is replaced by a bisection (Press et al., Numerical Recipes, section 9.4), so that the bracket shrinks at least
+    linearly. The iteration ends if the slope is small enough, or the step is known to rounding.
     """
     low = 0.0
     high = -1.0
@@ -88,7 +88,7 @@ def bracketed_newton(
 
 @kernel
 def add_equality(d: Data, island: int, linear: float, curvature: float) -> Any:
-    """Add the island's equality rows, which are quadratic everywhere, to the coefficients of the slope."""
+    """Add the island's equality rows, which are quadratic everywhere, to the slope's coefficients; return these."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -102,7 +102,7 @@ def add_equality(d: Data, island: int, linear: float, curvature: float) -> Any:
 
 @kernel
 def prepare_cones(d: Data, island: int) -> None:
-    """Coefficients along the ray of the island's elliptic contacts."""
+    """Compute the coefficients along the ray of the island's elliptic contacts."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -112,7 +112,7 @@ def prepare_cones(d: Data, island: int) -> None:
 
 @kernel
 def prepare_cone(d: Data, row: int) -> None:
-    """Coefficients along the ray of the elliptic contact whose first row is `row` (columns of ``work.cone_ray``)."""
+    """Compute the coefficients (``work.cone_ray``) along the ray of the elliptic contact whose first row is `row`."""
     con = int(d.efc_id[row])
     mu = d.contact.mu[con]
     slope = d.efc_D[row] * d.work.jar[row] * d.work.jv[row]
@@ -142,13 +142,13 @@ def prepare_cone(d: Data, row: int) -> None:
 
 @kernel
 def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: float) -> Any:
-    """First and second derivative of the cost along the ray at `step`.
+    """Compute the first and second derivative of the cost along the ray at `step`.
 
     Args:
         d: data.
         island: number of the island.
-        linear: slope at 0 of what is quadratic everywhere (inertia and equality rows).
-        curvature: second derivative of that.
+        linear: slope at 0 of the part that is quadratic everywhere (inertia and equality rows).
+        curvature: second derivative of that part.
         step: distance along the ray.
     """
     slope = linear + step * curvature
@@ -172,7 +172,7 @@ def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: fl
 
 @kernel
 def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Any:
-    """Derivatives along the ray of limits, frictionless contacts and pyramid edges `start` to `stop`."""
+    """Derivatives along the ray of the costs of limits, frictionless contacts and pyramid edges `start` to `stop`."""
     weight, jar, jv = d.efc_D, d.work.jar, d.work.jv
     first = 0.0
     second = 0.0
@@ -187,12 +187,12 @@ def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Any:
 
 @kernel
 def friction_ray(d: Data, start: int, stop: int, step: float) -> Any:
-    """Derivatives along the ray of friction loss rows `start` to `stop`: Huber."""
+    """Derivatives along the ray of the costs (Huber) of friction loss rows `start` to `stop`."""
     weight, loss, softness, jar, jv = d.efc_D, d.efc_frictionloss, d.efc_R, d.work.jar, d.work.jv
     first = 0.0
     second = 0.0
     for r in range(start, stop):
-        # without branches: outside of the quadratic zone, the force is at its bound
+        # no branches: outside the quadratic zone, the force is at its bound
         x = jar[r] + step * jv[r]
         edge = softness[r] * loss[r]
         weighted = weight[r] * jv[r]
@@ -206,7 +206,7 @@ def friction_ray(d: Data, start: int, stop: int, step: float) -> Any:
 
 @kernel
 def cone_ray(d: Data, con: int, step: float) -> Any:
-    """Derivatives along the ray of elliptic contact `con`."""
+    """Derivatives along the ray of the cost of elliptic contact `con`."""
     ray = d.work.cone_ray
     mu = d.contact.mu[con]
     normal = ray[con, RAY_N0] + step * ray[con, RAY_N1]

@@ -1,8 +1,8 @@
-"""The Newton solver (spec: computation, algorithms; Boyd and Vandenberghe, Convex Optimization, section 9.5).
+"""Newton solver (spec: computation, algorithms; Boyd and Vandenberghe, Convex Optimization, section 9.5).
 
-Minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s]
-J, its factorisation, which follows the rows that change state, and an exact line search. The cost is a quadratic
-spline for pyramidal cones, so the last iteration lands on the minimum.
+It minimises the cost of the reduced primal problem (see `primal`) island by island, with the exact Hessian M + J' H[s]
+J and an exact line search. The factorisation of the Hessian is updated when rows change state. For pyramidal cones the
+cost is a quadratic spline, so the last iteration reaches the minimum exactly.
 """
 
 from __future__ import annotations
@@ -50,26 +50,26 @@ NEED_H = int(GROW_H)
 @stage
 @side_by_side
 def solve(m: Model, d: Data) -> int:
-    """Acceleration and constraint forces, for models of any size (see `solve_islands`)."""
+    """Compute acceleration and constraint forces, for models of any size (see `solve_islands`)."""
     return solve_islands(m, d, True)
 
 
 @stage
 def solve_small(m: Model, d: Data) -> int:
-    """The same as `solve`, for models of at most `DENSE_MAX` degrees of freedom: without the sparse matrices."""
+    """Compute acceleration and constraint forces for models of at most `DENSE_MAX` dofs, without sparse matrices."""
     return solve_islands(m, d, None)
 
 
 @kernel
 def solve_islands(m: Model, d: Data, large: Any) -> int:
-    """Acceleration and constraint forces.
+    """Compute acceleration and constraint forces.
 
     Reads qM, qacc_smooth, qfrc_smooth, the rows (efc_J, efc_D, efc_R, efc_aref, efc_frictionloss, ...) and
     qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H, qacc_warmstart and the
     solver statistics.
 
-    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom: the branches for sparse matrices are
-    then left out when the stage is compiled.
+    `large` is None if no island can have more than `DENSE_MAX` degrees of freedom. The compiler then removes the
+    branches for sparse matrices from the stage.
 
     Returns:
         OK, or a request to enlarge the memory of an island's matrices.
@@ -100,7 +100,7 @@ def solve_islands(m: Model, d: Data, large: Any) -> int:
 
 @kernel
 def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
-    """Minimise the cost of one island; returns OK or a request to enlarge memory."""
+    """Minimise the cost of one island; return OK or a request to enlarge memory."""
     status = prepare_island(m, d, island, large)
     if status != OK:
         return status
@@ -110,7 +110,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
     else:
         cost = start_between(m, d, island)
     squared = update_gradient(m, d, island) * scale * scale
-    # the island's share of what the whole problem may leave undone
+    # the island's share of the tolerance of the whole problem
     share = d.work.island_ndof[island] / max(1, m.nv)
     total = max(m.opt.tolerance, 0.0)
     tolerance = total * share
@@ -128,7 +128,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
         step, slope, neval = line_search(m, d, island, scale, 1.0)
         if step == 0.0:
             break
-        # move, and see what it brought
+        # move, and measure the improvement
         move(d, island, step)
         previous = cost
         cost = update_rows(d, island) + inertia_cost(d, island)
@@ -140,7 +140,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
         count = k + 1
         if not (improvement >= tolerance and squared >= tolerance * total):
             break
-        # after a step that gains nothing but rounding errors, no other will
+        # if a step gained only rounding errors, further steps gain nothing
         if not stiff and gain <= ROUNDING * cost:
             break
     if stiff and count < m.opt.iterations:
@@ -151,7 +151,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
 
 @kernel
 def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
-    """Gather the island's Jacobian and find the pattern of its Hessian; returns OK or a request to enlarge memory."""
+    """Gather the island's Jacobian and find the pattern of its Hessian; return OK or a request to enlarge memory."""
     n = int(d.work.island_ndof[island])
     d.work.dense_island = 1 if n <= DENSE_MAX else 0
     size = place_rows(m, d, island)
@@ -170,9 +170,9 @@ def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
 
 @kernel
 def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
-    """Bring the factorisation of the Hessian up to date with the rows' states, for iteration `k`.
+    """Update the factorisation of the Hessian for the current states of the rows, in iteration `k`.
 
-    Cones change in every iteration: with them, and after them, it is computed anew.
+    Cone terms change in every iteration. With cones, and in the iteration after them, the factorisation is recomputed.
     """
     plain = k > 0 and d.work.has_cone == 0
     d.work.has_cone = 1 if any_cone(d, island) else 0
@@ -187,7 +187,7 @@ def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
         if not fresh:
             factor_dense(m, d, island)
     if k == 0:
-        # reported as the reference does: all of a dense Hessian, the entries of a sparse one
+        # number of entries as in the reference: all entries of a dense Hessian, the stored entries of a sparse one
         n = int(d.work.island_ndof[island])
         d.solver_nnz[0] += d.work.factor_nnz if is_sparse(m) else n * n
 
@@ -205,7 +205,7 @@ def any_cone(d: Data, island: int) -> bool:
 
 @kernel
 def search(m: Model, d: Data, island: int, large: Any) -> None:
-    """Newton direction, and its products with M and J."""
+    """Compute the Newton direction, and its products with M and J."""
     if large is not None:
         if d.work.dense_island == 0:
             solve_sparse(d, island)

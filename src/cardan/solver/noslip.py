@@ -1,7 +1,7 @@
-"""The no-slip solver: a modified PGS that suppresses slip (spec: modelling, solver settings).
+"""No-slip solver: a modified PGS that suppresses slip (spec: modelling, solver settings).
 
-It runs after the main solver, and updates only the forces of friction: friction loss, friction of elliptic contacts
-with their normal force kept, and opposite edges of pyramids with their sum kept, which is their normal force. The
+It runs after the main solver, and updates only friction forces. These are friction loss, the friction of elliptic
+contacts with their normal force fixed, and opposite edges of pyramids with their sum, the normal force, fixed. The
 regulariser R is left out, so that these dimensions become hard.
 """
 
@@ -18,21 +18,21 @@ from cardan.solver.dual import accept, apply_forces, load_block, record_sweep, s
 from cardan.solver.ellipsoid import MATRIX, minimize_in_ellipsoid
 
 PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
-EDGES = 2  # opposite edges of a pyramid, which are updated together
+EDGES = 2  # opposite edges of a pyramid, updated together
 EDGE_MATRIX = EDGES * EDGES
 
 
 @stage
 def solve_noslip(m: Model, d: Data) -> int:
-    """Change efc_force of friction dimensions, and with it efc_state, qfrc_constraint and qacc.
+    """Update efc_force of the friction dimensions, and with it efc_state, qfrc_constraint and qacc.
 
-    Needs ``work.AR`` and efc_b. The statistics go on after the main solver's.
+    Needs ``work.AR`` and efc_b. The statistics are appended to those of the main solver.
     """
     if d.nefc == 0:
         return OK
     sparse = is_sparse(m)
     scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
-    # the cost of the regulariser is no longer counted: the first sweep has it as a gain
+    # the cost of the regulariser is no longer included: the first sweep counts it as an improvement
     released = 0.0
     for i in range(d.nefc):
         released += 0.5 * d.efc_R[i] * d.efc_force[i] * d.efc_force[i]
@@ -49,7 +49,7 @@ def solve_noslip(m: Model, d: Data) -> int:
 
 @kernel
 def sweep_friction(d: Data, sparse: bool) -> float:
-    """Update all forces of friction; returns the decrease of the cost."""
+    """Update all friction forces; return the decrease of the cost."""
     decrease = 0.0
     first = int(d.ne)
     for i in range(first, first + d.nf):
@@ -70,7 +70,7 @@ def sweep_friction(d: Data, sparse: bool) -> float:
 
 @kernel
 def update_edges(d: Data, i: int, sparse: bool) -> float:
-    """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y with the same mean."""
+    """Update two opposite edges of a pyramid, rows `i` and `i + 1`: forces mean + y and mean - y with a fixed mean."""
     block = stack_array(EDGE_MATRIX)
     residual = stack_array(EDGES)
     forces = stack_array(EDGES)
@@ -79,7 +79,7 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
     half = 0.5 * (d.efc_force[i] - d.efc_force[i + 1])
     curvature = block[0] + block[3] - block[1] - block[2]
     if curvature < MINVAL or mean <= 0.0:
-        half = 0.0  # also its tangents, which bounds of 0 on both sides would not stop where it is 0 itself
+        half = 0.0  # stops its derivatives, too; equal bounds of 0 on both sides would leave them where half is 0
     else:
         half = min(max(half - (residual[0] - residual[1]) / curvature, -mean), mean)
     forces[0] = mean + half
@@ -89,7 +89,7 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
 
 @kernel
 def update_slice(d: Data, start: int, sparse: bool) -> float:
-    """Update the friction of the elliptic contact whose first row is `start`; returns the decrease of the cost."""
+    """Update the friction of the elliptic contact whose first row is `start`; return the decrease of the cost."""
     block = stack_array(MATRIX)
     residual = stack_array(MAX_FRICTION)
     b = stack_array(MAX_FRICTION)

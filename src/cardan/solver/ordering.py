@@ -1,16 +1,16 @@
-"""The order in which a sparse Newton matrix is eliminated: by trees that are linked to few others first.
+"""Elimination order of a sparse Newton matrix: trees with few links to other trees are eliminated first.
 
 `sparse` eliminates from the last dof to the first, in island order. In a pile of bodies that are numbered layer by
-layer, rows of such a factor fill up across whole layers. Here the trees of an island get places such that a tree with
-the fewest links to those that are left is eliminated next (minimum degree: Davis, Direct Methods for Sparse Linear
-Systems, section 7.1; George and Liu, The evolution of the minimum degree ordering algorithm, 1989). Of several, it is
-the one with the highest number. Dofs of a tree stay together, and in their order. The result depends on the links
-alone; where the order of numbers fills little, it stays.
+layer, rows of such a factor fill up across whole layers. This module places the trees of an island so that the tree
+with the fewest links to the remaining trees is eliminated next (minimum degree: Davis, Direct Methods for Sparse Linear
+Systems, section 7.1; George and Liu, The evolution of the minimum degree ordering algorithm, 1989). If several trees
+have the fewest links, the one with the highest number is next. Dofs of a tree stay together and keep their order. The
+result depends only on the links; if the order by number causes little fill-in, it is kept.
 
-All of this stands in arrays that others are done with, or need only later: in ``work.L_col`` the links, a row of bits
-a tree, `WORD` in a number; in ``tree_parent`` the number of a tree among those of the island; in ``tree_nrow`` the
-first dof of the tree of each number; in ``row_head`` these numbers in the order of elimination; in ``mark`` what the
-next one is chosen by.
+All data is stored in arrays that are not in use at this point. ``work.L_col`` holds the links: a row of bits per tree,
+`WORD` bits per number. ``tree_parent`` holds the index of a tree among the trees of the island, and ``tree_nrow`` the
+first dof of the tree with each index. ``row_head`` holds these indices in the order of elimination, and ``mark`` the
+keys by which the next tree is chosen.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from cardan.model.tables import GROW_H
 
 NEED_H = int(GROW_H)
 WORD = 32
-"""Bits in a number: half of what it holds, so that no bit is a sign."""
+"""Bits used per number: half of its width, so that the sign bit is never used."""
 LOW, HALVES, QUARTERS, BYTES, ONES = 0xFFFFFFFF, 0x55555555, 0x33333333, 0x0F0F0F0F, 0x01010101
 DONE = 1 << 60
-"""Key of trees that are eliminated."""
+"""Key of eliminated trees."""
 
 
 @kernel
 def order_trees(m: Model, d: Data, island: int) -> int:
-    """Give the dofs of an island that is solved with sparse matrices their places; returns OK or a request for memory.
+    """Order the dofs of an island that is solved with sparse matrices; return OK or a request to enlarge memory.
 
-    Models with a dense Jacobian keep the order of their numbers: they are small.
+    Models with a dense Jacobian are small, and keep the order by number.
     """
     if not is_sparse(m):
         return OK
@@ -42,7 +42,7 @@ def order_trees(m: Model, d: Data, island: int) -> int:
         d.work.need = 2 * count * words
         return NEED_H
     links = find_links(m, d, island, count, words)
-    # rings and rows of bodies have little fill as they are
+    # rings and rows of bodies have little fill-in in the order by number
     if natural_links(d, count, words) > 2 * links:
         eliminate_trees(d, count, words)
         place_trees(m, d, island, count)
@@ -51,7 +51,7 @@ def order_trees(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def list_trees(m: Model, d: Data, island: int) -> int:
-    """Number the trees of an island in the order of their dofs; returns how many there are."""
+    """Number the trees of an island in the order of their dofs; return the number of trees."""
     first = int(d.work.island_dof[island])
     count = 0
     last = -1
@@ -68,14 +68,14 @@ def list_trees(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def find_links(m: Model, d: Data, island: int, count: int, words: int) -> int:
-    """Set the bits of all trees that share a constraint row; returns the number of pairs."""
+    """Set the bits of all pairs of trees that share a constraint row; return the number of pairs."""
     for k in range(count * words):
         d.work.L_col[k] = 0
     begin = int(d.work.island_run[island])
     for run in range(begin, begin + d.work.island_nrun[island]):
         b = d.work.run_order[run]
         for r in range(d.work.run_start[b], d.work.run_stop[b]):
-            # rows with the columns of the one before link nothing new
+            # rows with the columns of the previous row add no links
             if r == 0 or d.efc_J_rowsuper[r - 1] == 0:
                 link_row(m, d, r, words)
     links = 0
@@ -86,7 +86,7 @@ def find_links(m: Model, d: Data, island: int, count: int, words: int) -> int:
 
 @kernel
 def link_row(m: Model, d: Data, r: int, words: int) -> None:
-    """Set the bits of the trees that row `r` touches; their columns stand together."""
+    """Set the bits of the trees that row `r` touches; the columns of each tree are contiguous."""
     adr = int(d.efc_J_rowadr[r])
     end = adr + int(d.efc_J_rownnz[r])
     if adr == end or m.dof_treeid[d.efc_J_colind[adr]] == m.dof_treeid[d.efc_J_colind[end - 1]]:
@@ -104,7 +104,7 @@ def link_row(m: Model, d: Data, r: int, words: int) -> None:
 
 @kernel
 def number_of_bits(word: int) -> int:
-    """How many of the lowest `WORD` bits of a number are set."""
+    """Number of set bits among the lowest `WORD` bits of a number."""
     word -= (word >> 1) & HALVES
     word = (word & QUARTERS) + ((word >> 2) & QUARTERS)
     word = (word + (word >> 4)) & BYTES
@@ -113,7 +113,7 @@ def number_of_bits(word: int) -> int:
 
 @kernel
 def highest_bit(word: int) -> int:
-    """Place of the highest bit of a number above 0."""
+    """Position of the highest set bit of a positive number."""
     place = 0
     if word >> 16 != 0:
         place += 16
@@ -130,9 +130,9 @@ def highest_bit(word: int) -> int:
 
 @kernel
 def natural_links(d: Data, count: int, words: int) -> int:
-    """How many pairs of trees the factor links in the order of their numbers, by the elimination tree of the trees.
+    """Number of pairs of trees that the factor links if the order is by number, from the elimination tree of the trees.
 
-    Works on a copy of the links to trees before each, behind the links.
+    Works on a copy, stored behind the links, of the links from each tree to trees with smaller indices.
     """
     bits = d.work.L_col
     copy = count * words
@@ -158,7 +158,7 @@ def natural_links(d: Data, count: int, words: int) -> int:
 
 @kernel
 def eliminate_trees(d: Data, count: int, words: int) -> None:
-    """Choose the trees one after the other; `row_head` lists them."""
+    """Choose the trees one after the other, and list them in `row_head`."""
     for a in range(count):
         set_key(d, a, count, words)
     for step in range(count):
@@ -180,7 +180,7 @@ def eliminate_trees(d: Data, count: int, words: int) -> None:
 
 @kernel
 def absorb(d: Data, a: int, chosen: int, words: int) -> None:
-    """Link tree `a` with all that `chosen` is linked with, and no longer with `chosen`."""
+    """Link tree `a` with all trees that `chosen` is linked with, and remove its link with `chosen`."""
     for w in range(words):
         d.work.L_col[a * words + w] |= d.work.L_col[chosen * words + w]
     d.work.L_col[a * words + a // WORD] &= LOW ^ (1 << (a % WORD))
@@ -189,7 +189,7 @@ def absorb(d: Data, a: int, chosen: int, words: int) -> None:
 
 @kernel
 def set_key(d: Data, a: int, count: int, words: int) -> None:
-    """What tree `a` is chosen by: its links, then its number, the highest first."""
+    """Set the key by which tree `a` is chosen: fewest links first, then the highest index."""
     links = 0
     for w in range(words):
         links += number_of_bits(int(d.work.L_col[a * words + w]))
@@ -198,7 +198,7 @@ def set_key(d: Data, a: int, count: int, words: int) -> None:
 
 @kernel
 def place_trees(m: Model, d: Data, island: int, count: int) -> None:
-    """Arrange the dofs of an island so that the tree that is eliminated first stands last."""
+    """Arrange the dofs of an island so that the tree that is eliminated first is last."""
     p = int(d.work.island_dof[island])
     for step in range(count - 1, -1, -1):
         dof = int(d.work.tree_nrow[d.work.row_head[step]])

@@ -1,9 +1,9 @@
-"""Sparse Newton matrices of one island by panels: rows of the factor that have the same columns, treated together.
+"""Sparse Newton matrices of one island by panels: rows of the factor that have the same columns, processed together.
 
 Neighbouring rows of a sparse factor often share their pattern (supernodes; Ng and Peyton, Block sparse Cholesky
-algorithms on advanced uniprocessor computers, 1993): the dofs of a free body do, and those along a limb. Up to `WIDTH`
-of them are a panel. Its rows stand side by side in ``work.panel`` (column, lane), so that each row below is read once
-for all of them, and arithmetic goes over the lanes.
+algorithms on advanced uniprocessor computers, 1993), as do the dofs of a free body, and those along a limb. Up to
+`WIDTH` such rows form a panel. Its rows are stored side by side in ``work.panel`` (column, lane). Each row below is
+read once for the whole panel, and the arithmetic is vectorised over the lanes.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from cardan.model.kernel_views import Data, Model
 
 WIDTH = 8
 LEAST_PIVOT = 2e-15
-"""Smallest share of its diagonal element that a pivot of the Hessian can be. What elimination leaves below that is
-rounding, even below 0, and dividing by it makes a direction of any length (in single precision with stiff contacts)."""
+"""Smallest ratio of a pivot of the Hessian to its diagonal element. A smaller remainder is rounding error, and may even
+be negative. Division by it gives a direction of arbitrary length (in single precision with stiff contacts)."""
 SHARE_OF_INERTIA = 0.5
 """Smallest ratio of a pivot of the Hessian to the inertia matrix's own. Since J' D J is positive semidefinite, exact
 pivots of M + J' D J are never less than those of M in the same order (Schur complements are monotone: Horn and Johnson,
-Matrix Analysis, 2013, section 7.7). Half of it leaves all those alone that are exact but for a few digits."""
+Matrix Analysis, 2013, section 7.7). A ratio of one half does not change pivots that are exact to a few digits."""
 
 
 @kernel
 def least_pivot(m: Model, d: Data, dof: int, diagonal: float) -> float:
-    """The least pivot of a dof, by its element `diagonal` of the Hessian and by the factor of the inertia matrix."""
+    """Lower bound of a dof's pivot, from its diagonal element of the Hessian and the factor of the inertia matrix."""
     return max(LEAST_PIVOT * diagonal, SHARE_OF_INERTIA * d.qLD[m.aux.M_rowadr[dof]])
 
 
 @kernel
 def find_panels(d: Data, n: int) -> None:
-    """Cut the `n` rows into panels; ``panel_first`` is the first row of each row's panel."""
+    """Split the `n` rows into panels; ``panel_first`` is the first row of each row's panel."""
     last = n - 1
     while last >= 0:
         first = last
@@ -46,14 +46,18 @@ def find_panels(d: Data, n: int) -> None:
 
 @kernel
 def is_alike(d: Data, i: int) -> bool:
-    """Whether row `i` - 1 has the columns of row `i` but its diagonal, and both are in the same rows below and in J."""
+    """Whether rows `i` - 1 and `i` can share a panel.
+
+    Row `i` - 1 must have the columns of row `i` except its diagonal, and both must occur in the same rows below and in
+    J.
+    """
     other = i - 1
     nnz = int(d.work.L_nnz[i])
     below = int(d.work.LT_nnz[i])
     touching = int(d.work.JT_nnz[i])
     if d.work.L_nnz[other] != nnz - 1 or d.work.LT_nnz[other] != below + 1 or d.work.JT_nnz[other] != touching:
         return False
-    # the other is the parent in the elimination tree, which has all columns of its children
+    # row i - 1 is the parent in the elimination tree, which has all columns of its children
     if d.work.L_col[d.work.L_adr[i] + nnz - 2] != other:
         return False
     a = int(d.work.LT_adr[i])
@@ -71,7 +75,7 @@ def is_alike(d: Data, i: int) -> bool:
 
 @kernel
 def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
-    """Compute rows `first` to `last` of the factor, a panel; ``panel`` is 0 before and after."""
+    """Compute rows `first` to `last` of the factor, which form a panel; ``panel`` is 0 before and after."""
     spread_inertia(m, d, island, first, last)
     spread_constraints(d, first, last)
     least = stack_array(WIDTH)
@@ -85,7 +89,7 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
 
 @kernel
 def spread_inertia(m: Model, d: Data, island: int, first: int, last: int) -> None:
-    """The inertia matrix into ``panel``."""
+    """Write the inertia matrix to ``panel``."""
     for j in range(first, last + 1):
         dof = int(d.work.dof_at[d.work.island_dof[island] + j])
         shift = j - dof
@@ -95,7 +99,7 @@ def spread_inertia(m: Model, d: Data, island: int, first: int, last: int) -> Non
 
 @kernel
 def spread_constraints(d: Data, first: int, last: int) -> None:
-    """Add J' D J, cones included, to ``panel``; entries right of the diagonals are without meaning."""
+    """Add J' D J, cones included, to ``panel``; entries right of the diagonals are meaningless."""
     weight = stack_array(WIDTH)
     for lane in range(WIDTH):
         weight[lane] = 0.0
@@ -123,7 +127,7 @@ def spread_constraints(d: Data, first: int, last: int) -> None:
 
 @kernel
 def add_outer(d: Data, adr: int, count: int, weight: Any) -> None:
-    """``panel`` += the first `count` entries of the row of J at `adr` times `weight` (of each lane)."""
+    """Add the first `count` entries of the row of J at `adr`, times `weight` (one per lane), to ``panel``."""
     for k in range(adr, adr + count):
         column = d.work.J_col[k]
         value = d.work.J[k]
@@ -133,7 +137,7 @@ def add_outer(d: Data, adr: int, count: int, weight: Any) -> None:
 
 @kernel
 def reduce_panel(d: Data, first: int, last: int) -> None:
-    """Subtract from ``panel`` the rows below it that contain its columns: whole panels, two rows at once."""
+    """Subtract the rows below ``panel`` that contain its columns: whole panels, two rows at a time."""
     t = int(d.work.LT_adr[last]) + 1
     end = t - 1 + int(d.work.LT_nnz[last])
     while t < end:
@@ -162,7 +166,7 @@ def subtract_one(d: Data, i: int, count: int, width: int) -> None:
 
 @kernel
 def subtract_two(d: Data, i: int, count: int, width: int) -> None:
-    """`subtract_one` for rows `i` and `i` + 1, which have the same columns."""
+    """Subtract rows `i` and `i` + 1, which have the same columns, from ``panel`` (see `subtract_one`)."""
     a = stack_array(WIDTH)
     b = stack_array(WIDTH)
     adr = int(d.work.L_adr[i])
@@ -179,7 +183,7 @@ def subtract_two(d: Data, i: int, count: int, width: int) -> None:
 
 @kernel
 def load_factors(d: Data, i: int, adr: int, width: int, c: Any) -> None:
-    """`width` entries of row `i` from `adr` on, divided by the row's pivot; 0 for the other lanes."""
+    """Load `width` entries of row `i` from `adr` on, divided by the row's pivot; set the other lanes to 0."""
     for lane in range(WIDTH):
         c[lane] = 0.0
     for lane in range(width):
@@ -188,10 +192,10 @@ def load_factors(d: Data, i: int, adr: int, width: int, c: Any) -> None:
 
 @kernel
 def eliminate_panel(d: Data, first: int, last: int, least: Any) -> None:
-    """Reduce the rows of ``panel`` by each other, from the last to the first; pivots are at least `least`."""
+    """Reduce the rows of ``panel`` by each other, from the last to the first; raise pivots to at least `least`."""
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[last])
-    before = int(d.work.L_nnz[last]) - (last - first + 1)  # columns before the panel's own
+    before = int(d.work.L_nnz[last]) - (last - first + 1)  # number of columns before the panel's own
     for a in range(last - first, -1, -1):
         inverse = 1.0 / max(d.work.panel[first + a, a], least[a], MINVAL)
         d.work.Ldiag_inv[first + a] = inverse
@@ -208,7 +212,7 @@ def eliminate_panel(d: Data, first: int, last: int, least: Any) -> None:
 
 @kernel
 def store_panel(d: Data, first: int, last: int) -> None:
-    """Move ``panel`` to its rows of the factor, and leave it 0."""
+    """Move ``panel`` to its rows of the factor, and set it to 0."""
     source = int(d.work.L_adr[last])
     for j in range(first, last + 1):
         adr = int(d.work.L_adr[j])

@@ -1,12 +1,12 @@
-"""The primal problem of one island: cost, its terms and their products (spec: computation, reduced primal problem).
+"""Primal problem of one island: cost, its terms and their products (spec: computation, reduced primal problem).
 
 The solvers minimise over accelerations x::
 
     1/2 (x - a)' M (x - a) + s(J x - aref)      with a = qacc_smooth and M a = qfrc_smooth
 
-Vectors over dofs are in island order (see `islands`): ``x``, ``x_smooth``, ``f_smooth``, ``Mx``, ``grad``,
-``search``, ``Mv``; vectors over rows (``jar = J x - aref``, ``jv = J search``) are numbered as the rows are. Nothing
-here depends on how a solver chooses its directions.
+Vectors over dofs are in island order (see `islands`): ``x``, ``x_smooth``, ``f_smooth``, ``Mx``, ``grad``, ``search``,
+``Mv``. Vectors over rows (``jar = J x - aref``, ``jv = J search``) have the numbering of the rows. Nothing here depends
+on how a solver chooses its directions.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def dof_range(d: Data, island: int) -> Any:
 
 @kernel
 def run_range(d: Data, island: int) -> Any:
-    """First and last (exclusive) place in `run_order` of the runs of an island."""
+    """First and last (exclusive) position in `run_order` of the runs of an island."""
     first = int(d.work.island_run[island])
     return first, first + int(d.work.island_nrun[island])
 
 
 @kernel
 def multiply_inertia(m: Model, d: Data, island: int, vector: Any, result: Any) -> None:
-    """`result` = M `vector` over the dofs of an island; a tree's dofs keep their distances in island order."""
+    """Compute `result` = M `vector` over the dofs of an island; island order preserves the distances within a tree."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         i = int(d.work.dof_at[p])
@@ -70,7 +70,7 @@ def multiply_inertia(m: Model, d: Data, island: int, vector: Any, result: Any) -
 
 @kernel
 def set_residual(d: Data, island: int, vector: Any) -> None:
-    """``jar`` = J `vector` - efc_aref over the rows of an island."""
+    """Compute ``jar`` = J `vector` - efc_aref over the rows of an island."""
     multiply_jacobian(d, island, vector, d.work.jar)
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -81,7 +81,7 @@ def set_residual(d: Data, island: int, vector: Any) -> None:
 
 @kernel
 def update_rows(d: Data, island: int) -> float:
-    """Forces, states and cone Hessians of the rows of an island at ``jar``; returns the sum of the rows' costs."""
+    """Compute forces, states and cone Hessians of an island's rows at ``jar``; return the sum of the rows' costs."""
     cost = 0.0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -102,7 +102,7 @@ def update_rows(d: Data, island: int) -> float:
 
 @kernel
 def inertia_cost(d: Data, island: int) -> float:
-    """The Gauss part of the cost: 1/2 (x - a)' M (x - a)."""
+    """Gauss part of the cost: 1/2 (x - a)' M (x - a)."""
     cost = 0.0
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -112,7 +112,7 @@ def inertia_cost(d: Data, island: int) -> float:
 
 @kernel
 def update_gradient(m: Model, d: Data, island: int) -> float:
-    """Gradient M x - qfrc_smooth - J' efc_force of the cost; returns its squared norm."""
+    """Compute the gradient M x - qfrc_smooth - J' efc_force of the cost; return its squared norm."""
     multiply_jacobian_transposed(m, d, island, d.efc_force, d.work.f_constraint)
     squared = 0.0
     first, n = dof_range(d, island)
@@ -125,9 +125,9 @@ def update_gradient(m: Model, d: Data, island: int) -> float:
 
 @kernel
 def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
-    """Start at the cheaper of `qacc_warmstart` (if `warm`) and `qacc_smooth`; returns the cost there.
+    """Start at the cheaper of `qacc_warmstart` (if `warm`) and `qacc_smooth`; return the cost there.
 
-    Writes x, Mx, jar, and the rows' forces and states; ``efc_b`` = J qacc_smooth - efc_aref on the way.
+    Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref.
     """
     load_vectors(d, island)
     first, n = dof_range(d, island)
@@ -153,7 +153,7 @@ def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
 
 @kernel
 def save_smooth_residual(d: Data, island: int) -> None:
-    """Keep ``jar``, which is the residual at qacc_smooth, as ``efc_b``."""
+    """Copy ``jar``, which is the residual at qacc_smooth, to ``efc_b``."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -163,7 +163,7 @@ def save_smooth_residual(d: Data, island: int) -> None:
 
 @kernel
 def load_smooth_residual(d: Data, island: int) -> None:
-    """Set ``jar`` back to ``efc_b``."""
+    """Copy ``efc_b`` to ``jar``."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -173,7 +173,7 @@ def load_smooth_residual(d: Data, island: int) -> None:
 
 @kernel
 def move(d: Data, island: int, step: float) -> None:
-    """Go `step` along the search direction: x, Mx and jar; keeps the rows' states in `row_state`."""
+    """Move by `step` along the search direction: update x, Mx and jar; save the rows' states in `row_state`."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         d.work.x[p] += step * d.work.search[p]
@@ -198,7 +198,7 @@ def scatter(d: Data, island: int) -> None:
 
 @kernel
 def count_states(d: Data, island: int) -> Any:
-    """How many rows of an island bear force (not SATISFIED), changed state in the last move, changed the Hessian."""
+    """Count an island's rows: with force (not SATISFIED), with a new state after the last move, with a new Hessian."""
     active = 0
     changed = 0
     updates = 0
@@ -215,7 +215,7 @@ def count_states(d: Data, island: int) -> Any:
 
 @kernel
 def direction_products(d: Data, island: int) -> Any:
-    """Along the search direction v: slope of the cost at x, v' (Mx - qfrc_smooth), v' M v and the norm of v."""
+    """Products with the search direction v: slope of the cost at x, v' (Mx - qfrc_smooth), v' M v and the norm of v."""
     first, n = dof_range(d, island)
     slope = 0.0
     linear = 0.0

@@ -1,10 +1,10 @@
-"""Rank-one changes of the factor of the Newton matrix: rows that enter or leave the quadratic zone.
+"""Rank-one updates of the factor of the Newton matrix: rows that enter or leave the quadratic zone.
 
-When the state of a row changes, H changes by +-D times the outer product of the row of J. Its factor L' D L follows by
-one pass over the rows of the factor that the change reaches (Gill, Golub, Murray and Saunders, Methods for modifying
-matrix factorizations, Mathematics of Computation 28, 1974, method C1; Davis, Direct Methods for Sparse Linear Systems,
-section 6.3: they are a path in the elimination tree). A factor of few changes is brought up to date, any other is
-computed anew: then, and when a row that leaves takes nearly all of a pivot, whose rounding errors would stay.
+When the state of a row changes, H changes by +-D times the outer product of the row of J. Its factor L' D L is updated
+in one pass over the rows of the factor that the change reaches, a path in the elimination tree (Gill, Golub, Murray and
+Saunders, Methods for modifying matrix factorizations, Mathematics of Computation 28, 1974, method C1; Davis, Direct
+Methods for Sparse Linear Systems, section 6.3). If there are many changes, the factor is recomputed. It is also
+recomputed if a row that leaves removes nearly all of a pivot, because the rounding errors of that pivot would remain.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from cardan.model.kernel_views import Data
 from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.primal import run_range
 
-LOST = 0.01  # a pivot that shrinks to less than this share has lost two digits
-COST = 4  # a change of one entry costs so many times as much as one in the factorisation
+LOST = 0.01  # if a pivot shrinks below this share, it has lost two digits
+COST = 4  # cost of an update per entry, in units of the factorisation's cost per entry
 
 
 @kernel
 def sign_of_change(d: Data, r: int) -> int:
-    """1 if row `r` entered the quadratic zone in the last move, -1 if it left it, else 0."""
+    """Return 1 if row `r` entered the quadratic zone in the last move, -1 if it left it, else 0."""
     now = 1 if d.efc_state[r] == QUADRATIC else 0
     before = 1 if d.work.row_state[r] == QUADRATIC else 0
     return now - before
@@ -31,7 +31,7 @@ def sign_of_change(d: Data, r: int) -> int:
 
 @kernel
 def count_changes(d: Data, island: int) -> int:
-    """How many rows of the island entered or left the quadratic zone in the last move."""
+    """Number of rows of the island that entered or left the quadratic zone in the last move."""
     count = 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -43,7 +43,7 @@ def count_changes(d: Data, island: int) -> int:
 
 @kernel
 def change_factor(d: Data, island: int, large: Any) -> bool:
-    """Bring ``work.L``, without cone terms, up to date with the rows' states.
+    """Update ``work.L``, without cone terms, for the current states of the rows.
 
     Args:
         d: data.
@@ -51,7 +51,7 @@ def change_factor(d: Data, island: int, large: Any) -> bool:
         large: None if all islands are dense.
 
     Returns:
-        False if it has to be computed anew: too many changes, or a pivot was lost.
+        False if the factor has to be recomputed: too many changes, or a pivot was lost.
     """
     changes = count_changes(d, island)
     if changes * COST * factor_size(d, island, large) > factor_work(d, island, large):
@@ -76,7 +76,7 @@ def change_factor(d: Data, island: int, large: Any) -> bool:
 
 @kernel
 def factor_size(d: Data, island: int, large: Any) -> int:
-    """Number of entries of the factor, all that one change can reach."""
+    """Number of entries of the factor, which is the most that one update can reach."""
     n = int(d.work.island_ndof[island])
     size = n * (n + 1) // 2
     if large is not None:
@@ -87,7 +87,7 @@ def factor_size(d: Data, island: int, large: Any) -> int:
 
 @kernel
 def factor_work(d: Data, island: int, large: Any) -> int:
-    """Number of products that the factorisation takes."""
+    """Number of products that a factorisation computes."""
     n = int(d.work.island_ndof[island])
     work = n * (n + 1) * (2 * n + 1) // 6
     if large is not None:
@@ -100,15 +100,15 @@ def factor_work(d: Data, island: int, large: Any) -> int:
 
 @kernel
 def change_pivot(inverse: float, p: float, weight: float) -> Any:
-    """A pivot after a change of rank one.
+    """Compute a pivot after an update of rank one.
 
     Args:
         inverse: reciprocal of the pivot.
-        p: entry of the changing vector at it.
-        weight: weight of the change.
+        p: entry of the update's vector at the pivot.
+        weight: weight of the update.
 
     Returns:
-        new reciprocal, 0 if the pivot is lost; new pivot over old one; weight of the change of what is left.
+        New reciprocal (0 if the pivot is lost), ratio of new to old pivot, weight of the update of the remaining rows.
     """
     ratio = 1.0 + weight * p * p * inverse
     if ratio < LOST:
@@ -118,7 +118,10 @@ def change_pivot(inverse: float, p: float, weight: float) -> Any:
 
 @kernel
 def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
-    """The factor of H + `weight` j j' with row `r` of the Jacobian of a dense island; False if a pivot is lost."""
+    """Update the factor for H + `weight` j j', where j is row `r` of a dense island's Jacobian.
+
+    Return False if a pivot is lost.
+    """
     row = stack_array(DENSE_MAX)
     adr = int(d.work.row_adr[r])
     last = n - 1
@@ -150,9 +153,9 @@ def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
 
 @kernel
 def change_sparse_factor(d: Data, r: int, weight: float) -> bool:
-    """The factor of H + `weight` j j' with row `r` of the sparse Jacobian; False if a pivot is lost.
+    """Update the factor for H + `weight` j j', where j is row `r` of the sparse Jacobian.
 
-    ``dense_row`` is 0 before, and after a change that succeeds.
+    Return False if a pivot is lost. ``dense_row`` must be 0; it is 0 again after a successful update.
     """
     adr = int(d.work.row_adr[r])
     nnz = int(d.work.row_nnz[r])

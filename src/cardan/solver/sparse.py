@@ -1,14 +1,14 @@
 """Sparse Newton matrices of one island: symbolic analysis, factorisation and solution.
 
-The Hessian H = M + J' D J is factorised as L' D L from the last dof to the first, so that the inertia matrix alone
-would have no fill (Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of the
-factor through the elimination tree (Davis, Direct Methods for Sparse Linear Systems, chapter 4): row i has the dofs
-of i's chain, the columns of the constraint rows whose last column is i, and what its children in the elimination tree
-pass on. Each row is then computed at once: spread out, reduced by the rows below it that contain it, stored; rows that
-share their columns are computed together (see `panels`).
+The Hessian H = M + J' D J is factorised as L' D L from the last dof to the first. In this order, the inertia matrix
+alone would have no fill-in (Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of
+the factor through the elimination tree (Davis, Direct Methods for Sparse Linear Systems, chapter 4). Row i has the
+columns of three sets: the chain of dof i, the constraint rows whose last column is i, and the children of i in the
+elimination tree. Each row is computed in one pass: expanded, reduced by the rows below it that contain it, stored. Rows
+that share their columns are computed together (see `panels`).
 
-Rows of the factor are in ``work.L`` with columns ``work.L_col`` increasing, relative to the island; the last entry is
-the diagonal, whose reciprocal is in ``work.Ldiag_inv``; rows aren't divided by it. ``work.LT_row`` and
+Rows of the factor are in ``work.L`` with increasing columns ``work.L_col``, relative to the island. The last entry is
+the diagonal, whose reciprocal is in ``work.Ldiag_inv``; rows are not divided by it. ``work.LT_row`` and
 ``work.LT_entry`` list the entries by column.
 """
 
@@ -26,7 +26,7 @@ GROW = int(GROW_H)
 
 @kernel
 def analyse(m: Model, d: Data, island: int) -> int:
-    """Find the pattern of the factor; returns OK, or a request to enlarge ``work.L``."""
+    """Find the pattern of the factor; return OK, or a request to enlarge ``work.L``."""
     transpose_jacobian(d, island)
     chain_rows(d, island)
     n = int(d.work.island_ndof[island])
@@ -36,7 +36,7 @@ def analyse(m: Model, d: Data, island: int) -> int:
     total = 0
     for i in range(n - 1, -1, -1):
         if total + n > len(d.work.L):
-            # the rest of the rows at most
+            # upper bound for the remaining rows
             d.work.need = total + (i + 1) * (i + 2) // 2 + n
             return GROW
         d.work.L_adr[i] = total
@@ -81,7 +81,7 @@ def transpose_jacobian(d: Data, island: int) -> None:
 
 @kernel
 def chain_rows(d: Data, island: int) -> None:
-    """Hang each constraint row on its last column (``row_head``, ``row_next``)."""
+    """Append each constraint row to the list of its last column (``row_head``, ``row_next``)."""
     for i in range(d.work.island_ndof[island]):
         d.work.row_head[i] = -1
     begin = int(d.work.island_run[island])
@@ -97,10 +97,10 @@ def chain_rows(d: Data, island: int) -> None:
 
 @kernel
 def row_pattern(m: Model, d: Data, island: int, i: int) -> None:
-    """Write the columns of row `i` of the factor, in no order."""
+    """Write the columns of row `i` of the factor, unordered."""
     dof = int(d.work.dof_at[d.work.island_dof[island] + i])
     shift = i - dof
-    # the chain of the dof, itself included
+    # the chain of the dof, including the dof
     for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
         add_column(d, i, int(m.aux.M_colind[k]) + shift)
     # constraint rows that end here
@@ -109,7 +109,7 @@ def row_pattern(m: Model, d: Data, island: int, i: int) -> None:
         for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
             add_column(d, i, int(d.work.J_col[k]))
         r = int(d.work.row_next[r])
-    # what the children in the elimination tree pass on
+    # columns of the children in the elimination tree
     child = int(d.work.L_child[i])
     while child >= 0:
         for k in range(d.work.L_adr[child], d.work.L_adr[child] + d.work.L_nnz[child]):
@@ -120,7 +120,7 @@ def row_pattern(m: Model, d: Data, island: int, i: int) -> None:
 
 @kernel
 def add_column(d: Data, i: int, column: int) -> None:
-    """Append `column` to row `i` of the pattern if it isn't there."""
+    """Append `column` to row `i` of the pattern unless it is already there."""
     if d.work.mark[column] != i:
         d.work.mark[column] = i
         d.work.L_col[d.work.L_adr[i] + d.work.L_nnz[i]] = column
@@ -129,7 +129,7 @@ def add_column(d: Data, i: int, column: int) -> None:
 
 @kernel
 def hang_on_parent(d: Data, i: int) -> None:
-    """Make `i` a child, in the elimination tree, of the last column before the diagonal in its row."""
+    """Make `i` a child, in the elimination tree, of the last column before the diagonal of its row."""
     parent = -1
     for k in range(d.work.L_adr[i], d.work.L_adr[i] + d.work.L_nnz[i]):
         if d.work.L_col[k] != i:
@@ -191,7 +191,7 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def spread_row(m: Model, d: Data, island: int, j: int) -> None:
-    """Row `j` of the Hessian (columns up to j) into ``dense_row``, which is 0."""
+    """Write row `j` of the Hessian (columns up to j) to ``dense_row``, which must be 0."""
     dof = int(d.work.dof_at[d.work.island_dof[island] + j])
     shift = j - dof
     for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
@@ -207,14 +207,14 @@ def spread_row(m: Model, d: Data, island: int, j: int) -> None:
 
 @kernel
 def spread_outer(d: Data, r: int, entry: int, weight: float) -> None:
-    """``dense_row`` += `weight` times the entries of constraint row `r` up to `entry`."""
+    """Add `weight` times the entries of constraint row `r` up to `entry` to ``dense_row``."""
     for k in range(d.work.row_adr[r], entry + 1):
         d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
 
 
 @kernel
 def spread_cone(d: Data, r: int, entry: int) -> None:
-    """Add what entry `entry` of row `r`, of an elliptic contact in the zone CONE, contributes to ``dense_row``.
+    """Add the contribution of entry `entry` of row `r`, of an elliptic contact in the zone CONE, to ``dense_row``.
 
     The rows of an elliptic contact have the same columns.
     """
@@ -243,7 +243,7 @@ def reduce_row(d: Data, j: int) -> None:
 
 @kernel
 def store_row(d: Data, j: int, least: float) -> None:
-    """Move ``dense_row`` to row `j` of the factor, whose pivot is at least `least`, and leave it 0."""
+    """Move ``dense_row`` to row `j` of the factor, with a pivot of at least `least`, and set it to 0."""
     adr = int(d.work.L_adr[j])
     end = adr + int(d.work.L_nnz[j])
     for k in range(adr, end):
@@ -255,7 +255,7 @@ def store_row(d: Data, j: int, least: float) -> None:
 
 @kernel
 def solve_sparse(d: Data, island: int) -> None:
-    """``search`` = - H^-1 ``grad``."""
+    """Compute ``search`` = - H^-1 ``grad``."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
     x = d.work.search

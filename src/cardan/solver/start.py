@@ -1,9 +1,9 @@
-"""Where Newton's method starts: the best point between the two accelerations that are known beforehand.
+"""Start of Newton's method: the best point between the two accelerations that are known beforehand.
 
-The reference takes the cheaper of `qacc_warmstart`, the solution of the step before, and `qacc_smooth`, what would be
-without constraints. Where inputs or contacts have changed, neither is good, and with few iterations the start decides
-how good the result is. The residuals at both points tell those of all points between them, so that a line search costs
-nothing but its evaluations: no product with a matrix, no factorisation.
+The reference starts at the cheaper of `qacc_warmstart`, the solution of the previous step, and `qacc_smooth`, the
+unconstrained acceleration. If inputs or contacts have changed, neither is good, and with few iterations the start
+determines the quality of the result. The residuals at both points determine those of all points between them. So a line
+search costs only its evaluations: no product with a matrix, no factorisation.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from cardan.solver.primal import (
     update_rows,
 )
 
-NEAR = 1e-3  # share of the way that the start may be off the best point
+NEAR = 1e-3  # the start may miss the best point by this share of the distance
 
 
 @kernel
 def start_between(m: Model, d: Data, island: int) -> float:
-    """Start at the cheapest point between `qacc_smooth` and `qacc_warmstart`; returns the cost there.
+    """Start at the cheapest point between `qacc_smooth` and `qacc_warmstart`; return the cost there.
 
-    Writes x, Mx, jar, and the rows' forces and states; ``efc_b`` = J qacc_smooth - efc_aref on the way. A warm start
-    that isn't finite counts for nothing.
+    Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref. If the warm start is not
+    finite, it is ignored.
     """
     curvature = aim_at_warmstart(m, d, island)
     if not curvature < math.inf:
@@ -52,10 +52,10 @@ def start_between(m: Model, d: Data, island: int) -> float:
 
 @kernel
 def aim_at_warmstart(m: Model, d: Data, island: int) -> float:
-    """Put the island at `qacc_smooth`, and the search direction on the way to `qacc_warmstart`, with its products.
+    """Set x to `qacc_smooth`, and the search direction to `qacc_warmstart` minus x; compute its products.
 
     Returns:
-        The second derivative of the inertia's part of the cost along the way.
+        Second derivative, along this direction, of the inertia's part of the cost.
     """
     load_vectors(d, island)
     first, n = dof_range(d, island)

@@ -1,8 +1,8 @@
-"""Solver statistics: what `mjData.solver` tells about each iteration.
+"""Solver statistics: the contents of `mjData.solver` for each iteration.
 
-Each *slot* has `mjNSOLVER` entries, one an iteration. Where islands share a slot, they are solved one after the other,
-and entry k sums what all of them did in their iteration k; an island that had fewer iterations goes on counting with
-its final gradient and active rows. Islands beyond the last slot leave no statistics.
+Each *slot* has `mjNSOLVER` entries, one per iteration. If islands share a slot, they are solved one after the other,
+and entry k is the sum over all islands of their iteration k. An island that had fewer iterations contributes its final
+gradient and active rows to the later entries. Islands beyond the last slot have no statistics.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NISLAND = int(mjNISLAND)
 
 @kernel
 def reset_statistics(d: Data) -> None:
-    """No iterations yet."""
+    """Reset the statistics to zero iterations."""
     for k in range(NISLAND):
         d.solver_niter[k] = 0
     d.solver_nisland = 1
@@ -30,7 +30,7 @@ def reset_statistics(d: Data) -> None:
 
 @kernel
 def open_slot(d: Data, slot: int) -> None:
-    """The iterations that follow belong to `slot`."""
+    """Open `slot`, to which the following iterations belong."""
     d.work.statistics_slot = slot
     d.work.done_gradient = 0.0
     d.work.done_nactive = 0
@@ -41,7 +41,7 @@ def open_slot(d: Data, slot: int) -> None:
 
 @kernel
 def entry_of(d: Data, k: int) -> int:
-    """Number of the entry for iteration `k`, or -1 if there is none."""
+    """Index of the entry for iteration `k`, or -1 if there is none."""
     if k >= NSOLVER or d.work.statistics_slot >= NISLAND:
         return -1
     i = int(d.work.statistics_slot * NSOLVER + k)
@@ -50,7 +50,7 @@ def entry_of(d: Data, k: int) -> int:
 
 @kernel
 def slot_iterations(d: Data) -> int:
-    """Iterations counted in the open slot so far."""
+    """Number of iterations counted so far in the open slot."""
     return int(d.solver_niter[d.work.statistics_slot]) if d.work.statistics_slot < NISLAND else 0
 
 
@@ -67,7 +67,7 @@ def record_iteration(d: Data, k: int, improvement: float, slope: float, neval: i
 
 @kernel
 def open_iteration(d: Data, k: int) -> None:
-    """Make sure that entry `k` exists."""
+    """Create entry `k` if it does not exist."""
     if d.work.statistics_slot >= NISLAND or k < slot_iterations(d):
         return
     d.solver_niter[d.work.statistics_slot] = k + 1
@@ -100,7 +100,10 @@ def record_state(d: Data, island: int, k: int, squared: float, has_hessian: int)
 
 @kernel
 def close_island(d: Data, island: int, niter: int, squared: float) -> None:
-    """An island is solved after `niter` iterations: it goes on counting in those that others need."""
+    """Close the statistics of an island that converged after `niter` iterations.
+
+    Its final values count in every later iteration that other islands still run.
+    """
     active, _, _ = count_states(d, island)
     for k in range(niter, min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)
@@ -113,7 +116,7 @@ def close_island(d: Data, island: int, niter: int, squared: float) -> None:
 
 @kernel
 def close_slot(d: Data) -> None:
-    """Turn sums of squares into norms, when all islands of the slot are solved."""
+    """Replace sums of squares by norms, after all islands of the slot are solved."""
     for k in range(min(slot_iterations(d), NSOLVER)):
         i = entry_of(d, k)
         if i >= 0:
