@@ -1,4 +1,4 @@
-"""Islands with rows that hardly anything can move.
+"""Islands with rows whose bodies hardly any force can move.
 
 The weight of a contact follows from how easily a force moves its bodies. No force through the centre of mass moves a
 body that turns about this point, so its contacts get the largest weight there is, and forces of 1e16 N. Their cost of
