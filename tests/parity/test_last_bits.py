@@ -109,3 +109,13 @@ def test_meshes_of_bodies_fused_with_their_parent():
     assert m.nbody == ref.nbody == 2
     np.testing.assert_array_equal(m.geom_quat, ref.geom_quat)
     np.testing.assert_array_equal(m.geom_pos, ref.geom_pos)
+
+
+def test_axes_of_joints():
+    """They are divided by their length, which rounds differently from a product with its inverse."""
+    rng = np.random.default_rng(0)
+    axes = rng.normal(size=(50, 3)).round(3)
+    bodies = "".join(f'<body><joint axis="{x} {y} {z}"/><geom size=".1"/></body>' for x, y, z in axes)
+    xml = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
+    ref, m = mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml)
+    np.testing.assert_array_equal(m.jnt_axis, ref.jnt_axis)

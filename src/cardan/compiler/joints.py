@@ -11,7 +11,7 @@ from cardan.compiler.resolved import Resolved, bases_of
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.types import Vec3
-from cardan.maths.vector import norm3, scale3
+from cardan.maths.vector import norm3
 from cardan.spec.schema.body import JOINT_ROW
 from cardan.spec.schema.keywords import JOINT
 
@@ -156,7 +156,7 @@ def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -
             length = norm3(axis)
             if length <= SHORTEST:
                 raise element.error("an axis of zero length has no direction", "axis")
-            axes.append(scale3(axis, 1.0 / length))
+            axes.append((axis[0] / length, axis[1] / length, axis[2] / length))
         else:
             axes.append(_UP)
     return positions, axes
