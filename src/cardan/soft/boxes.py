@@ -1,6 +1,6 @@
-"""Mid phase of flexes: which elements may touch a box, and whether boxes overlap.
+"""Mid phase of flexes: search for the elements that may touch a box, and overlap tests of boxes.
 
-Trees are stored depth first with links to the node after each part, so that they are walked without a stack: B. Smits,
+Trees are stored depth first, with links to the node after each subtree, so that traversal needs no stack: B. Smits,
 Efficiency Issues for Ray Tracing, Journal of Graphics Tools 3(2), 1998.
 """
 
@@ -22,7 +22,7 @@ def geom_center(m: Model, d: Data, geom: int) -> Any:
 
 @kernel
 def geom_half(m: Model, d: Data, geom: int, margin: float) -> Any:
-    """Half sizes of a box around a geom along the axes of the world, with a margin on each side."""
+    """Half sizes of a box around a geom along the world axes, with a margin on each side."""
     x, y, z = m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5]
     r = get9(d.geom_xmat, geom)
     return (
@@ -34,7 +34,7 @@ def geom_half(m: Model, d: Data, geom: int, margin: float) -> Any:
 
 @kernel
 def meets_row(boxes: Any, row: int, center: Any, half: Any) -> bool:
-    """Whether a box overlaps that of a row of an (n, 6) array."""
+    """Whether a box overlaps the box in a row of an (n, 6) array."""
     return (
         abs(center[0] - boxes[row, 0]) <= half[0] + boxes[row, 3]
         and abs(center[1] - boxes[row, 1]) <= half[1] + boxes[row, 4]
@@ -50,7 +50,7 @@ def is_active(m: Model, flex: int, element: int) -> bool:
 
 @kernel
 def sort_found(d: Data, n: int) -> None:
-    """Sort the first `n` elements found (Shell's sort)."""
+    """Sort the first `n` found elements (Shell sort)."""
     gap = 1
     while 3 * gap + 1 < n:
         gap = 3 * gap + 1
@@ -70,7 +70,7 @@ def find_elements(m: Model, d: Data, flex: int, center: Any, half: Any) -> int:
     """Find the elements of a flex that can collide and whose boxes overlap a box.
 
     Returns:
-        Their number; they stand in ``d.work.found_element``, ascending.
+        The number of elements found; ``d.work.found_element`` lists them in ascending order.
     """
     n = 0
     node = m.flex_bvhadr[flex] - m.nbvhstatic
@@ -98,7 +98,7 @@ def find_elements(m: Model, d: Data, flex: int, center: Any, half: Any) -> int:
 
 @kernel
 def find_near_element(m: Model, d: Data, flex: int, element: int, other: int, margin: float) -> int:
-    """Find the elements of another flex near an element of a flex: within a margin of its box (`find_elements`)."""
+    """Find the elements of another flex within a margin of the box of an element (`find_elements`)."""
     row, box = m.flex_elemadr[flex] + element, d.flexelem_aabb
     half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
     return find_elements(m, d, other, (box[row, 0], box[row, 1], box[row, 2]), half)

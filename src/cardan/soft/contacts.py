@@ -1,7 +1,7 @@
-"""Contacts of flexes with geoms and with each other: which pairs are checked, and what becomes of what is found.
+"""Contacts of flexes with geoms and with each other: selection of pairs, and storage of the contacts found.
 
-A geom meets the vertices of a flex if it is a plane, else its elements; two flexes meet by their elements. Elements
-that share a body with the other side are left out.
+If a geom is a plane, it collides with the vertices of a flex, otherwise with its elements. Two flexes collide by their
+elements. Elements that share a body with the other side are left out.
 
 Spec: modelling, deformable objects; XML reference, flex/contact.
 """
@@ -32,7 +32,7 @@ PLANE = int(mjtGeom.mjGEOM_PLANE)
 def append_contacts(
     m: Model, d: Data, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
 ) -> int:
-    """Append what the near phase found; elements and vertices are -1 where they don't apply. Returns a status."""
+    """Append contacts of the near phase; element and vertex ids that do not apply are -1. Return a status."""
     found = take_room(m, d, found)
     if found < 0:
         return GROW_CON
@@ -50,21 +50,21 @@ def append_contacts(
 
 @kernel
 def geom_meets_flex(m: Model, geom: int, flex: int) -> bool:
-    """Whether the bits of a geom and a flex let them collide."""
+    """Whether the contact bits of a geom and a flex let them collide."""
     contype, conaffinity = m.geom_contype[geom], m.geom_conaffinity[geom]
     return bits_match(contype, conaffinity, m.flex_contype[flex], m.flex_conaffinity[flex])
 
 
 @kernel
 def flexes_meet(m: Model, flex1: int, flex2: int) -> bool:
-    """Whether the bits of two flexes let them collide."""
+    """Whether the contact bits of two flexes let them collide."""
     contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
     return bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2])
 
 
 @kernel
 def on_body(m: Model, flex: int, element: int, body: int) -> bool:
-    """Whether a vertex of an element is on a body."""
+    """Whether any vertex of an element is fixed to a body."""
     for k in range(m.flex_dim[flex] + 1):
         if m.flex_vertbodyid[element_vertex(m, flex, element, k)] == body:
             return True
@@ -73,7 +73,7 @@ def on_body(m: Model, flex: int, element: int, body: int) -> bool:
 
 @kernel
 def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether two elements have vertices on the same body."""
+    """Whether two elements have vertices fixed to the same body."""
     for k in range(m.flex_dim[flex1] + 1):
         if on_body(m, flex2, element2, m.flex_vertbodyid[element_vertex(m, flex1, element1, k)]):
             return True
@@ -82,7 +82,7 @@ def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -
 
 @kernel
 def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: Any) -> int:
-    """Contacts of a plane, whose normal is given, and a vertex of a flex."""
+    """Find the contact of a plane with the given normal and a vertex of a flex; return the number of contacts."""
     radius = m.flex_radius[flex]
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     dist = plane_height(d, plane, point) - radius
@@ -94,7 +94,7 @@ def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: 
 
 @kernel
 def collide_plane(m: Model, d: Data, plane: int, flex: int) -> int:
-    """The vertices of a flex within the margin of a plane; returns a status."""
+    """Append the contacts of a plane and a flex's vertices within its margin; return a status."""
     normal = axis_z(d.geom_xmat, plane)
     for vertex in range(m.flex_vertnum[flex]):
         found = plane_vertex(m, d, plane, flex, vertex, normal)
@@ -107,7 +107,7 @@ def collide_plane(m: Model, d: Data, plane: int, flex: int) -> int:
 
 @kernel
 def collide_geom(m: Model, d: Data, geom: int, flex: int) -> int:
-    """All contacts of a geom with a flex; returns a status."""
+    """Append all contacts of a geom with a flex; return a status."""
     side = flex_side(flex)
     d.work.near_margin = pair_margin(m, geom, side)
     if m.geom_type[geom] == PLANE:
@@ -125,7 +125,7 @@ def collide_geom(m: Model, d: Data, geom: int, flex: int) -> int:
 
 @kernel
 def collide_body(m: Model, d: Data, body: int, flex: int) -> int:
-    """All contacts of a body's geoms with a flex, in the order of the geoms; returns a status."""
+    """Append all contacts of a body's geoms with a flex, in the order of the geoms; return a status."""
     for geom in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
         if geom_meets_flex(m, geom, flex):
             status = collide_geom(m, d, geom, flex)
@@ -136,7 +136,7 @@ def collide_body(m: Model, d: Data, body: int, flex: int) -> int:
 
 @kernel
 def collide_flexes(m: Model, d: Data, flex1: int, flex2: int) -> int:
-    """All contacts of two flexes, in the order of the elements of the first, then of the second; returns a status."""
+    """Append all contacts of two flexes, ordered by element of the first, then of the second; return a status."""
     if not flexes_meet(m, flex1, flex2):
         return OK
     side1, side2 = flex_side(flex1), flex_side(flex2)

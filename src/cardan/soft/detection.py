@@ -1,7 +1,7 @@
-"""The stage of collision detection for models with flexes.
+"""Stage of collision detection for models with flexes.
 
-Pairs of bodies and flexes are checked in the order of their ids, bodies first: a body with the bodies after it, then
-with all flexes, then flexes with each other, at last each flex with itself.
+Pairs of bodies and flexes are checked in the order of their ids, bodies first. Each body is checked against the bodies
+after it, then against all flexes. Then flexes are checked against each other, and finally each flex against itself.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from cardan.soft.inside import collide_itself
 
 @kernel
 def first_body(m: Model, d: Data, k: int) -> int:
-    """The lower id of the bodies of a pair of geoms."""
+    """Lower of the two body ids of a pair of geoms."""
     return min(m.geom_bodyid[d.work.candidate[k, 0]], m.geom_bodyid[d.work.candidate[k, 1]])
 
 
 @kernel
 def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
-    """All contacts of geoms with each other and with flexes; returns a status."""
+    """Append all contacts of geoms with each other and with flexes; return a status."""
     k = 0
     for body in range(m.nbody):
         while k < ncandidate and first_body(m, d, k) <= body:
@@ -39,7 +39,7 @@ def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
 
 @kernel
 def collide_between_flexes(m: Model, d: Data) -> int:
-    """All contacts of flexes with each other and with themselves; returns a status."""
+    """Append all contacts of flexes with each other and with themselves; return a status."""
     for flex1 in range(m.nflex):
         for flex2 in range(flex1 + 1, m.nflex):
             status = collide_flexes(m, d, flex1, flex2)

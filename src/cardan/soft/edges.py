@@ -1,12 +1,12 @@
 """Edges of flexes: lengths, Jacobians, velocities, springs and dampers (spec: mj_flex; modelling, flex/edge).
 
-An edge joins two vertices. The derivative of its length by the position of a dof is the velocity that the dof gives to
-the second vertex relative to the first, along the edge. Row e of the Jacobian has entries for the dofs
-``m.aux.edge_colind[k]`` with k from ``m.aux.edge_rowadr[e]`` to ``m.aux.edge_rowadr[e + 1]``, ascending. It is stored
-dense, or in compressed rows one after the other.
+An edge joins two vertices. The derivative of its length by the position of a dof is a relative velocity: that of the
+second vertex, minus that of the first, along the edge, per unit velocity of the dof. Row e of the Jacobian has entries
+for the dofs ``m.aux.edge_colind[k]`` with k from ``m.aux.edge_rowadr[e]`` to ``m.aux.edge_rowadr[e + 1]``, ascending.
+The Jacobian is stored dense, or in compressed rows one after the other.
 
-Edges of a flex that has neither stiffness, damping nor constraints have lengths, and no Jacobian; those of a rigid flex
-have neither.
+If a flex has neither stiffness, damping nor constraints, its edges have lengths but no Jacobian. The edges of a rigid
+flex have neither.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from cardan.maths.vector import cross, dot3, get3, norm3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 
 FIRST, SECOND, BOTH = 0, 1, 2
-SLIDES = 2  # in edge_threes
+SLIDES = 2  # value of edge_threes
 PASSIVE_OFF = int(mjtDisableBit.mjDSBL_PASSIVE)
 
 
 def has_edges(m: Any) -> bool:
-    """Whether the model has flex edges that can change their lengths."""
+    """Whether the model has flex edges whose length can change."""
     return m.nflexedge > 0 and bool((m.flex_rigid == 0).any())
 
 
@@ -53,7 +53,7 @@ def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Any:
 
 @kernel
 def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Any) -> Any:
-    """Torque at the centre of mass of its tree of a unit force along `axis` at vertex 0 or 1 of an edge."""
+    """Torque about the centre of mass of its tree of a unit force along `axis` at vertex 0 or 1 of an edge."""
     vertex = edge_vertex(m, flex, edge, k)
     return cross(arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]), axis)
 
@@ -62,7 +62,7 @@ def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Any) ->
 def length_rate(d: Data, dof: int, side: int, axis: Any, torque1: Any, torque2: Any) -> float:
     """Derivative of the length of an edge along the unit vector `axis` by a dof that moves the vertices of `side`.
 
-    `torque1` and `torque2` are those of its vertices, see `vertex_torque`.
+    `torque1` and `torque2` are the torques at its two vertices, see `vertex_torque`.
     """
     rate = 0.0
     if side != FIRST:
@@ -74,13 +74,13 @@ def length_rate(d: Data, dof: int, side: int, axis: Any, torque1: Any, torque2: 
 
 @kernel
 def first_place(m: Model, d: Data, edge: int) -> Any:
-    """Line and column of ``flexedge_J`` where the row of an edge starts, in either storage."""
+    """Line and column of ``flexedge_J`` where the row of an edge starts, in either storage format."""
     return place_of(m, d.flexedge_J_rowadr[edge]) if is_sparse(m) else (edge, 0)
 
 
 @kernel
 def next_place(m: Model, edge: int, line: int, column: int) -> Any:
-    """The same for the edge after `edge`, whose row starts at `line`, `column`."""
+    """Line and column where the row of the edge after `edge` starts; that of `edge` starts at `line`, `column`."""
     if is_sparse(m):
         return place_after(m, line, column, m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge])
     return line + 1, 0
@@ -88,7 +88,7 @@ def next_place(m: Model, edge: int, line: int, column: int) -> Any:
 
 @kernel
 def edge_moment(m: Model, d: Data, line: int, column: int, dof: int, k: int) -> float:
-    """Derivative of the length of an edge by `dof`, its `k`-th, from the row at `line`, `column` of ``flexedge_J``."""
+    """Derivative of an edge's length by `dof`, its `k`-th, from the row at `line`, `column` of ``flexedge_J``."""
     if not is_sparse(m):
         return d.flexedge_J[line, dof]
     if column + k < m.nv:
@@ -98,7 +98,7 @@ def edge_moment(m: Model, d: Data, line: int, column: int, dof: int, k: int) -> 
 
 @kernel
 def in_threes(m: Model, edge: int, column: int) -> bool:
-    """Whether a row consists of blocks of three dofs (see `flex_tables.edge_threes`) and stands on one line."""
+    """Whether a row consists of blocks of three dofs (see `flex_tables.edge_threes`) and is on one line."""
     if m.aux.edge_threes[edge] == 0:
         return False
     return not is_sparse(m) or column + m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge] <= m.nv
@@ -138,7 +138,7 @@ def put_edge_row(m: Model, d: Data, flex: int, edge: int, line: int, column: int
 
 @kernel
 def put_sliding_row(m: Model, d: Data, edge: int, line: int, column: int, axis: Any) -> None:
-    """The entries of a row of slides in threes: components of `axis` along the slides."""
+    """Write a row whose dofs are slides in threes: the components of `axis` along the slides."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     for k in range(start, stop, 3):
         dof = m.aux.edge_colind[k]
@@ -151,10 +151,11 @@ def put_sliding_row(m: Model, d: Data, edge: int, line: int, column: int, axis: 
 @stage
 @exact
 def edges(m: Model, d: Data) -> int:
-    """Lengths of all edges, and their Jacobians where they are used.
+    """Compute the lengths of all edges, and the Jacobians of the edges that need one.
 
-    Reads flexvert_xpos, cdof, subtree_com; writes flexedge_length (nflexedge,), flexedge_J (dense: (nflexedge, nv);
-    sparse: rows packed one after the other, with flexedge_J_rownnz, flexedge_J_rowadr, flexedge_J_colind).
+    Reads flexvert_xpos, cdof, subtree_com; writes flexedge_length (nflexedge,) and flexedge_J. Dense storage is
+    (nflexedge, nv). Sparse storage has rows packed one after the other, with flexedge_J_rownnz, flexedge_J_rowadr,
+    flexedge_J_colind.
     """
     line, column = 0, 0
     for flex in range(m.nflex):
@@ -170,7 +171,7 @@ def edges(m: Model, d: Data) -> int:
 
 @kernel
 def edge_rate(m: Model, d: Data, edge: int, line: int, column: int) -> float:
-    """The rate of change of the length of an edge: its row of the Jacobian, at `line`, `column`, times qvel."""
+    """Rate of change of an edge's length: its row of the Jacobian, at `line`, `column`, times qvel."""
     velocity = 0.0
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):
@@ -189,7 +190,7 @@ def edge_rate(m: Model, d: Data, edge: int, line: int, column: int) -> float:
 
 @stage
 def edge_velocity(m: Model, d: Data) -> int:
-    """Rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
+    """Compute rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
     for flex in range(m.nflex):
         if edges_used(m, flex):
             line, column = first_place(m, d, m.flex_edgeadr[flex])
@@ -201,7 +202,7 @@ def edge_velocity(m: Model, d: Data) -> int:
 
 @kernel
 def extension(m: Model, d: Data, edge: int) -> float:
-    """How much longer an edge is than at rest."""
+    """Length of an edge minus its rest length."""
     return d.flexedge_length[edge] - m.flexedge_length0[edge]
 
 
@@ -266,9 +267,9 @@ def edge_energy(m: Model, d: Data) -> int:
 
 @kernel
 def derivative_entry(m: Model, row: int, column: int) -> int:
-    """Address in qDeriv of the entry of two dofs of which one is above the other in the tree.
+    """Address in qDeriv of the entry of two dofs, one of which is an ancestor of the other in the tree.
 
-    A row has the dofs above its own, from the root, then itself and those below.
+    A row has, in this order, the ancestors of its dof from the root, the dof itself, and its descendants.
     """
     above = min(row, column)
     depth = m.aux.M_rowadr[above + 1] - m.aux.M_rowadr[above] - 1
@@ -277,7 +278,7 @@ def derivative_entry(m: Model, row: int, column: int) -> int:
 
 @kernel
 def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, slope: float) -> None:
-    """Add J' slope J of one edge, where the pattern of qDeriv has entries: between dofs that move the same vertex."""
+    """Add J' slope J of one edge to the entries that qDeriv stores: between dofs that move the same vertex."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):
         for k in range(start, stop, 3):
@@ -296,7 +297,7 @@ def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, sl
 
 @kernel
 def add_block(m: Model, d: Data, dof: int, line: int, at: int, slope: float) -> None:
-    """The same for three dofs from `dof` on, each below the one before it; their moments start at `line`, `at`."""
+    """Add the block of J' slope J for the chain of three dofs from `dof` on, whose moments start at `line`, `at`."""
     x, y, z = d.flexedge_J[line, at], d.flexedge_J[line, at + 1], d.flexedge_J[line, at + 2]
     for i in range(3):
         entry = derivative_entry(m, dof + i, dof)
@@ -308,7 +309,7 @@ def add_block(m: Model, d: Data, dof: int, line: int, at: int, slope: float) -> 
 
 @stage
 def edge_derivatives(m: Model, d: Data) -> int:
-    """Add the derivative of the forces of edge dampers by velocity, -damping J'J, to qDeriv where it has entries."""
+    """Add the derivative of edge damper forces by velocity, -damping J'J, to the entries that qDeriv stores."""
     if m.opt.disableflags & PASSIVE_OFF:
         return OK
     for flex in range(m.nflex):

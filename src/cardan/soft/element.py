@@ -1,4 +1,4 @@
-"""Elements of flexes in collisions: as shapes known by their support functions, and as capsules.
+"""Elements of flexes in collisions: as convex shapes with a support function, and as capsules.
 
 An element is the set of points within the radius of its flex of a segment, a triangle or a tetrahedron.
 """
@@ -22,7 +22,7 @@ def element_point(m: Model, d: Data, flex: int, element: int, k: int) -> Any:
 
 @kernel
 def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None:
-    """Make an element shape `shape` (0 or 1) of the pair; its centre is that of its box."""
+    """Load an element as shape `shape` (0 or 1) of the pair; its centre is the centre of its box."""
     count = m.flex_dim[flex] + 1
     for k in range(count):
         set3(d.work.element, 4 * shape + k, element_point(m, d, flex, element, k))
@@ -36,7 +36,7 @@ def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None
 
 @kernel
 def place_element(d: Data, shape: int, place: Any, mat: Any) -> None:
-    """Bring an element that was loaded as shape `shape` to a frame with the origin `place` and the rotation `mat`."""
+    """Transform the element loaded as shape `shape` to the frame with the origin `place` and the rotation `mat`."""
     for k in range(4 * shape, 4 * shape + d.work.shape_nvert[shape]):
         set3(d.work.element, k, mul_mat_t_vec3(mat, sub3(get3(d.work.element, k), place)))
     set3(d.work.shape_pos, shape, mul_mat_t_vec3(mat, sub3(get3(d.work.shape_pos, shape), place)))
@@ -50,5 +50,5 @@ def segment_middle(m: Model, d: Data, flex: int, element: int) -> Any:
 
 @kernel
 def segment_half(m: Model, d: Data, flex: int, element: int) -> Any:
-    """From the middle of an element of a flex of segments to its first vertex."""
+    """Vector from the middle of an element of a flex of segments to its first vertex."""
     return scale3(sub3(element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)), 0.5)

@@ -1,7 +1,7 @@
 """Flexes in space: vertices, boxes of elements, bounding trees (spec: mj_flex).
 
-A flex is a set of points, its vertices, that are fixed to bodies, and of elements between them: segments, triangles or
-tetrahedra, enlarged by a radius. Edges are in `soft.edges`.
+A flex is a set of points (vertices), which are fixed to bodies, and of elements between them: segments, triangles or
+tetrahedra, enlarged by a radius. Edges are handled in `soft.edges`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def has_flexes(m: Any) -> bool:
 
 @kernel
 def vertex_position(m: Model, d: Data, vertex: int, centered: bool) -> Any:
-    """Position of a vertex in the world; `centered` ones stand at the origins of their bodies."""
+    """Position of a vertex in the world frame; in a `centered` flex, it is the origin of its body."""
     body = m.flex_vertbodyid[vertex]
     if centered:
         return get3(d.xpos, body)
@@ -36,7 +36,7 @@ def element_vertex(m: Model, flex: int, element: int, k: int) -> int:
 
 @kernel
 def set_element_box(m: Model, d: Data, flex: int, element: int) -> None:
-    """Box around an element, with the radius."""
+    """Compute the box around an element, including the radius."""
     radius = m.flex_radius[flex]
     low = get3(d.flexvert_xpos, element_vertex(m, flex, element, 0))
     high = low
@@ -52,7 +52,7 @@ def set_element_box(m: Model, d: Data, flex: int, element: int) -> None:
 
 @kernel
 def unite_boxes(d: Data, node: int, left: int, right: int) -> None:
-    """Make the box of a node of a dynamic tree from those of its two children."""
+    """Compute the box of a node of a dynamic tree from the boxes of its two children."""
     box = d.bvh_aabb_dyn
     for k in range(3):
         low = min(box[left, k] - box[left, 3 + k], box[right, k] - box[right, 3 + k])
@@ -63,7 +63,7 @@ def unite_boxes(d: Data, node: int, left: int, right: int) -> None:
 
 @kernel
 def set_tree_boxes(m: Model, d: Data, flex: int) -> None:
-    """Boxes of a flex's bounding tree, from the leaves up; children stand behind their parents."""
+    """Compute the boxes of a flex's bounding tree, from the leaves up; children come after their parents."""
     start = m.flex_bvhadr[flex]
     first = start - m.nbvhstatic
     for k in range(m.flex_bvhnum[flex] - 1, -1, -1):
@@ -77,7 +77,7 @@ def set_tree_boxes(m: Model, d: Data, flex: int) -> None:
 
 @stage
 def flex(m: Model, d: Data) -> int:
-    """Vertices, boxes and bounding trees of all flexes.
+    """Compute vertices, boxes and bounding trees of all flexes.
 
     Reads xpos, xmat; writes flexvert_xpos (nflexvert, 3), flexelem_aabb (nflexelem, 6), bvh_aabb_dyn (nbvhdynamic, 6).
     """

@@ -1,10 +1,10 @@
-"""Contacts of a flex with itself.
+"""Self-contacts of a flex.
 
-*Internal* ones keep elements from being turned inside out: a vertex of a tetrahedron meets the face opposite to it, a
-vertex of a segment or triangle the elements beside it that the compiler listed. The others are contacts of elements
-that have no body in common, found by a sweep along the axis on which the flex extends most (sweep and prune, with
-bins across it), or by walking the bounding tree against itself. Both the order of the contacts and which element comes
-first are those of the reference.
+*Internal* contacts prevent elements from being turned inside out. A vertex of a tetrahedron collides with the face
+opposite to it, a vertex of a segment or triangle with the adjacent elements that the compiler listed. All other
+self-contacts are contacts of elements that have no body in common. They are found by a sweep along the axis on which
+the flex is longest (sweep and prune, with bins across the axis), or by a traversal of the bounding tree against itself.
+The order of the contacts, and which element is the first of a contact, are as in the reference.
 
 Sources: D. Baraff, Dynamic Simulation of Non-Penetrating Rigid Bodies, PhD thesis, Cornell (1992), section 2.2 (sweep);
 S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (trees against each other).
@@ -35,20 +35,20 @@ AUTO = int(mjtFlexSelf.mjFLEXSELF_AUTO)
 DEEPEST_TREE = 60
 STACK = 256
 NODE = 2**32
-"""A pair of nodes is one number on the stack: the first one times this, and the second."""
+"""A pair of nodes is encoded as one integer on the stack: the first node times this number, plus the second."""
 SLACK = 1.0 - 1e-9
 ROUND = 1.0 + 1e-9
-"""Against rounding, in a quick test and of widths."""
+"""Tolerances against rounding, in a quick test and for widths."""
 FACES = ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2))
 OPPOSITE = (3, 1, 2, 0)
-"""Corners of the faces of a tetrahedron, turned outwards, and the vertex opposite to each."""
+"""Corners of the faces of a tetrahedron, oriented outwards, and the vertex opposite to each face."""
 
 
 @kernel
 def append_inside(
     m: Model, d: Data, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
 ) -> int:
-    """Append what the near phase found within a flex, where neither margin nor gap count; returns a status."""
+    """Append contacts of the near phase within a flex, which have no margin and no gap; return a status."""
     first, side = d.ncon, flex_side(flex)
     status = append_contacts(m, d, found, side, element1, vertex1, side, element2, vertex2)
     for con in range(first, d.ncon):
@@ -62,7 +62,7 @@ def append_inside(
 
 @kernel
 def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """Contacts of a face of a tetrahedron and the vertex opposite to it."""
+    """Find the contact of a face of a tetrahedron and the vertex opposite to it; return the number of contacts."""
     a = element_point(m, d, flex, element, FACES[face][0])
     b = element_point(m, d, flex, element, FACES[face][1])
     c = element_point(m, d, flex, element, FACES[face][2])
@@ -78,7 +78,7 @@ def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
 
 @kernel
 def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """The same, as a contact of the flex with itself; returns a status."""
+    """Append the contact of a face and its opposite vertex as a self-contact of the flex; return a status."""
     found = vertex_face(m, d, flex, element, face)
     if found == 0:
         return OK
@@ -92,9 +92,9 @@ def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
 
 @kernel
 def is_thick(a: Any, b: Any, c: Any, e: Any, reach: float) -> bool:
-    """Whether all vertices of a tetrahedron are before the opposite faces, farther than `reach` from them.
+    """Whether the height of all vertices of a tetrahedron above their opposite faces is more than `reach`.
 
-    The height of a vertex is the volume, times six, by twice the area of the opposite face.
+    The height of a vertex is six times the volume, divided by twice the area of the opposite face.
     """
     ab, ac, ae = sub3(b, a), sub3(c, a), sub3(e, a)
     volume = dot3(cross(ac, ab), ae)
@@ -110,7 +110,7 @@ def is_thick(a: Any, b: Any, c: Any, e: Any, reach: float) -> bool:
 
 @kernel
 def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
-    """All vertices of tetrahedra and the faces opposite to them; returns a status."""
+    """Append the contacts of all vertices of tetrahedra and the faces opposite to them; return a status."""
     reach = 2.0 * m.flex_radius[flex] + d.work.near_margin
     for element in range(m.flex_elemnum[flex]):
         a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
@@ -126,7 +126,7 @@ def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def vertex_element(m: Model, d: Data, flex: int, vertex: int, element: int) -> int:
-    """Contacts of a vertex with a segment or a triangle."""
+    """Find the contacts of a vertex with a segment or a triangle; return their number."""
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     radius = m.flex_radius[flex]
     if m.flex_dim[flex] == 2:
@@ -137,7 +137,7 @@ def vertex_element(m: Model, d: Data, flex: int, vertex: int, element: int) -> i
 
 @kernel
 def collide_listed(m: Model, d: Data, flex: int) -> int:
-    """The pairs of elements and vertices that the compiler listed; returns a status."""
+    """Append the contacts of the pairs of elements and vertices that the compiler listed; return a status."""
     for pair in range(m.flex_evpairadr[flex], m.flex_evpairadr[flex] + m.flex_evpairnum[flex]):
         element, vertex = m.flex_evpair[pair, 0], m.flex_evpair[pair, 1]
         found = vertex_element(m, d, flex, vertex, element)
@@ -161,7 +161,7 @@ def boxes_meet(m: Model, d: Data, flex: int, element1: int, element2: int) -> bo
 
 @kernel
 def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int) -> int:
-    """Contacts of two elements of a flex whose boxes overlap, if they don't touch anyway; returns a status."""
+    """Append the contacts of two elements of a flex whose boxes overlap, unless they share a body; return a status."""
     if share_body(m, flex, element1, flex, element2):
         return OK
     found = element_element(m, d, flex, element1, flex, element2)
@@ -170,7 +170,7 @@ def collide_elements(m: Model, d: Data, flex: int, element1: int, element2: int)
 
 @kernel
 def collide_all(m: Model, d: Data, flex: int) -> int:
-    """All pairs of elements, one by one; returns a status."""
+    """Check all pairs of elements one by one; return a status."""
     for element1 in range(m.flex_elemnum[flex]):
         if is_active(m, flex, element1):
             for element2 in range(element1 + 1, m.flex_elemnum[flex]):
@@ -186,7 +186,7 @@ def collide_all(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def list_active(m: Model, d: Data, flex: int) -> int:
-    """Put the elements that can collide into ``element_order``; returns their number."""
+    """List the elements that can collide in ``element_order``; return their number."""
     n = 0
     for element in range(m.flex_elemnum[flex]):
         if is_active(m, flex, element):
@@ -197,7 +197,7 @@ def list_active(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def extent(m: Model, d: Data, flex: int, axis: int) -> float:
-    """How far a flex extends along an axis."""
+    """Extent of a flex along an axis."""
     box, first = d.flexelem_aabb, m.flex_elemadr[flex]
     low, high = inf, -inf
     for row in range(first, first + m.flex_elemnum[flex]):
@@ -208,7 +208,7 @@ def extent(m: Model, d: Data, flex: int, axis: int) -> float:
 
 @kernel
 def sweep_axis(m: Model, d: Data, flex: int) -> int:
-    """The axis along which a flex extends most."""
+    """Axis along which the extent of a flex is largest."""
     x, y, z = extent(m, d, flex, 0), extent(m, d, flex, 1), extent(m, d, flex, 2)
     if x >= y and x >= z:
         return 0
@@ -217,7 +217,7 @@ def sweep_axis(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def lower_end(m: Model, d: Data, flex: int, element: int, axis: int) -> float:
-    """Lower end of an element along an axis, to the bit the same for elements that share their lowest vertex."""
+    """Lower end of an element along an axis, exactly equal for elements that share their lowest vertex."""
     low = inf
     for k in range(m.flex_dim[flex] + 1):
         low = min(low, d.flexvert_xpos[element_vertex(m, flex, element, k), axis])
@@ -226,14 +226,14 @@ def lower_end(m: Model, d: Data, flex: int, element: int, axis: int) -> float:
 
 @kernel
 def begins_later(d: Data, i: int, key: float, element: int) -> bool:
-    """Whether place `i` of the sweep comes after an element that begins at `key`; ties go by number."""
+    """Whether position `i` of the sweep is after an element that begins at `key`; ties are resolved by element id."""
     other = d.work.element_key[i]
     return other > key or (other == key and d.work.element_order[i] > element)
 
 
 @kernel
 def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
-    """Sort the listed elements by their lower ends along an axis (Shell's sort)."""
+    """Sort the listed elements by their lower ends along an axis (Shell sort)."""
     for i in range(n):
         d.work.element_key[i] = lower_end(m, d, flex, d.work.element_order[i], axis)
     gap = 1
@@ -254,7 +254,7 @@ def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
 
 @kernel
 def line_up_boxes(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
-    """Copy the boxes in the order of the sweep: upper end on its axis, then low and high on the two others."""
+    """Copy the boxes in the order of the sweep: upper end on its axis, then lower and upper ends on the two others."""
     box, first = d.flexelem_aabb, m.flex_elemadr[flex]
     y, z = (axis + 1) % 3, (axis + 2) % 3
     for i in range(n):
@@ -268,10 +268,12 @@ def line_up_boxes(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
 
 @kernel
 def lay_bins(d: Data, n: int, side: int) -> Any:
-    """Empty bins across the sweep, along the axis whose ends are columns `side` and `side + 1` of the bounds.
+    """Create empty bins along an axis across the sweep; `side` is the column of the lower ends on this axis.
 
     Returns:
-        (lowest end, width, number): no box is longer than a bin is wide; one bin if the numbers make no sense.
+        Lowest end, bin width, and number of bins. No box is longer than a bin. If the values are not finite, there is
+        one
+            bin.
     """
     bounds = d.work.element_bounds
     low, high, width = inf, -inf, 0.0
@@ -287,7 +289,7 @@ def lay_bins(d: Data, n: int, side: int) -> Any:
 
 @kernel
 def bin_at(place: float, low: float, width: float, number: int) -> int:
-    """Which of the bins a place is in; the first or the last for places beyond them."""
+    """Index of the bin that contains a coordinate; coordinates beyond the bins belong to the first or last bin."""
     if number == 1:
         return 0
     steps = (place - low) / width
@@ -298,7 +300,7 @@ def bin_at(place: float, low: float, width: float, number: int) -> int:
 
 @kernel
 def overlaps(d: Data, i: int, j: int) -> bool:
-    """Whether the boxes at two places of the sweep overlap across it."""
+    """Whether the boxes at two positions of the sweep overlap on the two other axes."""
     bounds = d.work.element_bounds
     return (
         bounds[j, 1] <= bounds[i, 2]
@@ -310,10 +312,10 @@ def overlaps(d: Data, i: int, j: int) -> bool:
 
 @kernel
 def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
-    """Add what is in bin `k` and overlaps place `i` to the hits, places descending; take out what has ended.
+    """Add the elements in bin `k` that overlap position `i` to the hits; remove elements that have ended from the bin.
 
     Returns:
-        The number of hits; they stand in ``d.work.element_active``.
+        The number of hits; ``d.work.element_active`` lists their positions in descending order.
     """
     start = d.work.element_key[i]
     before, j = -1, d.work.bin_element[k]
@@ -339,9 +341,9 @@ def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
 
 @kernel
 def collide_sweep(m: Model, d: Data, flex: int) -> int:
-    """Pairs of elements by a sweep: each with those that began before it and have not ended; returns a status.
+    """Check pairs of elements by a sweep: each with the elements that began before it and have not ended.
 
-    These lie in bins across the sweep, each in that of its lower end, so that few are compared.
+    Active elements are in bins across the sweep, by their lower ends, so that few are compared. Return a status.
     """
     n = list_active(m, d, flex)
     if n < 2:
@@ -372,7 +374,7 @@ def collide_sweep(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def spread_measure(d: Data, node: int) -> float:
-    """What decides which of two nodes is opened first: the reference's measure, which only affects the order."""
+    """Measure by which the reference decides which of two nodes is opened first; it affects only the order."""
     box = d.bvh_aabb_dyn
     x, y, z = box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2]
     return x * y + y * z + z * x
@@ -388,14 +390,14 @@ def nodes_meet(d: Data, node1: int, node2: int) -> bool:
 
 @kernel
 def push(stack: Any, n: int, node1: int, node2: int) -> int:
-    """Push a pair of nodes; returns the height of the stack."""
+    """Push a pair of nodes; return the height of the stack."""
     stack[n] = node1 * NODE + node2
     return n + 1
 
 
 @kernel
 def open_nodes(m: Model, d: Data, first: int, stack: Any, n: int, node1: int, node2: int) -> int:
-    """Push the pairs of children of two nodes that overlap, not both leaves; returns the height of the stack."""
+    """Push the overlapping pairs of children of two nodes that are not both leaves; return the height of the stack."""
     child = m.bvh_child
     static = m.nbvhstatic
     if node1 == node2:
@@ -413,7 +415,7 @@ def open_nodes(m: Model, d: Data, first: int, stack: Any, n: int, node1: int, no
 
 @kernel
 def collide_tree(m: Model, d: Data, flex: int) -> int:
-    """Pairs of elements by walking the tree of a flex against itself; returns a status."""
+    """Check pairs of elements by a traversal of a flex's tree against itself; return a status."""
     stack = stack_int_array(STACK)
     first = m.flex_bvhadr[flex] - m.nbvhstatic
     n = push(stack, 0, first, first)
@@ -438,18 +440,18 @@ def collide_tree(m: Model, d: Data, flex: int) -> int:
     return OK
 
 
-# both ---------------------------------------------------------------------------
+# choice of the method ------------------------------------------------------------
 
 
 @kernel
 def has_tree(m: Model, flex: int) -> bool:
-    """Whether the tree of a flex can be walked against itself."""
+    """Whether the tree of a flex can be traversed against itself."""
     return m.flex_bvhnum[flex] > 0 and m.aux.flex_bvh_depth[flex] <= DEEPEST_TREE
 
 
 @kernel
 def collide_pairs(m: Model, d: Data, flex: int) -> int:
-    """Contacts of elements of a flex, by the method that it asks for; returns a status."""
+    """Append contacts between elements of a flex, by the method that the flex specifies; return a status."""
     method = m.flex_selfcollide[flex]
     if method == NONE:
         return OK
@@ -462,9 +464,9 @@ def collide_pairs(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def collide_itself(m: Model, d: Data, flex: int) -> int:
-    """All contacts of a flex with itself, internal ones first; returns a status.
+    """Append all self-contacts of a flex, internal contacts first; return a status.
 
-    They are there when elements overlap, whatever the margin.
+    Contacts between elements exist where elements overlap; the margin is not used.
     """
     if m.flex_rigid[flex] != 0 or not m.flex_contype[flex] & m.flex_conaffinity[flex]:
         return OK

@@ -1,7 +1,7 @@
 """Near phase of flexes: contacts of an element with a geom, with another element, and with a vertex.
 
-Segments are capsules, and spheres meet triangles at their closest points; all other pairs are left to the convex
-collision function. The normal points from the first of the two to the second.
+Segments are capsules, and spheres touch triangles at their closest points. The convex collision function handles all
+other pairs. The normal points from the first shape to the second.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from cardan.soft.triangle import sphere_triangle, triangles_apart
 
 NO_GEOM = -1
 ROUND = 1.0 + 1e-9
-"""Enlargement of distances against rounding."""
+"""Factor that enlarges distances against rounding."""
 
 
 @kernel
 def convex_contact(m: Model, d: Data, k: int) -> int:
-    """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; returns the number of contacts now.
+    """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; return the new number of contacts.
 
-    As `cardan.collision.convex.collide_shapes`, but the normal is always that of the portal.
+    This is `cardan.collision.convex.collide_shapes`, except that the normal is always the portal's.
     """
     d.work.shape_inflate = 0.5 * d.work.near_margin
     if not portal_refinement(m, d):
@@ -41,14 +41,14 @@ def convex_contact(m: Model, d: Data, k: int) -> int:
 
 @kernel
 def turn_contacts(d: Data, n: int) -> None:
-    """Turn the normals of the first `n` contacts of the pair round: its sides have changed places."""
+    """Reverse the normals of the first `n` contacts of the pair, because its sides were swapped."""
     for k in range(n):
         put_contact(d, k, d.work.near_dist[k], get3(d.work.near_pos, k), scale3(get3(d.work.near_frame, k), -1.0))
 
 
 @kernel
 def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """A sphere, capsule or box and an element of dimension 1."""
+    """Find the contacts of a sphere, capsule or box and a segment; return their number."""
     middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
     radius = m.flex_radius[flex]
     center, size = get3(d.geom_xpos, geom), m.geom_size[geom, 0]
@@ -63,9 +63,9 @@ def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
-    """A height field and the element that is shape 1 of the pair.
+    """Find the contacts of a height field and the element loaded as shape 1; return their number.
 
-    As in the reference, cells are looked up for the element without its radius.
+    As in the reference, the radius of the element is ignored in the search for cells.
     """
     place_element(d, 1, get3(d.geom_xpos, geom), get9(d.geom_xmat, geom))
     d.work.shape_size[1, 0] = 0.0
@@ -78,7 +78,7 @@ def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
 
 @kernel
 def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """Contacts of a geom, other than a plane, with an element."""
+    """Find the contacts of a geom other than a plane and an element; return their number."""
     kind, dim = m.geom_type[geom], m.flex_dim[flex]
     if dim == 1 and kind in (SPHERE, CAPSULE, BOX):
         return geom_segment(m, d, geom, flex, element)
@@ -93,7 +93,7 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def point_triangle(m: Model, d: Data, center: Any, radius: float, flex: int, element: int) -> int:
-    """A sphere and an element of dimension 2."""
+    """Find the contact of a sphere and a triangle of a flex; return the number of contacts."""
     a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
     c = element_point(m, d, flex, element, 2)
     return sphere_triangle(d, center, radius, a, b, c, m.flex_radius[flex])
@@ -101,7 +101,7 @@ def point_triangle(m: Model, d: Data, center: Any, radius: float, flex: int, ele
 
 @kernel
 def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether a quick test shows that two triangles are farther apart than the margin."""
+    """Whether a quick test proves that two triangles are farther apart than the margin."""
     a, b = element_point(m, d, flex1, element1, 0), element_point(m, d, flex1, element1, 1)
     e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
     c, g = element_point(m, d, flex1, element1, 2), element_point(m, d, flex2, element2, 2)
@@ -111,7 +111,7 @@ def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2
 
 @kernel
 def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> int:
-    """Contacts of two elements."""
+    """Find the contacts of two elements; return their number."""
     if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
         middle1, half1 = segment_middle(m, d, flex1, element1), segment_half(m, d, flex1, element1)
         middle2, half2 = segment_middle(m, d, flex2, element2), segment_half(m, d, flex2, element2)

@@ -1,7 +1,7 @@
 """Rays against flexes and skins (spec: programming, mju_rayFlex, mju_raySkin).
 
-What a ray meets of a flex are spheres around its vertices and capsules around its edges, both of the flex's radius, and
-the triangles of its elements, which have no thickness. Points of rays are ``p + x v``, x >= 0.
+A ray can hit spheres around the vertices of a flex, capsules around its edges, and the triangles of its elements.
+Spheres and capsules have the radius of the flex; triangles have no thickness. Points of rays are ``p + x v``, x >= 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cardan.soft.flex import element_vertex
 from cardan.soft.inside import FACES
 
 VERTICES, EDGES, FACES_SEEN, SKIN = 1, 2, 4, 8
-"""Bits of what a ray sees of a flex."""
+"""Bits for the parts of a flex that a ray can hit."""
 NO_VERTEX = -1
 OUTER_LAYER = 0
 
@@ -33,7 +33,7 @@ def closer(point: Any, a: Any, b: Any) -> bool:
 
 @kernel
 def ray_segment(a: Any, b: Any, radius: float, p: Any, v: Any) -> float:
-    """The capsule around the segment from `a` to `b`."""
+    """Distance along a ray to the capsule around the segment from `a` to `b`."""
     axis = normalize3(sub3(b, a))
     x = default_tangent(axis)
     y = cross(axis, x)
@@ -46,7 +46,7 @@ def ray_segment(a: Any, b: Any, radius: float, p: Any, v: Any) -> float:
 
 @kernel
 def ray_vertices(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
-    """The nearer of a hit (distance, vertex) and the spheres around the vertices of a flex."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's hit of the spheres around a flex's vertices."""
     best, vertex = hit
     for k in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
         x = ray_sphere(m.flex_radius[flex], sub3(p, get3(d.flexvert_xpos, k)), v)
@@ -57,7 +57,7 @@ def ray_vertices(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
 
 @kernel
 def ray_edges(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
-    """The nearer of a hit (distance, vertex) and the capsules around the edges of a flex."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's hit of the capsules around a flex's edges."""
     best, vertex = hit
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
         first, second = edge_vertex(m, flex, edge, 0), edge_vertex(m, flex, edge, 1)
@@ -70,7 +70,7 @@ def ray_edges(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
 
 @kernel
 def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Any, v: Any, hit: Any) -> Any:
-    """The nearer of a hit (distance, vertex) and a face of an element; a triangle has one face."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's hit of an element's face; a triangle has one."""
     best, vertex = hit
     i, j, k = FACES[face][0], FACES[face][1], FACES[face][2]
     a, b = element_point(m, d, flex, element, i), element_point(m, d, flex, element, j)
@@ -88,7 +88,7 @@ def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Any, v: A
 
 @kernel
 def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Any, v: Any, hit: Any) -> Any:
-    """The nearer of a hit (distance, vertex) and the faces of triangles, or of the tetrahedra of a layer."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's hit of triangles, or of a layer's tetrahedra."""
     dim = m.flex_dim[flex]
     for element in range(m.flex_elemnum[flex]):
         if dim == 2:
@@ -101,21 +101,22 @@ def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Any, v: Any, hit: 
 
 @kernel
 def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Any, v: Any) -> Any:
-    """The nearest point of a flex on a ray.
+    """Find the nearest point of a flex on a ray.
 
     Args:
         m: model.
         d: data with ``flexvert_xpos``.
         flex: id of the flex.
-        layer: layer of the tetrahedra whose faces are seen, if the skin is not.
+        layer: layer of the tetrahedra whose faces can be hit, if `SKIN` is not set.
         seen: sum of `VERTICES`, `EDGES`, `FACES_SEEN` and `SKIN`; the skin of a flex of triangles or tetrahedra is its
-            vertices, edges, and the faces of the outer layer.
-        p: start of the ray, global frame, m.
-        v: its direction.
+            vertices, its edges, and the faces of the outer layer.
+        p: start of the ray, world frame (m).
+        v: direction of the ray.
 
     Returns:
-        The distance in units of `v`, or `MISS`, and the vertex (numbered over all flexes) closest to it of what was
-        hit, or `NO_VERTEX`.
+        Distance in units of `v`, or `MISS`; and the vertex, numbered over all flexes, that is closest to the hit point,
+        or
+            `NO_VERTEX`.
     """
     skin = (seen & SKIN) != 0 and m.flex_dim[flex] > 1
     hit = (MISS, NO_VERTEX)
@@ -144,7 +145,7 @@ def cast_at_flex(
     vec: Any,
     vertid: Any,
 ) -> float:
-    """Distance to a flex: see `cardan.api.rays.mju_rayFlex`."""
+    """Distance along a ray to a flex: see `cardan.api.rays.mju_rayFlex`."""
     seen = VERTICES if flg_vert != 0 else 0
     seen |= EDGES if flg_edge != 0 else 0
     seen |= FACES_SEEN if flg_face != 0 else 0

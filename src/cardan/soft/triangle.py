@@ -1,4 +1,4 @@
-"""Triangles that have a radius: contacts with a sphere, and whether two of them are apart.
+"""Triangles with a radius: contacts with a sphere, and a test whether two triangles are apart.
 
 Source: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.5 (closest point of a triangle)
 and 5.2.1 (separating axes).
@@ -16,7 +16,7 @@ from cardan.model.kernel_views import Data
 
 @kernel
 def closest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
-    """The point of the triangle (a, b, c) that is closest to `p`: by the Voronoi regions of corners, sides and face."""
+    """Point of the triangle (a, b, c) closest to `p`, by the Voronoi regions of corners, sides and face."""
     ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
     d1, d2 = dot3(ab, ap), dot3(ac, ap)
     if d1 <= 0.0 and d2 <= 0.0:
@@ -44,9 +44,9 @@ def closest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
 
 @kernel
 def sphere_triangle(d: Data, center: Any, radius: float, a: Any, b: Any, c: Any, thickness: float) -> int:
-    """Contact of a sphere with the triangle (a, b, c) enlarged by `thickness`; returns the number of contacts.
+    """Find the contact of a sphere with the triangle (a, b, c) enlarged by `thickness`; return the number of contacts.
 
-    The normal points from the sphere to the triangle; where the centre lies on the triangle, along the x axis.
+    The normal points from the sphere to the triangle. If the centre is on the triangle, the normal is the x axis.
     """
     between = sub3(closest_on_triangle(center, a, b, c), center)
     length = norm3(between)
@@ -60,7 +60,7 @@ def sphere_triangle(d: Data, center: Any, radius: float, a: Any, b: Any, c: Any,
 
 @kernel
 def separates(axis: Any, a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
-    """Whether two triangles are farther apart along `axis`, of any length, than `reach`."""
+    """Whether two triangles are farther apart along `axis` (of any length) than `reach`."""
     a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
     e_, f_, g_ = dot3(axis, e), dot3(axis, f), dot3(axis, g)
     gap = max(min(e_, f_, g_) - max(a_, b_, c_), min(a_, b_, c_) - max(e_, f_, g_))
@@ -69,7 +69,7 @@ def separates(axis: Any, a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: 
 
 @kernel
 def apart_beside(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
-    """Whether two triangles are apart along the normal of the first, or of one of its sides in its plane."""
+    """Whether two triangles are apart along the normal of the first, or a normal of one of its sides in its plane."""
     ab, bc, ca = sub3(b, a), sub3(c, b), sub3(a, c)
     normal = cross(ab, bc)
     return (
@@ -82,5 +82,5 @@ def apart_beside(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -
 
 @kernel
 def triangles_apart(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
-    """Whether two triangles are certainly farther apart than `reach`: a quick test before the convex collision."""
+    """Whether two triangles are certainly farther apart than `reach`, as a quick test before the convex collision."""
     return apart_beside(a, b, c, e, f, g, reach) or apart_beside(e, f, g, a, b, c, reach)
