@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("maths", "dynamics", "constraint", "solver", "sensor", "soft")
+PACKAGES = ("maths", "dynamics", "constraint", "solver", "sensor", "soft", "collision")
 PAGES: tuple[str, ...] = ()
 LONGEST = 30  # words of a sentence in a docstring
 
@@ -21,7 +21,7 @@ LONGEST = 30  # words of a sentence in a docstring
 FIRST_WORDS = re.compile(r"(What|Which|Of|The same)\b")
 RULES = (
     (re.compile(r"\b(stand|stands|standing) (in|at|for|on|behind|beside|there)\b"), "is stored in, is at, means"),
-    (re.compile(r"\b(is|are) no (?!longer\b|more\b|less\b)\w+"), "is not a, has no"),
+    (re.compile(r"(?<!there )\b(is|are) no (?!longer\b|more\b|less\b)\w+", re.I), "is not a, has no"),
     (re.compile(r"\b(all|any\w*|every\w*( \w+)?|each|none|nothing|no \w+) but\b|\bbut (for|those) ", re.I), "except"),
 )
 ALLOWED: tuple[str, ...] = ()

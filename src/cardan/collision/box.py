@@ -1,12 +1,12 @@
 """Collisions of two boxes: separating axes, then the overlap of two faces.
 
-The axis along which two boxes overlap least is the normal of a face, or the common perpendicular of two edges. The
-contacts are the corners of the polygon in which two faces overlap, seen along this axis: where their sides cross, and
-the corners of each that lie within the other.
+The axis of least overlap of two boxes is the normal of a face, or the common perpendicular of two edges. The contacts
+are the corners of the polygon in which two faces overlap, seen along this axis: the points where their sides cross, and
+the corners of each face inside the other.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
-Detection (2005), sections 4.4.1 and 5.5.7. What goes beyond them (which part of a face counts, the distances of face
-contacts, which points are left out) follows the reference; see docs/differences.md.
+Detection (2005), sections 4.4.1 and 5.5.7. Details that these do not specify follow the reference: which part of a face
+is used, the distances of face contacts, and which points are left out. See docs/differences.md.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from cardan.maths.vector import (
 from cardan.model.kernel_views import Data, Model
 
 PARALLEL = 1e-12
-"""Squared sine of the angle of two edges below which they have no common perpendicular."""
+"""If the squared sine of the angle of two edges is below this, they have no common perpendicular."""
 ROUNDING = 1e-9
-"""Relative error of separations, far above that of rounding."""
+"""Tolerance of separations, relative; far above their rounding error."""
 EDGE_ADVANTAGE = 1e-12
-"""By what part two boxes must overlap less along the perpendicular of two edges than along a face's normal."""
+"""Share by which the overlap along the perpendicular of two edges must be less than along a face's normal."""
 COINCIDENT = 1e-14
-"""Distance along each axis within which two points of the overlap are one, m."""
+"""Points of the overlap whose coordinates differ by less than this are merged, m."""
 FACING = 0.5
-"""Cosine above which a face of the other box faces the reference face; several ones meet in an edge or a corner."""
+"""Cosine above which a face of the other box faces the reference face. If several do, their edge or corner does."""
 SLACK = 0.01
-"""Relative width of the zone around a box's surface where a point counts neither as inside nor as outside."""
+"""Relative width of the zone around a box's surface in which a point is neither inside nor outside."""
 # layout of the scratch array: relative rotation, corners of the incident feature and points found (u, v, height)
 ROTATION = 0
 CORNERS = 9
@@ -52,10 +52,10 @@ NSCRATCH = 93
 
 @kernel
 def face_overlap(w: Any, t: Any, t2: Any, size1: Any, size2: Any, axis: int) -> float:
-    """Separation of two boxes along a face's normal of the first (`axis` 0 to 2) or the second box (3 to 5).
+    """Separation of two boxes along a face normal of the first box (`axis` 0 to 2) or the second box (3 to 5).
 
-    `t` and `t2` are the way from centre to centre in the frames of both. The order of sums decides about boxes that
-    just touch.
+    `t` and `t2` are the vector from centre to centre in the frames of both boxes. If boxes just touch, the order of the
+    sums decides the result.
     """
     if axis < 3:
         return (
@@ -89,7 +89,7 @@ def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int, least: 
     if abs(component(t, i2) * across1 - component(t, i1) * across2) - reach < (least - ROUNDING * reach) * length:
         return -inf
 
-    # divided first, so that where two faces touch this separation isn't above theirs by rounding
+    # divide first, so that where two faces touch, rounding does not make this separation larger than theirs
     across1, across2 = across1 / length, across2 / length
     reach1 = component(size1, i1) * abs(across2) + component(size1, i2) * abs(across1)
     reach2 = component(size2, j1) * abs(along2 / length) + component(size2, j2) * abs(along1 / length)
@@ -98,19 +98,19 @@ def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int, least: 
 
 @kernel
 def find_axis(w: Any, t: Any, t2: Any, size1: Any, size2: Any, margin: float) -> Any:
-    """The axis along which two boxes overlap least, and the separation there (negative if they overlap).
+    """Find the axis along which two boxes overlap least, and the separation along it (negative if they overlap).
 
     Args:
         w: scratch array with the rotation from the second box's frame to the first one's.
-        t: way from the centre of the first box to that of the second, in the frame of the first.
-        t2: the same in the frame of the second.
+        t: vector from the centre of the first box to the centre of the second, in the frame of the first.
+        t2: the same vector in the frame of the second box.
         size1: half sides of the first box.
         size2: half sides of the second box.
         margin: the search ends at the first axis with a larger separation.
 
     Returns:
-        Number of the axis (0 to 2: face of the first, 3 to 5: face of the second, 6 + 3 i + j: edges i and j), and
-        the separation.
+        Number of the axis, and the separation. Numbers 0 to 2 are faces of the first box, 3 to 5 faces of the second,
+        6 + 3 i + j edges i and j.
     """
     best = 0
     largest = -inf
@@ -132,19 +132,19 @@ def find_axis(w: Any, t: Any, t2: Any, size1: Any, size2: Any, margin: float) ->
 
 @kernel
 def sign(x: float) -> float:
-    """1, or -1 if the number is negative."""
+    """Return 1, or -1 if the number is negative."""
     return 1.0 if x >= 0.0 else -1.0
 
 
 @kernel
 def towards(x: float) -> float:
-    """1 if the number is positive, else -1: the side of an incident face that comes first."""
+    """Return 1 if the number is positive, else -1: the side of an incident face that comes first."""
     return 1.0 if x > 0.0 else -1.0
 
 
 @kernel
 def largest_component(v: Any) -> int:
-    """The axis that a vector is closest to."""
+    """Axis to which a vector is closest."""
     if abs(v[0]) >= abs(v[1]):
         return 0 if abs(v[0]) >= abs(v[2]) else 2
     return 1 if abs(v[1]) >= abs(v[2]) else 2
@@ -152,14 +152,14 @@ def largest_component(v: Any) -> int:
 
 @kernel
 def put_corner(w: Any, k: int, point: Any, view: Any) -> None:
-    """Corner `k` of the incident feature, in the coordinates of the reference face.
+    """Write corner `k` of the incident feature, in the coordinates of the reference face.
 
     Args:
         w: scratch array.
         k: number of the corner.
         point: the corner, in the frame of the reference box.
-        view: (normal of the face ÷ its cosine with the direction of view, direction of view, two axes of the face,
-            distance of the face from the centre along the direction of view).
+        view: five values: normal of the face divided by its cosine with the direction of view; direction of view; two
+            axes of the face; distance of the face from the centre along the direction of view.
     """
     height = dot3(point, view[0]) - view[4]
     flat = add_scaled3(point, view[1], -height)
@@ -176,7 +176,7 @@ def incident_axis(w: Any, k: int) -> Any:
 
 @kernel
 def swap_boxes(w: Any) -> None:
-    """Turn the rotation from the second box's frame to the first one's into that from the first to the second."""
+    """Transpose the rotation from the second box's frame to the first one's, which inverts it."""
     for i in range(3):
         for j in range(i):
             w[ROTATION + 3 * i + j], w[ROTATION + 3 * j + i] = w[ROTATION + 3 * j + i], w[ROTATION + 3 * i + j]
@@ -184,18 +184,18 @@ def swap_boxes(w: Any) -> None:
 
 @kernel
 def put_feature(m: Model, w: Any, geom: int, center: Any, facing: Any, view: Any, whole: bool) -> int:
-    """Project the part of a box that faces the other one: a face, an edge or a corner; returns its number of corners.
+    """Project the part of a box that faces the other box: a face, an edge or a corner; return its number of corners.
 
     Args:
         m: model.
-        w: scratch array with the rotation from the box's frame to that of the reference box; its second part receives
-            the corners: that which faces most, its two neighbours, the last.
+        w: scratch array with the rotation from the box's frame to the frame of the reference box. Its second part
+            receives the corners: the corner that faces most, its two neighbours, then the last corner.
         geom: id of the box.
-        center: its centre in the frame of the reference box.
+        center: centre of the box in the frame of the reference box.
         facing: direction towards the other box, in the box's frame.
         view: as in `put_corner`.
-        whole: whether `facing` is across an edge: take the face that it is closest to, even if others are close to it,
-            and go along this edge first; else along the lower axis.
+        whole: whether `facing` is perpendicular to an edge. If so, the face closest to it is taken, even if others are
+            close to it, and this edge comes first. If not, the lower axis comes first.
     """
     face = largest_component(facing)
     k1, k2 = min((face + 1) % 3, (face + 2) % 3), max((face + 1) % 3, (face + 2) % 3)
@@ -220,7 +220,7 @@ def put_feature(m: Model, w: Any, geom: int, center: Any, facing: Any, view: Any
 
 @kernel
 def zone(m: Model, d: Data, geom: int, point: Any) -> int:
-    """1 if a point is inside of a box by more than the slack, -1 if outside by more than that, else 0."""
+    """Return 1 if a point is inside a box by more than the slack, -1 if it is outside by more than that, else 0."""
     local = mul_mat_t_vec3(get9(d.geom_xmat, geom), sub3(point, get3(d.geom_xpos, geom)))
     size = get3(m.geom_size, geom)
     margin = d.work.near_margin
@@ -235,7 +235,7 @@ def zone(m: Model, d: Data, geom: int, point: Any) -> int:
 
 @kernel
 def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
-    """Append a point to the `n` points found, unless it is one of them; returns their number now."""
+    """Append a point to the `n` points found, unless it is one of them; return the new number."""
     for k in range(n):
         if abs(w[POINTS + 3 * k] - u) < COINCIDENT and abs(w[POINTS + 3 * k + 1] - v) < COINCIDENT:
             return n
@@ -247,10 +247,10 @@ def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
 
 @kernel
 def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) -> int:
-    """Append the points where sides of the incident feature cross those of the reference face, a rectangle.
+    """Append the points where sides of the incident feature cross sides of the reference face, a rectangle.
 
-    The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 3 to 2. A side that starts on a line doesn't cross it, one that
-    ends there does: this decides about the order of contacts where edges lie on each other.
+    The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 3 to 2. A side that ends on a line crosses it; a side that
+    starts on a line does not. If edges coincide, this decides the order of contacts.
     """
     for side in range(4 if ncorner == 4 else ncorner - 1):
         a = CORNERS + 3 * (side - 1 if side > 1 else 0) + (3 if side == 3 else 0)
@@ -272,7 +272,7 @@ def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) ->
 
 @kernel
 def add_face_corners(w: Any, n: int, half_u: float, half_v: float, only_first: bool) -> int:
-    """Append the corners of the reference face that lie within the incident face, or only the first of them.
+    """Append the corners of the reference face that are inside the incident face, or only the first of them.
 
     The incident face is p0 + a (p1 - p0) + b (p2 - p0) for a and b in [0, 1].
     """
@@ -296,7 +296,7 @@ def add_face_corners(w: Any, n: int, half_u: float, half_v: float, only_first: b
 
 @kernel
 def deepest_corner(w: Any, ncorner: int) -> int:
-    """The corner of the incident feature that reaches deepest below the reference face."""
+    """Corner of the incident feature that is deepest below the reference face."""
     deepest = 0
     for k in range(1, ncorner):
         if w[CORNERS + 3 * k + 2] < w[CORNERS + 3 * deepest + 2]:
@@ -306,7 +306,7 @@ def deepest_corner(w: Any, ncorner: int) -> int:
 
 @kernel
 def add_incident_corners(w: Any, n: int, ncorner: int, half_u: float, half_v: float, with_deepest: bool) -> int:
-    """Append the corners of the incident feature within the reference face, and its deepest corner in any case."""
+    """Append the incident feature's corners inside the reference face; if `with_deepest`, also its deepest corner."""
     deepest = deepest_corner(w, ncorner) if with_deepest else -1
     for k in range(ncorner):
         u, v = w[CORNERS + 3 * k], w[CORNERS + 3 * k + 1]
@@ -317,7 +317,7 @@ def add_incident_corners(w: Any, n: int, ncorner: int, half_u: float, half_v: fl
 
 @kernel
 def face_axes(face: int, side: float) -> Any:
-    """Two axes of a face: those that a turn of the frame about its x or y axis brings from the z face to this one."""
+    """Two axes of a face: the x and y axes, after the rotation about x or y that takes the z face to this face."""
     if face == 0:
         return (0.0, 0.0, -side), (0.0, 1.0, 0.0)
     if face == 1:
@@ -329,7 +329,7 @@ def face_axes(face: int, side: float) -> Any:
 def find_points(m: Model, d: Data, w: Any, geom1: int, geom2: int, center: Any, direction: Any, edges: bool) -> Any:
     """Find the corners of the overlap of two faces that face each other, seen along `direction`.
 
-    All happens in the frame of the reference box, so that faces that just touch have points at the height 0.
+    All computations are in the frame of the reference box, so that faces that just touch have points at the height 0.
 
     Args:
         m: model.
@@ -340,10 +340,10 @@ def find_points(m: Model, d: Data, w: Any, geom1: int, geom2: int, center: Any, 
         geom2: id of the incident box.
         center: centre of the incident box in the frame of the reference box.
         direction: unit vector from the reference to the incident box, in the same frame.
-        edges: whether the direction is the perpendicular of two edges, not the normal of a face of the first box.
+        edges: whether the direction is the perpendicular of two edges instead of a face normal of the first box.
 
     Returns:
-        The number of points, the middle of the reference face in the global frame, and its two axes.
+        The number of points, the middle of the reference face in the world frame, and its two axes.
     """
     # reference face
     face = largest_component(direction)
@@ -387,19 +387,19 @@ def axis_direction(d: Data, axis: int, geom1: int, geom2: int) -> Any:
 
 @kernel
 def keep_contacts(m: Model, d: Data, w: Any, npoint: int, geom1: int, geom2: int, place: Any, factor: float) -> int:
-    """Write those of the points found that are contacts; returns their number.
+    """Write those of the found points that are contacts; return their number.
 
-    A point outside of either box counts only if it is well inside of the other.
+    A point outside one of the boxes is a contact only if it is well inside the other.
 
     Args:
         m: model.
         d: data.
         w: scratch array with the points.
-        npoint: their number.
-        geom1: id of the one box.
+        npoint: number of points.
+        geom1: id of one box.
         geom2: id of the other box.
         place: middle of the reference face, its two axes, direction of view, normal of the contacts.
-        factor: distance of a contact ÷ height of its point above the reference face.
+        factor: distance of a contact divided by the height of its point above the reference face.
     """
     ncon = 0
     for k in range(npoint):
@@ -416,7 +416,7 @@ def keep_contacts(m: Model, d: Data, w: Any, npoint: int, geom1: int, geom2: int
 
 @kernel
 def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Any) -> Any:
-    """Middle of the edge of a box along one of its axes that is farthest in a direction."""
+    """Middle of that edge of a box, along one of its axes, which is farthest in a direction."""
     point = get3(d.geom_xpos, geom)
     for k in range(1, 3):
         other = (axis + k) % 3
@@ -427,7 +427,7 @@ def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Any) -> A
 
 @kernel
 def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, normal: Any, separation: float) -> int:
-    """The contact midway between the closest points of two edges that are apart; `pair` numbers them, 3 i + j."""
+    """Write the contact midway between the closest points of two separated edges i and j; `pair` is 3 i + j."""
     u, v = axis_of(d, geom1, pair // 3), axis_of(d, geom2, pair % 3)
     start = middle_of_edge(m, d, geom1, pair // 3, normal)
     between = sub3(middle_of_edge(m, d, geom2, pair % 3, scale3(normal, -1.0)), start)
@@ -441,10 +441,10 @@ def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, norma
 @collider
 @exact
 def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Two boxes: up to eight contacts, whose common normal is the axis of least overlap.
+    """Find up to eight contacts of two boxes, whose common normal is the axis of least overlap.
 
-    The distance of contacts on a face is half of the height above it, as in the reference. Two edges that are apart
-    have a contact between their closest points if there is no other.
+    The distance of contacts on a face is half the height above it, as in the reference. If two separated edges have no
+    other contact, they have one between their closest points.
     """
     w = stack_array(NSCRATCH)
     between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))
@@ -465,7 +465,7 @@ def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     if dot3(normal, between) < 0.0:
         normal = scale3(normal, -1.0)
 
-    # overlap of two faces; the reference face is on the second box if the axis is a normal of it
+    # overlap of two faces; if the axis is a face normal of the second box, the reference face is on that box
     edges = axis >= 6
     first, second = geom1, geom2
     center, direction = t, normal

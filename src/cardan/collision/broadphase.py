@@ -1,10 +1,9 @@
 """Broad phase: pairs of bodies whose geoms may touch.
 
-Each body with geoms gets a box around the bounding spheres of its geoms, margins included, aligned with the axis on
-which the centres of the geoms spread most: the principal eigenvector of their covariance. The boxes are sorted along
-this axis, and swept: only boxes whose intervals on it overlap are compared. The pairs come out in the order of their
-ids, so that the result depends on the state alone, not on the axis and the order that the sort starts from, which
-are those of the last time.
+Each body with geoms gets a box around the bounding spheres of its geoms, margins included. The box is aligned with the
+axis along which the centres of the geoms spread most: the principal eigenvector of their covariance. The boxes are
+sorted along this axis and swept: only boxes whose intervals on it overlap are compared. The pairs are then sorted by
+their ids. So the result depends only on the state, although axis and order start from those of the previous call.
 
 Spec: computation, collision detection, generation and filtering. D. Baraff, Dynamic Simulation of Non-Penetrating
 Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coherence.
@@ -28,30 +27,30 @@ from cardan.model.kernel_views import Data, Model
 FILTERPARENT = int(mjtDisableBit.mjDSBL_FILTERPARENT)
 INFINITE = 1e10
 SLACK = 1e-9
-"""Relative enlargement of the boxes, far above rounding errors."""
+"""Relative enlargement of the boxes, far above rounding error."""
 HUGE = 1e100
 START = (0.6, 0.64, 0.48)
-"""Unit vector that the search for the principal axis starts from."""
+"""Initial unit vector of the search for the principal axis."""
 FIRST_ITERATIONS = 20
 ITERATIONS = 1
-"""Steps of power iteration, the first time and afterwards."""
+"""Steps of power iteration, in the first call and in later calls."""
 UNTILTED = 1e-12
-"""Covariance that counts as none, and difference of variances that counts as none, m^2."""
+"""Covariance, and difference of variances, that count as zero, m^2."""
 FEW_BODIES, FEW_GEOMS = 3, 8
-"""Bodies and geoms up to which all pairs of bodies are candidates."""
+"""Up to this number of bodies and geoms, all pairs of bodies are candidates."""
 MOVES = 8
-"""Moves for each body after which a sort counts as not almost sorted."""
+"""Moves per body above which a list counts as not almost sorted."""
 
 
 @kernel
 def has_center(m: Model, geom: int) -> bool:
-    """Whether a geom is bounded: not a plane."""
+    """Whether a geom is bounded, i.e. not a plane."""
     return m.geom_rbound[geom] > 0.0
 
 
 @kernel
 def spread_matrix(m: Model, d: Data, first: int) -> Any:
-    """Covariance of the centres of geoms but planes, from id `first` on, times their number: xx, yy, zz, xy, xz, yz."""
+    """Unnormalised covariance of the centres of all geoms from id `first` on, except planes: xx, yy, zz, xy, xz, yz."""
     n = 0
     x, y, z = 0.0, 0.0, 0.0
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -74,9 +73,9 @@ def spread_matrix(m: Model, d: Data, first: int) -> Any:
 
 @kernel
 def principal_axis(spread: Any, axis: Any, iterations: int) -> Any:
-    """Unit eigenvector of the largest eigenvalue of a matrix from `spread_matrix`, by power iteration from `axis`.
+    """Compute the principal unit eigenvector of a matrix from `spread_matrix`, by power iteration from `axis`.
 
-    Where it does not lead to a number, `axis` stays as it is: any axis serves, if worse.
+    If the result is not finite, `axis` is returned: any axis is correct, but the sweep may be slower.
     """
     xx, yy, zz, xy, xz, yz = spread
     for _ in range(iterations):
@@ -93,7 +92,7 @@ def principal_axis(spread: Any, axis: Any, iterations: int) -> Any:
 
 @kernel
 def turn_axes(m: Model, d: Data, first: bool) -> None:
-    """Set the axes of the sweep: the principal one of the geoms' centres, and two across it."""
+    """Set the axes of the sweep: the principal axis of the geoms' centres, and two axes perpendicular to it."""
     axis = START if first else get3(d.work.sweep_axis, 0)
     axis = principal_axis(spread_matrix(m, d, 0), axis, FIRST_ITERATIONS if first else ITERATIONS)
     across = default_tangent(axis)
@@ -104,9 +103,9 @@ def turn_axes(m: Model, d: Data, first: bool) -> None:
 
 @kernel
 def set_body_box(m: Model, d: Data, body: int) -> None:
-    """Box along the axes of the sweep around the bounding spheres of a body's geoms and their margins.
+    """Compute the box, along the axes of the sweep, around the bounding spheres of a body's geoms and their margins.
 
-    It is infinite if one of them is a plane.
+    If one of the geoms is a plane, the box is infinite.
     """
     axis0, axis1, axis2 = get3(d.work.sweep_axis, 0), get3(d.work.sweep_axis, 1), get3(d.work.sweep_axis, 2)
     low0, low1, low2 = INFINITE, INFINITE, INFINITE
@@ -131,10 +130,10 @@ def set_body_box(m: Model, d: Data, body: int) -> None:
 
 @kernel
 def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
-    """Insertion sort of the sweep's keys and bodies, in `gap` interleaved lists.
+    """Sort the keys and bodies of the sweep by insertion, in `gap` interleaved lists.
 
     Returns:
-        Whether it was done with at most `limit` moves; otherwise they are only partly sorted.
+        Whether at most `limit` moves were enough; if not, the lists are only partly sorted.
     """
     moves = 0
     for i in range(gap, n):
@@ -157,8 +156,8 @@ def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
 def sort_bodies(m: Model, d: Data, first: bool) -> None:
     """Sort the bodies by the lower ends of their boxes along the first axis of the sweep.
 
-    The last order is almost the new one: then an insertion sort does, and it takes linear time. Where it is not,
-    Shell's sort goes on.
+    The previous order is usually almost sorted, so that insertion sort takes linear time. If it is not, Shell sort
+    continues.
     """
     n = len(m.aux.collision_body)
     if first:
@@ -178,7 +177,7 @@ def sort_bodies(m: Model, d: Data, first: bool) -> None:
 
 @kernel
 def line_up_boxes(d: Data, n: int) -> None:
-    """Copy the boxes in the order of the sweep: low, high, axis by axis."""
+    """Copy the boxes in the order of the sweep: lower and upper end, axis by axis."""
     for k in range(n):
         body = d.work.sweep_body[k]
         for axis in range(3):
@@ -188,7 +187,7 @@ def line_up_boxes(d: Data, n: int) -> None:
 
 @kernel
 def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
-    """The filters between bodies: contype and conaffinity, same weld body, parent (other than the world) and child."""
+    """Apply the filters between bodies: contype and conaffinity, same weld body, parent (not the world) and child."""
     contype, conaffinity = m.body_contype, m.body_conaffinity
     if not bits_match(contype[body1], conaffinity[body1], contype[body2], conaffinity[body2]):
         return False
@@ -205,7 +204,7 @@ def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
 def sweep(m: Model, d: Data, n: int) -> int:
     """Find all pairs of overlapping boxes that pass the filters between bodies.
 
-    Returns their number; those that fit are in ``d.work.bodypair``, lower id first, in the order of the sweep.
+    Returns their number; the pairs that fit are in ``d.work.bodypair``, lower id first, in the order of the sweep.
     """
     count = 0
     room = len(d.work.bodypair)
@@ -234,7 +233,7 @@ def sweep(m: Model, d: Data, n: int) -> int:
 
 @kernel
 def scatter_by(m: Model, d: Data, source: Any, target: Any, count: int, column: int) -> None:
-    """Stable counting sort of the pairs in `source` by one of their two bodies, into `target`."""
+    """Sort the pairs in `source` by one of their two bodies into `target`, by a stable counting sort."""
     for body in range(m.nbody):
         d.work.bucket[body] = 0
     for k in range(count):
@@ -253,7 +252,7 @@ def scatter_by(m: Model, d: Data, source: Any, target: Any, count: int, column: 
 
 @kernel
 def reference_axis(m: Model, d: Data) -> Any:
-    """The axis along which the reference sorts bodies, if their geoms spread along the global axes; else (0, 0, 0).
+    """Axis along which the reference sorts bodies; (0, 0, 0) unless their geoms spread along the world axes.
 
     It is the first row, not the first column, of the matrix of principal axes.
     """
@@ -268,7 +267,7 @@ def reference_axis(m: Model, d: Data) -> Any:
 
 @kernel
 def ends_along(m: Model, d: Data, body: int, axis: Any) -> Any:
-    """Where the bounding spheres of a body's geoms, margins included, begin and end along an axis."""
+    """Ends of the interval of a body's bounding spheres, margins included, along an axis."""
     low, high = INFINITE, -INFINITE
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
@@ -281,10 +280,11 @@ def ends_along(m: Model, d: Data, body: int, axis: Any) -> Any:
 
 @kernel
 def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
-    """Whether the reference passes over two bodies that just touch, the lower id first.
+    """Whether the reference misses two bodies that just touch, the lower id first.
 
-    Along the axis of its sweep it keeps the ends of bodies in single precision; of two that are equal then, that of the
-    lower id comes first. So where `body1` ends before `body2` begins, bodies are apart that may overlap by some 1e-8 m.
+    The reference stores the ends of bodies along its axis in single precision; if two ends are equal, the end of the
+    lower id comes first. So if `body1` ends before `body2` begins, bodies that overlap by up to some 1e-8 m count as
+    separate.
     """
     axis = reference_axis(m, d)
     if body1 == 0 or dot3(axis, axis) == 0.0:
@@ -305,9 +305,9 @@ def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
 
 @kernel
 def pairs_of_few(m: Model, d: Data) -> int:
-    """All pairs of bodies that pass the filters between bodies; result as in `find_body_pairs`.
+    """List all pairs of bodies that pass the filters between bodies; the result is as for `find_body_pairs`.
 
-    Of few geoms each pair is looked at sooner than there are boxes.
+    If there are few geoms, checking each pair is faster than computing boxes.
     """
     count = 0
     n = len(m.aux.collision_body)
@@ -327,7 +327,7 @@ def find_body_pairs(m: Model, d: Data) -> int:
     """Find the pairs of bodies whose geoms may touch.
 
     Returns:
-        The number of pairs; if there is room for all, they are in ``d.work.bodypair``, sorted by their ids.
+        The number of pairs; if all fit, they are in ``d.work.bodypair``, sorted by their ids.
     """
     n = len(m.aux.collision_body)
     if n <= FEW_BODIES and m.ngeom <= FEW_GEOMS:

@@ -1,8 +1,8 @@
-"""Candidates: pairs of geoms that go to the near phase.
+"""Candidates: pairs of geoms for the near phase.
 
-They come from two sources, merged in the order of their bodies: pairs of bodies found by the broad phase, less
-those that the user excluded, and the explicit pairs of the model. All have to pass the bounding-sphere test;
-contype and conaffinity matter only to those of the first source.
+They come from two sources, merged in the order of their bodies: pairs of bodies found by the broad phase, except
+excluded pairs, and the explicit pairs of the model. All must pass the bounding-sphere test; contype and conaffinity
+apply only to candidates of the first source.
 
 Spec: computation, collision detection, generation and filtering.
 """
@@ -17,7 +17,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def add_explicit_pair(m: Model, d: Data, n: int, pair: int) -> int:
-    """Add the geoms of an explicit pair; returns the number of candidates now."""
+    """Add the geoms of an explicit pair; return the new number of candidates."""
     geom1 = m.pair_geom1[pair]
     geom2 = m.pair_geom2[pair]
     if m.geom_type[geom1] > m.geom_type[geom2]:
@@ -54,19 +54,19 @@ def gather_candidates(m: Model, d: Data, npair: int) -> int:
     first_pair = 0
     exclude = 0
     for k in range(npair + 1):
-        # the next bodies; after the last ones, what is left of the explicit pairs
+        # the next bodies; after the last bodies, the remaining explicit pairs
         body1 = d.work.bodypair[k, 0] if k < npair else m.nbody
         body2 = d.work.bodypair[k, 1] if k < npair else m.nbody
         key = body_pair_key(body1, body2)
 
-        # explicit pairs of bodies up to these
+        # explicit pairs up to these bodies
         while pair < m.npair and explicit_pair_key(m, pair) <= key:
             if explicit_pair_key(m, first_pair) < key:
                 first_pair = pair
             n = add_explicit_pair(m, d, n, pair)
             pair += 1
 
-        # the bodies themselves
+        # the pairs of geoms of these bodies
         signature = (body1 << 16) + body2
         while exclude < m.nexclude and m.exclude_signature[exclude] < signature:
             exclude += 1

@@ -1,7 +1,7 @@
 """Collisions of spheres and capsules with each other.
 
-A capsule is the set of points within its radius of a segment; a sphere is one without length. The contacts of two such
-shapes are those of two spheres centred at the closest points of their segments.
+A capsule is the set of points within its radius of a segment; a sphere is a capsule of length 0. The contacts of two
+such shapes are those of two spheres centred at the closest points of their segments.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point and segment) and 5.1.9 (two segments).
 """
@@ -22,13 +22,13 @@ MINVAL = mjMINVAL
 
 @kernel
 def axis_z(xmat: Any, geom: int) -> Any:
-    """The z axis of a geom in the global frame: the axis of capsules and cylinders, the normal of planes."""
+    """Z axis of a geom in the world frame: the axis of capsules and cylinders, the normal of planes."""
     return (xmat[geom, 2], xmat[geom, 5], xmat[geom, 8])
 
 
 @kernel
 def axis_of(d: Data, geom: int, k: int) -> Any:
-    """Axis `k` (0 to 2) of a geom in the global frame."""
+    """Axis `k` (0 to 2) of a geom in the world frame."""
     return (d.geom_xmat[geom, k], d.geom_xmat[geom, 3 + k], d.geom_xmat[geom, 6 + k])
 
 
@@ -40,7 +40,7 @@ def component(v: Any, k: int) -> float:
 
 @kernel
 def clamp(x: float, low: float, high: float) -> float:
-    """The number in [low, high] that is closest to `x`."""
+    """Limit `x` to [low, high]."""
     return min(max(x, low), high)
 
 
@@ -48,23 +48,23 @@ def clamp(x: float, low: float, high: float) -> float:
 def spheres_contact(
     d: Data, k: int, geom1: int, center1: Any, radius1: float, geom2: int, center2: Any, radius2: float
 ) -> int:
-    """Contact of two spheres that belong to two geoms.
+    """Write the contact of two spheres that belong to two geoms.
 
-    Spheres with the same centre are pushed apart across the z axes of the two geoms, or along the x axis of the world
-    if one belongs to an element of a flex.
+    If the spheres have the same centre, the normal is perpendicular to the z axes of the two geoms. If one of them
+    belongs to an element of a flex, it is the world's x axis.
 
     Args:
         d: data; contacts are found up to the distance ``d.work.near_margin``.
-        k: number of the contacts that the pair has already.
+        k: number of contacts of the pair so far.
         geom1: id of the first geom, or -1 for an element of a flex.
-        center1: centre of the first sphere, global frame, m.
-        radius1: its radius, m.
+        center1: centre of the first sphere, world frame (m).
+        radius1: radius of the first sphere (m).
         geom2: id of the second geom, or -1.
-        center2: centre of the second sphere.
-        radius2: its radius.
+        center2: centre of the second sphere, world frame (m).
+        radius2: radius of the second sphere (m).
 
     Returns:
-        The number of contacts that the pair has now: `k` or k + 1.
+        The new number of contacts of the pair: `k` or k + 1.
     """
     between = sub3(center2, center1)
     reach = radius1 + radius2 + d.work.near_margin
@@ -86,7 +86,7 @@ def spheres_contact(
 @collider
 @exact
 def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Two spheres: at most one contact, on the line of centres."""
+    """Find the contact of two spheres: at most one, on the line of centres."""
     return spheres_contact(
         d,
         0,
@@ -101,14 +101,14 @@ def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def closest_on_segment(center: Any, axis: Any, half_length: float, point: Any) -> Any:
-    """The point of a segment that is closest to `point`; `axis` is its unit direction."""
+    """Point of a segment that is closest to `point`; `axis` is the unit direction of the segment."""
     return add_scaled3(center, axis, clamp(dot3(axis, sub3(point, center)), -half_length, half_length))
 
 
 @collider
 @exact
 def sphere_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A sphere and a capsule: at most one contact, with the closest point of the capsule's segment."""
+    """Find the contact of a sphere and a capsule: at most one, at the closest point of the capsule's segment."""
     sphere = get3(d.geom_xpos, geom1)
     axis = axis_z(d.geom_xmat, geom2)
     point = closest_on_segment(get3(d.geom_xpos, geom2), axis, m.geom_size[geom2, 1], sphere)
@@ -117,7 +117,7 @@ def sphere_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def closest_on_half(center: Any, half: Any, point: Any) -> Any:
-    """The point of a segment that is closest to `point`; `half` leads from its centre to its end."""
+    """Point of a segment that is closest to `point`; `half` goes from the centre of the segment to its end."""
     square = dot3(half, half)
     if square < MINVAL * MINVAL:
         return center
@@ -128,7 +128,7 @@ def closest_on_half(center: Any, half: Any, point: Any) -> Any:
 def parallel_capsules(
     d: Data, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
 ) -> int:
-    """Parallel capsules: the first two contacts among those of the four ends with the other capsule."""
+    """Find contacts of parallel capsules: the first two among the contacts of the four ends with the other capsule."""
     ncon = 0
     for end in range(4):
         side = 1.0 - 2.0 * (end % 2)
@@ -147,22 +147,22 @@ def parallel_capsules(
 def capsules_contact(
     d: Data, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
 ) -> int:
-    """Two capsules: one contact at the closest points of their segments; up to two if they are parallel.
+    """Find the contacts of two capsules: one at the closest points of their segments; up to two if they are parallel.
 
-    With the segments p = c + s u, q = e + t v for s, t in [-1, 1], the squared distance is a quadratic function of
-    s and t. Its minimum over the square is that over the plane with s clamped, then t for this s, clamped, then s
-    for this t, clamped (Ericson, section 5.1.9).
+    With the segments p = c + s u, q = e + t v for s, t in [-1, 1], the squared distance is a quadratic function of s
+    and t. Its minimum over the square is found from its minimum over the plane in three steps. Clamp s; compute t for
+    this s and clamp it; compute s for this t and clamp it (Ericson, section 5.1.9).
 
     Args:
         d: data; contacts are found up to the distance ``d.work.near_margin``.
         geom1: id of the first geom, or -1 for an element of a flex.
-        center1: middle of its segment, global frame, m.
-        u: from there to the end of the segment.
-        radius1: its radius, m.
+        center1: middle of the first segment, world frame (m).
+        u: vector from the middle to the end of the first segment.
+        radius1: radius of the first capsule (m).
         geom2: id of the second geom, or -1.
-        center2: middle of its segment.
-        v: from there to its end.
-        radius2: its radius.
+        center2: middle of the second segment, world frame (m).
+        v: vector from the middle to the end of the second segment.
+        radius2: radius of the second capsule (m).
 
     Returns:
         The number of contacts.
@@ -188,14 +188,14 @@ def capsules_contact(
 
 @kernel
 def half_axis(m: Model, d: Data, geom: int) -> Any:
-    """From the middle of a capsule to the end of its segment, global frame."""
+    """Vector from the middle of a capsule to the end of its segment, world frame."""
     return scale3(axis_z(d.geom_xmat, geom), m.geom_size[geom, 1])
 
 
 @collider
 @exact
 def capsule_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Two capsules: one contact at the closest points of their segments; up to two if they are parallel."""
+    """Find the contact of two capsules at the closest points of their segments; up to two if they are parallel."""
     return capsules_contact(
         d,
         geom1,

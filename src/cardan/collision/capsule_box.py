@@ -1,13 +1,15 @@
 """Collisions of a capsule and a box.
 
-The capsule's segment is center + t half in the frame of the box, for places t in [-1, 1]. Its first contact is that of
-a sphere at the place nearest to the box: an end before a face, or the closest point to one of the twelve edges. The
-second contact, a sphere again, lies as far along the segment as it runs beside the same part of the box.
+The capsule's segment is center + t half in the frame of the box, for parameters t in [-1, 1]. Its first contact is that
+of a sphere at the parameter nearest to the box: an end in front of a face, or the closest point to one of the twelve
+edges. The second contact is also that of a sphere. It is as far along the segment as the segment stays beside the same
+feature.
 
-A part of the box is told by three signs, `side`: a face has one, an edge two and a corner three that are not 0.
+A feature of the box is described by three signs, `side`: for a face, one of them is not 0, for an edge two, and for a
+corner three.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.4 (point and box) and 5.1.9 (two segments).
-Which way the second contact lies and how far follows the numbers of the reference; see docs/differences.md.
+Direction and distance of the second contact follow numerical results of the reference; see docs/differences.md.
 """
 
 from __future__ import annotations
@@ -24,12 +26,12 @@ from cardan.model.kernel_views import Data, Model
 
 MINVAL = mjMINVAL
 STEEP = 0.5
-"""Squared cosine of the angle with one of the box's axes above which a segment runs along that axis."""
+"""If the squared cosine of the angle of a segment with an axis of the box is above this, the two are parallel."""
 
 
 @kernel
 def sign_beyond(x: float, half: float) -> float:
-    """On which side of [-half, half] a coordinate is: -1, 0 or 1."""
+    """Side of [-half, half] on which a coordinate is: -1, 0 (inside) or 1."""
     if x > half:
         return 1.0
     return -1.0 if x < -half else 0.0
@@ -37,9 +39,9 @@ def sign_beyond(x: float, half: float) -> float:
 
 @kernel
 def end_before_face(center: Any, half: Any, size: Any, t: float) -> Any:
-    """Squared distance of an end of the segment to the box and the face it is before (none: it is in the box).
+    """Squared distance of a segment's end to the box, and the face in front of which the end is (none: inside).
 
-    The distance is infinite if the end is beside an edge or a corner.
+    If the end is beside an edge or a corner, the distance is infinite.
     """
     end = add_scaled3(center, half, t)
     side = (sign_beyond(end[0], size[0]), sign_beyond(end[1], size[1]), sign_beyond(end[2], size[2]))
@@ -52,7 +54,7 @@ def end_before_face(center: Any, half: Any, size: Any, t: float) -> Any:
 
 @kernel
 def axis_of_edge(axis: int, along: float, side1: float, side2: float) -> Any:
-    """Vector with the component `along` on `axis`, and the other two on the next axes in turn."""
+    """Vector with the component `along` on `axis`, and the other components on the next two axes in cyclic order."""
     if axis == 0:
         return along, side1, side2
     return (side2, along, side1) if axis == 1 else (side1, side2, along)
@@ -60,19 +62,19 @@ def axis_of_edge(axis: int, along: float, side1: float, side2: float) -> Any:
 
 @kernel
 def nearest_to_edge(center: Any, half: Any, size: Any, axis: int, side1: float, side2: float) -> Any:
-    """The place of the segment that is nearest to an edge of the box.
+    """Find the point of the segment that is nearest to an edge of the box.
 
     Args:
-        center: middle of the segment, frame of the box, m.
-        half: from there to its end.
-        size: half sides of the box.
+        center: middle of the segment, frame of the box (m).
+        half: vector from the middle to the end of the segment.
+        size: half sizes of the box.
         axis: direction of the edge, 0 to 2.
         side1: side of the box on the next axis.
-        side2: side on the axis after that.
+        side2: side of the box on the axis after that.
 
     Returns:
-        Squared distance, place, and the part of the box: the edge, or the corner where it ends. The distance is
-        infinite if the edge is parallel to the segment: then edges across it have the same distance.
+        Squared distance, parameter of the point, and the feature of the box: the edge, or the corner at its end. If the
+        edge is parallel to the segment, the distance is infinite: perpendicular edges then have the same distance.
     """
     axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
     half1, half2, length = component(half, axis1), component(half, axis2), component(size, axis)
@@ -80,7 +82,7 @@ def nearest_to_edge(center: Any, half: Any, size: Any, axis: int, side1: float, 
     if across * length * length < MINVAL:
         return inf, 0.0, half
 
-    # closest points of the two lines; beyond the end of the edge, that of the segment to the corner
+    # closest points of the two lines; beyond the end of the edge, the closest point of the segment to the corner
     out1 = component(center, axis1) - side1 * component(size, axis1)
     out2 = component(center, axis2) - side2 * component(size, axis2)
     middle, slope = component(center, axis), component(half, axis)
@@ -89,7 +91,7 @@ def nearest_to_edge(center: Any, half: Any, size: Any, axis: int, side1: float, 
     if end != 0.0:
         t = ((end * length - middle) * slope - out1 * half1 - out2 * half2) / (across + slope * slope)
 
-    # beyond the end of the segment, that of the edge to it
+    # beyond the end of the segment, the closest point of the edge to that end
     if t > 1.0 or t < -1.0:
         t = clamp(t, -1.0, 1.0)
         beyond = sign_beyond(middle + t * slope, length)
@@ -103,10 +105,10 @@ def nearest_to_edge(center: Any, half: Any, size: Any, axis: int, side1: float, 
 
 @kernel
 def nearest_place(center: Any, half: Any, size: Any) -> Any:
-    """The place of the segment nearest to the box and the part of the box: ends before faces first, then edges.
+    """Find the point of the segment nearest to the box, and the feature of the box: ends in front of faces, then edges.
 
     Returns:
-        Squared distance, place, side.
+        Squared distance, parameter, side.
     """
     best, place = inf, 0.0
     side = (0.0, 0.0, 0.0)
@@ -128,7 +130,7 @@ def nearest_place(center: Any, half: Any, size: Any) -> Any:
 
 @kernel
 def way_to_side(x: float, step: float, size: float) -> float:
-    """How often `step` fits until the coordinate `x` leaves [-size, size]."""
+    """Number of steps `step` until the coordinate `x` leaves [-size, size]."""
     if step > 0.0:
         return (size - x) / step
     return (-size - x) / step if step < 0.0 else inf
@@ -136,19 +138,19 @@ def way_to_side(x: float, step: float, size: float) -> float:
 
 @kernel
 def way_across(step: float, size: float) -> float:
-    """How often `step` fits into a side of the box."""
+    """Number of steps `step` across the whole box along an axis."""
     return inf if step == 0.0 else 2.0 * size / abs(step)
 
 
 @kernel
 def outward(half: Any, side: Any, axis: int) -> bool:
-    """Whether the segment leads away from the box on an axis, from a side of it."""
+    """Whether the segment leads away from the box along an axis, from a side of the box."""
     return (component(half, axis) > 0.0) == (component(side, axis) > 0.0)
 
 
 @kernel
 def way_before_face(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
-    """From an end before a face towards the other end, as long as the segment is before this face."""
+    """Length of the part of the segment in front of a face, from the end at `t` on."""
     direction = -t
     end = add_scaled3(center, half, t)
     way = 2.0
@@ -161,10 +163,14 @@ def way_before_face(center: Any, half: Any, size: Any, t: float, side: Any) -> A
 
 @kernel
 def way_beside_edge(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
-    """From beside an edge over that face of the two along which the segment is less steep, across the box at most.
+    """Compute the way of the second contact if the first is beside an edge.
+
+    The segment passes over that of the edge's two faces to which it is less steep, at most across the box.
 
     Returns:
-        Whether there is one: not if the segment leads away from the box over both faces, and the way.
+        Whether there is a second contact, and the way to it. There is none if the segment leads away from the box over
+        both
+            faces.
     """
     axis = 0 if side[0] == 0.0 else (1 if side[1] == 0.0 else 2)
     axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
@@ -183,13 +189,14 @@ def way_beside_edge(center: Any, half: Any, size: Any, t: float, side: Any) -> A
 
 @kernel
 def way_from_corner(half: Any, size: Any, t: float, side: Any) -> Any:
-    """From beside a corner: along one edge if the segment runs along it, else over the face of the other two.
+    """Compute the way of the second contact if the first is beside a corner.
 
-    On one axis the segment leads the other way (inward or outward) than on the other two: the edge is that of this
-    axis, if it is steep enough.
+    On one axis the segment leads the other way (inward or outward) than on the other two. If the segment is steep
+    enough on this axis, it passes along the edge in this direction, else over the face of the other two axes.
 
     Returns:
-        Whether there is one: not if the segment leads the same way on all three axes, and the way.
+        Whether there is a second contact, and the way to it. There is none if the segment leads the same way on all
+        axes.
     """
     out0, out1, out2 = outward(half, side, 0), outward(half, side, 1), outward(half, side, 2)
     if out0 == out1 and out1 == out2:
@@ -207,7 +214,7 @@ def way_from_corner(half: Any, size: Any, t: float, side: Any) -> Any:
 
 @kernel
 def second_place(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
-    """Whether there is a second contact beside the one at `t`, and its place; it may be the same one."""
+    """Whether there is a second contact besides the one at `t`, and its parameter, which may be equal to `t`."""
     parts = dot3(side, side)
     if parts > 2.0:
         found, way = way_from_corner(half, size, t, side)
@@ -222,14 +229,14 @@ def second_place(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
 
 @kernel
 def capsule_box_contacts(m: Model, d: Data, middle: Any, axis: Any, radius: float, box: int) -> int:
-    """Contacts of a capsule, at any place of its geom, with a box: up to two, of which the nearest comes first.
+    """Find up to two contacts of a capsule, at any place of its geom, with a box; the nearest contact comes first.
 
     Args:
         m: model.
         d: data; contacts are found up to the distance ``d.work.near_margin``.
-        middle: middle of the capsule's segment, global frame, m.
-        axis: from there to the end of the segment.
-        radius: its radius, m.
+        middle: middle of the capsule's segment, world frame (m).
+        axis: vector from the middle to the end of the segment.
+        radius: radius of the capsule (m).
         box: id of the box.
     """
     xmat = get9(d.geom_xmat, box)
@@ -256,5 +263,5 @@ def capsule_box_contacts(m: Model, d: Data, middle: Any, axis: Any, radius: floa
 @collider
 @exact
 def capsule_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A capsule and a box: up to two contacts, of which the nearest comes first."""
+    """Find up to two contacts of a capsule and a box; the nearest contact comes first."""
     return capsule_box_contacts(m, d, get3(d.geom_xpos, geom1), half_axis(m, d, geom1), m.geom_size[geom1, 0], geom2)

@@ -1,6 +1,6 @@
 """Collisions of convex geoms by their support functions.
 
-One collision function serves all pairs of types that have no analytic one: what differs between types is in the
+One collision function serves all pairs of types without an analytic collision function. The types differ only in their
 support functions (`cardan.collision.support`).
 
 Spec: computation, collision detection, collision checking; modelling, multiccd.
@@ -25,16 +25,16 @@ from cardan.model.kernel_views import Data, Model
 
 MULTICCD = int(mjtEnableBit.mjENBL_MULTICCD)
 SPACING = 1e-3
-"""Least distance of contacts, in units of the smaller bounding sphere."""
+"""Smallest distance between two contacts, in units of the smaller bounding sphere."""
 TILT = 1e-3
-"""Angle by which geoms are tilted in search of more contacts, rad."""
+"""Angle by which geoms are tilted to find further contacts, rad."""
 
 
 @kernel
 def collide_shapes(m: Model, d: Data, k: int) -> int:
-    """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; returns the number of contacts now.
+    """Write contact `k` of the two shapes in ``d.work.shape_*``, if there is one; return the new number of contacts.
 
-    Each shape is enlarged by half of the margin; so the distance is the margin less the depth.
+    Each shape is enlarged by half of the margin, so the distance is the margin minus the depth.
     """
     d.work.shape_inflate = 0.5 * d.work.near_margin
     if not portal_refinement(m, d):
@@ -47,7 +47,7 @@ def collide_shapes(m: Model, d: Data, k: int) -> int:
 
 @kernel
 def tilt_shape(d: Data, shape: int, geom: int, center: Any, axis: Any, angle: float) -> None:
-    """Put shape `shape` at the pose of a geom turned by `angle` about an axis through `center`."""
+    """Set the pose of shape `shape` to that of a geom rotated by `angle` about an axis through `center`."""
     quat = axis_angle2quat(axis, angle)
     set3(d.work.shape_pos, shape, add3(center, rot_vec_quat(sub3(get3(d.geom_xpos, geom), center), quat)))
     xmat = get9(d.geom_xmat, geom)
@@ -59,7 +59,7 @@ def tilt_shape(d: Data, shape: int, geom: int, center: Any, axis: Any, angle: fl
 
 @kernel
 def is_new(d: Data, k: int, tolerance: float) -> bool:
-    """Whether contact `k` of the pair is farther than `tolerance` from all before it."""
+    """Whether contact `k` of the pair is farther than `tolerance` from all contacts before it."""
     for i in range(k):
         if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, k))) <= tolerance:
             return False
@@ -68,7 +68,7 @@ def is_new(d: Data, k: int, tolerance: float) -> bool:
 
 @kernel
 def tilt_pair(d: Data, geom1: int, geom2: int, trial: int) -> None:
-    """Tilt two geoms against each other about their first contact: trials 1 to 4, both sides, both tangents."""
+    """Tilt two geoms against each other about their first contact; trials 1 to 4 are both signs and both tangents."""
     tangent = 3 if trial <= 2 else 6
     axis = (d.work.near_frame[0, tangent], d.work.near_frame[0, tangent + 1], d.work.near_frame[0, tangent + 2])
     center = get3(d.work.near_pos, 0)
@@ -79,17 +79,17 @@ def tilt_pair(d: Data, geom1: int, geom2: int, trial: int) -> None:
 
 @kernel
 def is_round(m: Model, geom: int) -> bool:
-    """Whether a geom has no flat part, so that it touches others in one point only."""
+    """Whether a geom has no flat part, so that it touches another geom at only one point."""
     return m.geom_type[geom] == SPHERE or m.geom_type[geom] == ELLIPSOID
 
 
 @collider
 @exact
 def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Two convex geoms: one contact, or up to five if ``multiccd`` is enabled.
+    """Find one contact of two convex geoms, or up to five if ``multiccd`` is enabled.
 
-    Then geoms that have a contact and are not round are tilted against each other, and a contact that this gives is
-    added if it is not at the place of one found before. It keeps the distance of the first one.
+    With ``multiccd``, geoms that have a contact and a flat part are tilted against each other. A contact found this way
+    is added if its position is new; its distance is that of the first contact.
     """
     if boxes_apart(m, d, geom1, geom2, d.work.near_margin):
         return 0

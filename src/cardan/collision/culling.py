@@ -1,6 +1,6 @@
-"""Culling: pairs of convex geoms that are certainly apart go no further.
+"""Culling of pairs of convex geoms that are certainly apart.
 
-The boxes around two geoms, each aligned with its geom, are apart if they are along one of 15 axes: the normals of the
+Each geom has an oriented bounding box. Two boxes are apart if they are apart along one of 15 axes: the normals of the
 faces of both, and the perpendiculars of their edges.
 
 Source: S. Gottschalk, M. Lin, D. Manocha, OBBTree: a hierarchical structure for rapid interference detection (1996),
@@ -17,12 +17,12 @@ from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3,
 from cardan.model.kernel_views import Data, Model
 
 SLACK = 1e-9
-"""Relative enlargement of the boxes, far above rounding errors."""
+"""Relative enlargement of the boxes, far above rounding error."""
 
 
 @kernel
 def half_sizes(m: Model, geom: int) -> Any:
-    """Half sizes of the box around a geom, aligned with it, m."""
+    """Half sizes of the box around a geom, aligned with the geom, m."""
     kind = m.geom_type[geom]
     size = get3(m.geom_size, geom)
     if kind in (BOX, ELLIPSOID):
@@ -38,7 +38,7 @@ def half_sizes(m: Model, geom: int) -> Any:
 
 @kernel
 def box_center(m: Model, d: Data, geom: int) -> Any:
-    """Centre of the box around a geom, global frame; only that of a mesh is not the geom's."""
+    """Centre of the box around a geom, world frame; it differs from the geom's position only for meshes."""
     center = get3(d.geom_xpos, geom)
     if m.geom_type[geom] <= BOX:
         return center
@@ -48,19 +48,19 @@ def box_center(m: Model, d: Data, geom: int) -> Any:
 
 @kernel
 def apart_along_edges(between: Any, a: Any, b: Any, x: Any, y: Any, z: Any, slack: float) -> bool:
-    """Whether two boxes are apart along a perpendicular of an edge of each.
+    """Whether two boxes are apart along a perpendicular of an edge of each box.
 
     Args:
-        between: from the centre of the first to that of the second, in the frame of the first.
-        a: half sizes of the first.
-        b: half sizes of the second.
-        x: first axis of the second, in the frame of the first.
-        y: second axis.
-        z: third axis.
-        slack: distance at which they count as apart.
+        between: vector from the centre of the first box to the centre of the second, in the frame of the first.
+        a: half sizes of the first box.
+        b: half sizes of the second box.
+        x: first axis of the second box, in the frame of the first.
+        y: second axis of the second box, in the frame of the first.
+        z: third axis of the second box, in the frame of the first.
+        slack: distance from which the boxes count as apart.
     """
     for j in range(3):
-        # an edge of the second box; with an edge along axis i of the first, the other two axes of each have extents
+        # for an edge of the second box and axis i of the first, only the other two axes of each box have extents
         u = x if j == 0 else (y if j == 1 else z)
         v = y if j == 0 else (z if j == 1 else x)
         w = z if j == 0 else (x if j == 1 else y)
@@ -80,7 +80,7 @@ def apart_along_edges(between: Any, a: Any, b: Any, x: Any, y: Any, z: Any, slac
 
 @kernel
 def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """Whether the boxes around two bounded geoms, aligned with them, are farther apart than `margin` along an axis."""
+    """Whether the boxes of two bounded geoms, aligned with the geoms, are farther apart than `margin` along an axis."""
     a, b = half_sizes(m, geom1), half_sizes(m, geom2)
     slack = margin + SLACK * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
     mat1, mat2 = get9(d.geom_xmat, geom1), get9(d.geom_xmat, geom2)

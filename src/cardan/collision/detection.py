@@ -1,7 +1,7 @@
-"""The stage of collision detection: from the poses of geoms to the list of contacts.
+"""Stage of collision detection: from the poses of geoms to the list of contacts.
 
-The candidates (`cardan.collision.candidates`) go one by one to the collision function of their types, and what it
-finds is completed by geoms and parameters.
+The collision function of its types is called for each candidate (`cardan.collision.candidates`). The stage adds geom
+ids and parameters to the contacts found.
 
 Spec: computation, collision detection; modelling, contact parameters.
 """
@@ -24,13 +24,13 @@ from cardan.model.tables import GROW_CANDIDATE, GROW_CON, bytes_of_one
 CONTACTFULL = int(mjtWarning.mjWARN_CONTACTFULL)
 CONTACT_BYTES = bytes_of_one("ncon")
 SINGLE = 2.0**-22
-"""Twice the spacing of numbers in single precision, relative."""
+"""Twice the relative spacing of single-precision numbers."""
 NO_CONTACT = int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
 @kernel
 def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int, pair: int) -> None:
-    """Make row `con` of the contacts from row `k` of the near phase, but for elements and vertices of flexes."""
+    """Write row `con` of the contacts from row `k` of the near phase, except the elements and vertices of flexes."""
     d.contact.dist[con] = d.work.near_dist[k]
     for i in range(3):
         d.contact.pos[con, i] = d.work.near_pos[k, i]
@@ -52,16 +52,16 @@ def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int
 
 @kernel
 def just_touching(d: Data) -> bool:
-    """Whether the first contact of the near phase is one only within single precision."""
+    """Whether the first contact of the near phase is within the margin only by a difference below single precision."""
     x, y, z = d.work.near_pos[0, 0], d.work.near_pos[0, 1], d.work.near_pos[0, 2]
     return d.work.near_margin - d.work.near_dist[0] <= SINGLE * (abs(x) + abs(y) + abs(z))
 
 
 @kernel
 def take_room(m: Model, d: Data, found: int) -> int:
-    """How many of `found` contacts there is room for; fewer than 0 if more memory is asked for.
+    """Allocate memory for `found` contacts; return how many fit, or a negative number to request more memory.
 
-    Contacts that would take more than the user's limit on memory are left out, with a warning.
+    Contacts that would exceed the user's memory limit are left out, with a warning.
     """
     first = d.ncon
     if m.narena > 0 and (first + found) * CONTACT_BYTES > m.narena:
@@ -78,17 +78,17 @@ def take_room(m: Model, d: Data, found: int) -> int:
 
 @kernel
 def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> Any:
-    """The function that finds the contacts of two geoms, unless the user's filter says that they have none.
+    """Find the function that computes the contacts of two geoms, unless the user's filter rejects the pair.
 
     Args:
         m: model.
         d: data.
         geom1: id of the geom of lower type.
         geom2: id of the other geom.
-        pair: explicit pair that they are, or -1.
+        pair: id of the explicit pair, or -1.
 
     Returns:
-        A status, and the function's address; 0 if the geoms have no contacts.
+        A status, and the function's address, which is 0 if the geoms have no contacts.
     """
     if pair < 0 and m.aux.contact_filter[0]:
         verdict = call_collider(m.aux.contact_filter[0], m, d, geom1, geom2)
@@ -106,14 +106,14 @@ def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> Any:
 
 @kernel
 def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> int:
-    """Check two geoms and append their contacts; returns a status.
+    """Check two geoms and append their contacts; return a status.
 
     Args:
         m: model.
         d: data.
         geom1: id of the geom of lower type.
         geom2: id of the other geom.
-        pair: explicit pair that they are, or -1.
+        pair: id of the explicit pair, or -1.
     """
     status, address = find_collider(m, d, geom1, geom2, pair)
     if status != OK or address == 0:
@@ -138,7 +138,7 @@ def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> i
 
 @kernel
 def find_candidates(m: Model, d: Data) -> Any:
-    """Broad and mid phase: pairs of bodies, then pairs of geoms, in order.
+    """Run the broad and mid phases: pairs of bodies, then pairs of geoms, in order.
 
     Returns:
         A status, and the number of candidates in ``d.work.candidate``.
@@ -159,8 +159,8 @@ def find_candidates(m: Model, d: Data) -> Any:
 def collision(m: Model, d: Data) -> int:
     """Find all contacts of geoms (``mj_collision``).
 
-    Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``, ordered by the ids of the bodies,
-    explicit pairs first, then by those of the geoms. Distances may be positive, up to the margin of the pair.
+    Reads ``geom_xpos`` and ``geom_xmat``; writes ``ncon`` and ``contact``. Contacts are ordered by the ids of the
+    bodies, explicit pairs first, then by the ids of the geoms. Distances may be positive, up to the margin of the pair.
     """
     d.ncon = 0
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:

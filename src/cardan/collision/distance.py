@@ -1,7 +1,7 @@
-"""Distances of geoms: exact, with the points where they are closest, or deepest where they overlap.
+"""Exact distances of geoms, with the points where they are closest, or deepest if they overlap.
 
-A sphere is a point with a radius, a capsule a segment with a radius: the distance is that of these cores less the
-radii, and the depth is theirs plus the radii.
+A sphere is a point with a radius, a capsule a segment with a radius. The distance is that of these cores minus the
+radii; the depth is that of the cores plus the radii.
 
 Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``normal``, ``fromto``.
 """
@@ -26,7 +26,7 @@ HFIELD = int(mjtGeom.mjGEOM_HFIELD)
 
 @kernel
 def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
-    """Make the core of a geom shape `shape` of the pair; returns the radius around it."""
+    """Load the core of a geom as shape `shape` of the pair; return the radius around the core."""
     load_geom(m, d, shape, geom)
     if m.geom_type[geom] == SPHERE or m.geom_type[geom] == CAPSULE:
         d.work.shape_size[shape, 0] = 0.0
@@ -42,13 +42,13 @@ def is_curved(m: Model, geom: int) -> bool:
 
 @kernel
 def are_apart(d: Data, found: int) -> bool:
-    """Whether the cores of the pair, whose search has ended with `found`, are apart from each other."""
+    """Whether the cores of the pair are apart, given the result `found` of their search."""
     return found == SEPARATED and norm3(sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))) > MINVAL
 
 
 @kernel
 def set_gap(d: Data) -> None:
-    """Write ``d.work.overlap_depth``, minus the distance, and ``overlap_normal`` of cores that are apart."""
+    """Write ``d.work.overlap_depth``, minus the distance, and ``overlap_normal`` of separate cores."""
     between = sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))
     length = norm3(between)
     d.work.overlap_depth = -length
@@ -57,21 +57,21 @@ def set_gap(d: Data) -> None:
 
 @kernel
 def improve(m: Model, d: Data, n: int) -> None:
-    """Improve what a search has found of cores of which one is curved; `n`: vertices of the simplex where it ended."""
+    """Improve the result of a search for cores one of which is curved; its last simplex has `n` vertices."""
     if not settle(m, d):
         settle_on_flat(m, d, n)
 
 
 @kernel
 def smooth_gap(m: Model, d: Data, n: int) -> None:
-    """Improve the gap of cores of which one is curved; `n`: vertices of the simplex where the search ended."""
+    """Improve the gap of cores one of which is curved; the last simplex of the search has `n` vertices."""
     polish(m, d, get3(d.work.overlap_normal, 0))
     improve(m, d, n)
 
 
 @kernel
 def leave_cores(d: Data, radius1: float, radius2: float) -> float:
-    """Move the closest points from the cores to their surfaces; returns the signed distance of these."""
+    """Move the closest points from the cores to the surfaces; return the signed distance of the surfaces."""
     normal = get3(d.work.overlap_normal, 0)
     set3(d.work.witness, 0, add_scaled3(get3(d.work.witness, 0), normal, radius1))
     set3(d.work.witness, 1, add_scaled3(get3(d.work.witness, 1), normal, -radius2))
@@ -82,8 +82,8 @@ def leave_cores(d: Data, radius1: float, radius2: float) -> float:
 def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of two convex geoms; more than `limit` if they are farther apart.
 
-    Writes ``d.work.witness`` (closest points) and ``d.work.overlap_normal`` (from the first to the second geom), unless
-    they are farther apart.
+    Unless the geoms are farther apart, writes ``d.work.witness`` (closest points) and ``d.work.overlap_normal`` (from
+    the first to the second geom).
     """
     d.work.shape_inflate = 0.0
     radius1 = load_core(m, d, 0, geom1)
@@ -105,7 +105,7 @@ def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> 
 
 @kernel
 def put_closest(d: Data, dist: float) -> int:
-    """Write the one contact of two shapes at their closest or deepest points, if it is within the margin."""
+    """Write the only contact of two shapes, at their closest or deepest points, if it is within the margin."""
     if dist > d.work.near_margin:
         return 0
     middle = scale3(add3(get3(d.work.witness, 0), get3(d.work.witness, 1)), 0.5)
@@ -128,7 +128,7 @@ def plane_distance(m: Model, d: Data, plane: int, geom: int) -> float:
 
 @kernel
 def has_distance(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether two geoms have a distance: all but two planes, height fields and signed-distance shapes."""
+    """Whether two geoms have a distance. Two planes, height fields and signed-distance shapes have none."""
     type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
     if type1 == HFIELD or type2 == HFIELD or max(type1, type2) > MESH:
         return False
@@ -137,7 +137,7 @@ def has_distance(m: Model, geom1: int, geom2: int) -> bool:
 
 @kernel
 def swap_witnesses(d: Data) -> None:
-    """Exchange the points of the first and the second shape."""
+    """Swap the points of the first and the second shape."""
     first = get3(d.work.witness, 0)
     set3(d.work.witness, 0, get3(d.work.witness, 1))
     set3(d.work.witness, 1, first)
@@ -147,8 +147,8 @@ def swap_witnesses(d: Data) -> None:
 def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
     """Signed distance of two geoms, at most `limit`.
 
-    Writes the points where they are closest to ``d.work.witness``: zeros if they are farther apart than `limit`, or
-    have no distance.
+    Writes the closest points to ``d.work.witness``; they are zero if the geoms are farther apart than `limit`, or have
+    no distance.
     """
     dist = limit + 1.0
     if has_distance(m, geom1, geom2):
@@ -168,5 +168,5 @@ def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> fl
 
 @collider
 def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Two convex geoms: one contact at their closest or deepest points (``nativeccd``)."""
+    """Find the contact of two convex geoms, at their closest or deepest points (``nativeccd``)."""
     return put_closest(d, convex_distance(m, d, geom1, geom2, d.work.near_margin))

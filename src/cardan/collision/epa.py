@@ -1,8 +1,8 @@
-"""Depth of two overlapping convex shapes: the expanding polytope algorithm.
+"""Penetration depth of two overlapping convex shapes: the expanding polytope algorithm (EPA).
 
 The depth is the distance of the origin from the surface of the Minkowski difference. A polytope of support points,
-at first a tetrahedron, is expanded at the face that is closest to the origin, until that lies on the surface. Faces
-know on which side of them the origin is; so it need not be inside the first tetrahedron.
+first a tetrahedron, is expanded at its face closest to the origin, until this face is on the surface. Each face stores
+on which side of it the origin is; so the origin need not be inside the first tetrahedron.
 
 Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.8.
 """
@@ -19,21 +19,21 @@ from cardan.model.fields_work import POLYTOPE_EDGES, POLYTOPE_FACES, POLYTOPE_VE
 from cardan.model.kernel_views import Data, Model
 
 TOLERANCE = 1e-10
-"""Distance of a face from the surface, relative to the size of the difference, at which the search ends."""
+"""Distance of a face from the surface at which the search ends, relative to the size of the difference."""
 VISIBLE = 1e-12
-"""Height above a face, relative to the size of the difference, from which a point sees the face."""
+"""Height above a face from which a point sees the face, relative to the size of the difference."""
 FLAT = 1e-9
-"""Relative height at which a point counts as lying on a line or plane."""
+"""Relative height below which a point counts as lying on a line or plane."""
 REMOVED = 1e300
 POLISHING = 100
 """Number of steps of the descent on curved surfaces."""
 ALONG = 1e-9
-"""Relative size of the component across the normal at which a support point lies along it."""
+"""A support point is along the normal if its component perpendicular to the normal is below this, relative."""
 
 
 @kernel
 def try_direction(m: Model, d: Data, n: int, direction: Any) -> bool:
-    """Make the support point in a direction vertex `n` of the simplex; whether it is off what the others span."""
+    """Store the support point in a direction as vertex `n` of the simplex; return whether it adds a dimension."""
     point = support_difference(m, d, n, direction)
     a = get3(d.work.simplex, 0)
     size = norm3(point) + norm3(a)
@@ -50,7 +50,7 @@ def try_direction(m: Model, d: Data, n: int, direction: Any) -> bool:
 
 @kernel
 def try_both(m: Model, d: Data, n: int, direction: Any) -> bool:
-    """As `try_direction`, for the direction and its opposite."""
+    """Call `try_direction` for the direction and, if that fails, for its opposite."""
     length = norm3(direction)
     if length == 0.0:
         return False
@@ -60,7 +60,7 @@ def try_both(m: Model, d: Data, n: int, direction: Any) -> bool:
 
 @kernel
 def add_vertex(m: Model, d: Data, n: int) -> bool:
-    """Add a vertex to a simplex of `n` < 4; false if the Minkowski difference is flat."""
+    """Add a vertex to a simplex of `n` < 4 vertices; return False if the Minkowski difference is flat."""
     x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     if n == 0:
         support_difference(m, d, 0, x)
@@ -83,7 +83,7 @@ def store_vertex(d: Data, row: int, vertex: int) -> None:
 
 @kernel
 def put_face(d: Data, face: int, i: int, j: int, k: int) -> None:
-    """Write a face with the vertices i, j, k, counter-clockwise from outside; one without area is never closest."""
+    """Write a face with the vertices i, j, k, counter-clockwise from outside; a face without area is never closest."""
     d.work.epa_face[face, 0] = i
     d.work.epa_face[face, 1] = j
     d.work.epa_face[face, 2] = k
@@ -100,7 +100,7 @@ def put_face(d: Data, face: int, i: int, j: int, k: int) -> None:
 
 @kernel
 def put_tetrahedron(d: Data) -> None:
-    """Make the simplex of four vertices the polytope."""
+    """Set the polytope to the simplex of four vertices."""
     for vertex in range(4):
         store_vertex(d, vertex, vertex)
     a = get3(d.work.simplex, 0)
@@ -118,7 +118,7 @@ def put_tetrahedron(d: Data) -> None:
 
 @kernel
 def lowest_face(d: Data, nface: int) -> int:
-    """The face that is closest to the origin."""
+    """Face that is closest to the origin."""
     best = 0
     for face in range(1, nface):
         if d.work.epa_height[face] < d.work.epa_height[best]:
@@ -128,7 +128,7 @@ def lowest_face(d: Data, nface: int) -> int:
 
 @kernel
 def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
-    """Add an edge of a removed face to the list, or take out its opposite; returns the number of edges now."""
+    """Add an edge of a removed face to the list, or remove its opposite; return the new number of edges."""
     for edge in range(nedge):
         if d.work.epa_edge[edge, 0] == end and d.work.epa_edge[edge, 1] == start:
             d.work.epa_edge[edge, 0] = d.work.epa_edge[nedge - 1, 0]
@@ -142,7 +142,7 @@ def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
 
 @kernel
 def remove_visible(d: Data, nface: int, lowest: int, point: Any) -> int:
-    """Remove the faces that a point sees, `lowest` among them; returns the number of edges around the hole."""
+    """Remove the faces that a point sees, including `lowest`; return the number of edges around the hole."""
     nedge = 0
     slack = VISIBLE * norm3(point)
     for face in range(nface):
@@ -159,7 +159,7 @@ def remove_visible(d: Data, nface: int, lowest: int, point: Any) -> int:
 
 @kernel
 def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
-    """Connect the edges around the hole with the new vertex; returns the number of rows of faces in use now."""
+    """Connect the edges around the hole with the new vertex; return the new number of used rows of faces."""
     face = 0
     for edge in range(nedge):
         while face < POLYTOPE_FACES and d.work.epa_height[face] < REMOVED:
@@ -173,7 +173,7 @@ def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
 
 @kernel
 def face_weights(d: Data, face: int) -> Any:
-    """Barycentric coordinates of the point of a face that is closest to the origin."""
+    """Barycentric coordinates of the point of a face closest to the origin."""
     a = get3(d.work.epa_vertex, d.work.epa_face[face, 0])
     b = get3(d.work.epa_vertex, d.work.epa_face[face, 1])
     c = get3(d.work.epa_vertex, d.work.epa_face[face, 2])
@@ -182,7 +182,7 @@ def face_weights(d: Data, face: int) -> Any:
 
 @kernel
 def face_point(d: Data, points: Any, face: int, weights: Any) -> Any:
-    """The point of a face that has the given barycentric coordinates, made of rows of `points`."""
+    """Combine rows of `points` by the given barycentric coordinates in a face."""
     a = get3(points, d.work.epa_face[face, 0])
     b = get3(points, d.work.epa_face[face, 1])
     c = get3(points, d.work.epa_face[face, 2])
@@ -191,7 +191,7 @@ def face_point(d: Data, points: Any, face: int, weights: Any) -> Any:
 
 @kernel
 def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
-    """Of the faces in the plane of the lowest one, that whose own points come closest to the origin."""
+    """Among the faces in the plane of the lowest face, find the face whose own points come closest to the origin."""
     best = lowest
     shortest = REMOVED
     for face in range(nface):
@@ -206,7 +206,7 @@ def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
 
 @kernel
 def set_overlap(d: Data, face: int) -> None:
-    """Write depth, normal and deepest points from a face."""
+    """Write depth, normal and deepest points of a face."""
     weights = face_weights(d, face)
     d.work.overlap_depth = d.work.epa_height[face]
     set3(d.work.overlap_normal, 0, get3(d.work.epa_normal, face))
@@ -216,7 +216,7 @@ def set_overlap(d: Data, face: int) -> None:
 
 @kernel
 def keep_face(d: Data, face: int) -> None:
-    """Make the vertices of a face rows 0 to 2 of the simplex."""
+    """Copy the vertices of a face to rows 0 to 2 of the simplex."""
     for corner in range(3):
         vertex = d.work.epa_face[face, corner]
         set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
@@ -226,7 +226,7 @@ def keep_face(d: Data, face: int) -> None:
 
 @kernel
 def across(v: Any) -> Any:
-    """A vector across `v`, which may be 0."""
+    """Vector perpendicular to `v`, which may be 0."""
     if abs(v[0]) <= abs(v[1]) and abs(v[0]) <= abs(v[2]):
         return cross(v, (1.0, 0.0, 0.0)) if norm3(v) > 0.0 else (1.0, 0.0, 0.0)
     return cross(v, (0.0, 1.0, 0.0)) if abs(v[1]) <= abs(v[2]) else cross(v, (0.0, 0.0, 1.0))
@@ -234,7 +234,7 @@ def across(v: Any) -> Any:
 
 @kernel
 def set_flat_overlap(d: Data, n: int) -> None:
-    """Write depth 0, and a normal across the flat difference, which the first `n` < 4 vertices of the simplex span."""
+    """Write depth 0, and a normal of the flat difference that the first `n` < 4 vertices of the simplex span."""
     a = get3(d.work.simplex, 0)
     normal = (1.0, 0.0, 0.0)
     if n == 2:
@@ -248,11 +248,11 @@ def set_flat_overlap(d: Data, n: int) -> None:
 
 @kernel
 def polish(m: Model, d: Data, normal: Any) -> None:
-    """Improve depth and normal where the surface of the difference is curved, by descent.
+    """Improve depth and normal by descent, if the surface of the difference is curved.
 
-    The depth (of shapes that are apart, minus their distance) is the least value of the support function over all
-    unit vectors; across the vector, its gradient is the support point. The step is doubled while it succeeds and
-    halved when it fails. What is found is taken if the support point lies along the vector: on flat faces it does not.
+    The depth (for separate shapes, minus their distance) is the minimum of the support function over all unit vectors.
+    Perpendicular to the vector, its gradient is the support point. The step is doubled if it succeeds and halved if it
+    fails. The result is used if the support point is along the vector, which is not the case on flat faces.
     """
     point = support_difference(m, d, 4, normal)
     reach = dot3(point, normal)
@@ -280,11 +280,12 @@ def polish(m: Model, d: Data, normal: Any) -> None:
 
 @kernel
 def find_deepest(m: Model, d: Data, n: int) -> None:
-    """Find the depth of two shapes that overlap, from a simplex of `n` vertices of their difference around the origin.
+    """Find the depth of two overlapping shapes, from a simplex of `n` vertices of their difference around the origin.
 
-    Writes ``d.work.overlap_depth`` (the least translation that separates them), ``overlap_normal`` (against which the
-    first shape has to move) and ``witness`` (the points that would touch then). Of a flat difference the depth is 0,
-    and the witnesses stay. The first three vertices of the simplex are those of the face that was found then.
+    Writes ``d.work.overlap_depth`` (the smallest translation that separates the shapes), ``overlap_normal`` (against
+    which the first shape has to move) and ``witness`` (the points that would then touch). If the difference is flat,
+    the depth is 0 and the witnesses are unchanged. The first three vertices of the simplex become those of the face
+    found.
     """
     while n < 4:
         if not add_vertex(m, d, n):
@@ -298,7 +299,7 @@ def find_deepest(m: Model, d: Data, n: int) -> None:
     gap = 0.0
     found = 0
     while searching:
-        # the closest face, and how far the surface is beyond it
+        # the closest face, and the distance of the surface beyond it
         lowest = lowest_face(d, nface)
         normal = get3(d.work.epa_normal, lowest)
         height = d.work.epa_height[lowest]

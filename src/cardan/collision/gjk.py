@@ -1,6 +1,6 @@
-"""Distance of two convex shapes: the algorithm of Gilbert, Johnson and Keerthi.
+"""Distance of two convex shapes: the algorithm of Gilbert, Johnson and Keerthi (GJK).
 
-The point of the Minkowski difference that is closest to the origin is approached by simplices of its support points.
+Simplices of support points approach the point of the Minkowski difference that is closest to the origin.
 
 Sources: E. Gilbert, D. Johnson, S. Keerthi, A fast procedure for computing the distance between complex objects in
 three-dimensional space (1988); G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section
@@ -19,9 +19,9 @@ from cardan.model.kernel_views import Data, Model
 
 ITERATIONS = 200
 TOLERANCE = 1e-12
-"""Gap between the distance found and its lower bound, relative to the distance, at which the search ends."""
+"""Gap between the distance found and its lower bound at which the search ends, relative to the distance."""
 ROUNDING = 1e-14
-"""The same, relative to the size of the difference."""
+"""Gap between the distance found and its lower bound at which the search ends, relative to the difference's size."""
 
 FAR, SEPARATED, OVERLAPPING = range(3)
 """Outcomes: farther apart than the limit; closest points found; the simplex touches or contains the origin."""
@@ -43,10 +43,11 @@ def find_closest(m: Model, d: Data, limit: float) -> Any:
     Args:
         m: model.
         d: data.
-        limit: distance beyond which nothing more is wanted, m.
+        limit: distance beyond which the closest points are not needed (m).
 
     Returns:
-        (outcome, number of vertices of the last simplex); if `SEPARATED`, ``d.work.witness`` holds the points.
+        Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
+            points.
     """
     closest = sub3(get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1))
     if norm3(closest) == 0.0:

@@ -1,13 +1,13 @@
 """Collisions of height fields with convex geoms.
 
-A height field is a grid of elevations over a rectangle, on a base of constant thickness. Each cell is cut along its
-diagonal into two triangles, and the volume under each is a prism: three elevations above, three points of the base
-below. The prisms under the bounding box of the other geom go one by one to the convex collision function
-(`cardan.collision.mpr`) as shape 0 of the pair. All of this happens in the frame of the field.
+A height field is a grid of elevations over a rectangle, on a base of constant thickness. Each cell is split along its
+diagonal into two triangles. The volume under each is a prism: three elevations above, three points of the base below.
+The prisms under the bounding box of the other geom are passed, one by one, to the convex collision function
+(`cardan.collision.mpr`) as shape 0 of the pair. All computations are in the frame of the field.
 
-Which of two equally far support points is taken decides which part of a flat face the depth is measured to, and with
-flat faces this is left to rounding. To come to the same answers as the reference, the arithmetic here has its order:
-vertices stand in the frame of the field, those of the base come first, and their mean is the sum divided at the end.
+If two support points are equally far, the one that is taken decides to which part of a flat face the depth is measured.
+With flat faces, rounding decides. To give the same results as the reference, operations have the same order here:
+vertices are in the frame of the field, those of the base come first, and their mean is the sum, divided at the end.
 
 Spec: computation, collision detection, collision checking.
 """
@@ -27,7 +27,7 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def load_geom_in_field(m: Model, d: Data, field: int, geom: int) -> None:
-    """Make a geom shape 1 of the pair, with its pose in the frame of the geom `field`."""
+    """Load a geom as shape 1 of the pair, with its pose in the frame of the geom `field`."""
     load_geom(m, d, 1, geom)
     field_mat = get9(d.geom_xmat, field)
     geom_mat = get9(d.geom_xmat, geom)
@@ -39,7 +39,7 @@ def load_geom_in_field(m: Model, d: Data, field: int, geom: int) -> None:
 
 @kernel
 def bound_in_field(m: Model, d: Data) -> None:
-    """How far shape 1 reaches along -x, x, -y, y, -z, z of the field, from its centre, into ``field_reach``."""
+    """Write the extents of shape 1 along -x, x, -y, y, -z, z of the field, from its centre, to ``field_reach``."""
     for side in range(6):
         sign = 2.0 * (side % 2) - 1.0
         axis = side // 2
@@ -49,13 +49,13 @@ def bound_in_field(m: Model, d: Data) -> None:
 
 @kernel
 def cell_range(low: float, high: float, radius: float, n: int) -> Any:
-    """The cells, first and end (exclusive), of a side of the field that an interval touches.
+    """First and last (exclusive) cell of a side of the field that an interval touches.
 
     Args:
         low: lower end of the interval, from the middle of the field, m.
-        high: upper end.
+        high: upper end of the interval, from the middle of the field, m.
         radius: half the length of the side, m.
-        n: number of elevations along it.
+        n: number of elevations along the side.
     """
     spacing = 2.0 * radius / (n - 1)
     first = max(floor((low + radius) / spacing), 0.0)
@@ -65,14 +65,14 @@ def cell_range(low: float, high: float, radius: float, n: int) -> Any:
 
 @kernel
 def elevation(m: Model, hfield: int, row: int, col: int) -> float:
-    """Height of a grid point above the field's frame, m."""
+    """Height of a grid point above the origin of the field's frame, m."""
     data = m.hfield_data[m.hfield_adr[hfield] + row * m.hfield_ncol[hfield] + col]
     return data * m.hfield_size[hfield, 2]
 
 
 @kernel
 def grid_point(m: Model, hfield: int, row: int, col: int) -> Any:
-    """A grid point in the frame of the field, m."""
+    """Position of a grid point in the frame of the field, m."""
     x = 2.0 * m.hfield_size[hfield, 0] / (m.hfield_ncol[hfield] - 1) * col - m.hfield_size[hfield, 0]
     y = 2.0 * m.hfield_size[hfield, 1] / (m.hfield_nrow[hfield] - 1) * row - m.hfield_size[hfield, 1]
     return (x, y, elevation(m, hfield, row, col))
@@ -80,7 +80,7 @@ def grid_point(m: Model, hfield: int, row: int, col: int) -> Any:
 
 @kernel
 def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> Any:
-    """The upper triangle of a prism: half 0 of a cell lies beyond its diagonal, half 1 before it."""
+    """Upper triangle of a prism: half 0 of a cell is beyond its diagonal, half 1 before it."""
     corner = grid_point(m, hfield, row, col)
     opposite = grid_point(m, hfield, row + 1, col + 1)
     if half == 0:
@@ -97,7 +97,7 @@ def top_elevation(m: Model, hfield: int, row: int, col: int, half: int) -> float
 
 @kernel
 def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) -> None:
-    """Make a prism shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field."""
+    """Load a prism as shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field."""
     top = prism_top(m, hfield, row, col, half)
     bottom = -m.hfield_size[hfield, 3]
     total = (0.0, 0.0, 0.0)
@@ -113,7 +113,7 @@ def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) ->
 
 @kernel
 def contact_from_field(d: Data, field: int, k: int) -> None:
-    """Bring contact `k` of the pair from the frame of the geom `field` to the global frame."""
+    """Transform contact `k` of the pair from the frame of the geom `field` to the world frame."""
     xmat = get9(d.geom_xmat, field)
     pos = add3(get3(d.geom_xpos, field), mul_mat_vec3(xmat, get3(d.work.near_pos, k)))
     put_contact(d, k, d.work.near_dist[k], pos, mul_mat_vec3(xmat, get3(d.work.near_frame, k)))
@@ -121,13 +121,13 @@ def contact_from_field(d: Data, field: int, k: int) -> None:
 
 @kernel
 def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
-    """Contacts of a height field with shape 1, which stands in its frame, and whose bounds stand in ``field_reach``.
+    """Find the contacts of a height field with shape 1, whose pose is in the field's frame; see `bound_in_field`.
 
     Args:
         m: model.
         d: data.
         field: id of the geom with the height field.
-        convex_contact: collision function of the two shapes of the pair; arguments as those of `collide_shapes`.
+        convex_contact: collision function of the two shapes of the pair, with the arguments of `collide_shapes`.
 
     Returns:
         The number of contacts.
@@ -142,7 +142,7 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
     if high_z < -m.hfield_size[hfield, 3]:
         return 0
 
-    # prisms that reach up to the shape
+    # prisms that are high enough to touch the shape
     ncon = 0
     for row in range(first_row, end_row):
         for half_col in range(2 * first_col, 2 * end_col):
@@ -158,7 +158,7 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Any) -> int:
 @collider
 @exact
 def hfield_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A height field and a convex geom: one contact for each prism that overlaps the geom, up to `MAXCONPAIR`."""
+    """Find contacts of a height field and a convex geom: one per prism that overlaps the geom, at most `MAXCONPAIR`."""
     load_geom_in_field(m, d, geom1, geom2)
     d.work.shape_inflate = d.work.near_margin
     bound_in_field(m, d)

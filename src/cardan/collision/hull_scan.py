@@ -1,9 +1,9 @@
-"""Farthest vertices of small hulls: all vertices are looked at, many at once.
+"""Farthest vertices of small hulls, found by a scan of all vertices, many at once.
 
-Up to some hundred vertices this is faster than a search along edges, whose way nobody can foresee. The vertices of such
-hulls stand side by side (``aux.hull_point``). Numbers of 22 bits, computed in single precision, tell which of them are
-about as far as the farthest one: mostly it is alone. The result is that of a search from the first vertex, on the same
-conditions as in `cardan.collision.hull_search`; where they don't hold, that search is made.
+Up to about a hundred vertices, a scan is faster than a search along edges, whose branches are unpredictable. The
+vertices of such hulls are stored side by side (``aux.hull_point``). Integers of 22 bits, computed in single precision,
+show which vertices are about as far as the farthest one; mostly, only one is. The result is that of a search from the
+first vertex, under the same conditions as in `cardan.collision.hull_search`. If these are not met, that search is made.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from cardan.model.fields_work import MOST_TIED, SCAN_WIDTH
 from cardan.model.kernel_views import Data, Model
 
 UNITS = 2.0**22
-"""Units of a scan in the radius of the bounding sphere: as many as single precision tells apart."""
+"""Units of a scan per radius of the bounding sphere, limited by the resolution of single precision."""
 WINDOW = int(LEAD * UNITS) + 16
-"""The lead in these units, and some for rounding."""
+"""The lead in these units, plus a tolerance for rounding."""
 FEWEST = -(2**31)
 LONGEST = 2.0
-"""Square of the length of a direction that is none."""
+"""Squared length from which a direction is invalid."""
 ONE_FOUND = 2**20
-"""What counts a vertex beside the sum of numbers, which is less."""
+"""Increment that counts a vertex, above the largest sum of vertex indices."""
 
 
 @kernel
 def measure_hull(m: Model, d: Data, first: int, width: int, along: Any) -> Any:
-    """Write how far the vertices of a hull lie in a direction (``d.work.hull_reach``); returns the largest number.
+    """Write the extents of a hull's vertices in a direction to ``d.work.hull_reach``; return the largest extent.
 
     Args:
         m: model.
         d: data.
-        first: where the hull's vertices start in ``m.aux.hull_point``.
-        width: how many there are, rounded up to whole `SCAN_WIDTH`.
-        along: the direction, as long as there are units in a metre of the mesh, in single precision.
+        first: index of the hull's first vertex in ``m.aux.hull_point``.
+        width: number of vertices, rounded up to a multiple of `SCAN_WIDTH`.
+        along: search direction, scaled to the mesh's integer units per metre (float32).
     """
     x, y, z = along
     farthest = int32(FEWEST)
@@ -56,7 +56,7 @@ def measure_hull(m: Model, d: Data, first: int, width: int, along: Any) -> Any:
 
 @kernel
 def find_beyond(d: Data, width: int, least: Any) -> Any:
-    """The number of vertices whose ``d.work.hull_reach`` is at least `least`, and the sum of their numbers."""
+    """Number of the vertices whose ``d.work.hull_reach`` is at least `least`, and the sum of their indices."""
     both = int32(0)
     for k in range(width):
         both += int32(k + ONE_FOUND) if d.work.hull_reach[k] >= least else int32(0)
@@ -65,7 +65,7 @@ def find_beyond(d: Data, width: int, least: Any) -> Any:
 
 @kernel
 def only_peak_of(m: Model, d: Data, shape: int, direction: Any, least: Any, count: int) -> int:
-    """The only peak among the `count` vertices whose ``d.work.hull_reach`` is at least `least`; -1 if not alone."""
+    """Return the only peak among the `count` vertices whose ``d.work.hull_reach`` is at least `least`, else -1."""
     peak, k = -1, 0
     while count > 0:
         if d.work.hull_reach[k] >= least:
@@ -82,7 +82,7 @@ def only_peak_of(m: Model, d: Data, shape: int, direction: Any, least: Any, coun
 
 @kernel
 def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool:
-    """Whether a vertex of a hull is where it was when the model was finished: users may scale meshes."""
+    """Whether a vertex of a hull is where the compiler put it; users may scale meshes."""
     row, point = vertex_row(m, d, shape, vertex), d.work.shape_scan[shape] + vertex
     return (
         m.mesh_vert[row, 0] == m.aux.hull_point[point]
@@ -93,10 +93,10 @@ def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool
 
 @kernel
 def candidate(m: Model, d: Data, shape: int, direction: Any, width: int) -> int:
-    """The only vertex of a hull that may be a peak among those about as far as the farthest one; -1 if not certain."""
+    """Return the only possible peak among the vertices about as far as the farthest one; -1 if it is not certain."""
     if not dot3(direction, direction) < LONGEST:
-        return -1  # not a number
-    # whole numbers, so that nothing here depends on the direction smoothly: there are no tangents in single precision
+        return -1  # NaN or too long
+    # integers: the result does not depend smoothly on the direction, and single precision has no derivatives
     x, y, z = floor(UNITS * direction[0]), floor(UNITS * direction[1]), floor(UNITS * direction[2])
     scale = d.work.shape_scale[shape]
     along = float32(scale * x), float32(scale * y), float32(scale * z)
@@ -109,7 +109,7 @@ def candidate(m: Model, d: Data, shape: int, direction: Any, width: int) -> int:
 
 @kernel
 def scan_hull(m: Model, d: Data, shape: int, direction: Any) -> int:
-    """The vertex of a small hull at which a search from the first vertex ends: the farthest in a direction."""
+    """Vertex of a small hull at which a search from the first vertex ends: the farthest in a direction."""
     width = (d.work.shape_nvert[shape] + SCAN_WIDTH - 1) & -SCAN_WIDTH
     vertex = candidate(m, d, shape, direction, width)
     if vertex >= 0 and is_unchanged(m, d, shape, width, vertex) and not may_get_stuck(m, d, shape, direction, vertex):
@@ -119,7 +119,7 @@ def scan_hull(m: Model, d: Data, shape: int, direction: Any) -> int:
 
 @kernel
 def prepare_scan(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Note what scans of the hull of a mesh, in a bounding sphere of a radius, need; it may be too large for them."""
+    """Store what scans of a mesh's hull need, or that it is too large; `radius` is its bounding sphere's."""
     uncertain = m.aux.uncertain_adr[mesh + 1] - m.aux.uncertain_adr[mesh]
     d.work.shape_scan[shape] = m.aux.hull_scan[mesh] if uncertain <= MOST_UNCERTAIN else -1
     d.work.shape_scale[shape] = 1.0 / max(radius, mjMINVAL)

@@ -1,16 +1,17 @@
 """Farthest vertices of meshes: searches along the edges of their convex hulls.
 
-A search goes from a vertex to its farthest neighbour until none is farther. Which of two equally far vertices it ends
-at depends on where it starts, and so may contact points. To give the same ones whatever was computed before (and the
-reference's), the result is always that of a search from the first vertex of the hull. But a search from a vertex nearby
-is much shorter; so it is tried first, and taken if the other one can only end at the same place:
+A search moves from a vertex to its farthest neighbour until no neighbour is farther. If two vertices are equally far,
+the start decides at which of them it ends, and this may change contact points. To make results independent of earlier
+computations (and equal to the reference's), the result is always that of a search from the first vertex of the hull.
+But a search from a nearby vertex is much shorter. So it is tried first, and its result is used if the other search can
+only end at the same vertex:
 
-- the vertex is farther than all its neighbours by far more than the hull is rough, or the few vertices about as far
-  have a farther neighbour each, and
-- none of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
+- the vertex leads all its neighbours by far more than the roughness of the hull, or each of the few vertices about as
+  far has a farther neighbour, and
+- no vertex around which the hull is not convex (there are few) is a false peak, where searches get stuck.
 
-Good starts are where the search before ended, and where the same search for the same pair of geoms ended last time.
-Small hulls are not searched but looked through (`cardan.collision.hull_scan`), with the same result.
+Good starts are the end of the previous search, and the end of the same search for the same pair of geoms in the
+previous call. Small hulls are scanned instead (`cardan.collision.hull_scan`), with the same result.
 
 Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (hill climbing).
 """
@@ -24,20 +25,20 @@ from cardan.model.fields_work import MOST_TIED, RECALLED
 from cardan.model.kernel_views import Data, Model
 
 LEAD = 1e-5
-"""Distance to the next vertex, relative to the radius of the bounding sphere, from which a peak is the only one."""
+"""If the lead of a peak, relative to the bounding sphere's radius, exceeds this, it is the only peak."""
 NEVER = 1e10
-"""Lead that no vertex has, m."""
+"""Lead that no vertex can have, m."""
 MOST_UNCERTAIN = 24
-"""Number of uncertain vertices of a hull up to which looking at all of them is shorter than a search."""
+"""Number of uncertain vertices of a hull up to which testing all of them is faster than a search."""
 STRIDE = 31
-"""Rows between the pairs of one geom and those of the next."""
+"""Rows from the pairs of one geom to those of the next."""
 NO_VERTEX = -1
 LOWEST = -1e300
 
 
 @kernel
 def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
-    """Row of ``mesh_vert`` of vertex `k` of a mesh: of the hull if the mesh has one, else of the mesh."""
+    """Row of ``mesh_vert`` of vertex `k` of a mesh: a vertex of its hull if it has one, else of the mesh."""
     graph = d.work.shape_graphadr[shape]
     local = k
     if graph >= 0:
@@ -47,7 +48,7 @@ def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
 
 @kernel
 def row_extent(m: Model, row: int, direction: Any) -> float:
-    """How far a row of ``mesh_vert`` lies in a direction."""
+    """Extent of a row of ``mesh_vert`` in a direction."""
     return m.mesh_vert[row, 0] * direction[0] + m.mesh_vert[row, 1] * direction[1] + m.mesh_vert[row, 2] * direction[2]
 
 
@@ -60,13 +61,13 @@ def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Any:
 
 @kernel
 def extent(m: Model, d: Data, shape: int, k: int, direction: Any) -> float:
-    """How far vertex `k` of a mesh lies in a direction of its frame."""
+    """Extent of vertex `k` of a mesh in a direction of its frame."""
     return row_extent(m, vertex_row(m, d, shape, k), direction)
 
 
 @kernel
 def scan_vertices(m: Model, d: Data, shape: int, direction: Any) -> int:
-    """The vertex of a mesh that lies farthest in a direction, found by looking at all of them."""
+    """Vertex of a mesh that is farthest in a direction, found by a scan of all vertices."""
     best = 0
     farthest = extent(m, d, shape, 0, direction)
     for k in range(1, d.work.shape_nvert[shape]):
@@ -79,24 +80,24 @@ def scan_vertices(m: Model, d: Data, shape: int, direction: Any) -> int:
 
 @kernel
 def edges_of(m: Model, d: Data, shape: int, k: int) -> int:
-    """Where the neighbours of vertex `k` of a hull start in ``m.mesh_graph``; they end with -1."""
+    """Address in ``m.mesh_graph`` of the neighbours of vertex `k` of a hull, which end with -1."""
     graph = d.work.shape_graphadr[shape]
     return graph + 2 + 2 * d.work.shape_nvert[shape] + m.mesh_graph[graph + 2 + k]
 
 
 @kernel
 def climb_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> Any:
-    """Climb along the edges of a hull until no neighbour lies farther in a direction.
+    """Move along the edges of a hull until no neighbour is farther in a direction.
 
     Args:
         m: model.
         d: data with the pair in ``d.work.shape_*``.
         shape: 0 or 1.
         direction: unit vector in the frame of the mesh.
-        start: number of the vertex on the hull to start at.
+        start: index of the hull's vertex at which the search starts.
 
     Returns:
-        (number of the vertex on the hull, how much farther it is than its neighbours, m).
+        Index of the last vertex on the hull, and its lead over its neighbours (m).
     """
     best = start
     place = 0
@@ -121,7 +122,7 @@ def climb_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> Any
 
 @kernel
 def is_peak(m: Model, d: Data, shape: int, direction: Any, k: int) -> bool:
-    """Whether a search that comes to vertex `k` of a hull ends there."""
+    """Whether a search that reaches vertex `k` of a hull ends there."""
     height = extent(m, d, shape, k, direction)
     edge = edges_of(m, d, shape, k)
     while m.aux.hull_neighbour[edge, 0] >= 0:
@@ -133,7 +134,7 @@ def is_peak(m: Model, d: Data, shape: int, direction: Any, k: int) -> bool:
 
 @kernel
 def may_get_stuck(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bool:
-    """Whether an uncertain vertex of a hull is a peak, but for `peak`."""
+    """Whether any uncertain vertex of a hull except `peak` is a peak."""
     for k in range(d.work.shape_uncertain[shape, 0], d.work.shape_uncertain[shape, 1]):
         vertex = m.aux.uncertain[k]
         if vertex != peak and is_peak(m, d, shape, direction, vertex):
@@ -152,10 +153,10 @@ def is_tied(d: Data, count: int, k: int) -> bool:
 
 @kernel
 def is_only_peak(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bool:
-    """Whether no search ends at another vertex that is about as far as the one at which a search ended.
+    """Whether no search ends at another vertex that is about as far as `peak`, at which a search has ended.
 
-    Those are all vertices that edges between them connect with `peak`, and that are at most the lead nearer. That is
-    found for `MOST_TIED` of them, `peak` included; if there are more, the answer is no.
+    Such vertices are connected with `peak` by edges between them, and nearer by at most the lead. Up to `MOST_TIED` of
+    them, including `peak`, are tested; if there are more, the result is False.
     """
     floor = extent(m, d, shape, peak, direction) - d.work.shape_lead[shape]
     d.work.tied[0] = peak
@@ -182,7 +183,7 @@ def is_only_peak(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bo
 
 @kernel
 def is_certain(m: Model, d: Data, shape: int, direction: Any, peak: int, lead: float) -> bool:
-    """Whether a search from any vertex ends at `peak`, where one has ended, farther than its neighbours by a lead."""
+    """Whether every search ends at `peak`, where one has ended; `lead` is its lead over its neighbours."""
     if d.work.shape_lead[shape] == NEVER:
         return False
     if lead < d.work.shape_lead[shape] and not is_only_peak(m, d, shape, direction, peak):
@@ -192,7 +193,7 @@ def is_certain(m: Model, d: Data, shape: int, direction: Any, peak: int, lead: f
 
 @kernel
 def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Note what searches on the hull of a mesh, in a bounding sphere of a radius, need; nothing is recalled yet."""
+    """Store what searches on a mesh's hull need, and no cached ends; `radius` is its bounding sphere's."""
     first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
     d.work.shape_uncertain[shape, 0] = first
     d.work.shape_uncertain[shape, 1] = end
@@ -203,13 +204,13 @@ def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> Non
 
 @kernel
 def pair_key(geom1: int, geom2: int) -> int:
-    """A number of its own for each pair of geoms, never 0."""
+    """Unique key of a pair of geoms, never 0."""
     return ((geom1 + 1) << 32) + geom2
 
 
 @kernel
 def recall_pair(d: Data, geom1: int, geom2: int) -> None:
-    """Let searches for two geoms start where the same searches ended last time."""
+    """Let searches for two geoms start where the same searches ended in the previous call."""
     key = pair_key(geom1, geom2)
     row = (geom1 * STRIDE + geom2) % len(d.work.recall_pair)
     if d.work.recall_pair[row] != key:
@@ -223,7 +224,7 @@ def recall_pair(d: Data, geom1: int, geom2: int) -> None:
 
 @kernel
 def good_start(m: Model, d: Data, shape: int, direction: Any, place: int) -> int:
-    """The farther one of two vertices: where the last search on this shape ended, and what is kept at a place."""
+    """Farther one of two vertices: the end of the last search on this shape, and the vertex cached at `place`."""
     last = d.work.shape_vertex[shape]
     if place < 0:
         return last
@@ -235,7 +236,7 @@ def good_start(m: Model, d: Data, shape: int, direction: Any, place: int) -> int
 
 @kernel
 def next_place(d: Data, shape: int) -> int:
-    """Where the end of the next search on a shape is kept, or -1."""
+    """Position in the cache for the end of the next search on a shape, or -1."""
     if d.work.recall_row < 0:
         return -1
     count = d.work.recall_count[shape]
@@ -245,7 +246,7 @@ def next_place(d: Data, shape: int) -> int:
 
 @kernel
 def search_hull(m: Model, d: Data, shape: int, direction: Any) -> int:
-    """The vertex at which a search from the first vertex ends: the farthest in a direction of the mesh's frame."""
+    """Vertex at which a search from the first vertex ends: the farthest in a direction of the mesh's frame."""
     place = next_place(d, shape)
     start = good_start(m, d, shape, direction, place)
     vertex, lead = climb_hull(m, d, shape, direction, start)

@@ -18,18 +18,18 @@ from cardan.model.kernel_views import Data, Model
 
 MAX_CONTACTS = 3
 SPACING = 0.3
-"""Least distance of a contact from the first one, in units of the radius of the bounding sphere."""
+"""Smallest distance of a contact from the first one, in units of the radius of the bounding sphere."""
 
 
 @kernel
 def vertex_position(m: Model, d: Data, geom: int, k: int) -> Any:
-    """Vertex `k` of shape 1, which is the mesh `geom`, in the global frame."""
+    """Position of vertex `k` of shape 1, the mesh `geom`, in the world frame."""
     return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), mesh_vertex(m, d, 1, k)))
 
 
 @kernel
 def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int, down: Any, depth: float) -> int:
-    """Add the contact of a vertex if it is low enough and not too close to the first one.
+    """Add the contact of a vertex if it is low enough and not too close to the first contact.
 
     Args:
         m: model.
@@ -39,10 +39,10 @@ def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int
         geom2: id of the mesh.
         vertex: the vertex.
         down: direction into the plane, frame of the mesh.
-        depth: how far the vertex has to lie in this direction. One that lies just there has no contact.
+        depth: a vertex has a contact if its extent in this direction is more than `depth`.
 
     Returns:
-        The number of contacts now.
+        The new number of contacts.
     """
     if extent(m, d, 1, vertex, down) <= depth:
         return ncon
@@ -58,10 +58,11 @@ def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int
 @collider
 @exact
 def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A plane and a mesh: up to three contacts.
+    """Find up to three contacts of a plane and a mesh.
 
-    The lowest vertex of the hull, and the first of its neighbours below the margin that are not too close to it; for
-    a mesh without hull, the first of all vertices. So a mesh that just touches the plane has one contact.
+    These are the lowest vertex of the hull, and its first neighbours that are below the margin and not too close to it.
+    For a mesh without hull, all vertices take the place of the neighbours. A mesh that just touches the plane has one
+    contact.
     """
     load_geom(m, d, 1, geom2)
     recall_pair(d, geom1, geom2)

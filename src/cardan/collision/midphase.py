@@ -1,11 +1,11 @@
 """Mid phase: pairs of geoms of two bodies that may touch.
 
-Bodies with few geoms are compared geom by geom. A body with many has a tree of boxes, aligned with its inertial frame,
-that the compiler made of its geoms; each geom of the other body is looked for in it. All pairs pass the filters between
-geoms: contype and conaffinity, the bounding-sphere test, and that they are no explicit pair.
+Bodies with few geoms are compared geom by geom. A body with many geoms has a tree of boxes, aligned with its inertial
+frame, which the compiler has built. Each geom of the other body is searched in this tree. All pairs must pass the
+filters between geoms: contype and conaffinity, the bounding-sphere test, and not being an explicit pair.
 
-Spec: computation, collision detection, generation and filtering. The trees are stored depth first with links to the
-node after each part, so that they are walked without a stack: B. Smits, Efficiency Issues for Ray Tracing, Journal of
+Spec: computation, collision detection, generation and filtering. The trees are stored depth first, with links to the
+node after each subtree, so that traversal needs no stack: B. Smits, Efficiency Issues for Ray Tracing, Journal of
 Graphics Tools 3(2), 1998.
 """
 
@@ -26,18 +26,18 @@ NO_MIDPHASE = int(mjtDisableBit.mjDSBL_MIDPHASE)
 NO_PAIR = -1
 INFINITE = 1e10
 ROUND = 1.0 + 1e-9
-"""By how much bounding spheres are enlarged against rounding."""
+"""Enlargement of bounding spheres against rounding."""
 LEAST_GEOMS = 4
-"""Least number of geoms of a body whose tree is used."""
+"""Smallest number of geoms of a body whose tree is used."""
 LEAST_PAIRS = 16
-"""Least number of pairs of geoms of two bodies for which a tree is used."""
+"""Smallest number of pairs of geoms of two bodies for which a tree is used."""
 
 
 @kernel
 def spheres_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """The bounding-sphere test: whether two geoms are certainly farther apart than `margin`.
+    """Whether two geoms are certainly farther apart than `margin`, by their bounding spheres.
 
-    A geom without bounding sphere is a plane: then the other sphere is compared with it.
+    A geom without bounding sphere is a plane; the other sphere is then compared with the plane.
     """
     radius1 = m.geom_rbound[geom1]
     radius2 = m.geom_rbound[geom2]
@@ -52,7 +52,7 @@ def spheres_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> b
 
 @kernel
 def put_candidate(d: Data, n: int, geom1: int, geom2: int, pair: int) -> None:
-    """Write candidate `n`, if there is room for it."""
+    """Write candidate `n`, if it fits."""
     if n < len(d.work.candidate):
         d.work.candidate[n, 0] = geom1
         d.work.candidate[n, 1] = geom2
@@ -72,7 +72,7 @@ def is_explicit(m: Model, geom1: int, geom2: int, first_pair: int, end_pair: int
 
 @kernel
 def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
-    """Whether two geoms, the one of lower type first, pass the filters between geoms and are no explicit pair."""
+    """Whether two geoms, the one of lower type first, pass the filters between geoms, and are not an explicit pair."""
     contype, conaffinity = m.geom_contype, m.geom_conaffinity
     if not (
         bits_match(contype[geom1], conaffinity[geom1], contype[geom2], conaffinity[geom2])
@@ -86,15 +86,15 @@ def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_p
 
 @kernel
 def can_collide(m: Model, geom: int) -> bool:
-    """Whether there is a bit in a geom's contype or conaffinity."""
+    """Whether any bit of a geom's contype or conaffinity is set."""
     return (m.geom_contype[geom] | m.geom_conaffinity[geom]) != 0
 
 
 @kernel
 def tree_serves(m: Model, body: int) -> bool:
-    """Whether a body has many geoms, and all of them that can collide are in its tree.
+    """Whether a body has many geoms, and its tree contains all of them that can collide.
 
-    Those without contype and conaffinity are left out when the model is compiled; the user may edit these later.
+    The compiler leaves out geoms without contype and conaffinity; the user may set these bits later.
     """
     if m.body_geomnum[body] < LEAST_GEOMS or m.body_bvhnum[body] < 1 or m.aux.bvh_next[m.body_bvhadr[body]] < 0:
         return False
@@ -106,7 +106,7 @@ def tree_serves(m: Model, body: int) -> bool:
 
 @kernel
 def prepare_trees(m: Model, d: Data) -> None:
-    """Note for each body whether its tree can be used, ``d.work.body_tree``."""
+    """Store for each body whether its tree can be used, in ``d.work.body_tree``."""
     for k in range(len(m.aux.collision_body)):
         body = m.aux.collision_body[k]
         d.work.body_tree[body] = 1 if tree_serves(m, body) else 0
@@ -114,7 +114,7 @@ def prepare_trees(m: Model, d: Data) -> None:
 
 @kernel
 def largest_margin(m: Model, body: int) -> float:
-    """The largest margin of a body's geoms, or ``opt.o_margin``."""
+    """Largest margin of a body's geoms, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
     margin = 0.0
@@ -125,7 +125,7 @@ def largest_margin(m: Model, body: int) -> float:
 
 @kernel
 def node_apart(m: Model, node: int, center: Any, reach: float) -> bool:
-    """Whether the box of a node is farther than `reach` from a point in the frame of its tree, on one of the axes."""
+    """Whether a node's box is farther than `reach` from a point in the frame of its tree, along one of the axes."""
     return (
         abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach
         or abs(center[1] - m.bvh_aabb[node, 1]) > m.bvh_aabb[node, 4] + reach
@@ -135,7 +135,7 @@ def node_apart(m: Model, node: int, center: Any, reach: float) -> bool:
 
 @kernel
 def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, first_pair: int, end_pair: int) -> int:
-    """Add the pairs of a geom with those of a body in the body's tree; returns the number of candidates now."""
+    """Add the pairs of a geom and geoms of a body by the body's tree; return the new number of candidates."""
     center = mul_mat_t_vec3(get9(d.ximat, body), sub3(get3(d.geom_xpos, geom), get3(d.xipos, body)))
     reach = m.geom_rbound[geom] * ROUND + margin if m.geom_rbound[geom] > 0.0 else INFINITE
     node = m.body_bvhadr[body]
@@ -157,13 +157,13 @@ def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, 
 
 @kernel
 def comes_after(d: Data, k: int, geom1: int, geom2: int) -> bool:
-    """Whether candidate `k` comes after two geoms in the order of ids."""
+    """Whether candidate `k` is after two geoms in the order of ids."""
     return d.work.candidate[k, 0] > geom1 or (d.work.candidate[k, 0] == geom1 and d.work.candidate[k, 1] > geom2)
 
 
 @kernel
 def sort_candidates(d: Data, start: int, end: int) -> None:
-    """Sort some candidates by the ids of their geoms (Shell's sort)."""
+    """Sort candidates `start` to `end` by the ids of their geoms (Shell sort)."""
     gap = 1
     while 3 * gap + 1 < end - start:
         gap = 3 * gap + 1
@@ -182,7 +182,7 @@ def sort_candidates(d: Data, start: int, end: int) -> None:
 
 @kernel
 def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int, by_body: bool) -> int:
-    """Compare all geoms of two bodies; arguments and order as in `add_bodies`."""
+    """Compare all geoms of two bodies, with the arguments and order of `add_bodies`."""
     for swapped in range(1 if by_body else 2):
         outer, inner = (body2, body1) if swapped else (body1, body2)
         for geom1 in range(m.body_geomadr[outer], m.body_geomadr[outer] + m.body_geomnum[outer]):
@@ -198,11 +198,11 @@ def add_all(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, 
 
 @kernel
 def add_bodies(m: Model, d: Data, n: int, body1: int, body2: int, first_pair: int, end_pair: int) -> int:
-    """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; returns the new number.
+    """Add the pairs of geoms of two bodies (`body1` < `body2`) that pass the filters; return the new number.
 
-    They are ordered by the ids of their geoms, the one of lower type first; so a second round finds those whose
-    lower type stands on `body2`. With the mid phase disabled, there is one round, in the order of the geoms of
-    `body1`, then of `body2`.
+    The pairs are ordered by the ids of their geoms, the geom of lower type first. So a second pass finds the pairs
+    whose geom of lower type is on `body2`. If the mid phase is disabled, there is one pass, in the order of the geoms
+    of `body1`, then of `body2`.
     """
     by_body = (m.opt.disableflags & NO_MIDPHASE) != 0
     few, many = (body2, body1) if m.body_geomnum[body1] >= m.body_geomnum[body2] else (body1, body2)

@@ -1,23 +1,23 @@
 """Minkowski portal refinement: whether two convex shapes overlap, how deep, and where.
 
-The *origin ray* goes from a point inside the Minkowski difference of the shapes through the origin and on. The shapes
-overlap if it meets the origin before it leaves the difference. A *portal* is a triangle of support points that the ray
-passes through. There are three phases, and each round of each asks for one support point:
+The *origin ray* starts at a point inside the Minkowski difference of the shapes and passes through the origin. The
+shapes overlap if the ray reaches the origin before it leaves the difference. A *portal* is a triangle of support points
+through which the ray passes. There are three phases, and each iteration of a phase computes one support point:
 
-- `ENCLOSE` turns a candidate about the ray until the ray passes through it;
-- `ADVANCE` moves the portal outwards until the origin lies behind it, so that the shapes overlap;
-- `SETTLE` moves it on until it lies on the surface: its distance from the origin is the depth.
+- `ENCLOSE` rotates a candidate about the ray until the ray passes through it;
+- `ADVANCE` moves the portal outwards until the origin is behind it, so that the shapes overlap;
+- `SETTLE` moves it on until it is on the surface: its distance from the origin is the depth.
 
-The first two end with `APART` as soon as a support point shows a plane that separates the shapes. A portal that the
-newest point is at most ``opt.mpr_tolerance`` beyond is taken to lie on the surface. In the last phase,
-``opt.mpr_iterations`` is the largest number of times that the portal is moved.
+The first two phases end with `APART` as soon as a support point proves that a plane separates the shapes. If the newest
+point is at most ``opt.mpr_tolerance`` beyond a portal, the portal counts as on the surface.
+``opt.mpr_iterations`` is the maximum number of times that the portal is moved in the last phase.
 
 Row 0 of ``d.work.simplex`` is the interior point. A portal is a tuple of the four other rows: its corners a, b and c,
-which turn clockwise for an eye at the interior point, and a spare row for the next support point. So a point that
-takes the place of a corner is not copied: the two rows change roles.
+clockwise as seen from the interior point, and a spare row for the next support point. If a point replaces a corner, it
+is not copied: the two rows change roles.
 
 Sources: G. Snethen, XenoCollide: complex collision made simple, in Game Programming Gems 7 (2008), section 2.5;
-spec: computation, collision detection, collision checking. The thresholds are those that the reference's numbers show.
+spec: computation, collision detection, collision checking. The thresholds were derived from the reference's results.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, sca
 from cardan.model.kernel_views import Data, Model
 
 EPSILON = 2.220446049250313e-16
-"""Numbers below this are taken for 0: heights over planes in m, volumes in m^3, and squares of areas in m^4. So on
-shapes of millimetres a triangle with sides of 0.1 mm is one without area, as in the reference."""
+"""Threshold below which numbers count as 0: heights over planes in m, volumes in m^3, and squares of areas in m^4. So
+for shapes of millimetres, a triangle with sides of 0.1 mm has no area, as in the reference."""
 OFF_CENTER = 10.0 * EPSILON
-"""By how much the interior point is moved along x if it coincides with the origin, m."""
+"""Distance by which the interior point is moved along x if it coincides with the origin, m."""
 
 ENCLOSE, ADVANCE, SETTLE, APART, PIERCED, SETTLED = range(6)
-"""Three phases and three ends: the shapes don't overlap; the ray leaves through the first vertex; through a portal."""
+"""Three phases and three ends: the shapes do not overlap; the ray leaves through the first vertex; through a portal."""
 
 MOST_ROUNDS = 1000
-"""Rounds after which the first two phases are given up; they end by themselves but for rounding, mostly within 10."""
+"""Maximum number of iterations of the first two phases. Only rounding errors make them so long; mostly, 10 suffice."""
 
 FIRST_ROWS = (1, 2, 3, 4)
-"""The portal that all searches start with."""
+"""Initial portal of all searches."""
 
 
 @kernel
 def unit(v: Any) -> Any:
-    """The vector divided by its length, or itself if it is 0."""
+    """Divide a vector by its length; return it unchanged if it is 0."""
     length = norm3(v)
     if length == 0.0:
         return v
@@ -57,7 +57,7 @@ def unit(v: Any) -> Any:
 
 @kernel
 def triangle_normal(a: Any, b: Any, c: Any) -> Any:
-    """Unit normal of a triangle, on the side from which a, b, c turn counter-clockwise; 0 if it has no area."""
+    """Unit normal of a triangle, on the side from which a, b, c are counter-clockwise; 0 if it has no area."""
     return unit(cross(sub3(b, a), sub3(c, a)))
 
 
@@ -69,13 +69,13 @@ def volume(a: Any, b: Any, c: Any) -> float:
 
 @kernel
 def corners(d: Data, portal: Any) -> Any:
-    """The corners of a portal."""
+    """Corners of a portal."""
     return get3(d.work.simplex, portal[0]), get3(d.work.simplex, portal[1]), get3(d.work.simplex, portal[2])
 
 
 @kernel
 def with_newest(portal: Any, corner: int) -> Any:
-    """The portal with the point in the spare row at a corner (0, 1, 2); that of the corner is spare now."""
+    """Replace a corner (0, 1, 2) of a portal by the point in the spare row; the row of the corner becomes spare."""
     a, b, c, spare = portal
     if corner == 0:
         return (spare, b, c, a)
@@ -86,7 +86,7 @@ def with_newest(portal: Any, corner: int) -> Any:
 
 @kernel
 def set_interior(d: Data) -> Any:
-    """Write the interior point, the difference of the centres of both shapes; returns it."""
+    """Write and return the interior point, the difference of the centres of both shapes."""
     center1, center2 = get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1)
     interior = sub3(center1, center2)
     if norm3(interior) < EPSILON:
@@ -99,7 +99,7 @@ def set_interior(d: Data) -> Any:
 
 @kernel
 def ask(m: Model, d: Data, row: int, direction: Any) -> Any:
-    """The support point in a direction, which goes to a row; returns it."""
+    """Compute the support point in a direction, write it to a row, and return it."""
     set3(d.work.asked, 0, direction)
     return support_difference(m, d, row, direction)
 
@@ -109,17 +109,17 @@ def aim(m: Model, d: Data) -> Any:
     """Find a first candidate: the corners a and b of a portal.
 
     Returns:
-        (`ENCLOSE`, portal); or `APART` or `PIERCED` with a portal whose first corner is the first vertex.
+        `ENCLOSE` and a portal; or `APART` or `PIERCED` and a portal whose first corner is the first vertex.
     """
     interior = set_interior(d)
 
-    # the first vertex lies towards the origin
+    # the first vertex is in the direction of the origin
     direction = unit(scale3(interior, -1.0))
     first = ask(m, d, FIRST_ROWS[0], direction)
     if dot3(first, direction) < EPSILON:
         return APART, FIRST_ROWS
 
-    # the second one across the plane of first vertex and ray
+    # the second vertex is perpendicular to the plane of first vertex and ray
     normal = cross(interior, first)
     if dot3(normal, normal) < EPSILON:
         return PIERCED, FIRST_ROWS
@@ -128,7 +128,7 @@ def aim(m: Model, d: Data) -> Any:
     if dot3(second, direction) < EPSILON:
         return APART, FIRST_ROWS
 
-    # the origin has to be on the outer side of the triangle of the interior point and both
+    # the origin must be on the outer side of the triangle of the interior point and both vertices
     if dot3(triangle_normal(interior, first, second), interior) > 0.0:
         return ENCLOSE, (FIRST_ROWS[1], FIRST_ROWS[0], FIRST_ROWS[2], FIRST_ROWS[3])
     return ENCLOSE, FIRST_ROWS
@@ -136,9 +136,9 @@ def aim(m: Model, d: Data) -> Any:
 
 @kernel
 def facing(d: Data, phase: int, portal: Any) -> Any:
-    """The unit vector along which the next support point is looked for.
+    """Unit direction of the next support point.
 
-    That is the outward normal of the portal, or of the side of a candidate that the origin lies beyond.
+    It is the outward normal of the portal, or of the side of a candidate beyond which the origin is.
     """
     a, b, c = corners(d, portal)
     if phase == ENCLOSE:
@@ -148,7 +148,7 @@ def facing(d: Data, phase: int, portal: Any) -> Any:
 
 @kernel
 def corner_to_enclose(d: Data, portal: Any) -> int:
-    """The corner of a candidate that gives way to the newest point; 2 if the ray then passes through."""
+    """Corner of a candidate that the newest point replaces; 2 if the ray then passes through."""
     interior, newest = get3(d.work.simplex, 0), get3(d.work.simplex, portal[3])
     a, b, _ = corners(d, portal)
     if volume(a, newest, interior) < -EPSILON:
@@ -160,9 +160,10 @@ def corner_to_enclose(d: Data, portal: Any) -> int:
 
 @kernel
 def corner_to_advance(d: Data, portal: Any) -> int:
-    """The corner of a portal that gives way to the newest point, so that the ray still passes through.
+    """Corner of a portal that the newest point replaces, so that the ray still passes through.
 
-    The planes through the ray, the newest point and each corner cut the portal in three: the ray passes through one.
+    The planes through the ray, the newest point and each corner divide the portal into three parts; the ray passes
+    through one of them.
     """
     a, b, c = corners(d, portal)
     plane = cross(get3(d.work.simplex, portal[3]), get3(d.work.simplex, 0))
@@ -173,7 +174,7 @@ def corner_to_advance(d: Data, portal: Any) -> int:
 
 @kernel
 def lies_on_surface(m: Model, d: Data, portal: Any, direction: Any) -> bool:
-    """Whether the newest point is no farther out than one of the corners, up to the tolerance."""
+    """Whether the newest point is not farther out than one of the corners, up to the tolerance."""
     a, b, c = corners(d, portal)
     reach = max(dot3(a, direction), dot3(b, direction), dot3(c, direction))
     return dot3(get3(d.work.simplex, portal[3]), direction) - reach <= m.opt.mpr_tolerance
@@ -181,7 +182,7 @@ def lies_on_surface(m: Model, d: Data, portal: Any, direction: Any) -> bool:
 
 @kernel
 def next_round(m: Model, d: Data, phase: int, portal: Any) -> Any:
-    """One support point, and what it makes of phase and portal; returns both."""
+    """Compute one support point, and from it the next phase and portal; return both."""
     direction = facing(d, phase, portal)
     if phase == ADVANCE and dot3(direction, get3(d.work.simplex, portal[0])) > -EPSILON:
         phase = SETTLE
@@ -201,7 +202,7 @@ def next_round(m: Model, d: Data, phase: int, portal: Any) -> Any:
 
 @kernel
 def search(m: Model, d: Data) -> Any:
-    """Go through the phases; returns the end (`APART`, `PIERCED`, `SETTLED`) and the last portal."""
+    """Run the phases; return the end (`APART`, `PIERCED`, `SETTLED`) and the last portal."""
     phase, portal = aim(m, d)
     rounds = 0
     while phase < SETTLE and rounds < MOST_ROUNDS:
@@ -218,20 +219,20 @@ def search(m: Model, d: Data) -> Any:
 
 @kernel
 def nearer(p: Any, q: Any) -> Any:
-    """The one of two points that is closer to the origin."""
+    """Return the point closer to the origin."""
     return q if dot3(q, q) < dot3(p, p) else p
 
 
 @kernel
 def nearest_of_segment(a: Any, b: Any) -> Any:
-    """The point of a segment that is closest to the origin."""
+    """Point of a segment that is closest to the origin."""
     weights = segment_weights(a, b)
     return add_scaled3(scale3(a, weights[0]), b, weights[1])
 
 
 @kernel
 def nearest_of_triangle(a: Any, b: Any, c: Any) -> Any:
-    """The point of a triangle that is closest to the origin; of one without area, the point of its sides."""
+    """Point of a triangle closest to the origin; if the triangle has no area, the closest point of its sides."""
     normal = cross(sub3(b, a), sub3(c, a))
     if dot3(normal, normal) < EPSILON:
         return nearer(nearer(nearest_of_segment(a, b), nearest_of_segment(b, c)), nearest_of_segment(c, a))
@@ -240,15 +241,15 @@ def nearest_of_triangle(a: Any, b: Any, c: Any) -> Any:
 
 @kernel
 def middle(d: Data, row: int) -> Any:
-    """The point midway between those of both shapes that belong to a vertex."""
+    """Point midway between the points of both shapes that belong to a vertex."""
     return scale3(add3(get3(d.work.simplex1, row), get3(d.work.simplex2, row)), 0.5)
 
 
 @kernel
 def origin_weights(d: Data, portal: Any) -> Any:
-    """Barycentric coordinates of the origin in the tetrahedron of interior point and portal, but for a common factor.
+    """Barycentric coordinates, up to a common factor, of the origin in the tetrahedron of interior point and portal.
 
-    They are volumes; in a flat tetrahedron, areas as the portal's normal sees them.
+    They are volumes; in a flat tetrahedron, they are areas projected along the portal's normal.
     """
     interior = get3(d.work.simplex, 0)
     a, b, c = corners(d, portal)
@@ -262,7 +263,7 @@ def origin_weights(d: Data, portal: Any) -> Any:
 
 @kernel
 def origin_between_shapes(d: Data, portal: Any) -> Any:
-    """The point midway between the points of both shapes whose difference is the origin."""
+    """Point midway between the points of both shapes whose difference is the origin."""
     w0, w1, w2, w3 = origin_weights(d, portal)
     point = scale3(middle(d, 0), w0)
     point = add_scaled3(point, middle(d, portal[0]), w1)
@@ -275,8 +276,8 @@ def origin_between_shapes(d: Data, portal: Any) -> Any:
 def portal_refinement(m: Model, d: Data) -> bool:
     """Whether the two shapes in ``d.work.shape_*`` overlap; shapes that just touch do not.
 
-    If they do, writes depth, contact position and normal (``d.work.overlap_*``): the first shape has to move by the
-    depth against the normal, to touch the second.
+    If they overlap, writes depth, contact position and normal (``d.work.overlap_*``). To touch the second shape, the
+    first has to move by the depth against the normal.
     """
     end, portal = search(m, d)
     if end == APART:

@@ -1,7 +1,7 @@
 """Near-phase results: the contacts that a collision function finds for one pair of geoms.
 
 A collision function writes its contacts to the rows of ``d.work.near_*`` and returns their number, at most
-`MAXCONPAIR`; the stage turns them into contacts (`cardan.collision.detection`).
+`MAXCONPAIR`. The stage turns these rows into contacts (`cardan.collision.detection`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAXCONPAIR = mjMAXCONPAIR
 
 @kernel
 def default_tangent(normal: Any) -> Any:
-    """A unit vector across the unit vector `normal`: the y axis, or z if the normal is close to y, made orthogonal."""
+    """Unit vector perpendicular to the unit vector `normal`, from the y axis, or from z if the normal is close to y."""
     if -0.5 < normal[1] < 0.5:
         axis = (0.0, 1.0, 0.0)
     else:
@@ -34,8 +34,8 @@ def put_contact_along(d: Data, k: int, dist: float, pos: Any, normal: Any, tange
         d: data.
         k: row, from 0.
         dist: distance between the surfaces, negative if they penetrate, m.
-        pos: point midway between the surfaces, global frame, m.
-        normal: unit vector from the first to the second geom, global frame.
+        pos: point midway between the surfaces, world frame, m.
+        normal: unit vector from the first to the second geom, world frame.
         tangent: second axis of the contact frame.
     """
     d.work.near_dist[k] = dist
@@ -49,5 +49,5 @@ def put_contact_along(d: Data, k: int, dist: float, pos: Any, normal: Any, tange
 
 @kernel
 def put_contact(d: Data, k: int, dist: float, pos: Any, normal: Any) -> None:
-    """Write contact `k` of the pair, with the default tangents; arguments as in `put_contact_along`."""
+    """Write contact `k` of the pair, with default tangents; arguments as for `put_contact_along`."""
     put_contact_along(d, k, dist, pos, normal, default_tangent(normal))

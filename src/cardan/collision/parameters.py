@@ -1,6 +1,6 @@
-"""Contact parameters: the properties of its two sides, or of an explicit pair, as those of a contact.
+"""Contact parameters, from the properties of the two sides of a contact, or from an explicit pair.
 
-A *side* is the id of a geom, or `flex_side` of a flex.
+A *side* is the id of a geom, or the value of `flex_side` for a flex.
 
 Spec: modelling, contact parameters and contact override.
 """
@@ -25,7 +25,7 @@ def overridden(m: Model) -> bool:
 
 @kernel
 def geom_pair_margin(m: Model, geom1: int, geom2: int) -> float:
-    """Distance at which two geoms get a contact: the larger margin, or ``opt.o_margin``."""
+    """Distance below which two geoms have a contact: the larger margin, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
     return max(m.geom_margin[geom1], m.geom_margin[geom2])
@@ -33,7 +33,7 @@ def geom_pair_margin(m: Model, geom1: int, geom2: int) -> float:
 
 @kernel
 def explicit_pair_margin(m: Model, pair: int) -> float:
-    """Distance at which an explicit pair gets a contact: its own margin, or ``opt.o_margin``."""
+    """Distance below which an explicit pair has a contact: its own margin, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
     return m.pair_margin[pair]
@@ -41,13 +41,13 @@ def explicit_pair_margin(m: Model, pair: int) -> float:
 
 @kernel
 def flex_side(flex: int) -> int:
-    """The number of a flex as a side of a contact; of that number, the flex."""
+    """Convert the id of a flex to the number of a side of a contact, and vice versa."""
     return -1 - flex
 
 
 @kernel
 def pair_margin(m: Model, side1: int, side2: int) -> float:
-    """Distance at which two sides get a contact: the larger margin, or ``opt.o_margin``."""
+    """Distance below which two sides have a contact: the larger margin, or ``opt.o_margin``."""
     if overridden(m):
         return m.opt.o_margin
     margin1 = m.geom_margin[side1] if side1 >= 0 else m.flex_margin[flex_side(side1)]
@@ -57,7 +57,7 @@ def pair_margin(m: Model, side1: int, side2: int) -> float:
 
 @kernel
 def pair_gap(m: Model, side1: int, side2: int) -> float:
-    """The part of the margin of two sides in which contacts exert no force: the larger gap."""
+    """Part of the margin of two sides in which contacts have no force: the larger gap."""
     gap1 = m.geom_gap[side1] if side1 >= 0 else m.flex_gap[flex_side(side1)]
     gap2 = m.geom_gap[side2] if side2 >= 0 else m.flex_gap[flex_side(side2)]
     return max(gap1, gap2)
@@ -65,37 +65,37 @@ def pair_gap(m: Model, side1: int, side2: int) -> float:
 
 @kernel
 def priority_of(m: Model, side: int) -> int:
-    """Priority of the parameters of a side."""
+    """Priority of a side's parameters."""
     return m.geom_priority[side] if side >= 0 else m.flex_priority[flex_side(side)]
 
 
 @kernel
 def solmix_of(m: Model, side: int) -> float:
-    """Weight of the solver parameters of a side."""
+    """Weight of a side's solver parameters."""
     return m.geom_solmix[side] if side >= 0 else m.flex_solmix[flex_side(side)]
 
 
 @kernel
 def solref_of(m: Model, side: int, i: int) -> float:
-    """Number `i` of the solref of a side."""
+    """Element `i` of a side's solref."""
     return m.geom_solref[side, i] if side >= 0 else m.flex_solref[flex_side(side), i]
 
 
 @kernel
 def solimp_of(m: Model, side: int, i: int) -> float:
-    """Number `i` of the solimp of a side."""
+    """Element `i` of a side's solimp."""
     return m.geom_solimp[side, i] if side >= 0 else m.flex_solimp[flex_side(side), i]
 
 
 @kernel
 def friction_of(m: Model, side: int, i: int) -> float:
-    """Number `i` of the friction of a side."""
+    """Element `i` of a side's friction."""
     return m.geom_friction[side, i] if side >= 0 else m.flex_friction[flex_side(side), i]
 
 
 @kernel
 def condim_of(m: Model, side: int) -> int:
-    """Dimension of the contacts of a side."""
+    """Dimension of a side's contacts."""
     return m.geom_condim[side] if side >= 0 else m.flex_condim[flex_side(side)]
 
 
@@ -117,10 +117,10 @@ def mix_weight(m: Model, side1: int, side2: int) -> float:
 
 @kernel
 def mix_solver(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
-    """Solref and solimp of contact `con`: the weighted mean of those of its sides.
+    """Set solref and solimp of contact `con` to the weighted mean of those of its sides.
 
-    Sides of the same priority of which one has a solref in direct format (first number not positive) get the smaller
-    numbers of both instead of the mean.
+    If the sides have the same priority, and one has a solref in direct format (first number not positive), the smaller
+    numbers of both are used instead of the mean.
     """
     weight = mix_weight(m, side1, side2)
     standard = solref_of(m, side1, 0) > 0.0 and solref_of(m, side2, 0) > 0.0
@@ -135,9 +135,9 @@ def mix_solver(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
 
 @kernel
 def mix_friction(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
-    """Condim and friction of contact `con`: those of the side of higher priority, else the larger ones.
+    """Set condim and friction of contact `con` to those of the side of higher priority, else to the larger ones.
 
-    Sliding and rolling friction of a side hold for two directions each.
+    Sliding and rolling friction of a side apply to two directions each.
     """
     priority1 = priority_of(m, side1)
     priority2 = priority_of(m, side2)
@@ -161,7 +161,7 @@ def mix_friction(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
 
 @kernel
 def set_side_parameters(m: Model, d: Data, con: int, side1: int, side2: int) -> None:
-    """All parameters of contact `con` from its two sides."""
+    """Set all parameters of contact `con` from its two sides."""
     d.contact.includemargin[con] = pair_margin(m, side1, side2) - pair_gap(m, side1, side2)
     mix_friction(m, d, con, side1, side2)
     mix_solver(m, d, con, side1, side2)
@@ -171,7 +171,7 @@ def set_side_parameters(m: Model, d: Data, con: int, side1: int, side2: int) -> 
 
 @kernel
 def set_pair_parameters(m: Model, d: Data, con: int, pair: int) -> None:
-    """All parameters of contact `con` from an explicit pair."""
+    """Set all parameters of contact `con` from an explicit pair."""
     d.contact.includemargin[con] = explicit_pair_margin(m, pair) - m.pair_gap[pair]
     d.contact.dim[con] = m.pair_dim[pair]
     for i in range(2):
@@ -195,7 +195,7 @@ def override_parameters(m: Model, d: Data, con: int) -> None:
 
 @kernel
 def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: int) -> None:
-    """All parameters of contact `con`: of the explicit pair `pair` if it is not negative, else of its two sides."""
+    """Set all parameters of contact `con` from the explicit pair `pair`, or from its sides if `pair` is negative."""
     if pair >= 0:
         set_pair_parameters(m, d, con, pair)
     else:

@@ -1,7 +1,7 @@
 """Collisions of a plane with a solid.
 
-A plane bounds a half-space: whatever lies below it penetrates, however deep. Its normal is the z axis of its frame.
-The first geom of every function is the plane. Contacts lie midway between the plane and points of the solid.
+A plane bounds a half-space: everything below it penetrates, however deep. The plane's normal is the z axis of its
+frame. The first geom of each function is the plane. Contacts are midway between the plane and points of the solid.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def plane_height(d: Data, plane: int, point: Any) -> float:
 
 @kernel
 def put_height(d: Data, k: int, plane: int, point: Any, dist: float) -> int:
-    """Contact of a point whose height above the plane is known; returns the number of contacts that the pair has now.
+    """Write the contact of a point whose height above the plane is known; return the pair's new number of contacts.
 
-    Each function sums the height in the order of the reference: then solids that just touch agree to the last bit.
+    Each function sums the height in the order of the reference, so that solids that just touch agree to the last bit.
     """
     if dist > d.work.near_margin:
         return k
@@ -54,14 +54,14 @@ def put_height(d: Data, k: int, plane: int, point: Any, dist: float) -> int:
 
 @kernel
 def point_contact(d: Data, k: int, plane: int, point: Any) -> int:
-    """Contact of a point with the plane; returns the number of contacts that the pair has now, `k` or k + 1."""
+    """Write the contact of a point with the plane; return the new number of contacts of the pair, `k` or k + 1."""
     return put_height(d, k, plane, point, plane_height(d, plane, point))
 
 
 @collider
 @exact
 def plane_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A plane and a sphere: at most one contact, below the centre."""
+    """Find the contact of a plane and a sphere: at most one, below the centre."""
     center, radius = get3(d.geom_xpos, geom2), m.geom_size[geom2, 0]
     lowest = add_scaled3(center, axis_z(d.geom_xmat, geom1), -radius)
     return put_height(d, 0, geom1, lowest, plane_height(d, geom1, center) - radius)
@@ -70,7 +70,7 @@ def plane_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A plane and a capsule: up to two contacts, below the two ends; the frames are aligned with the capsule."""
+    """Find up to two contacts of a plane and a capsule, below its ends; contact frames are aligned with the capsule."""
     normal = axis_z(d.geom_xmat, geom1)
     axis = axis_z(d.geom_xmat, geom2)
     tangent = normalize3(add_scaled3(axis, normal, -dot3(normal, axis)))
@@ -88,7 +88,7 @@ def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A plane and an ellipsoid: at most one contact, at the point whose outward normal points into the plane."""
+    """Find the contact of a plane and an ellipsoid: at most one, where its outward normal points into the plane."""
     xmat = get9(d.geom_xmat, geom2)
     size = get3(m.geom_size, geom2)
     down = mul_mat_t_vec3(xmat, scale3(axis_z(d.geom_xmat, geom1), -1.0))
@@ -101,16 +101,16 @@ def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A plane and a cylinder: up to four contacts.
+    """Find up to four contacts of a plane and a cylinder.
 
-    The lowest point of the lower rim, the point of the upper rim beside it, and two more points of the lower rim
-    that form an equilateral triangle with the first.
+    These are the lowest point of the lower rim and the corresponding point of the upper rim. Two more points of the
+    lower rim form an equilateral triangle with the first.
     """
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)
     radius = m.geom_size[geom2, 0]
 
-    # axis towards the plane, and the steepest way down across it
+    # axis towards the plane, and the steepest downward direction perpendicular to it
     axis = axis_z(d.geom_xmat, geom2)
     slope = dot3(normal, axis)
     if slope > 0.0:
@@ -146,7 +146,7 @@ def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A plane and a box: the first four corners within the margin on the side of the plane."""
+    """Find contacts of a plane and a box: the first four corners within the margin on the side of the plane."""
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)
     xmat = get9(d.geom_xmat, geom2)

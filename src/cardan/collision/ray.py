@@ -1,8 +1,8 @@
 """Rays against the primitive shapes.
 
 A ray is the set of points p + x v with x >= 0. Each function takes point and direction in the frame of the shape, and
-returns the smallest x at which the ray meets the surface, or `MISS`. Rays may start inside a shape: they meet the
-surface where they leave it. Directions need not have unit length: x counts in units of it.
+returns the smallest x at which the ray hits the surface, or `MISS`. If a ray starts inside a shape, it hits the surface
+where it leaves the shape. Directions need not have unit length: x is in units of their length.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.3; P. Shirley and S. Marschner, Fundamentals of
 Computer Graphics (2009), section 4.4.
@@ -32,7 +32,7 @@ BOX = int(mjtGeom.mjGEOM_BOX)
 
 @kernel
 def nearer(x: float, best: float) -> float:
-    """The smaller of two distances along a ray, where negative ones are misses."""
+    """Smaller of two distances along a ray; negative distances are misses."""
     return x if x >= 0.0 and (best < 0.0 or x < best) else best
 
 
@@ -48,14 +48,14 @@ def roots(a: float, b: float, c: float) -> Any:
 
 @kernel
 def smaller_root(a: float, b: float, c: float) -> float:
-    """The smaller root of a x^2 + 2 b x + c that is not negative, or `MISS`."""
+    """Smallest non-negative root of a x^2 + 2 b x + c, or `MISS`."""
     x0, x1 = roots(a, b, c)
     return x0 if x0 >= 0.0 else nearer(x1, MISS)
 
 
 @kernel
 def ray_plane(size: Any, p: Any, v: Any) -> float:
-    """A plane, met from above only, within its half sizes where these are not 0."""
+    """Ray and plane. Hits are from above only, and within the plane's half sizes unless these are 0."""
     if v[2] > -MINVAL:
         return MISS
     x = -p[2] / v[2]
@@ -65,13 +65,13 @@ def ray_plane(size: Any, p: Any, v: Any) -> float:
 
 @kernel
 def ray_sphere(radius: float, p: Any, v: Any) -> float:
-    """A sphere about the origin."""
+    """Ray and sphere about the origin."""
     return smaller_root(dot3(v, v), dot3(v, p), dot3(p, p) - radius * radius)
 
 
 @kernel
 def ray_ellipsoid(size: Any, p: Any, v: Any) -> float:
-    """An ellipsoid: a unit sphere after division by its half axes."""
+    """Ray and ellipsoid, which becomes a unit sphere after division by its semi-axes."""
     if size[0] <= 0.0 or size[1] <= 0.0 or size[2] <= 0.0:
         return MISS
     q = (p[0] / size[0], p[1] / size[1], p[2] / size[2])
@@ -81,7 +81,7 @@ def ray_ellipsoid(size: Any, p: Any, v: Any) -> float:
 
 @kernel
 def ray_tube(radius: float, half_length: float, p: Any, v: Any) -> float:
-    """The side of a cylinder along z."""
+    """Ray and lateral surface of a cylinder along z."""
     a = v[0] * v[0] + v[1] * v[1]
     b = v[0] * p[0] + v[1] * p[1]
     c = p[0] * p[0] + p[1] * p[1] - radius * radius
@@ -92,7 +92,7 @@ def ray_tube(radius: float, half_length: float, p: Any, v: Any) -> float:
 
 @kernel
 def ray_cap(radius: float, z: float, side: float, p: Any, v: Any) -> float:
-    """The half of a sphere about (0, 0, z) that lies above z (`side` 1) or below (-1)."""
+    """Ray and hemisphere about (0, 0, z), above z (`side` 1) or below (-1)."""
     q = (p[0], p[1], p[2] - z)
     x0, x1 = roots(dot3(v, v), dot3(v, q), dot3(q, q) - radius * radius)
     best = nearer(x0, MISS) if side * (q[2] + x0 * v[2]) >= 0.0 else MISS
@@ -101,7 +101,7 @@ def ray_cap(radius: float, z: float, side: float, p: Any, v: Any) -> float:
 
 @kernel
 def ray_capsule(size: Any, p: Any, v: Any) -> float:
-    """A capsule along z: a tube of half-length size[1] with two caps."""
+    """Ray and capsule along z: a tube of half-length size[1] with two caps."""
     best = ray_tube(size[0], size[1], p, v)
     for end in range(2):
         side = 2.0 * end - 1.0
@@ -111,7 +111,7 @@ def ray_capsule(size: Any, p: Any, v: Any) -> float:
 
 @kernel
 def ray_cylinder(size: Any, p: Any, v: Any) -> float:
-    """A cylinder along z: a tube of half-length size[1] with two discs."""
+    """Ray and cylinder along z: a tube of half-length size[1] with two discs."""
     best = ray_tube(size[0], size[1], p, v)
     if abs(v[2]) > MINVAL:
         for end in range(2):
@@ -125,7 +125,7 @@ def ray_cylinder(size: Any, p: Any, v: Any) -> float:
 
 @kernel
 def ray_faces(size: Any, p: Any, v: Any, axis: int) -> float:
-    """The two faces of a box across an axis (0, 1 or 2)."""
+    """Ray and the two faces of a box perpendicular to an axis (0, 1 or 2)."""
     j = (axis + 1) % 3
     k = (axis + 2) % 3
     best = MISS
@@ -139,7 +139,7 @@ def ray_faces(size: Any, p: Any, v: Any, axis: int) -> float:
 
 @kernel
 def ray_box(size: Any, p: Any, v: Any) -> float:
-    """A box of half sizes `size` about the origin."""
+    """Ray and box of half sizes `size` about the origin."""
     best = MISS
     for axis in range(3):
         best = nearer(ray_faces(size, p, v, axis), best)
@@ -148,13 +148,13 @@ def ray_box(size: Any, p: Any, v: Any) -> float:
 
 @kernel
 def is_primitive(kind: int) -> bool:
-    """Whether a geom type is one of those that `ray_primitive` knows."""
+    """Whether `ray_primitive` handles a geom type."""
     return kind == PLANE or SPHERE <= kind <= BOX
 
 
 @kernel
 def ray_primitive(kind: int, size: Any, p: Any, v: Any) -> float:
-    """A primitive shape of type `kind` (mjtGeom) and sizes `size`."""
+    """Ray and primitive shape of type `kind` (mjtGeom) and sizes `size`."""
     if kind == BOX:
         return ray_box(size, p, v)
     if kind == SPHERE:
@@ -170,7 +170,7 @@ def ray_primitive(kind: int, size: Any, p: Any, v: Any) -> float:
 
 @kernel
 def ray_shape(kind: int, size: Any, pos: Any, mat: Any, point: Any, vec: Any) -> float:
-    """A primitive shape in a frame; that of a sphere need not have an orientation."""
+    """Ray and primitive shape in a frame; a sphere does not need an orientation."""
     start = sub3(point, pos)
     if kind == SPHERE:
         return ray_sphere(size[0], start, vec)
@@ -179,6 +179,6 @@ def ray_shape(kind: int, size: Any, pos: Any, mat: Any, point: Any, vec: Any) ->
 
 @kernel
 def ray_in_geom(d: Data, geom: int, point: Any, vec: Any) -> Any:
-    """Point and direction of a ray in the frame of a geom."""
+    """Transform point and direction of a ray to the frame of a geom."""
     mat = get9(d.geom_xmat, geom)
     return mul_mat_t_vec3(mat, sub3(point, get3(d.geom_xpos, geom))), mul_mat_t_vec3(mat, vec)

@@ -1,7 +1,7 @@
 """Rays against height fields: the base, the four sides, and the triangles of the surface.
 
-The base is the whole box under elevation 0; a ray that starts inside the volume also meets its upper face.
-The cells of the grid are visited one by one along the ray, nearest first.
+The base is the whole box below elevation 0; a ray that starts inside the volume also hits its upper face. The cells of
+the grid are visited one by one along the ray, nearest first.
 
 Sources: J. Amanatides and A. Woo, A fast voxel traversal algorithm for ray tracing (1987); spec: modelling, asset,
 height field.
@@ -21,13 +21,13 @@ from cardan.model.kernel_views import Model
 
 @kernel
 def border_elevation(m: Model, hfield: int, axis: int, end: int, along: float) -> float:
-    """Elevation of the border, across axis 0 (x) or 1 (y), at its lower (`end` 0) or upper end (1).
+    """Elevation of a border, perpendicular to axis 0 (x) or 1 (y), at its lower (`end` 0) or upper end (1).
 
     Args:
         m: model.
         hfield: id of the height field.
-        axis: axis that the border lies across.
-        end: which of the two borders.
+        axis: axis perpendicular to the border.
+        end: 0 or 1, which of the two borders.
         along: coordinate along the border, m.
     """
     across_count = m.hfield_ncol[hfield] if axis == 0 else m.hfield_nrow[hfield]
@@ -44,7 +44,7 @@ def border_elevation(m: Model, hfield: int, axis: int, end: int, along: float) -
 
 @kernel
 def ray_sides(m: Model, hfield: int, p: Any, v: Any) -> float:
-    """The sides of the field above the base."""
+    """Ray and sides of the field above the base."""
     best = MISS
     for axis in range(2):
         if abs(v[axis]) > MINVAL:
@@ -60,7 +60,7 @@ def ray_sides(m: Model, hfield: int, p: Any, v: Any) -> float:
 
 @kernel
 def ray_cell(m: Model, hfield: int, row: int, col: int, p: Any, v: Any, x_in: float, x_out: float) -> float:
-    """The two triangles of a cell, which the ray is above or below from `x_in` to `x_out`."""
+    """Ray and the two triangles of a cell; the ray is above or below the cell from `x_in` to `x_out`."""
     highest = max(top_elevation(m, hfield, row, col, 0), top_elevation(m, hfield, row, col, 1))
     if min(p[2] + x_in * v[2], p[2] + x_out * v[2]) > highest + SLACK * abs(p[2]):
         return MISS
@@ -73,7 +73,7 @@ def ray_cell(m: Model, hfield: int, row: int, col: int, p: Any, v: Any, x_in: fl
 
 @kernel
 def crossing(index: int, step: int, origin: float, spacing: float, inverse: float) -> float:
-    """Where a ray leaves the cells of one row or column, going up (`step` 1), down (-1) or along (0)."""
+    """Distance at which a ray leaves the cells of one row or column; `step` is 1 (up), -1 (down) or 0 (along)."""
     if step == 0:
         return HUGE
     return ((index + (1 if step > 0 else 0)) * spacing - origin) * inverse
@@ -81,19 +81,19 @@ def crossing(index: int, step: int, origin: float, spacing: float, inverse: floa
 
 @kernel
 def direction_of(value: float) -> int:
-    """The sign of a number that differs from 0 by more than rounding."""
+    """Sign of a number; 0 if the number is 0 up to rounding."""
     return 1 if value > MINVAL else (-1 if value < -MINVAL else 0)
 
 
 @kernel
 def first_cell(origin: float, velocity: float, x: float, spacing: float, n: int) -> int:
-    """Row or column in which a ray is at distance `x`, of `n`."""
+    """Row or column, of `n`, in which a ray is at distance `x`."""
     return int(min(max(floor((origin + x * velocity) / spacing), 0.0), n - 1.0))
 
 
 @kernel
 def side_range(origin: float, velocity: float, length: float) -> Any:
-    """Where a ray enters and leaves the strip from 0 to `length`; an empty range if it never does."""
+    """Distances at which a ray enters and leaves the strip from 0 to `length`; an empty range if it never does."""
     if abs(velocity) <= MINVAL:
         return (0.0, HUGE) if 0.0 <= origin <= length else (HUGE, 0.0)
     x0 = -origin / velocity
@@ -103,13 +103,13 @@ def side_range(origin: float, velocity: float, length: float) -> Any:
 
 @kernel
 def ray_surface(m: Model, hfield: int, p: Any, v: Any, best: float) -> float:
-    """The upper surface, up to the distance `best` (negative: no bound); returns the smaller of both."""
+    """Ray and upper surface, up to the distance `best` (negative: no bound); return the smaller distance."""
     ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1
     width, height = 2.0 * m.hfield_size[hfield, 0], 2.0 * m.hfield_size[hfield, 1]
     px, py = p[0] + 0.5 * width, p[1] + 0.5 * height
     dx, dy = width / ncol, height / nrow
 
-    # part of the ray in the box that the surface can stand in
+    # part of the ray in the box that contains the surface
     x_in, x_end = side_range(px, v[0], width)
     y_in, y_end = side_range(py, v[1], height)
     z_in, z_end = side_range(p[2], v[2], m.hfield_size[hfield, 2] * (1.0 + SLACK))
@@ -117,7 +117,7 @@ def ray_surface(m: Model, hfield: int, p: Any, v: Any, best: float) -> float:
     end = min(x_end, y_end, z_end) * (1.0 + SLACK)
     if best >= 0.0:
         end = min(end, best)
-    if not x <= end:  # also where a number is not finite
+    if not x <= end:  # also true if a number is not finite
         return best
 
     # cells in the order of the ray
@@ -143,7 +143,7 @@ def ray_surface(m: Model, hfield: int, p: Any, v: Any, best: float) -> float:
 
 @kernel
 def ray_hfield(m: Model, hfield: int, p: Any, v: Any) -> float:
-    """A height field, with the ray in the frame of the geom."""
+    """Ray and height field, with the ray in the frame of the geom."""
     base = 0.5 * m.hfield_size[hfield, 3]
     size = (m.hfield_size[hfield, 0], m.hfield_size[hfield, 1], base)
     best = ray_box(size, (p[0], p[1], p[2] + base), v)

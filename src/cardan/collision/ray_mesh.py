@@ -1,4 +1,4 @@
-"""Rays against meshes: the faces themselves, not the convex hull, found through the mesh's tree of bounding boxes.
+"""Rays against meshes: the faces themselves, not the convex hull, found by the mesh's tree of bounding boxes.
 
 Sources: T. Möller and B. Trumbore, Fast, minimum storage ray/triangle intersection (1997); C. Ericson, Real-Time
 Collision Detection (2005), section 5.3.3 (ray and box), section 6.3 (traversal of trees).
@@ -14,16 +14,16 @@ from cardan.maths.vector import cross, dot3, sub3
 from cardan.model.kernel_views import Model
 
 STACK = 64
-"""Room for nodes that are still to be visited: one a level of a tree (they are balanced), and one."""
+"""Number of nodes that the stack can hold: one per level of a tree (trees are balanced), plus one."""
 HUGE = 1e300
-"""Stands for the reciprocal of 0."""
+"""Value used as the reciprocal of 0."""
 SLACK = 1e-12
-"""By how much, relatively, boxes and triangles are enlarged, so that rounding opens no gaps between them."""
+"""Relative enlargement of boxes and triangles, so that rounding opens no gaps between them."""
 
 
 @kernel
 def ray_triangle(a: Any, b: Any, c: Any, p: Any, v: Any) -> float:
-    """A triangle, met from both sides; rays in its plane miss it."""
+    """Ray and triangle, from both sides; rays in its plane miss it."""
     u, w = sub3(b, a), sub3(c, a)
     normal = cross(v, w)
     determinant = dot3(u, normal)
@@ -42,13 +42,13 @@ def ray_triangle(a: Any, b: Any, c: Any, p: Any, v: Any) -> float:
 
 @kernel
 def mesh_point(m: Model, vertex: int) -> Any:
-    """A vertex of a mesh in float64."""
+    """Vertex of a mesh in float64."""
     return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
 
 
 @kernel
 def ray_face(m: Model, mesh: int, face: int, p: Any, v: Any) -> float:
-    """Face `face` of a mesh."""
+    """Ray and face `face` of a mesh."""
     row = m.mesh_faceadr[mesh] + face
     first = m.mesh_vertadr[mesh]
     return ray_triangle(
@@ -62,20 +62,20 @@ def ray_face(m: Model, mesh: int, face: int, p: Any, v: Any) -> float:
 
 @kernel
 def reciprocal(value: float) -> float:
-    """1 / value, bounded."""
+    """Reciprocal of a number, bounded."""
     return 1.0 / value if abs(value) > 1.0 / HUGE else HUGE
 
 
 @kernel
 def box_entry(m: Model, node: int, p: Any, inverse: Any, best: float) -> float:
-    """Where a ray enters the box of a node (0 if it starts inside); `MISS` if it doesn't, or only beyond `best`.
+    """Distance at which a ray enters the box of a node, 0 if it starts inside; `MISS` if it does not, or beyond `best`.
 
     Args:
         m: model.
         node: row of ``bvh_aabb``.
         p: start of the ray, in the frame of the tree.
-        inverse: reciprocals of the components of its direction.
-        best: distance beyond which nothing matters; negative: none.
+        inverse: reciprocals of the components of the ray's direction.
+        best: largest distance of interest; negative means no bound.
     """
     enter = 0.0
     leave = best if best >= 0.0 else HUGE
@@ -90,7 +90,7 @@ def box_entry(m: Model, node: int, p: Any, inverse: Any, best: float) -> float:
 
 @kernel
 def ray_mesh(m: Model, mesh: int, p: Any, v: Any) -> float:
-    """A mesh: its nearest face, with the ray in the frame of the geom."""
+    """Ray and mesh: distance to the nearest face, with the ray in the frame of the geom."""
     if m.mesh_bvhnum[mesh] <= 0:
         return MISS
     nodes = stack_int_array(STACK)

@@ -1,6 +1,6 @@
-"""Normals of surfaces where rays meet them: they point out of the shape, whichever side a ray comes from.
+"""Normals of surfaces at the points that rays hit. They point out of the shape, whichever side a ray comes from.
 
-Meshes and height fields have those of their triangles.
+Meshes and height fields have the normals of their triangles.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from cardan.model.kernel_views import Data, Model
 
 HFIELD = int(mjtGeom.mjGEOM_HFIELD)
 SAME = 1e-6
-"""Relative difference of two distances to the same triangle that rounding may leave."""
+"""Tolerance for two computations of the distance to the same triangle, relative."""
 
 
 @kernel
 def face_of_box(size: Any, q: Any) -> Any:
-    """The face of a box of half sizes `size` that a point is nearest to."""
+    """Normal of that face of a box of half sizes `size` which is nearest to a point."""
     x, y, z = abs(abs(q[0]) - size[0]), abs(abs(q[1]) - size[1]), abs(abs(q[2]) - size[2])
     if x <= y and x <= z:
         return (1.0 if q[0] > 0.0 else -1.0, 0.0, 0.0)
@@ -35,7 +35,7 @@ def face_of_box(size: Any, q: Any) -> Any:
 
 @kernel
 def normal_of_primitive(kind: int, size: Any, q: Any) -> Any:
-    """The normal of a primitive shape at a point of its surface, in its frame."""
+    """Normal of a primitive shape at a point of its surface, in its frame."""
     if kind == PLANE:
         return (0.0, 0.0, 1.0)
     if kind == SPHERE:
@@ -55,7 +55,7 @@ def normal_of_primitive(kind: int, size: Any, q: Any) -> Any:
 
 @kernel
 def normal_of_mesh(m: Model, mesh: int, p: Any, v: Any, x: float) -> Any:
-    """The normal of the face that a ray meets at the distance `x`, nearest to it if rounding moved it."""
+    """Normal of the face that a ray hits at the distance `x`, or nearest to it if rounding moved it."""
     best, found = HUGE, 0
     for face in range(m.mesh_facenum[mesh]):
         at = ray_face(m, mesh, face, p, v)
@@ -70,7 +70,7 @@ def normal_of_mesh(m: Model, mesh: int, p: Any, v: Any, x: float) -> Any:
 
 @kernel
 def normal_of_hfield(m: Model, hfield: int, p: Any, v: Any, x: float) -> Any:
-    """The normal of a height field: of the surface, else of the box around it."""
+    """Normal of a height field: of its surface if the ray hits it, else of the box around it."""
     q = add_scaled3(p, v, x)
     width, height = m.hfield_size[hfield, 0], m.hfield_size[hfield, 1]
     ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1
@@ -90,15 +90,15 @@ def normal_of_hfield(m: Model, hfield: int, p: Any, v: Any, x: float) -> Any:
 
 @kernel
 def normal_at(m: Model, d: Data, geom: int, point: Any, vec: Any, x: float) -> Any:
-    """The normal, global frame, of a geom that a ray meets at the distance `x`; 0 if `geom` is negative.
+    """Normal, in the world frame, of a geom that a ray hits at the distance `x`; 0 if `geom` is negative.
 
     Args:
         m: model.
         d: data with ``geom_xpos`` and ``geom_xmat``.
         geom: id of the geom, or -1.
-        point: start of the ray, global frame, m.
-        vec: its direction.
-        x: distance in units of `vec`.
+        point: start of the ray, world frame (m).
+        vec: direction of the ray.
+        x: distance in units of the length of `vec`.
     """
     if geom < 0:
         return (0.0, 0.0, 0.0)

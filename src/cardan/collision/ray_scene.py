@@ -1,7 +1,7 @@
 """Rays against all geoms of a scene.
 
-Which geoms a ray sees: those that are not invisible (alpha 0), nor of an excluded body, nor of a hidden group, nor, if
-so asked, static. Geoms whose bounding sphere the ray misses, or reaches too late, are passed over.
+A ray can hit all geoms except invisible geoms (alpha 0), geoms of an excluded body, geoms of a hidden group, and, if
+requested, static geoms. Geoms whose bounding sphere the ray misses, or hits too late, are skipped.
 
 Spec: programming, API reference, "Ray collisions".
 """
@@ -22,12 +22,11 @@ from cardan.model.kernel_views import Data, Model
 HFIELD, MESH = int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_MESH)
 NGROUP = 6
 ROUND = 1.0 + 1e-9
-"""By how much bounding spheres are enlarged against rounding."""
+"""Enlargement of bounding spheres against rounding."""
 NO_BODY = -1
 NO_GEOM = -1
 REFUSED = -2.0
-"""In place of a distance: an argument is wrong."""
-"""Distance that stands for a direction without length."""
+"""Returned instead of a distance if an argument is invalid."""
 
 
 @kernel
@@ -39,13 +38,13 @@ def is_visible(m: Model, geom: int) -> bool:
 
 @kernel
 def group_shown(m: Model, d: Data, geom: int) -> bool:
-    """Whether the group of a geom is one of those in ``d.work.ray_group``; groups out of range count as the nearest."""
+    """Whether the group of a geom is enabled in ``d.work.ray_group``; groups out of range count as the nearest."""
     return d.work.ray_group[min(max(m.geom_group[geom], 0), NGROUP - 1)] != 0
 
 
 @kernel
 def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
-    """Whether rays see a geom; arguments as in `ray_scene`."""
+    """Whether rays can hit a geom; arguments as for `ray_scene`."""
     body = m.geom_bodyid[geom]
     if body == bodyexclude or (not static and m.body_weldid[body] == 0):
         return False
@@ -56,7 +55,7 @@ def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexcl
 
 @kernel
 def sphere_missed(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float) -> bool:
-    """Whether a ray misses the bounding sphere of a geom, or meets it beyond the distance `best` (negative: none)."""
+    """Whether a ray misses a geom's bounding sphere, or hits it beyond the distance `best` (negative: no bound)."""
     radius = m.geom_rbound[geom] * ROUND
     if radius <= 0.0 or m.geom_type[geom] == HFIELD:
         return False
@@ -75,7 +74,7 @@ def sphere_missed(m: Model, d: Data, geom: int, point: Any, vec: Any, best: floa
 
 @kernel
 def ray_geom(m: Model, d: Data, geom: int, point: Any, vec: Any) -> float:
-    """One geom of any type, or `MISS`; point and direction in the global frame."""
+    """Ray and one geom of any type, or `MISS`; point and direction are in the world frame."""
     kind = m.geom_type[geom]
     if is_primitive(kind):
         size = get3(m.geom_size, geom)
@@ -97,7 +96,7 @@ def beyond_cutoff(m: Model, d: Data, geom: int, point: Any, cutoff: float) -> bo
 
 @kernel
 def nearer_geom(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float) -> float:
-    """The distance to a geom if that is smaller than `best`, else `best`."""
+    """Distance to a geom if it is smaller than `best`, else `best`."""
     if sphere_missed(m, d, geom, point, vec, best):
         return best
     return nearer(ray_geom(m, d, geom, point, vec), best)
@@ -105,19 +104,19 @@ def nearer_geom(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float)
 
 @kernel
 def ray_scene(m: Model, d: Data, point: Any, vec: Any, by_group: bool, static: bool, bodyexclude: int) -> Any:
-    """The nearest geom that a ray meets.
+    """Find the nearest geom that a ray hits.
 
     Args:
         m: model.
         d: data with ``geom_xpos`` and ``geom_xmat``.
-        point: start of the ray, global frame, m.
-        vec: its direction; need not have unit length, but must not be 0.
-        by_group: whether only geoms of the groups in ``d.work.ray_group`` are seen.
-        static: whether geoms fixed to the world are seen.
-        bodyexclude: id of the body whose geoms are not seen, or `NO_BODY`.
+        point: start of the ray, world frame (m).
+        vec: direction of the ray; need not have unit length, but must not be 0.
+        by_group: whether only geoms of the groups in ``d.work.ray_group`` can be hit.
+        static: whether geoms fixed to the world can be hit.
+        bodyexclude: id of the body whose geoms cannot be hit, or `NO_BODY`.
 
     Returns:
-        The distance in units of `vec`, or `MISS`, and the id of the geom, or `NO_GEOM`.
+        Distance in units of the length of `vec`, or `MISS`; and the id of the geom, or `NO_GEOM`.
     """
     best = MISS
     hit = NO_GEOM
@@ -132,7 +131,7 @@ def ray_scene(m: Model, d: Data, point: Any, vec: Any, by_group: bool, static: b
 
 @kernel
 def show_groups(d: Data, geomgroup: Any) -> bool:
-    """Keep the groups that rays see (6,) in ``d.work.ray_group``; returns whether there are such, and not all."""
+    """Store the groups that rays can hit in ``d.work.ray_group``; return whether `geomgroup` (n, 6) has a row."""
     for row in range(len(geomgroup)):
         for k in range(NGROUP):
             d.work.ray_group[k] = geomgroup[row, k]
@@ -143,7 +142,7 @@ def show_groups(d: Data, geomgroup: Any) -> bool:
 def cast_ray(
     m: Model, d: Data, pnt: Any, vec: Any, geomgroup: Any, flg_static: int, bodyexclude: int, geomid: Any
 ) -> float:
-    """Distance to the nearest geom, whose id goes into `geomid`, or `REFUSED` if `vec` is 0: see `mj_ray`."""
+    """Distance to the nearest geom, or `REFUSED` if `vec` is 0; writes its id to `geomid`. See `mj_ray`."""
     direction = get3(vec, 0)
     if norm3(direction) < MINVAL:
         return REFUSED
@@ -155,7 +154,7 @@ def cast_ray(
 
 @kernel
 def cast_rays_at(m: Model, d: Data, geom: int, point: Any, vec: Any, geomid: Any, dist: Any) -> None:
-    """Several rays against one geom: distances and ids where it is nearer than what they met before."""
+    """Cast several rays at one geom; update the distances and ids of those that hit it before anything else."""
     for i in range(len(dist)):
         x = nearer_geom(m, d, geom, point, (vec[3 * i], vec[3 * i + 1], vec[3 * i + 2]), dist[i])
         if x != dist[i]:
@@ -177,7 +176,7 @@ def cast_rays(
     nray: int,
     cutoff: float,
 ) -> int:
-    """Several rays from one point: see `mj_multiRay`; returns the number, from 1 on, of a direction that is 0."""
+    """Cast several rays from one point, see `mj_multiRay`; return the number, from 1 on, of a direction that is 0."""
     for i in range(nray):
         if norm3((vec[3 * i], vec[3 * i + 1], vec[3 * i + 2])) < MINVAL:
             return i + 1
@@ -194,7 +193,7 @@ def cast_rays(
 
 @kernel
 def cast_at_geom(m: Model, d: Data, geomid: int, pnt: Any, vec: Any, kind: int) -> float:
-    """Distance to one geom of a type, or `REFUSED` if it is of another type, or there is none."""
+    """Distance to one geom of type `kind`, or `REFUSED` if it has another type, or does not exist."""
     if geomid < 0 or geomid >= m.ngeom or m.geom_type[geomid] != kind:
         return REFUSED
     return ray_geom(m, d, geomid, get3(pnt, 0), get3(vec, 0))
@@ -202,19 +201,19 @@ def cast_at_geom(m: Model, d: Data, geomid: int, pnt: Any, vec: Any, kind: int) 
 
 @kernel
 def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
-    """Distance to a mesh geom, or `REFUSED` if the geom is none."""
+    """Distance to a mesh geom, or `REFUSED` if the geom is not a mesh."""
     return cast_at_geom(m, d, geomid, pnt, vec, MESH)
 
 
 @kernel
 def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
-    """Distance to a height field geom, or `REFUSED` if the geom is none."""
+    """Distance to a height field geom, or `REFUSED` if the geom is not a height field."""
     return cast_at_geom(m, d, geomid, pnt, vec, HFIELD)
 
 
 @kernel
 def cast_at_shape(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int) -> float:
-    """Distance to a primitive shape, or `REFUSED` if it is none: see `cardan.api.rays.mju_rayGeom`."""
+    """Distance to a primitive shape, or `REFUSED` for other types: see `cardan.api.rays.mju_rayGeom`."""
     if not is_primitive(geomtype):
         return REFUSED
     return ray_shape(geomtype, get3(size, 0), get3(pos, 0), get9(mat, 0), get3(pnt, 0), get3(vec, 0))

@@ -1,9 +1,9 @@
-"""Separating axes: two shapes that were apart are tried again along the direction that showed it.
+"""Separating axes: shapes that were apart are first tested along the direction that separated them before.
 
-The direction last found for a pair of geoms is kept, in the frame of the first geom, with the vertices of both hulls
-that were farthest along it. While the geoms move little, it still separates them, and a few steps along the hulls from
-these vertices show it. Results don't depend on what is kept: an axis counts only if it leaves a gap that portal
-refinement can't overlook, and if the vertices found are certainly the farthest ones.
+For a pair of geoms, the cache holds the last separating direction, in the frame of the first geom, and the vertices of
+both hulls that were farthest along it. While the geoms move little, the direction still separates them, and a few steps
+along the hulls from these vertices prove it. Results do not depend on the cache: an axis is accepted only if its gap is
+so large that portal refinement can't miss it, and if the vertices found are certainly the farthest ones.
 
 Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.7 (frame coherence).
 """
@@ -19,20 +19,20 @@ from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, 
 from cardan.model.kernel_views import Data, Model
 
 GAP = 1e-4
-"""Least gap that counts, relative to the sum of the radii of both bounding spheres."""
+"""Smallest accepted gap, relative to the sum of the radii of both bounding spheres."""
 UNKNOWN = 1e10
-"""Reach of a hull on which the search may be stuck, m."""
+"""Value for the reach of a hull on which the search may be stuck, m."""
 
 
 @kernel
 def slot_of(d: Data, geom1: int, geom2: int) -> int:
-    """Where the axis of a pair of geoms is kept; pairs may share a slot, and then the last one has it."""
+    """Slot of the cache for a pair of geoms; if pairs share a slot, the last pair occupies it."""
     return (geom1 * STRIDE + geom2) % len(d.work.axis_pair)
 
 
 @kernel
 def reach_of_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> float:
-    """How far a hull reaches in a direction of its frame, searched from vertex `start`; `UNKNOWN` if not certain."""
+    """Reach of a hull in a direction of its frame, searched from vertex `start`; `UNKNOWN` if it is not certain."""
     graph, nvert = d.work.shape_graphadr[shape], d.work.shape_nvert[shape]
     local, _ = climb_hull(m, d, shape, direction, start if start < nvert else 0)
     vertex = d.work.shape_vertadr[shape] + m.mesh_graph[graph + 2 + nvert + local]
@@ -48,7 +48,7 @@ def reach_of_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> 
 
 @kernel
 def reach(m: Model, d: Data, shape: int, direction: Any, start: int) -> float:
-    """How far a shape of the pair, not enlarged, reaches in a unit direction from the global origin, m."""
+    """Reach of a shape of the pair, not enlarged, in a unit direction from the world origin, m."""
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
     if d.work.shape_type[shape] == MESH and d.work.shape_graphadr[shape] >= 0:
         extent = reach_of_hull(m, d, shape, local, start)
@@ -59,7 +59,7 @@ def reach(m: Model, d: Data, shape: int, direction: Any, start: int) -> float:
 
 @kernel
 def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
-    """Whether the axis kept for two geoms, which are the shapes of the pair, separates them by more than the margin."""
+    """Whether the cached axis of two geoms, the shapes of the pair, separates them by more than the margin."""
     slot = slot_of(d, geom1, geom2)
     if d.work.axis_pair[slot] != pair_key(geom1, geom2):
         return False
@@ -76,7 +76,7 @@ def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
 
 @kernel
 def keep_axis(d: Data, geom1: int, geom2: int) -> None:
-    """Keep the direction at which portal refinement found two geoms apart."""
+    """Cache the direction at which portal refinement found two geoms apart."""
     slot = slot_of(d, geom1, geom2)
     d.work.axis_pair[slot] = pair_key(geom1, geom2)
     set3(d.work.axis, slot, mul_mat_t_vec3(get9(d.work.shape_mat, 0), get3(d.work.asked, 0)))
@@ -86,7 +86,7 @@ def keep_axis(d: Data, geom1: int, geom2: int) -> None:
 
 @kernel
 def forget_axis(d: Data, geom1: int, geom2: int) -> None:
-    """Keep no axis for two geoms that touch."""
+    """Remove the cached axis of two geoms that touch."""
     slot = slot_of(d, geom1, geom2)
     if d.work.axis_pair[slot] == pair_key(geom1, geom2):
         d.work.axis_pair[slot] = 0

@@ -1,6 +1,6 @@
 """Simplices of points of the Minkowski difference, and their point that is closest to the origin.
 
-The vertices are rows of ``d.work.simplex``; the points of the two shapes that they are the differences of stand in
+The vertices are rows of ``d.work.simplex``. Each vertex is the difference of a point of each shape; these points are in
 ``d.work.simplex1`` and ``d.work.simplex2``.
 
 Source: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.5 (triangle) and 5.1.6 (tetrahedron).
@@ -15,7 +15,7 @@ from cardan.maths.vector import add_scaled3, cross, dot3, get3, scale3, set3, su
 from cardan.model.kernel_views import Data
 
 INSIDE = 4
-"""Number of vertices of a simplex that contains the origin."""
+"""Result instead of a number of vertices if a simplex contains the origin."""
 
 
 @kernel
@@ -58,7 +58,7 @@ def triangle_weights(a: Any, b: Any, c: Any) -> Any:
 
 @kernel
 def segment_weights(a: Any, b: Any) -> Any:
-    """Barycentric coordinates of the point of the segment a, b that is closest to the origin, and a third that is 0."""
+    """Barycentric coordinates of the point of the segment a, b closest to the origin; a third coordinate is 0."""
     ab = sub3(b, a)
     along = -dot3(ab, a)
     length2 = dot3(ab, ab)
@@ -71,15 +71,15 @@ def segment_weights(a: Any, b: Any) -> Any:
 
 @kernel
 def weighted_sum(a: Any, b: Any, c: Any, weights: Any) -> Any:
-    """The point of a triangle that has the given barycentric coordinates."""
+    """Point of a triangle that has the given barycentric coordinates."""
     return add_scaled3(add_scaled3(scale3(a, weights[0]), b, weights[1]), c, weights[2])
 
 
 @kernel
 def keep_weighted(d: Data, i: int, j: int, k: int, weights: Any) -> int:
-    """Reduce the simplex to those of the vertices i <= j <= k that have a weight; returns their number.
+    """Reduce the simplex to those of the vertices i <= j <= k that have a weight; return their number.
 
-    Writes their weights to ``d.work.weight``.
+    Writes the weights of these vertices to ``d.work.weight``.
     """
     n = 0
     for corner in range(3):
@@ -102,7 +102,7 @@ def weights_of(d: Data, i: int, j: int, k: int) -> Any:
 
 @kernel
 def outside_face(d: Data, i: int, j: int, k: int, opposite: int) -> bool:
-    """Whether the origin and the opposite vertex lie on different sides of a face of the tetrahedron."""
+    """Whether the origin and the opposite vertex are on different sides of a face of the tetrahedron."""
     a = get3(d.work.simplex, i)
     normal = cross(sub3(get3(d.work.simplex, j), a), sub3(get3(d.work.simplex, k), a))
     return -dot3(normal, a) * dot3(normal, sub3(get3(d.work.simplex, opposite), a)) <= 0.0
@@ -110,7 +110,7 @@ def outside_face(d: Data, i: int, j: int, k: int, opposite: int) -> bool:
 
 @kernel
 def reduce_tetrahedron(d: Data) -> int:
-    """Reduce a tetrahedron to what its closest point depends on; `INSIDE` if it contains the origin."""
+    """Reduce a tetrahedron to the vertices of its closest point; `INSIDE` if it contains the origin."""
     best = -1
     nearest = 0.0
     for opposite in range(4):
@@ -131,10 +131,10 @@ def reduce_tetrahedron(d: Data) -> int:
 
 @kernel
 def reduce_simplex(d: Data, n: int) -> int:
-    """Drop the vertices of a simplex of `n` that its point closest to the origin does not depend on.
+    """Drop the vertices of a simplex of `n` on which its point closest to the origin does not depend.
 
     Returns:
-        The number of vertices left, with their weights in ``d.work.weight``; `INSIDE` if the origin is inside.
+        The number of remaining vertices, with their weights in ``d.work.weight``; `INSIDE` if the origin is inside.
     """
     if n == 4:
         return reduce_tetrahedron(d)
@@ -147,7 +147,7 @@ def reduce_simplex(d: Data, n: int) -> int:
 
 @kernel
 def weighted_row(points: Any, weights: Any) -> Any:
-    """Weighted sum of the first three rows of `points`, of weights that need not all be used."""
+    """Weighted sum of the first three rows of `points`; weights may be 0."""
     w = (weights[0, 0], weights[0, 1], weights[0, 2])
     return weighted_sum(get3(points, 0), get3(points, 1), get3(points, 2), w)
 

@@ -1,7 +1,7 @@
 """Collisions of a sphere with a box and with a cylinder.
 
-The nearest point of a convex solid to the sphere's centre gives the contact; if the centre is inside, the nearest
-point of the surface does.
+The contact is at the point of the convex solid nearest to the sphere's centre. If the centre is inside, it is at the
+nearest point of the surface.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.1.4 (point and box). The first geom of every
 function is the sphere.
@@ -35,9 +35,9 @@ MINVAL = mjMINVAL
 
 @kernel
 def way_out(point: Any, size: Any) -> Any:
-    """The face of a box that is nearest to a point inside of it: axis, side (1 or -1) and depth below it.
+    """Face of a box that is nearest to a point inside it: axis, side (1 or -1) and depth below the face.
 
-    Of faces at the same depth it is the first one in the order -x, +x, -y, +y, -z, +z.
+    If faces are at the same depth, it is the first of them in the order -x, +x, -y, +y, -z, +z.
     """
     axis, side, depth = 0, 1.0, inf
     for k in range(6):
@@ -52,7 +52,7 @@ def way_out(point: Any, size: Any) -> Any:
 
 @kernel
 def sphere_in_box(m: Model, d: Data, k: int, center: Any, radius: float, local: Any, box: int) -> int:
-    """Contact `k` of a sphere whose centre is inside of a box: out of the nearest face.
+    """Write contact `k` of a sphere whose centre is inside a box: out of the nearest face.
 
     Its distance is that of a centre on the surface, as in the reference; its position takes the depth into account.
     """
@@ -64,18 +64,18 @@ def sphere_in_box(m: Model, d: Data, k: int, center: Any, radius: float, local: 
 
 @kernel
 def sphere_box_contact(m: Model, d: Data, k: int, center: Any, radius: float, box: int) -> int:
-    """Contact of a sphere, at any place of its geom, with a box.
+    """Find the contact of a sphere, at any place of its geom, with a box.
 
     Args:
         m: model.
         d: data; contacts are found up to the distance ``d.work.near_margin``.
-        k: number of the contacts that the pair has already.
-        center: centre of the sphere, global frame, m.
-        radius: its radius, m.
+        k: number of contacts of the pair so far.
+        center: centre of the sphere, world frame (m).
+        radius: radius of the sphere (m).
         box: id of the box.
 
     Returns:
-        The number of contacts that the pair has now: `k` or k + 1.
+        The new number of contacts of the pair: `k` or k + 1.
     """
     xmat = get9(d.geom_xmat, box)
     size = get3(m.geom_size, box)
@@ -100,13 +100,13 @@ def sphere_box_contact(m: Model, d: Data, k: int, center: Any, radius: float, bo
 @collider
 @exact
 def sphere_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A sphere and a box: at most one contact, with the nearest point of the box."""
+    """Find the contact of a sphere and a box: at most one, with the nearest point of the box."""
     return sphere_box_contact(m, d, 0, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0], geom2)
 
 
 @kernel
 def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
-    """A sphere before the flat end of a cylinder on the side of `height`, its centre's place along the axis."""
+    """Find the contact of a sphere in front of a flat end of a cylinder; `height` is its centre's axial coordinate."""
     side = 1.0 if height >= 0.0 else -1.0
     normal = scale3(axis_z(d.geom_xmat, geom2), -side)
     center = get3(d.geom_xpos, geom1)
@@ -121,7 +121,7 @@ def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
 @collider
 @exact
 def sphere_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A sphere and a cylinder: at most one contact, with the side, a flat end or a rim."""
+    """Find the contact of a sphere and a cylinder: at most one, with the side, a flat end or a rim."""
     center = get3(d.geom_xpos, geom1)
     radius = m.geom_size[geom1, 0]
     middle = get3(d.geom_xpos, geom2)
@@ -129,7 +129,7 @@ def sphere_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
     cylinder_radius = m.geom_size[geom2, 0]
     half = m.geom_size[geom2, 1]
 
-    # place of the centre: along the axis and across it
+    # coordinates of the centre: along the axis and perpendicular to it
     height = dot3(axis, sub3(center, middle))
     foot = add_scaled3(middle, axis, height)
     across = sub3(center, foot)

@@ -1,10 +1,10 @@
-"""Where curved surfaces are closest or overlap deepest, to rounding: Newton's method on the support function.
+"""Closest or deepest points of curved surfaces, exact to rounding: Newton's method on the support function.
 
-Searches by simplices and polytopes come as near as their triangles are small: a distance that is right to 1e-10 of the
-size has a normal that is right to 1e-5, and jumps by that much from one pose to the next. On smooth surfaces the normal
-n, of length 1, is a stationary point of the support function h of the Minkowski difference: the support point s(n), its
-gradient, lies along n. Newton's method finds it from there in two or three steps, and with it the derivatives of
-distance, normal and points by the poses: a step of Newton's method from the solution is the implicit function theorem.
+Searches by simplices and polytopes are only as exact as their triangles are small. If the distance has a relative error
+of 1e-10, the normal has an error of 1e-5, and jumps by as much from one pose to the next. On smooth surfaces the unit
+normal n is a stationary point of the support function h of the Minkowski difference: the support point s(n), its
+gradient, is along n. From there, Newton's method finds n in two or three steps. It also gives the derivatives of
+distance, normal and points by the poses: a Newton step at the solution is the implicit function theorem.
 
 Source: R. Schneider, Convex Bodies: The Brunn-Minkowski Theory (2014), section 2.5 (the second differential of the
 support function is the reverse of the curvature of the surface).
@@ -46,21 +46,21 @@ from cardan.maths.vector import (
 from cardan.model.kernel_views import Data, Model
 
 STEPS = 4
-"""Steps of Newton's method."""
+"""Maximum number of steps of Newton's method."""
 TURNED = 1e-3
-"""Change of a unit normal from which it belongs to another place of the surface."""
+"""If a unit normal changes by more than this, it belongs to another part of the surface."""
 EXACT_ALONG = 1e-11
-"""Relative size of the component across the normal at which a support point lies along it."""
+"""A support point is along the normal if its component perpendicular to the normal is below this, relative."""
 
 APART = 1e-6
-"""Relative distance at which points that a search has found are different corners."""
+"""Relative distance above which points found by a search are different corners."""
 EXACT_FLAT = 1e-12
-"""Relative height at which a point counts as lying in a face, or on an edge."""
+"""Relative height below which a point is in a face, or on an edge."""
 
 
 @kernel
 def bend_ellipsoid(size: Any, direction: Any, turn: Any) -> Any:
-    """Change of the support point of an ellipsoid when `direction` changes by `turn`."""
+    """Change of the support point of an ellipsoid if `direction` changes by `turn`."""
     scaled = mul3(direction, size)
     length = norm3(scaled)
     if length < MINVAL:
@@ -72,7 +72,7 @@ def bend_ellipsoid(size: Any, direction: Any, turn: Any) -> Any:
 
 @kernel
 def bend_cylinder(size: Any, direction: Any, turn: Any) -> Any:
-    """Change of the support point of a cylinder, on the rim of a disc."""
+    """Change of the support point of a cylinder, on the rim of a disc, if `direction` changes by `turn`."""
     x, y = direction[0], direction[1]
     length = sqrt(x * x + y * y)
     if length < MINVAL:
@@ -83,9 +83,9 @@ def bend_cylinder(size: Any, direction: Any, turn: Any) -> Any:
 
 @kernel
 def bend(d: Data, shape: int, direction: Any, turn: Any) -> Any:
-    """Change of the support point of a shape in `direction`, a unit vector, when that is turned by `turn` across it.
+    """Change of a shape's support point if the unit vector `direction` changes by `turn`, perpendicular to it.
 
-    That is the second derivative of its support function, times `turn`; 0 at corners, edges and ends of segments.
+    It is the second derivative of the support function, times `turn`; 0 at corners, edges and ends of segments.
     """
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
@@ -105,13 +105,13 @@ def bend(d: Data, shape: int, direction: Any, turn: Any) -> Any:
 
 @kernel
 def bend_difference(d: Data, normal: Any, turn: Any) -> Any:
-    """Change of the support point of the Minkowski difference."""
+    """Change of the support point of the Minkowski difference if `normal` changes by `turn`."""
     return add3(bend(d, 0, normal, turn), bend(d, 1, scale3(normal, -1.0), turn))
 
 
 @kernel
 def tangent_of(normal: Any) -> Any:
-    """A unit vector across a unit vector."""
+    """Unit vector perpendicular to a unit vector."""
     x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
     if x <= y and x <= z:
         v = cross(normal, (1.0, 0.0, 0.0))
@@ -124,12 +124,12 @@ def tangent_of(normal: Any) -> Any:
 
 @kernel
 def newton_turn(d: Data, normal: Any, point: Any) -> Any:
-    """The turn of a normal towards the stationary point; whether the support function is convex there.
+    """Newton step of a normal towards the stationary point; also whether the support function is convex there.
 
     Args:
         d: data with the pair in ``d.work.shape_*``.
         normal: unit vector.
-        point: support point of the Minkowski difference in its direction.
+        point: support point of the Minkowski difference in the direction of `normal`.
     """
     reach = dot3(point, normal)
     one = tangent_of(normal)
@@ -146,12 +146,12 @@ def newton_turn(d: Data, normal: Any, point: Any) -> Any:
 
 @kernel
 def settle(m: Model, d: Data) -> bool:
-    """Improve ``d.work.overlap_depth``, ``overlap_normal`` and ``witness`` where both surfaces are smooth.
+    """Improve ``d.work.overlap_depth``, ``overlap_normal`` and ``witness`` if both surfaces are smooth.
 
-    Shapes that are apart have a depth less than 0. Where an edge, a face or a corner decides, all stay as they are.
+    Separate shapes have a negative depth. If the result depends on an edge, a face or a corner, nothing is changed.
 
     Returns:
-        Whether they were improved.
+        Whether the values were improved.
     """
     start = get3(d.work.overlap_normal, 0)
     normal = start
@@ -177,7 +177,7 @@ def settle(m: Model, d: Data) -> bool:
 
 @kernel
 def flat_side(d: Data) -> int:
-    """Which shape of the pair is a polytope that meets a curved one: 0 or 1; -1 if none is."""
+    """Shape of the pair (0 or 1) that is a polytope and touches a curved shape; -1 if there is none."""
     kind0, kind1 = d.work.shape_type[0], d.work.shape_type[1]
     if kind0 in (BOX, MESH, ELEMENT) and kind1 in (ELLIPSOID, CYLINDER):
         return 0
@@ -188,15 +188,15 @@ def flat_side(d: Data) -> int:
 
 @kernel
 def found_point(d: Data, side: int, row: int) -> Any:
-    """The point of a shape that a vertex of the simplex was made of."""
+    """Point of a shape that belongs to a vertex of the simplex."""
     return get3(d.work.simplex1, row) if side == 0 else get3(d.work.simplex2, row)
 
 
 @kernel
 def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
-    """The first of `n` vertices whose point of a shape is off the first one's, or off its line with the second; or -1.
+    """First of `n` vertices whose point of a shape differs from vertex 0's, or is off a line; -1 if none.
 
-    With `line`, row 1 is the vertex that this found before.
+    If `line`, the point must be off the line through the points of vertices 0 and 1.
     """
     a = found_point(d, side, 0)
     size = norm3(a) + norm3(found_point(d, side, n - 1))
@@ -212,19 +212,19 @@ def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
 
 @kernel
 def curved_point(m: Model, d: Data, side: int, normal: Any) -> Any:
-    """The support point of the other shape than `side` that belongs to a normal from the first to the second one."""
+    """Support point of the shape other than `side`, for a normal from the first to the second shape."""
     return support(m, d, 1, scale3(normal, -1.0)) if side == 0 else support(m, d, 0, normal)
 
 
 @kernel
 def between(side: int, flat: Any, curved: Any) -> Any:
-    """The point of the Minkowski difference that is made of two points, that of shape `side` first."""
+    """Point of the Minkowski difference of two points; `flat` belongs to shape `side`, `curved` to the other."""
     return sub3(flat, curved) if side == 0 else sub3(curved, flat)
 
 
 @kernel
 def is_extreme(m: Model, d: Data, side: int, normal: Any, point: Any) -> bool:
-    """Whether no point of a polytope lies beyond one of its points in the direction that belongs to a normal."""
+    """Whether no point of a polytope is beyond one of its points in the direction that belongs to a normal."""
     out = normal if side == 0 else scale3(normal, -1.0)
     farthest = support(m, d, side, out)
     return dot3(sub3(farthest, point), out) <= EXACT_FLAT * (norm3(farthest) + norm3(point))
@@ -232,7 +232,7 @@ def is_extreme(m: Model, d: Data, side: int, normal: Any, point: Any) -> bool:
 
 @kernel
 def take_flat(d: Data, side: int, normal: Any, flat: Any, curved: Any) -> None:
-    """Write the overlap whose normal, a point of whose flat or edge, and whose point of the curved shape are given."""
+    """Write the overlap with a given normal, point of the face or edge, and point of the curved shape."""
     depth = dot3(between(side, flat, curved), normal)
     d.work.overlap_depth = depth
     set3(d.work.overlap_normal, 0, normal)
@@ -242,7 +242,7 @@ def take_flat(d: Data, side: int, normal: Any, flat: Any, curved: Any) -> None:
 
 @kernel
 def settle_on_face(m: Model, d: Data, side: int) -> bool:
-    """As `settle`, where a curved shape meets the face of a polytope through the points of three vertices."""
+    """Improve the overlap as `settle` does, for a curved shape and the polytope's face through three vertices."""
     a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
     normal = cross(sub3(found_point(d, side, 1), a), sub3(found_point(d, side, 2), a))
     normal = scale3(normal, (1.0 if dot3(normal, start) > 0.0 else -1.0) / norm3(normal))
@@ -254,9 +254,10 @@ def settle_on_face(m: Model, d: Data, side: int) -> bool:
 
 @kernel
 def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
-    """As `settle`, where a curved shape meets the edge of a polytope through the points of vertices 0 and `other`.
+    """Improve the overlap as `settle` does, for a curved shape and the edge of a polytope through two vertices.
 
-    The normal is across the edge: Newton's method turns it about the edge.
+    The edge passes through the points of vertices 0 and `other`. The normal is perpendicular to the edge: Newton's
+    method rotates it about the edge.
     """
     a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
     side_vector = sub3(found_point(d, side, other), a)
@@ -287,9 +288,9 @@ def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
 
 @kernel
 def settle_on_flat(m: Model, d: Data, n: int) -> bool:
-    """As `settle`, where a curved shape meets a face or an edge of a polytope.
+    """Improve the overlap as `settle` does, for a curved shape and a face or an edge of a polytope.
 
-    Which one that is, the first `n` vertices of the simplex say: those where the search has ended.
+    The first `n` vertices of the simplex, with which the search has ended, determine the face or edge.
 
     Returns:
         Whether depth, normal and witnesses were improved.

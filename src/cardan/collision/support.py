@@ -1,11 +1,11 @@
-"""Shapes of the convex collision functions, known by their support functions.
+"""Shapes of the convex collision functions, defined by their support functions.
 
-The support function of a convex shape gives, for a direction, the point of the shape that lies farthest in it. All
-that the convex algorithms (`mpr`, `gjk`, `epa`) know of a pair of shapes is the support function of their Minkowski
-difference, the set of all p1 - p2: it contains the origin where the shapes overlap.
+The support function of a convex shape maps a direction to the point of the shape that is farthest in it. The convex
+algorithms (`mpr`, `gjk`, `epa`) use a pair of shapes only through the support function of their Minkowski difference,
+the set of all p1 - p2. It contains the origin if the shapes overlap.
 
-The two shapes of the pair stand in ``d.work.shape_*``, row 0 and row 1: type, pose, sizes, and of a mesh
-its vertices and the graph of its hull. Each is enlarged by ``d.work.shape_inflate`` in all directions.
+The two shapes of the pair are stored in ``d.work.shape_*``, rows 0 and 1: type, pose, sizes, and for a mesh its
+vertices and the graph of its hull. Each shape is enlarged by ``d.work.shape_inflate`` in all directions.
 
 Sources: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (support
 functions and hill climbing); spec: computation, collision detection, collision checking.
@@ -39,13 +39,13 @@ ELEMENT = int(mjtGeom.mjGEOM_FLEX)
 
 @kernel
 def signed(value: float, sign: float) -> float:
-    """`value` with the sign of `sign`; 0 if that is 0."""
+    """Return `value` with the sign of `sign`; 0 if `sign` is 0."""
     return value if sign > 0.0 else (-value if sign < 0.0 else 0.0)
 
 
 @kernel
 def load_geom(m: Model, d: Data, shape: int, geom: int) -> None:
-    """Make a geom, at its present pose, shape `shape` (0 or 1) of the pair; of a signed-distance shape its mesh."""
+    """Load a geom, at its current pose, as shape `shape` (0 or 1); for a signed-distance shape, load its mesh."""
     d.work.shape_type[shape] = m.geom_type[geom]
     for i in range(3):
         d.work.shape_pos[shape, i] = d.geom_xpos[geom, i]
@@ -61,7 +61,7 @@ def load_geom(m: Model, d: Data, shape: int, geom: int) -> None:
 
 @kernel
 def load_mesh(m: Model, d: Data, shape: int, mesh: int) -> None:
-    """Note where the vertices and the hull of a mesh stand."""
+    """Store the addresses of the vertices and the hull of a mesh."""
     d.work.shape_vertadr[shape] = m.mesh_vertadr[mesh]
     d.work.shape_graphadr[shape] = m.mesh_graphadr[mesh]
     if m.mesh_graphadr[mesh] >= 0:
@@ -85,7 +85,7 @@ def support_mesh(m: Model, d: Data, shape: int, direction: Any) -> Any:
 
 @kernel
 def support_ellipsoid(size: Any, direction: Any) -> Any:
-    """Support point of an ellipsoid: where its outward normal is `direction`."""
+    """Support point of an ellipsoid: the point whose outward normal is `direction`."""
     scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
     length = sqrt(scaled[0] * scaled[0] + scaled[1] * scaled[1] + scaled[2] * scaled[2])
     if length < MINVAL:
@@ -105,7 +105,7 @@ def support_cylinder(size: Any, direction: Any) -> Any:
 
 @kernel
 def support_prism(d: Data, direction: Any) -> Any:
-    """Support point of a prism of a height field: a vertex of its base for directions below, else of its top."""
+    """Support point of a prism of a height field: a vertex of its base for downward directions, else of its top."""
     first = 3 if direction[2] >= 0.0 else 0
     best = first
     farthest = dot3(get3(d.work.prism, first), direction)
@@ -119,7 +119,7 @@ def support_prism(d: Data, direction: Any) -> Any:
 
 @kernel
 def support_element(d: Data, shape: int, direction: Any) -> Any:
-    """The vertex of an element that lies farthest in a direction."""
+    """Vertex of an element that is farthest in a direction."""
     first = 4 * shape
     best = first
     farthest = dot3(get3(d.work.element, first), direction)
@@ -152,9 +152,9 @@ def support_local(m: Model, d: Data, shape: int, direction: Any) -> Any:
 
 @kernel
 def support(m: Model, d: Data, shape: int, direction: Any) -> Any:
-    """Support point of an enlarged shape of the pair, in the frame that the poses of the shapes stand in.
+    """Support point of an enlarged shape of the pair, in the frame of the shapes' poses.
 
-    That is the global frame, or the height field's if shape 0 is a prism.
+    This is the world frame, or the height field's frame if shape 0 is a prism.
 
     Args:
         m: model.
@@ -175,7 +175,7 @@ def support(m: Model, d: Data, shape: int, direction: Any) -> Any:
 
 @kernel
 def support_difference(m: Model, d: Data, row: int, direction: Any) -> Any:
-    """Support point of the Minkowski difference; it goes to vertex `row` of the simplex, with those of both shapes.
+    """Compute the support point of the Minkowski difference, and store it as vertex `row` of the simplex.
 
     Writes ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``, and returns the difference.
     """

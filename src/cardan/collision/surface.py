@@ -1,8 +1,8 @@
 """Normals of curved surfaces at a contact, which are smoother than those of a portal.
 
-The normal of a portal is that of a small triangle between support points: on a curved surface it depends on which
-points these are. Where a shape has a normal of its own near the contact, that one is used; the normal of the contact
-is the mean of what the two shapes say.
+The normal of a portal is that of a small triangle between support points: on a curved surface it depends on the choice
+of these points. If a shape has its own normal near the contact, that normal is used. The normal of the contact is the
+mean of the normals of both shapes.
 
 The closest point of an ellipsoid to a point outside: D. Eberly, Distance from a point to an ellipse, an ellipsoid, or
 a hyperellipsoid (2013), section 3.
@@ -31,11 +31,11 @@ from cardan.model.kernel_views import Data
 
 ITERATIONS = 30
 TOLERANCE = 1e-6
-"""Change of a unit normal at which the search for it from inside ends."""
+"""Change of a unit normal at which the search from inside ends."""
 LEAST_STEP = 1e-6
-"""Step of Newton's method, m^2, below which the search for the closest point from outside ends."""
+"""Step of Newton's method at which the search for the closest point from outside ends, m^2."""
 RIM = 0.95
-"""Share of a cylinder's half-length beyond which its side says nothing about the normal."""
+"""Share of a cylinder's half-length beyond which its side does not determine the normal."""
 CAP_SLOPE = 0.25
 """A point this much closer to a cap than to the side belongs to the cap."""
 NO_NORMAL = (0.0, 0.0, 0.0)
@@ -43,14 +43,14 @@ NO_NORMAL = (0.0, 0.0, 0.0)
 
 @kernel
 def unit_or_none(v: Any) -> Any:
-    """The unit vector along `v`, or 0 if it is too short to have a direction."""
+    """Normalise `v`; return 0 if it is too short to have a direction."""
     length = norm3(v)
     return scale3(v, 1.0 / length) if length > MINVAL else NO_NORMAL
 
 
 @kernel
 def divide_by_squares(v: Any, size: Any, shift: float) -> Any:
-    """The components of `v` divided by the squares of those of `size` plus `shift`."""
+    """Divide the components of `v` by the squares of those of `size` plus `shift`."""
     return (
         v[0] / (size[0] * size[0] + shift),
         v[1] / (size[1] * size[1] + shift),
@@ -62,8 +62,8 @@ def divide_by_squares(v: Any, size: Any, shift: float) -> Any:
 def ellipsoid_normal_inside(point: Any, size: Any, normal: Any) -> Any:
     """Normal of an ellipsoid at the point of its surface that is closest to a point inside.
 
-    From the point, go along the normal found last until the surface, and take the normal there: this ends
-    where the two agree. Starts from `normal`.
+    Starting with `normal`, repeat: go from the point along the current normal to the surface, and take the normal
+    there. The iteration ends when both agree.
     """
     for _ in range(ITERATIONS):
         outward = divide_by_squares(normal, size, 0.0)
@@ -83,9 +83,10 @@ def ellipsoid_normal_inside(point: Any, size: Any, normal: Any) -> Any:
 def ellipsoid_normal_outside(point: Any, size: Any) -> Any:
     """Normal of an ellipsoid at the point of its surface that is closest to a point outside.
 
-    The closest point is size^2 point / (size^2 + t), for the root t > 0 of a convex decreasing function, which
-    Newton's method finds from t = 0 without overshooting. A step that is too short is not taken: on an ellipsoid of
-    millimetres, where all are, this gives the normal of the similar ellipsoid through the point, as the reference does.
+    The closest point is size^2 point / (size^2 + t), where t > 0 is the root of a convex decreasing function. Newton's
+    method finds it from t = 0 without overshooting. A step that is too short is not made. On an ellipsoid of
+    millimetres all steps are too short; the result is then the normal of the similar ellipsoid through the point, as in
+    the reference.
     """
     t = 0.0
     for _ in range(ITERATIONS):
@@ -101,7 +102,7 @@ def ellipsoid_normal_outside(point: Any, size: Any) -> Any:
 
 @kernel
 def ellipsoid_normal(point: Any, size: Any, normal: Any) -> Any:
-    """Normal of an ellipsoid near a point in its frame; `normal` is a first guess."""
+    """Normal of an ellipsoid near a point in its frame; `normal` is the initial guess."""
     if min(size[0], size[1], size[2]) < MINVAL:
         return NO_NORMAL
     if dot3(point, divide_by_squares(point, size, 0.0)) < 1.0:
@@ -111,7 +112,7 @@ def ellipsoid_normal(point: Any, size: Any, normal: Any) -> Any:
 
 @kernel
 def cylinder_normal(point: Any, size: Any) -> Any:
-    """Normal of a cylinder's side near a point in its frame; none if the point is close to a cap."""
+    """Normal of a cylinder's side near a point in its frame; 0 if the point is close to a cap."""
     height = abs(point[2])
     radius = sqrt(point[0] * point[0] + point[1] * point[1])
     if height > RIM * size[1] or size[1] - height < CAP_SLOPE * (size[0] - radius):
@@ -121,12 +122,12 @@ def cylinder_normal(point: Any, size: Any) -> Any:
 
 @kernel
 def shape_normal(d: Data, shape: int, pos: Any, normal: Any) -> Any:
-    """Outward normal of a shape near a point; 0 if it has none of its own there.
+    """Outward normal of a shape near a point; 0 if the shape has no own normal there.
 
     Args:
         d: data with the pair in ``d.work.shape_*``.
         shape: 0 or 1.
-        pos: the point, global frame, m.
+        pos: the point, world frame, m.
         normal: outward normal that the collision function found.
     """
     kind = d.work.shape_type[shape]
@@ -148,7 +149,7 @@ def shape_normal(d: Data, shape: int, pos: Any, normal: Any) -> Any:
 
 @kernel
 def smooth_normal(d: Data, pos: Any, normal: Any) -> Any:
-    """The contact normal, from the first to the second shape, that their surfaces have at `pos`; else `normal`."""
+    """Contact normal, from the first to the second shape, from their surfaces at `pos`; `normal` if neither has one."""
     normal1 = shape_normal(d, 0, pos, normal)
     normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))
     mean = unit_or_none(add3(normal1, scale3(normal2, -1.0)))

@@ -1,8 +1,8 @@
-"""The table of collision functions: which one serves which pair of geom types.
+"""Table of collision functions, by pairs of geom types.
 
-`COLLIDERS` is the specification's table of geom type × geom type. A model gets the addresses of those functions that
-its geoms can need (`collider_functions`). If a later edit of the model makes another pair of types collide, the stage
-asks for the missing function (`attach_missing_collider`). Functions of the user replace those of the table.
+`COLLIDERS` is the specification's table of geom type × geom type. A model gets the addresses of the functions that its
+geoms can need (`collider_functions`). If a later edit of the model makes another pair of types collide, the stage
+requests the missing function (`attach_missing_collider`). User functions replace those of the table.
 
 Spec: computation, collision detection, filtering.
 """
@@ -31,9 +31,9 @@ from cardan.model.mjmodel import MjModel
 from cardan.model.pairing import NO_COLLIDER, NTYPES
 
 BLOCK = 1 << 20
-"""Most pairs of geoms that are looked at together."""
+"""Maximum number of pairs of geoms that are checked together."""
 FIRST_BLOCK = 1 << 10
-"""Pairs of geoms that are looked at first."""
+"""Number of pairs of geoms that are checked first."""
 
 COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
     (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE): plane.plane_sphere,
@@ -81,25 +81,25 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
 """Collision functions by the types of the first and the second geom, the lower type first."""
 
 EXACT = {convex_convex: exact_convex}
-"""What takes the place of collision functions when the flag ``nativeccd`` is set in ``opt.enableflags``."""
+"""Replacements of collision functions if the flag ``nativeccd`` is set in ``opt.enableflags``."""
 
 
 Types = tuple[int, int]
 Own = Mapping[Types, "Callable[..., Any] | int"]
-"""Collision functions of the user by geom types, the lower first: entries, or addresses of native functions."""
+"""User collision functions by geom types, the lower type first: entries, or addresses of native functions."""
 
 
 def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int, Callable[..., Any] | int]:
-    """Collision functions that a model needs, by their place in the table ``aux.collider``.
+    """Return the collision functions that a model needs, by their index in the table ``aux.collider``.
 
-    They depend on contype, conaffinity and the disable flags, which decide what can collide.
+    They depend on contype, conaffinity and the disable flags, which determine what can collide.
 
     Args:
         m: model.
-        own: the user's functions, all of which are in the result.
+        own: user functions; all of them are in the result.
 
     Raises:
-        ValueError: two geoms can collide, and there is no collision function for their types.
+        ValueError: two geoms can collide, but there is no collision function for their types.
     """
     found = {types: own.get(types) or _stock(m, types, geoms) for types, geoms in _colliding_types(m)}
     return {types[0] * NTYPES + types[1]: function for types, function in (found | dict(own)).items()}
@@ -109,7 +109,7 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
     """Load or compile the function for the pair of geoms at which collision detection stopped with `COLLIDER_MISSING`.
 
     Raises:
-        ValueError: there is no collision function for their types yet.
+        ValueError: there is no collision function for their types.
     """
     geom1, geom2 = (int(geom) for geom in d._memory.arrays["work.missing_geom"])
     types = int(m.geom_type[geom1]), int(m.geom_type[geom2])
@@ -118,7 +118,7 @@ def attach_missing_collider(m: MjModel, d: MjData, own: Own = MappingProxyType({
 
 
 def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., Any]:
-    """The engine's collision function of a pair of types."""
+    """Return the engine's collision function of a pair of types."""
     function = COLLIDERS.get(types)
     if function is None:
         first, second = (f"{mjtGeom(m.geom_type[g]).name[7:].lower()} {_label(m, g)}" for g in geoms)
@@ -127,14 +127,14 @@ def _stock(m: MjModel, types: Types, geoms: tuple[int, int]) -> Callable[..., An
 
 
 def _label(m: MjModel, geom: int) -> str:
-    """Name of a geom in quotes, or its id if it has none."""
+    """Return the name of a geom in quotes, or its id if it has no name."""
     start = int(m.name_geomadr[geom])
     name = m.names[start : m.names.index(b"\0", start)].decode()
     return repr(name) if name else f"of id {geom}"
 
 
 def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Pairs of geom types that can collide, with the ids of two geoms that do."""
+    """Yield the pairs of geom types that can collide, with the ids of two such geoms."""
     table = m._memory.arrays["aux.collider"]
     kinds, representative = _distinct_geoms(m)
     present = np.flatnonzero(np.bincount(m.geom_type))
@@ -151,13 +151,13 @@ def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, i
 
 
 def _distinct_geoms(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows of what the filters look at (type, body, contype, conaffinity), and one geom of each."""
+    """Return the distinct rows of what the filters use (type, body, contype, conaffinity), and one geom of each row."""
     rows = np.stack([m.geom_type, m.geom_bodyid, m.geom_contype, m.geom_conaffinity], axis=1)
     return np.unique(rows, axis=0, return_index=True)
 
 
 def _explicit_pairs(m: MjModel) -> dict[tuple[int, int], tuple[int, int]]:
-    """Types of the explicit pairs, and the geoms of one pair each, the geom of lower type first."""
+    """Return the types of the explicit pairs, and the geoms of one pair each, the geom of lower type first."""
     pairs: dict[tuple[int, int], tuple[int, int]] = {}
     for pair in zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True):
         geom1, geom2 = sorted(pair, key=lambda geom: int(m.geom_type[geom]))
@@ -166,9 +166,9 @@ def _explicit_pairs(m: MjModel) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int, int] | None:
-    """Two geoms, one of each list, that pass the filters between geoms and bodies.
+    """Find two geoms, one of each list, that pass the filters between geoms and bodies.
 
-    Most often some of the first do, so blocks of pairs are small at first, and grow.
+    Most often some of the first geoms do, so blocks of pairs are small at first, and grow.
     """
     start, step = 0, max(1, FIRST_BLOCK // max(1, len(geoms2)))
     while start < len(geoms1):
@@ -181,7 +181,7 @@ def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int
 
 
 def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
-    """Which pairs of geoms (arrays that broadcast) pass the filters of pairs that are not explicit."""
+    """Return which pairs of geoms (arrays that broadcast) pass the filters for pairs that are not explicit."""
     body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
     weld1, weld2 = m.body_weldid[body1], m.body_weldid[body2]
     passing = weld1 != weld2
@@ -198,6 +198,6 @@ def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
 
 
 def _are_excluded(m: MjModel, signature: np.ndarray) -> np.ndarray:
-    """Which pairs of bodies the model excludes (`np.isin` does the same, but imports NumPy's masked arrays: 25 ms)."""
+    """Return which pairs of bodies the model excludes. `np.isin` would import masked arrays, which takes 25 ms."""
     known = np.append(np.sort(m.exclude_signature), np.iinfo(np.int64).max)
     return known[np.searchsorted(known, signature)] == signature

@@ -19,7 +19,7 @@ FRICTIONLOSS_OFF = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 
 @stage
 def make_friction(m: Model, d: Data) -> int:
-    """Add one row for each dof with positive frictionloss: its residual is the velocity; a position does not exist."""
+    """Add one row for each dof with positive frictionloss: its residual is the velocity, and there is no position."""
     start = start_rows(m, d)
     if not is_enabled(m, d, FRICTIONLOSS_OFF):
         return OK

@@ -1,9 +1,9 @@
 """Collisions of signed-distance shapes with each other and with primitives, by gradient descent.
 
-Where two shapes A and B overlap, max(A, B) is negative. From each of ``sdf_initpoints`` points of the Halton sequence
-in the intersection of the bounding boxes, ``sdf_iterations`` steps of gradient descent minimise
-A + B + |max(A, B)|, which leads into the overlap, and one step more minimises max(A, B). Each step halves its length
-until the decrease is a tenth of what the gradient promises (Armijo's rule).
+If two shapes A and B overlap, max(A, B) is negative somewhere. Searches start from ``sdf_initpoints`` points of the
+Halton sequence in the intersection of the bounding boxes. In each, ``sdf_iterations`` steps of gradient descent
+minimise A + B + |max(A, B)|, which leads into the overlap, and one more step minimises max(A, B). Each step halves its
+length until the decrease is a tenth of what the gradient predicts (Armijo's rule).
 
 Sources: spec: option sdf_iterations, sdf_initpoints; J. H. Halton, On the efficiency of certain quasi-random sequences
 (1960); J. Nocedal, S. J. Wright, Numerical Optimization, 2nd edition (2006), section 3.1.
@@ -32,12 +32,12 @@ from cardan.model.kernel_views import Data, Model
 
 ARMIJO = 0.1
 SHORTEST = 1e-4
-"""A step whose length, in units of the gradient, is below this is taken whatever it brings."""
+"""A step whose length, in units of the gradient, is below this is accepted without a test."""
 
 
 @kernel
 def halton(index: int, base: int) -> float:
-    """Number `index` of the van der Corput sequence of a base, from 0."""
+    """Element `index`, from 0, of the van der Corput sequence of a base."""
     value = 0.0
     fraction = 1.0
     while index > 0:
@@ -49,14 +49,14 @@ def halton(index: int, base: int) -> float:
 
 @kernel
 def objective(a: float, b: float, overlap: int) -> float:
-    """What is minimised: max(A, B) in the last step (`overlap`), else A + B + |max(A, B)|."""
+    """Objective of the search: max(A, B) in the last step (`overlap`), else A + B + |max(A, B)|."""
     largest = max(a, b)
     return largest if overlap else a + b + abs(largest)
 
 
 @kernel
 def slope(d: Data, a: float, b: float, overlap: int) -> Any:
-    """Gradient of the objective, from those of both sides."""
+    """Gradient of the objective, from the gradients of both sides."""
     ga = get3(d.work.sdf_gradient, 0)
     gb = get3(d.work.sdf_gradient, 1)
     larger = ga if a > b else gb
@@ -67,7 +67,7 @@ def slope(d: Data, a: float, b: float, overlap: int) -> Any:
 
 @kernel
 def value_at(m: Model, d: Data, point: Any, overlap: int) -> float:
-    """The objective at a point."""
+    """Value of the objective at a point."""
     a = evaluate(m, d, 0, point, 0)
     b = evaluate(m, d, 1, point, 0)
     return objective(a, b, overlap)
@@ -75,7 +75,7 @@ def value_at(m: Model, d: Data, point: Any, overlap: int) -> float:
 
 @kernel
 def descend(m: Model, d: Data, point: Any, overlap: int) -> Any:
-    """One step of gradient descent with line search; returns the new point, the objective before and after."""
+    """Make one step of gradient descent with line search; return the new point, the objective before and after."""
     a = evaluate(m, d, 0, point, 1)
     b = evaluate(m, d, 1, point, 1)
     before = objective(a, b, overlap)
@@ -93,7 +93,7 @@ def descend(m: Model, d: Data, point: Any, overlap: int) -> Any:
 
 @kernel
 def minimise(m: Model, d: Data, point: Any) -> Any:
-    """The point where a search that starts from `point` ends."""
+    """Run a search from `point`; return its last point."""
     better = True
     iteration = 0
     while better and iteration < m.opt.sdf_iterations:
@@ -106,7 +106,7 @@ def minimise(m: Model, d: Data, point: Any) -> Any:
 
 @kernel
 def common_box(m: Model, d: Data, geom1: int, geom2: int) -> Any:
-    """Low and high corner of what both bounding boxes have in common, in the frame of `geom1`."""
+    """Lower and upper corner of the intersection of both bounding boxes, in the frame of `geom1`."""
     xmat1 = get9(d.geom_xmat, geom1)
     xmat2 = get9(d.geom_xmat, geom2)
     center2 = (m.geom_aabb[geom2, 0], m.geom_aabb[geom2, 1], m.geom_aabb[geom2, 2])
@@ -130,7 +130,7 @@ def common_box(m: Model, d: Data, geom1: int, geom2: int) -> Any:
 
 @kernel
 def put_overlap(m: Model, d: Data, ncon: int, point: Any) -> int:
-    """Write the contact at the end of a search, if there is an overlap: along the difference of both unit gradients."""
+    """Write the contact at the end of a search if the shapes overlap, along the difference of both unit gradients."""
     depth = max(evaluate(m, d, 0, point, 1), evaluate(m, d, 1, point, 1))
     if depth >= 0.0:
         return ncon
@@ -142,7 +142,7 @@ def put_overlap(m: Model, d: Data, ncon: int, point: Any) -> int:
 @collider
 @exact
 def sdf_descent(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A signed-distance shape (`geom2`) and another one or a primitive: one contact a search that ends in an overlap.
+    """Find contacts of a signed-distance shape (`geom2`) and another one or a primitive: one per successful search.
 
     Contacts have negative distances, whatever the margin.
     """

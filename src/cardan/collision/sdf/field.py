@@ -1,7 +1,7 @@
-"""The two signed distances of a pair of geoms, in the global frame.
+"""Signed distances of the two sides of a pair of geoms, in the world frame.
 
-Side 0 and side 1 of the pair stand in ``d.work.sdf_*``: type, sizes and frame. Distances and gradients of registered
-shapes come from their native entries (`cardan.collision.sdf.shape`), those of primitives from their formulas.
+Sides 0 and 1 of the pair are stored in ``d.work.sdf_*``: type, sizes and frame. Distances and gradients of registered
+shapes are computed by their native entries (`cardan.collision.sdf.shape`), those of primitives by formulas.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SDF = int(mjtGeom.mjGEOM_SDF)
 
 @kernel
 def mul_mat_mat_t(a: Any, b: Any) -> Any:
-    """A B' of 3 x 3 matrices of nine numbers."""
+    """Product A B' of 3 x 3 matrices."""
     x = mul_mat_vec3(b, (a[0], a[1], a[2]))
     y = mul_mat_vec3(b, (a[3], a[4], a[5]))
     z = mul_mat_vec3(b, (a[6], a[7], a[8]))
@@ -29,15 +29,15 @@ def mul_mat_mat_t(a: Any, b: Any) -> Any:
 
 @kernel
 def has_distance(m: Model, geom: int) -> bool:
-    """Whether a geom has a signed distance: not one of type sdf without a plugin, which collides with nothing."""
+    """Whether a geom has a signed distance. A geom of type sdf without a plugin has none, and collides with nothing."""
     return m.geom_type[geom] != SDF or m.geom_plugin[geom] >= 0
 
 
 @kernel
 def load_side(m: Model, d: Data, side: int, geom: int) -> None:
-    """Make a geom side 0 or 1 of the pair.
+    """Load a geom as side 0 or 1 of the pair.
 
-    The frame of a registered shape is that of its mesh before the mesh was centred and turned.
+    The frame of a registered shape is the frame of its mesh before the compiler centred and rotated the mesh.
     """
     d.work.sdf_type[side] = m.geom_type[geom]
     xpos = get3(d.geom_xpos, geom)
@@ -57,9 +57,9 @@ def load_side(m: Model, d: Data, side: int, geom: int) -> None:
 
 @kernel
 def evaluate(m: Model, d: Data, side: int, point: Any, gradient: int) -> float:
-    """Signed distance of a point in the global frame from one side; with `gradient`, that is noted as well.
+    """Compute the signed distance of a point in the world frame from one side; if `gradient`, also its gradient.
 
-    Returns the distance; writes the gradient, in the global frame, to ``d.work.sdf_gradient``.
+    Returns the distance; writes the gradient, in the world frame, to ``d.work.sdf_gradient``.
     """
     xmat = get9(d.work.sdf_mat, side)
     local = mul_mat_t_vec3(xmat, sub3(point, get3(d.work.sdf_pos, side)))

@@ -1,10 +1,10 @@
 """Distance grids: the signed distance of a mesh, sampled on a regular grid and interpolated between its points.
 
-The grid is made from the mesh of the geom when the model first collides. A point outside the grid is as far as the
-nearest point of the grid's box says, and the distance to the box.
+The grid is made from the mesh of the geom when the model first collides. For a point outside the grid, the result is
+the distance at the nearest point of the grid's box, plus the distance to the box.
 
-A grid stands in ``m.aux.sdf_grid`` behind a head of `HEAD` numbers: numbers of points (3), low corner (3), spacing. Its
-frame is the mesh's own.
+A grid is stored in ``m.aux.sdf_grid`` after a header of `HEAD` numbers: numbers of points (3), lower corner (3),
+spacing. Its frame is the mesh's own.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ BORDER = 2
 
 @kernel
 def clamped(x: float, last: float) -> float:
-    """A coordinate moved into the grid, in cells."""
+    """Move a coordinate, in cells, into the grid."""
     return min(max(x, 0.0), last)
 
 
 @kernel
 def cell_of(x: float, count: int) -> int:
-    """The cell in which a coordinate inside the grid lies."""
+    """Cell that contains a coordinate inside the grid."""
     return min(int(x), count - 2)
 
 
 @kernel
 def interpolated(m: Model, start: int, p: Any) -> Any:
-    """Value, and gradient per cell, at a point inside the grid, in cells."""
+    """Interpolate value and gradient (per cell) at a point inside the grid, in cells."""
     nx, ny, nz = int(m.aux.sdf_grid[start]), int(m.aux.sdf_grid[start + 1]), int(m.aux.sdf_grid[start + 2])
     i, j, k = cell_of(p[0], nx), cell_of(p[1], ny), cell_of(p[2], nz)
     x, y, z = p[0] - i, p[1] - j, p[2] - k
@@ -63,7 +63,7 @@ def interpolated(m: Model, start: int, p: Any) -> Any:
 
 @kernel
 def grid_distance(m: Model, start: int, p: Any) -> Any:
-    """Distance and gradient at a point of the mesh's own frame."""
+    """Distance and gradient at a point in the mesh's own frame."""
     low = (m.aux.sdf_grid[start + 3], m.aux.sdf_grid[start + 4], m.aux.sdf_grid[start + 5])
     spacing = m.aux.sdf_grid[start + 6]
     cells = scale3(sub3(p, low), 1.0 / spacing)
@@ -85,7 +85,7 @@ def grid_distance(m: Model, start: int, p: Any) -> Any:
 
 
 def frame_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Low corner, numbers of points and spacing of the grid around points (n, 3)."""
+    """Lower corner, numbers of points and spacing of the grid around points (n, 3)."""
     spacing = float(np.ptp(points, axis=0).max()) / CELLS
     count = np.ceil(np.ptp(points, axis=0) / spacing).astype(int) + 1 + 2 * BORDER
     return points.min(axis=0) - BORDER * spacing, count, spacing

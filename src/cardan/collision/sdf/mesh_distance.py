@@ -1,12 +1,12 @@
-"""The exact signed distance of a mesh, by the tree over its triangles, and its gradient.
+"""Exact signed distance of a mesh and its gradient, by the tree over its triangles.
 
-Descents to a contact ask for thousands of distances, of which only the last counts: they go by a grid of distances
-(`cardan.collision.sdf.grid`), and the contact is written from the exact ones.
+The search for a contact evaluates thousands of distances, of which only the last matters. It uses a grid of distances
+(`cardan.collision.sdf.grid`); the contact is computed from the exact distances.
 
-The triangles stand in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of the seven
-features (`cardan.collision.sdf.nearest`), in the mesh's own frame. The search goes down the tree, nearer child first,
-and leaves out boxes farther away than the best triangle so far. It starts with the triangle that the search before
-found on the same side: in a descent that is nearly always the one, and the others are out of reach at once.
+The triangles are stored in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of the
+seven features (`cardan.collision.sdf.nearest`), in the mesh's own frame. The search goes down the tree, nearer child
+first, and skips boxes farther away than the best triangle so far. It starts with the triangle that the previous search
+found on the same side: in a descent, this is nearly always the nearest one, so that the others are skipped at once.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 STRIDE = 30
-"""Numbers of a triangle: corners (9), pseudonormals (21)."""
+"""Numbers per triangle: corners (9), pseudonormals (21)."""
 DEPTH = 128
-"""Nodes that wait for their turn, at most: one a level of the tree."""
+"""Maximum number of nodes on the stack: one per level of the tree."""
 NEAR = 1e-12
-"""Distance below which the gradient is that of the surface, m."""
+"""Below this distance, the gradient is the normal of the surface, m."""
 
 
 # --- evaluation -------------------------------------------------------------------------------------------------------
@@ -40,13 +40,13 @@ NEAR = 1e-12
 
 @kernel
 def triple(table: Any, at: int) -> Any:
-    """Three numbers of a table."""
+    """Three consecutive numbers of a table."""
     return table[at], table[at + 1], table[at + 2]
 
 
 @kernel
 def square_to_face(faces: Any, at: int, p: Any) -> float:
-    """Square of the distance of a point from the triangle at a place of the table."""
+    """Squared distance of a point from the triangle at an address of the table."""
     found = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
     between = sub3(p, found[0])
     return dot3(between, between)
@@ -54,14 +54,14 @@ def square_to_face(faces: Any, at: int, p: Any) -> float:
 
 @kernel
 def nearest_face(faces: Any, start: int, tree: Any, root: int, p: Any, guess: int) -> int:
-    """The triangle that is nearest to a point.
+    """Find the triangle that is nearest to a point.
 
     Args:
         faces: the table of triangles.
-        start: where those of the mesh start.
+        start: address of the mesh's first triangle.
         tree: children, triangles (-1 for nodes with children) and boxes of the nodes.
         root: the first node of the mesh.
-        p: the point, in the mesh's own frame.
+        p: point in the mesh's own frame.
         guess: triangle with which the search starts.
     """
     child, nodeid, aabb = tree
@@ -94,7 +94,7 @@ def nearest_face(faces: Any, start: int, tree: Any, root: int, p: Any, guess: in
 
 @kernel
 def from_face(faces: Any, at: int, p: Any) -> Any:
-    """Signed distance of a point from the mesh whose nearest triangle is at a place of the table, and its gradient."""
+    """Signed distance of a point from the mesh, and its gradient; `at` is the address of the nearest triangle."""
     point, feature = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
     between = sub3(p, point)
     normal = triple(faces, at + 9 + 3 * feature)
@@ -107,7 +107,7 @@ def from_face(faces: Any, at: int, p: Any) -> Any:
 
 @kernel
 def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Any) -> Any:
-    """Signed distance of a point of the mesh's own frame, and its gradient."""
+    """Signed distance of a point in the mesh's own frame, and its gradient."""
     tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
     face = nearest_face(m.aux.sdf_face, start, tree, m.mesh_bvhadr[mesh], p, d.work.sdf_nearest[side])
     d.work.sdf_nearest[side] = face
@@ -117,9 +117,9 @@ def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Any) -
 @collider
 @exact
 def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
-    """The native entry of meshes: distance and gradient at ``d.work.sdf_point`` of one side of the pair.
+    """Native entry of meshes: compute distance and gradient at ``d.work.sdf_point`` of one side of the pair.
 
-    While contacts are searched for (``d.work.sdf_rough``), the distance comes from a grid.
+    During the search for contacts (``d.work.sdf_rough``), the distance is taken from a grid.
     """
     attribute = MAX_ATTRIBUTES * d.work.sdf_instance[side]
     mesh = int(m.aux.sdf_attr[attribute])
@@ -139,10 +139,10 @@ def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
 
 
 def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
-    """The triangles of a mesh, for the table (m * `STRIDE`,).
+    """Return the triangles of a mesh in the format of the table, (m * `STRIDE`,).
 
     Raises:
-        ValueError: the mesh has no faces, or no tree over them.
+        ValueError: the mesh has no faces, or no tree over its faces.
     """
     rows = slice(int(m.mesh_vertadr[mesh]), int(m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]))
     vertex = m.mesh_vert[rows].astype(float)

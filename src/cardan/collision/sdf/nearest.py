@@ -1,7 +1,7 @@
-"""The nearest point of a triangle, and the normals that tell inside from outside there.
+"""Nearest point of a triangle, and the normals that distinguish inside from outside there.
 
-The sign of a distance from a closed mesh is that of the pseudonormal of the feature (face, edge or corner) on which the
-nearest point lies.
+The sign of the distance from a closed mesh is given by the pseudonormal of the feature (face, edge or corner) that
+contains the nearest point.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), section 5.1.5: closest point on a triangle; J. A. Baerentzen,
 H. Aanaes, Signed distance computation using the angle weighted pseudonormal (2005).
@@ -17,11 +17,11 @@ from cardan.jit import kernel
 from cardan.maths.vector import add3, add_scaled3, dot3, scale3, sub3
 
 FACE, EDGES, CORNERS = 0, 1, 4
-"""Features of a triangle, as rows of the table of pseudonormals: itself, edges ab, bc, ca, corners a, b, c."""
+"""Features of a triangle, as rows of the table of pseudonormals: face, edges ab, bc, ca, corners a, b, c."""
 
 
 def pseudonormals(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
-    """Normals of the seven features of each triangle (m, 7, 3): own, sums of two faces, sums weighted by angles."""
+    """Normals of the seven features of each triangle (m, 7, 3): face, sums of two faces, sums weighted by angles."""
     corner = vertex[face]
     normal = _unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
     table = np.empty((len(face), 7, 3))
@@ -47,7 +47,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 @kernel
 def nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
-    """The point of a triangle nearest to `p`, and the feature on which it lies."""
+    """Point of a triangle nearest to `p`, and the feature that contains it."""
     ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
     d1, d2 = dot3(ab, ap), dot3(ac, ap)
     if d1 <= 0.0 and d2 <= 0.0:
@@ -75,7 +75,7 @@ def nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
 
 @kernel
 def square_from_box(aabb: Any, node: int, p: Any) -> float:
-    """Square of the distance of a point from the box of a node."""
+    """Squared distance of a point from the box of a node."""
     total = 0.0
     for k in range(3):
         out = max(abs(p[k] - aabb[node, k]) - aabb[node, 3 + k], 0.0)

@@ -1,7 +1,7 @@
 """Signed distances of the primitive shapes and their gradients, in the frame of the geom.
 
-Sources: I. Quilez, Distance functions (2008-): exact for sphere, capsule, cylinder and box; for ellipsoids the
-first-order bound k0 (k0 - 1) / k1, with k0 = |p / s| and k1 = |p / s^2|.
+Sources: I. Quilez, Distance functions (2008-). Distances are exact for sphere, capsule, cylinder and box. For
+ellipsoids, the first-order bound k0 (k0 - 1) / k1 is used, with k0 = |p / s| and k1 = |p / s^2|.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ BOX = int(mjtGeom.mjGEOM_BOX)
 
 @kernel
 def length(x: float, y: float, z: float) -> float:
-    """Euclidean length."""
+    """Euclidean length of the vector (x, y, z)."""
     return sqrt(x * x + y * y + z * z)
 
 
 @kernel
 def ellipsoid_terms(size: Any, p: Any) -> Any:
-    """The lengths k0 of p / s and k1 of p / s^2, the latter at least MINVAL."""
+    """Lengths k0 of p / s and k1 of p / s^2; k1 is at least MINVAL."""
     x, y, z = p[0] / size[0], p[1] / size[1], p[2] / size[2]
     return length(x, y, z), max(length(x / size[0], y / size[1], z / size[2]), MINVAL)
 
@@ -76,7 +76,7 @@ def cylinder_gradient(size: Any, p: Any) -> Any:
 
 @kernel
 def box_gradient(size: Any, p: Any) -> Any:
-    """Gradient of a box's distance: towards the nearest face from inside, away from the nearest point outside."""
+    """Gradient of a box's distance: inside, towards the nearest face; outside, away from the nearest point."""
     x, y, z = abs(p[0]) - size[0], abs(p[1]) - size[1], abs(p[2]) - size[2]
     if max(x, y, z) <= 0.0:
         if x >= y and x >= z:
@@ -91,7 +91,7 @@ def box_gradient(size: Any, p: Any) -> Any:
 
 @kernel
 def primitive_gradient(kind: int, size: Any, p: Any) -> Any:
-    """Gradient of `primitive_distance`, of unit length."""
+    """Gradient of `primitive_distance`, normalised."""
     if kind == CAPSULE:
         return normalize3((p[0], p[1], p[2] - min(max(p[2], -size[1]), size[1])))
     if kind == ELLIPSOID:

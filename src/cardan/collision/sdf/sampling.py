@@ -1,6 +1,7 @@
-"""Signed distances at the points of a grid: of a shape, to make its surface; of a mesh, to look them up later.
+"""Signed distances at the points of a grid: of a shape, to build its surface; of a mesh, to look them up later.
 
-The stages here run on memory of their own, as there is no data, and for shapes no model either, when they are needed.
+When they are needed, there is no data yet, and for shapes no model either. So the stages here run on memory of their
+own.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 @stage
 @exact
 def sample_shape(m: Model, d: Data) -> int:
-    """Write the distance of the shape of instance 0 at each point of a grid, whose ends are at its sides.
+    """Write the distance of the shape of instance 0 at each point of a grid whose ends are at its sides.
 
-    The order of operations decides what lies inside to the last bit.
+    The order of operations determines, to the last bit, which points are inside.
     """
     nx, ny, nz = d.work.sample_count[0], d.work.sample_count[1], d.work.sample_count[2]
     at = 0
@@ -47,9 +48,9 @@ def sample_shape(m: Model, d: Data) -> int:
 
 @stage
 def sample_mesh(m: Model, d: Data) -> int:
-    """Write the distance of a mesh at each point of a grid; each search starts with the triangle of the point before.
+    """Write the distance of a mesh at each point of a grid; each search starts with the triangle of the previous point.
 
-    The mesh and where its triangles start stand in ``d.work.sdf_instance``.
+    The mesh and the address of its first triangle are in ``d.work.sdf_instance``.
     """
     mesh, start = d.work.sdf_instance[0], d.work.sdf_instance[1]
     tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
@@ -67,7 +68,7 @@ def sample_mesh(m: Model, d: Data) -> int:
 
 
 class _Part:
-    """A memory as a program takes it: a model, or a data."""
+    """Memory in the form that a program expects: a model, or a data."""
 
     def __init__(self, memory: StructMemory) -> None:
         self.address = memory.address
@@ -77,7 +78,7 @@ class _Part:
 
 
 def _run(function: Any, m: Any, frame: tuple[float, ...], count: np.ndarray, instance: tuple[int, int]) -> np.ndarray:
-    """Distances at all points of a grid, an array of its shape."""
+    """Run a stage on a grid; return the distances at all points, in an array of the grid's shape."""
     memory = standalone_memory(DATA)
     values = np.empty(int(np.prod(count)))
     memory.arrays["work.sample_frame"][: len(frame)] = frame
@@ -91,14 +92,14 @@ def _run(function: Any, m: Any, frame: tuple[float, ...], count: np.ndarray, ins
 def shape_distances(
     shape: Shape, attributes: tuple[float, ...], low: np.ndarray, sides: np.ndarray, count: np.ndarray
 ) -> np.ndarray:
-    """The distance of a shape at all points of a grid.
+    """Compute the distance of a shape at all points of a grid.
 
     Args:
         shape: the shape.
-        attributes: its attributes.
-        low: the first point.
-        sides: from the first point to the last.
-        count: numbers of points, at least 2 each.
+        attributes: attributes of the shape.
+        low: first point.
+        sides: vector from the first point to the last.
+        count: numbers of points along each axis, at least 2.
     """
     memory = standalone_memory(MODEL)
     (address,) = addresses([shape.entry])
@@ -108,27 +109,27 @@ def shape_distances(
 
 
 def mesh_distances(m: MjModel, mesh: int, start: int, low: np.ndarray, spacing: float, count: np.ndarray) -> np.ndarray:
-    """The distance of a mesh, in its own frame, at all points of a grid.
+    """Compute the distance of a mesh, in its own frame, at all points of a grid.
 
     Args:
-        m: a model with the triangles of the mesh in ``aux.sdf_face``.
-        mesh: the mesh.
-        start: where its triangles start there.
-        low: the first point, m.
-        spacing: from a point to the next, m.
-        count: numbers of points.
+        m: model whose ``aux.sdf_face`` contains the triangles of the mesh.
+        mesh: id of the mesh.
+        start: address of its first triangle there.
+        low: first point, m.
+        spacing: distance between adjacent points, m.
+        count: numbers of points along each axis.
     """
     return _run(sample_mesh, m, (*low.tolist(), spacing), count, (mesh, start))
 
 
 def mesh_grid(m: MjModel, mesh: int, start: int, faces: np.ndarray) -> np.ndarray:
-    """The grid of a mesh for `grid_distance`, head and values.
+    """Compute the grid of a mesh for `grid_distance`: header and values.
 
     Args:
         m: the model.
-        mesh: the mesh.
-        start: where its triangles start in ``aux.sdf_face``.
-        faces: its triangles, as `mesh_faces` makes them.
+        mesh: id of the mesh.
+        start: address of its first triangle in ``aux.sdf_face``.
+        faces: triangles of the mesh, as returned by `mesh_faces`.
     """
     low, count, spacing = frame_of(faces.reshape(-1, STRIDE)[:, :9].reshape(-1, 3))
     values = mesh_distances(m, mesh, start, low, spacing, count)

@@ -19,24 +19,24 @@ from cardan.maths.vector import get3, set3
 from cardan.model.kernel_views import Data, Model
 
 NEXT = 1.0 + 2.0**-52
-"""The number after 1 in double precision; in single precision, one a few roundings after 1 (`single_constant`)."""
+"""Next number after 1 in double precision; in single precision, a few roundings after 1 (`single_constant`)."""
 SHARE = 1e-16 * 2.0**52
-"""What part of the distance of `NEXT` from 1 the square of the step of differences is."""
+"""Squared step of differences, as a share of the distance of `NEXT` from 1."""
 
 Box = tuple[float, float, float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A signed-distance shape.
+    """Signed-distance shape.
 
     Attributes:
-        name: its plugin name.
-        distance: (point, attributes) -> signed distance; a kernel.
+        name: plugin name of the shape.
+        distance: kernel (point, attributes) -> signed distance.
         attributes: default of each attribute, by name.
         aabb: attributes -> centre and half sides of a box around the shape.
-        gradient: (point, attributes) -> gradient of the distance; without it, forward differences.
-        of_mesh: whether it is the shape of a mesh that is given, known by its triangles.
+        gradient: (point, attributes) -> gradient of the distance; if it is missing, forward differences are used.
+        of_mesh: whether the shape is that of a given mesh, described by its triangles.
     """
 
     name: str
@@ -47,10 +47,10 @@ class Shape:
     of_mesh: bool = False
 
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
-        """All attributes as numbers: those of the configuration, and defaults.
+        """Return all attributes as numbers, from the configuration or the defaults.
 
         Raises:
-            ValueError: one is no number, or the shape doesn't have it.
+            ValueError: a value is not a number, or the shape does not have the attribute.
         """
         unknown = [key for key in config if key not in self.attributes]
         if unknown:
@@ -61,7 +61,7 @@ class Shape:
 
     @cached_property
     def entry(self) -> Callable[..., int]:
-        """The native entry: distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
+        """Native entry: computes distance and gradient at ``d.work.sdf_point`` of one side of the pair."""
         if self.of_mesh:
             return mesh_entry
         return _entry(self.name, self.distance, self.gradient or _differences(self.distance))
@@ -76,16 +76,16 @@ def _number(key: str, text: str, default: float) -> float:
 
 @kernel
 def difference_step() -> float:
-    """Step of the forward differences by which gradients are found, m: the square root of the rounding of 1.
+    """Step of the forward differences for gradients, m: the square root of the rounding error of 1.
 
-    That is 1e-8 in double precision (as the reference's shapes have it), 5e-4 in single: a shorter one would leave
-    nothing but rounding of the difference, a longer one would go round corners.
+    It is 1e-8 in double precision (as in the reference's shapes), 5e-4 in single precision. A shorter step would give
+    only rounding error, a longer step would reach around corners.
     """
     return sqrt(SHARE * (NEXT - 1.0))
 
 
 def _differences(distance: Callable[[Any, Any], float]) -> Callable[[Any, Any], Any]:
-    """The gradient of a distance by forward differences."""
+    """Return a kernel for the gradient of a distance by forward differences."""
 
     def gradient(p: Any, a: Any) -> Any:
         x, y, z = p

@@ -1,7 +1,7 @@
 """Distance functions of the stock shapes: kernels of a point in the frame of the shape and the shape's attributes.
 
-A distance is negative inside, in m. Attributes come as a tuple of `MAX_ATTRIBUTES` numbers, those of the shape first.
-Parts are joined by minimum and maximum, so off the surface a distance is a bound (`bolt`, `nut`, `gear`).
+A distance is negative inside, in m. Attributes are a tuple of `MAX_ATTRIBUTES` numbers; those of the shape come first.
+Parts are combined by minimum and maximum, so away from the surface a distance is a bound (`bolt`, `nut`, `gear`).
 
 Sources: I. Quilez, Distance functions (2008-), for torus, cut hollow sphere and extrusion; numbers of the reference.
 """
@@ -16,26 +16,26 @@ from cardan.jit import kernel
 
 MINVAL = mjMINVAL
 MAX_ATTRIBUTES = 8
-"""How many attributes a shape may have; the distance function gets that many, 0 for those that it doesn't have."""
+"""Maximum number of attributes of a shape; the distance function gets this many, 0 for those that it does not use."""
 SLOPE = sqrt(0.5)
-"""Makes a distance of a radius minus a height: the slope of threads and of conical ends is 45 degrees."""
+"""Factor from radius minus height to distance: the slope of threads and of conical ends is 45 degrees."""
 
 TURNS = 12.0
-"""Turns of a thread per m."""
+"""Turns of a thread per metre."""
 
 HEAD = 0.5
-"""Distance of a hexagon's sides from its axis, and height of it, m."""
+"""Distance of a hexagon's sides from its axis, and height of the hexagon, m."""
 
 
 @kernel
 def length2(x: float, y: float) -> float:
-    """Euclidean length."""
+    """Euclidean length of the vector (x, y)."""
     return sqrt(x * x + y * y)
 
 
 @kernel
 def torus(p: Any, a: Any) -> float:
-    """A torus about the z axis: radius of its circle `a[0]`, radius of its tube `a[1]`."""
+    """Distance from a torus about the z axis: radius of its circle `a[0]`, radius of its tube `a[1]`."""
     return length2(length2(p[0], p[1]) - a[0], p[2]) - a[1]
 
 
@@ -51,7 +51,7 @@ def torus_gradient(p: Any, a: Any) -> Any:
 
 @kernel
 def bowl(p: Any, a: Any) -> float:
-    """The part of a hollow sphere below the height `a[0]`: radius `a[1]`, half thickness of the wall `a[2]`."""
+    """Distance from the part of a hollow sphere below the height `a[0]`: radius `a[1]`, half wall thickness `a[2]`."""
     rim = sqrt(a[1] * a[1] - a[0] * a[0])
     across = length2(p[0], p[1])
     if a[0] * across < rim * p[2]:
@@ -61,7 +61,7 @@ def bowl(p: Any, a: Any) -> float:
 
 @kernel
 def thread(p: Any, radius: float) -> float:
-    """An endless screw: its radius grows by a triangular wave along a helix."""
+    """Distance from an endless screw, whose radius grows by a triangular wave along a helix."""
     turn = TURNS * p[2] - atan2(p[1], p[0]) / (2.0 * pi)
     wave = abs(turn - floor(turn) - 0.5)
     return (length2(p[0], p[1]) - radius - wave / TURNS) * SLOPE
@@ -69,7 +69,7 @@ def thread(p: Any, radius: float) -> float:
 
 @kernel
 def hexagon(p: Any, radius: float) -> float:
-    """A hexagonal prism from z = -0.5 to 0, its upper corners cut by a cone; `radius` is that of the thread."""
+    """Distance from a hexagonal prism, z = -0.5 to 0, with upper corners cut by a cone; `radius` is the thread's."""
     across = length2(p[0], p[1])
     azimuth = atan2(p[1], p[0])
     side = azimuth - pi / 3.0 * floor(azimuth / (pi / 3.0) + 0.5)
@@ -79,14 +79,14 @@ def hexagon(p: Any, radius: float) -> float:
 
 @kernel
 def bolt(p: Any, a: Any) -> float:
-    """A hexagonal head on a screw of radius `a[0]`, which ends in a cone at z = -1."""
+    """Distance from a bolt: a hexagonal head on a screw of radius `a[0]`, which ends in a cone at z = -1."""
     end = (length2(p[0], p[1]) - p[2] - 1.0 - a[0]) * SLOPE
     return min(hexagon(p, a[0]), max(thread(p, a[0]), abs(p[2] + 0.5) - 0.5, end))
 
 
 @kernel
 def nut(p: Any, a: Any) -> float:
-    """A hexagon with a threaded hole of radius `a[0]`, wider by a cone at its upper end."""
+    """Distance from a nut: a hexagon with a threaded hole of radius `a[0]`, widened by a cone at its upper end."""
     depth = length2(p[0], p[1]) - p[2] - a[0]
     hole = min(max(thread(p, a[0]), (depth - 0.5) * SLOPE), (depth - 0.05) * SLOPE)
     return max(hexagon(p, a[0]), -hole)
@@ -94,7 +94,7 @@ def nut(p: Any, a: Any) -> float:
 
 @kernel
 def smooth_min(a: float, b: float, width: float) -> float:
-    """The smaller of two numbers, by a parabola where they differ by less than `width`."""
+    """Smaller of two numbers, blended by a parabola where they differ by less than `width`."""
     share = min(max(0.5 + 0.5 * (b - a) / width, 0.0), 1.0)
     return b + (a - b) * share - width * share * (1.0 - share)
 
@@ -122,16 +122,16 @@ def tooth(radius: float, angle: float, base: float, thickness: float, tip: float
 
 @kernel
 def extruded(across: float, along: float) -> float:
-    """Distance from what is inside in the plane and along the axis."""
+    """Distance from an extrusion, from the distances in the plane and along the axis."""
     return min(max(across, along), 0.0) + length2(max(across, 0.0), max(along, 0.0))
 
 
 @kernel
 def gear(p: Any, a: Any) -> float:
-    """A gear with involute teeth about the z axis.
+    """Distance from a gear with involute teeth about the z axis.
 
-    Attributes: its angle `a[0]` (rad), pitch diameter `a[1]`, number of teeth `a[2]`, thickness `a[3]`, diameter of its
-    hole `a[4]` (negative: from the diameter).
+    Attributes: angle `a[0]` (rad), pitch diameter `a[1]`, number of teeth `a[2]`, thickness `a[3]`, diameter of the
+    hole `a[4]` (if negative, it follows from the pitch diameter).
     """
     radius = length2(p[0], p[1])
     along = abs(p[2]) - 0.5 * a[3]
@@ -140,7 +140,7 @@ def gear(p: Any, a: Any) -> float:
     if radius - tip > 0.2:
         return extruded(radius - tip, along)
 
-    # the tooth in whose sector the point lies; angle 0 is where its first flank starts
+    # the tooth in whose sector the point is; its first flank starts at angle 0
     pressure = (3.096e-5 * a[2] - 6.557e-3) * a[2] + 0.551
     base = 0.5 * a[1] * cos(pressure)
     pitch = 2.0 * pi / max(a[2], MINVAL)

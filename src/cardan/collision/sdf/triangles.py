@@ -1,8 +1,8 @@
 """Collisions of meshes with signed-distance shapes, triangle by triangle.
 
-On each triangle the distance is minimised by the Frank-Wolfe method: from the centroid, ``sdf_iterations`` steps go
-towards the corner to which the linearised distance falls most, with step lengths 2 / (k + 2). Boxes of the mesh's tree
-that lie outside are passed over: the distance of a point bounds how near the shape can be.
+On each triangle, the Frank-Wolfe method minimises the distance. It starts at the centroid and makes ``sdf_iterations``
+steps towards the corner to which the linearised distance falls most, with step lengths 2 / (k + 2). Boxes of the mesh's
+tree outside the shape are skipped: the distance of a point bounds how near the shape can be.
 
 Source: M. Macklin, K. Erleben, M. Mueller, N. Chentanez, S. Jeschke, Z. Corse, Local optimization for robust signed
 distance field collision (2020).
@@ -21,12 +21,12 @@ from cardan.model.kernel_views import Data, Model
 
 STACK = 2 * mjMAXTREEDEPTH
 SAME = 1e-9
-"""Contacts closer than this are one, m: corners and edges that triangles share."""
+"""Contacts closer than this are merged, m; they come from corners and edges that triangles share."""
 
 
 @kernel
 def corner(m: Model, d: Data, geom: int, face: int, k: int) -> Any:
-    """Corner `k` of a face (row of ``mesh_face``) of a mesh geom, global frame."""
+    """Corner `k` of a face (row of ``mesh_face``) of a mesh geom, world frame."""
     mesh = m.geom_dataid[geom]
     vertex = m.mesh_vertadr[mesh] + m.mesh_face[face, k]
     local = (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
@@ -35,7 +35,7 @@ def corner(m: Model, d: Data, geom: int, face: int, k: int) -> Any:
 
 @kernel
 def lowest_corner(d: Data, a: Any, b: Any, c: Any) -> Any:
-    """The corner to which the distance of side 1 falls most, by its gradient."""
+    """Corner to which the distance of side 1 falls most, by its gradient."""
     gradient = get3(d.work.sdf_gradient, 1)
     va, vb, vc = dot3(gradient, a), dot3(gradient, b), dot3(gradient, c)
     if va <= vb and va <= vc:
@@ -45,7 +45,7 @@ def lowest_corner(d: Data, a: Any, b: Any, c: Any) -> Any:
 
 @kernel
 def deepest_point(m: Model, d: Data, a: Any, b: Any, c: Any, point: Any) -> Any:
-    """The point of a triangle at which the Frank-Wolfe method ends that starts at `point`."""
+    """Last point of the Frank-Wolfe method on a triangle, started at `point`."""
     for k in range(m.opt.sdf_iterations):
         evaluate(m, d, 1, point, 1)
         target = lowest_corner(d, a, b, c)
@@ -65,9 +65,9 @@ def copy_row(d: Data, source: int, target: int) -> None:
 
 @kernel
 def insert_contact(d: Data, ncon: int, depth: float, pos: Any, normal: Any) -> int:
-    """Add a contact to the rows, which are kept in the order of their depth, the deepest first; returns their number.
+    """Insert a contact into the rows, which are sorted by depth, the deepest first; return the new number of contacts.
 
-    Of more than `MAXCONPAIR` the deepest remain.
+    If there are more than `MAXCONPAIR`, the deepest are kept.
     """
     if ncon == MAXCONPAIR and depth >= d.work.near_dist[ncon - 1]:
         return ncon
@@ -81,7 +81,7 @@ def insert_contact(d: Data, ncon: int, depth: float, pos: Any, normal: Any) -> i
 
 @kernel
 def is_known(d: Data, kept: int, row: int) -> bool:
-    """Whether a contact stands where one of the first `kept` ones does."""
+    """Whether a contact is at the position of one of the first `kept` contacts."""
     for i in range(kept):
         if norm3(sub3(get3(d.work.near_pos, i), get3(d.work.near_pos, row))) < SAME:
             return True
@@ -90,7 +90,7 @@ def is_known(d: Data, kept: int, row: int) -> bool:
 
 @kernel
 def without_copies(d: Data, ncon: int) -> int:
-    """Leave one contact at each place; returns their number."""
+    """Keep one contact at each position; return the new number of contacts."""
     kept = 0
     for row in range(ncon):
         if not is_known(d, kept, row):
@@ -101,7 +101,7 @@ def without_copies(d: Data, ncon: int) -> int:
 
 @kernel
 def collide_face(m: Model, d: Data, geom: int, face: int, ncon: int) -> int:
-    """Add the contact of one face, if its deepest point lies inside; returns the number of contacts now."""
+    """Add the contact of one face, if its deepest point is inside; return the new number of contacts."""
     a, b, c = corner(m, d, geom, face, 0), corner(m, d, geom, face, 1), corner(m, d, geom, face, 2)
     center = scale3(add3(add3(a, b), c), 1.0 / 3.0)
     reach = max(norm3(sub3(a, center)), norm3(sub3(b, center)), norm3(sub3(c, center)))
@@ -117,7 +117,7 @@ def collide_face(m: Model, d: Data, geom: int, face: int, ncon: int) -> int:
 
 @kernel
 def box_outside(m: Model, d: Data, geom: int, node: int) -> bool:
-    """Whether the box of a node of the mesh's tree is certainly outside of side 1, by the distance of its centre."""
+    """Whether the box of a node of the mesh's tree is certainly outside side 1, by the distance of its centre."""
     local = (m.bvh_aabb[node, 0], m.bvh_aabb[node, 1], m.bvh_aabb[node, 2])
     center = add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
     reach = norm3((m.bvh_aabb[node, 3], m.bvh_aabb[node, 4], m.bvh_aabb[node, 5]))
@@ -126,7 +126,7 @@ def box_outside(m: Model, d: Data, geom: int, node: int) -> bool:
 
 @kernel
 def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
-    """Add the contacts of all faces in boxes that may reach the shape; returns the number of contacts."""
+    """Add the contacts of all faces in boxes that may reach the shape; return the number of contacts."""
     nodes = stack_int_array(STACK)
     nodes[0] = m.mesh_bvhadr[mesh]
     n = 1
@@ -147,9 +147,9 @@ def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
 @collider
 @exact
 def mesh_sdf(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """A mesh (`geom1`) and a signed-distance shape: one contact a face whose deepest point lies inside the shape.
+    """Find contacts of a mesh (`geom1`) and a signed-distance shape: one per face whose deepest point is inside.
 
-    The deepest `MAXCONPAIR` contacts remain, less those that stand at the same place.
+    The deepest `MAXCONPAIR` contacts are kept; of contacts at the same position, only one remains.
     """
     if not has_distance(m, geom2):
         return 0
