@@ -137,3 +137,32 @@ def test_storages_agree() -> None:
         cardan.mj_step(m, d, 20)
         results.append(d.qpos.copy())
     np.testing.assert_allclose(results[0], results[1], atol=1e-10)
+
+
+GRAZING_PATH = """
+<mujoco><worldbody><body pos=".1 .2 .3"><joint type="ball"/><geom size=".01" mass="1"/>
+  <geom name="obstacle" type="{}" size=".0025 .005" quat=".707 0 -.707 0" mass="0"/>
+  <body quat=".707 0 -.707 0"><geom size=".001"/>
+    <site name="first" pos=".015 .0025 0"/><site name="last" pos="-.002 .0025 0"/>
+  </body>
+</body></worldbody><tendon><spatial>
+  <site site="first"/><geom geom="obstacle" {}/><site site="last"/>
+</spatial></tendon></mujoco>
+"""
+
+
+@pytest.mark.parametrize("kind", ["sphere", "cylinder"])
+@pytest.mark.parametrize("side", ["", 'sidesite="last"'], ids=["free", "side"])
+def test_segments_that_touch_the_obstacle_stay_straight(kind: str, side: str) -> None:
+    """Whether rounding makes such a segment pass the obstacle or pierce it, its length is the same."""
+    m = cardan.MjModel.from_xml_string(GRAZING_PATH.format(kind, side))
+    d = cardan.MjData(m)
+    rng = np.random.default_rng(0)
+    wrapped = 0
+    number = 2000 if jit_enabled else 100
+    for _ in range(number):
+        d.qpos[:] = rng.standard_normal(4)
+        cardan.mj_fwdPosition(m, d)
+        assert d.ten_length[0] == pytest.approx(0.017, abs=1e-12)
+        wrapped += d.ten_wrapnum[0] == 4
+    assert 0 < wrapped < number

@@ -19,6 +19,8 @@ NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 # whether a path around a circle exists in one direction: no (its tangents cross); yes; yes, past where they cross
 GOES_NOT, GOES, GOES_ON = 0, 1, 2
+GRAZING = 1e-10
+"""Sine of the angle by which rounding may let the tangents of a segment that just touches the circle cross."""
 # search for the point where a path touches an obstacle from outside
 TOUCH_STEPS = 20
 TOUCH_TOLERANCE = 1e-6
@@ -72,7 +74,7 @@ def _way_round(between: Any, taken: Any, size: float, radius: float, shorter: fl
         shorter: length of the shorter tangent.
     """
     arc = _difference(between, taken)
-    if between[1] < 0.0 or arc[1] >= 0.0:
+    if between[1] < 0.0 or arc[1] >= 0.0 or (arc[0] > 0.0 and arc[1] > -GRAZING * size):
         return GOES
     # tangents from the ends of an arc of angle -a meet at the distance radius tan(a / 2)
     return GOES_ON if -radius * arc[1] > shorter * (size + arc[0]) else GOES_NOT
@@ -127,10 +129,10 @@ def _wrap_around(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
         sine, turn0, turn1 = -sine, -turn0, -turn1
     arc = _difference((cosine, sine), taken)
     angle = atan2(arc[1], arc[0])
-    if angle < 0.0:
+    if angle < -GRAZING:
         angle += 2.0 * pi
     return (
-        angle,
+        max(0.0, angle),
         along0 * p0[0] - turn0 * p0[1],
         along0 * p0[1] + turn0 * p0[0],
         along1 * p1[0] + turn1 * p1[1],
