@@ -157,11 +157,11 @@ def put_corner(w: Any, k: int, point: Any, view: Any) -> None:
     Args:
         w: scratch array.
         k: number of the corner.
-        point: the corner, in the frame of the reference box.
-        view: five values: normal of the face divided by its cosine with the direction of view; direction of view; two
-            axes of the face; distance of the face from the centre along the direction of view.
+        point: the corner, in the frame of the reference box, relative to the middle of the reference face.
+        view: four values: normal of the face divided by its cosine with the direction of view; direction of view; two
+            axes of the face.
     """
-    height = dot3(point, view[0]) - view[4]
+    height = dot3(point, view[0])
     flat = add_scaled3(point, view[1], -height)
     w[CORNERS + 3 * k] = dot3(flat, view[2])
     w[CORNERS + 3 * k + 1] = dot3(flat, view[3])
@@ -191,7 +191,7 @@ def put_feature(m: Model, w: Any, geom: int, center: Any, facing: Any, view: Any
         w: scratch array with the rotation from the box's frame to the frame of the reference box. Its second part
             receives the corners: the corner that faces most, its two neighbours, then the last corner.
         geom: id of the box.
-        center: centre of the box in the frame of the reference box.
+        center: centre of the box in the frame of the reference box, relative to the middle of the reference face.
         facing: direction towards the other box, in the box's frame.
         view: as in `put_corner`.
         whole: whether `facing` is perpendicular to an edge. If so, the face closest to it is taken, even if others are
@@ -357,12 +357,14 @@ def find_points(m: Model, d: Data, w: Any, geom1: int, geom2: int, center: Any, 
     half_v = m.geom_size[geom1, 2 if face == 1 else 1]
 
     # incident feature, and the corners of the overlap
-    view = (scale3(outward, 1.0 / cosine), direction, axis_u, axis_v, size / abs(cosine))
+    view = (scale3(outward, 1.0 / cosine), direction, axis_u, axis_v)
     facing = (
         -dot3(incident_axis(w, 0), direction),
         -dot3(incident_axis(w, 1), direction),
         -dot3(incident_axis(w, 2), direction),
     )
+    # the face's distance is subtracted first: the order of sums decides about the heights of boxes that just touch
+    center = add_scaled3(center, outward, -side * size)
     ncorner = put_feature(m, w, geom2, center, facing, view, edges)
     n = 0
     if ncorner > 1:

@@ -72,7 +72,7 @@ def spheres_contact(
     if square > reach * reach:
         return k
     length = sqrt(square)
-    dist = length - (radius1 + radius2)
+    dist = length - radius1 - radius2
     if length >= MINVAL:
         normal = scale3(between, 1.0 / length)
     elif geom1 < 0 or geom2 < 0:
