@@ -61,3 +61,15 @@ def test_constants_of_bodies_without_mass(mass: float) -> None:
         weights[engine] = [*m.dof_invweight0, *m.body_invweight0.ravel()]
     if weights:
         np.testing.assert_allclose(weights[cardan], weights[mujoco], rtol=1e-12)
+
+
+@pytest.mark.parametrize("zero", ['kv="0"', 'dampratio="0"'])
+@pytest.mark.parametrize("tag", ["position", "intvelocity"])
+def test_a_damping_of_0_wins_over_the_class(tag: str, zero: str) -> None:
+    """In the reference the class's damping stays (docs/differences.md)."""
+    actrange = 'actrange="0 1"' if tag == "intvelocity" else ""
+    m = cardan.MjModel.from_xml_string(f"""
+        <mujoco><default><{tag} kp="500" kv="10"/><default class="gripper"><{tag} kp="200" {zero}/></default></default>
+        <worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
+        <actuator><{tag} joint="j" class="gripper" {actrange}/></actuator></mujoco>""")
+    assert [repr(float(number)) for number in m.actuator_biasprm[0, :3]] == ["0.0", "-200.0", "0.0"]

@@ -72,7 +72,7 @@ def _servo(values: Values, given: Mapping[str, Any]) -> None:
     """
     values["gainprm"] = _with_first(values["gainprm"], i0=given.get("kp"))
     kv = given.get("kv")
-    damping = given.get("dampratio") or (given.get("dampratio") if kv is None else -kv)
+    damping = given.get("dampratio") or (given.get("dampratio") if kv is None else 0.0 - kv)
     values["biasprm"] = _with_first(values["biasprm"], i1=-values["gainprm"][0], i2=damping)
     values.update(gaintype="fixed", biastype="affine")
 
