@@ -116,3 +116,72 @@ def test_exact_collisions_agree_with_the_distance(kinds):
         assert pair.data.ncon == (dist < 0.1)
         if pair.data.ncon:
             assert pair.data.contact.dist[0] == pytest.approx(dist, abs=1e-9)
+
+
+FIELD_SIZE, ROWS, COLUMNS = (0.5, 0.4, 0.2, 0.1), 4, 5
+CONVEX = {
+    "sphere": 'type="sphere" size=".1"',
+    "capsule": 'type="capsule" size=".04 .1"',
+    "ellipsoid": 'type="ellipsoid" size=".05 .1 .15"',
+    "cylinder": 'type="cylinder" size=".06 .12"',
+    "box": 'type="box" size=".05 .1 .15"',
+    "mesh": 'type="mesh" mesh="wedge"',
+}
+
+
+def prisms_of_field(heights: np.ndarray) -> list[np.ndarray]:
+    """Corners (6, 3) of the prisms of a height field: each cell is cut along its diagonal, elevations in m."""
+    x, y = np.linspace(-1, 1, COLUMNS) * FIELD_SIZE[0], np.linspace(-1, 1, ROWS) * FIELD_SIZE[1]
+    prisms = []
+    for row, column in itertools.product(range(ROWS - 1), range(COLUMNS - 1)):
+        for third in ((row + 1, column), (row, column + 1)):
+            corners = ((row, column), (row + 1, column + 1), third)
+            prisms.append(np.array([(x[c], y[r], z) for r, c in corners for z in (heights[r, c], -FIELD_SIZE[3])]))
+    return prisms
+
+
+@pytest.mark.parametrize("kind", CONVEX)
+def test_distance_of_a_height_field_is_that_of_its_nearest_prism(kind):
+    """The prisms are meshes of their own, at the pose of the field."""
+    rng = np.random.default_rng(6)
+    data = rng.random((ROWS, COLUMNS))
+    data = (data - data.min()) / (data.max() - data.min())
+    prisms = prisms_of_field(FIELD_SIZE[2] * data)
+    text = [" ".join(map(repr, corners.ravel().tolist())) for corners in prisms]
+    pose = 'pos=".1 .2 .3" euler="20 30 40"'
+    m = cardan.MjModel.from_xml_string(f"""
+        <mujoco><asset><mesh name="wedge" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .1"/>
+        <hfield name="h" nrow="{ROWS}" ncol="{COLUMNS}" size="{" ".join(map(str, FIELD_SIZE))}"/>
+        {"".join(f'<mesh name="p{i}" vertex="{corners}"/>' for i, corners in enumerate(text))}</asset>
+        <worldbody><body {pose}><geom type="hfield" hfield="h"/>
+        {"".join(f'<geom type="mesh" mesh="p{i}"/>' for i in range(len(text)))}</body>
+        <body><freejoint/><geom {CONVEX[kind]}/></body></worldbody></mujoco>""")
+    m.hfield_data[:] = data.ravel()
+    d = cardan.MjData(m)
+    geom, overlapping = m.ngeom - 1, 0
+    for _ in range(POSES):
+        d.qpos[:3], d.qpos[3:] = np.array([0.1, 0.2, 0.3]) + rng.uniform(-0.6, 0.6, 3), rng.standard_normal(4)
+        cardan.mj_kinematics(m, d)
+        distances = [cardan.mj_geomDistance(m, d, prism, geom, 2.0, None) for prism in range(1, geom)]
+        ends, swapped = np.zeros(6), np.zeros(6)
+        dist = cardan.mj_geomDistance(m, d, 0, geom, 2.0, ends)
+        assert dist == pytest.approx(min(distances), abs=1e-6)
+        assert np.linalg.norm(ends[3:] - ends[:3]) == pytest.approx(abs(dist), abs=1e-9)
+        assert cardan.mj_geomDistance(m, d, geom, 0, 2.0, swapped) == dist
+        np.testing.assert_array_equal(np.roll(swapped, 3), ends)
+        overlapping += dist < 0
+        if dist > 0:
+            assert cardan.mj_geomDistance(m, d, 0, geom, 0.5 * dist, ends) == 0.5 * dist
+            assert not ends.any()
+    assert 0 < overlapping < POSES or not jit_enabled
+
+
+def test_pairs_without_a_convex_geom_have_no_distance():
+    m = cardan.MjModel.from_xml_string("""
+        <mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset><worldbody>
+        <geom type="hfield" hfield="h"/><geom type="hfield" hfield="h"/><geom type="plane" size="1 1 1"/>
+        </worldbody></mujoco>""")
+    d = cardan.MjData(m)
+    cardan.mj_kinematics(m, d)
+    assert cardan.mj_geomDistance(m, d, 0, 1, 3.0, None) == 3.0
+    assert cardan.mj_geomDistance(m, d, 0, 2, 3.0, None) == 3.0

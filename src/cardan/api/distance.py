@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan.api.array_arguments import valid_id
 from cardan.api.native_call import native_by
-from cardan.collision.distance import geom_distance
+from cardan.collision.geom_distance import geom_distance
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
 from cardan.jit.binding.arguments import Number, element, target
@@ -16,20 +16,20 @@ from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 
-HFIELD, SDF = int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_SDF)
+SDF = int(mjtGeom.mjGEOM_SDF)
 
 __all__ = ["mj_geomDistance"]
 
 
-NOT_CONVEX = -1e300
-"""Result that stands for shapes that have no distance."""
+SIGNED_DISTANCE = -1e300
+"""Result that stands for signed-distance shapes, for which distances are not computed."""
 
 
 @kernel
 def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float, fromto: Any) -> float:
-    """Of `mj_geomDistance`; `NOT_CONVEX` if one of the shapes is not convex."""
-    if not (_is_convex(m, geom1) and _is_convex(m, geom2)):
-        return NOT_CONVEX
+    """Compute the result of `mj_geomDistance`; `SIGNED_DISTANCE` if one of the geoms is a signed-distance shape."""
+    if m.geom_type[geom1] == SDF or m.geom_type[geom2] == SDF:
+        return SIGNED_DISTANCE
     dist = geom_distance(m, d, geom1, geom2, distmax)
     for row in range(len(fromto)):
         for k in range(3):
@@ -38,21 +38,16 @@ def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float,
     return dist
 
 
-@kernel
-def _is_convex(m: Model, geom: int) -> bool:
-    return m.geom_type[geom] != HFIELD and m.geom_type[geom] != SDF
-
-
-def _check_convex(m: MjModel, geom1: int, geom2: int, **_: Any) -> None:
+def _check_shapes(m: MjModel, geom1: int, geom2: int, **_: Any) -> None:
     for geom in (valid_id("geom", geom1, m.ngeom), valid_id("geom", geom2, m.ngeom)):
-        if m.geom_type[geom] in (HFIELD, SDF):
-            raise ValueError(f"mj_geomDistance: geom {geom} is a height field or signed-distance shape, not convex")
+        if m.geom_type[geom] == SDF:
+            raise ValueError(f"mj_geomDistance: geom {geom} is a signed-distance shape, which has no distance")
 
 
 @native_by(
     distance_of_geoms,
-    check=_check_convex,
-    failure=(NOT_CONVEX, "a geom is not convex"),
+    check=_check_shapes,
+    failure=(SIGNED_DISTANCE, "a geom is a signed-distance shape"),
     releases=True,
     geom1=element("geom", "ngeom"),
     geom2=element("geom", "ngeom"),
@@ -65,18 +60,20 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
     Args:
         m: model.
         d: data; ``geom_xpos`` and ``geom_xmat`` are read.
-        geom1: id of the first geom: plane, sphere, capsule, ellipsoid, cylinder, box or mesh (its convex hull).
+        geom1: id of the first geom: plane, height field, sphere, capsule, ellipsoid, cylinder, box or mesh (its convex
+            hull). A height field is the union of convex prisms: the distance is the smallest one of any prism.
         geom2: id of the second geom.
         distmax: distance beyond which the geoms are not looked at more closely, m.
         fromto: None, or an array of 6 that gets the closest points (the deepest ones of geoms that overlap) on the
             first and the second geom, global frame; zeros if they are farther apart than `distmax`.
 
     Returns:
-        The distance in m, negative if the geoms overlap, at most `distmax` (which two planes get as well).
+        The distance in m, negative if the geoms overlap, at most `distmax`. Pairs without a convex geom (of planes and
+        height fields) get `distmax`.
 
     Raises:
         IndexError: there is no such geom.
         TypeError: `fromto` is not a writeable array of 6 numbers.
-        ValueError: one of the geoms is a height field or a signed-distance shape, which are not convex.
+        ValueError: one of the geoms is a signed-distance shape.
     """
     ...

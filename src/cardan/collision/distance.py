@@ -1,4 +1,4 @@
-"""Exact distances of geoms, with the points where they are closest, or deepest if they overlap.
+"""Exact distances of convex geoms, with the points where they are closest, or deepest if they overlap.
 
 A sphere is a point with a radius, a capsule a segment with a radius. The distance is that of these cores minus the
 radii; the depth is that of the cores plus the radii.
@@ -8,20 +8,14 @@ Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``norma
 
 from __future__ import annotations
 
-from cardan.collision.capsule import axis_z
 from cardan.collision.epa import find_deepest, polish
 from cardan.collision.gjk import FAR, SEPARATED, find_closest
 from cardan.collision.near import put_contact
-from cardan.collision.plane import plane_height
 from cardan.collision.stationary import settle, settle_on_flat
-from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MESH, MINVAL, SPHERE, load_geom, support
-from cardan.enums import mjtGeom
+from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MINVAL, SPHERE, load_geom
 from cardan.jit import collider, kernel
 from cardan.maths.vector import add3, add_scaled3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
-
-PLANE = int(mjtGeom.mjGEOM_PLANE)
-HFIELD = int(mjtGeom.mjGEOM_HFIELD)
 
 
 @kernel
@@ -79,19 +73,24 @@ def leave_cores(d: Data, radius1: float, radius2: float) -> float:
 
 
 @kernel
-def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
-    """Signed distance of two convex geoms; more than `limit` if they are farther apart.
+def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bool, limit: float) -> float:
+    """Signed distance of the two shapes in ``d.work.shape_*``, the cores of geoms, with a radius around each.
 
-    Unless the geoms are farther apart, writes ``d.work.witness`` (closest points) and ``d.work.overlap_normal`` (from
-    the first to the second geom).
+    Args:
+        m: model.
+        d: data.
+        radius1: radius around the first core, m.
+        radius2: radius around the second core.
+        curved: whether one of the cores has a curved surface.
+        limit: distance beyond which nothing more is wanted, m.
+
+    Returns:
+        The distance in m; more than `limit` if they are farther apart. Otherwise ``d.work.witness`` holds the closest
+        points and ``d.work.overlap_normal`` the direction from the first to the second shape.
     """
-    d.work.shape_inflate = 0.0
-    radius1 = load_core(m, d, 0, geom1)
-    radius2 = load_core(m, d, 1, geom2)
     found, n = find_closest(m, d, limit + radius1 + radius2)
     if found == FAR:
         return 2.0 * abs(limit) + 1.0
-    curved = is_curved(m, geom1) or is_curved(m, geom2)
     if are_apart(d, found):
         set_gap(d)
         if curved:
@@ -104,6 +103,15 @@ def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> 
 
 
 @kernel
+def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
+    """Signed distance of two convex geoms; more than `limit` if they are farther apart; writes as `cores_distance`."""
+    d.work.shape_inflate = 0.0
+    radius1 = load_core(m, d, 0, geom1)
+    radius2 = load_core(m, d, 1, geom2)
+    return cores_distance(m, d, radius1, radius2, is_curved(m, geom1) or is_curved(m, geom2), limit)
+
+
+@kernel
 def put_closest(d: Data, dist: float) -> int:
     """Write the only contact of two shapes, at their closest or deepest points, if it is within the margin."""
     if dist > d.work.near_margin:
@@ -111,59 +119,6 @@ def put_closest(d: Data, dist: float) -> int:
     middle = scale3(add3(get3(d.work.witness, 0), get3(d.work.witness, 1)), 0.5)
     put_contact(d, 0, dist, middle, get3(d.work.overlap_normal, 0))
     return 1
-
-
-@kernel
-def plane_distance(m: Model, d: Data, plane: int, geom: int) -> float:
-    """Signed distance of a convex geom above a plane; writes ``d.work.witness``, the plane's point first."""
-    normal = axis_z(d.geom_xmat, plane)
-    load_geom(m, d, 1, geom)
-    d.work.shape_inflate = 0.0
-    lowest = support(m, d, 1, scale3(normal, -1.0))
-    dist = plane_height(d, plane, lowest)
-    set3(d.work.witness, 0, add_scaled3(lowest, normal, -dist))
-    set3(d.work.witness, 1, lowest)
-    return dist
-
-
-@kernel
-def has_distance(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether two geoms have a distance. Two planes, height fields and signed-distance shapes have none."""
-    type1, type2 = m.geom_type[geom1], m.geom_type[geom2]
-    if type1 == HFIELD or type2 == HFIELD or max(type1, type2) > MESH:
-        return False
-    return type1 != PLANE or type2 != PLANE
-
-
-@kernel
-def swap_witnesses(d: Data) -> None:
-    """Swap the points of the first and the second shape."""
-    first = get3(d.work.witness, 0)
-    set3(d.work.witness, 0, get3(d.work.witness, 1))
-    set3(d.work.witness, 1, first)
-
-
-@kernel
-def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
-    """Signed distance of two geoms, at most `limit`.
-
-    Writes the closest points to ``d.work.witness``; they are zero if the geoms are farther apart than `limit`, or have
-    no distance.
-    """
-    dist = limit + 1.0
-    if has_distance(m, geom1, geom2):
-        if m.geom_type[geom1] == PLANE:
-            dist = plane_distance(m, d, geom1, geom2)
-        elif m.geom_type[geom2] == PLANE:
-            dist = plane_distance(m, d, geom2, geom1)
-            swap_witnesses(d)
-        else:
-            dist = convex_distance(m, d, geom1, geom2, limit)
-    if dist <= limit:
-        return dist
-    set3(d.work.witness, 0, (0.0, 0.0, 0.0))
-    set3(d.work.witness, 1, (0.0, 0.0, 0.0))
-    return limit
 
 
 @collider

@@ -26,15 +26,21 @@ from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def load_geom_in_field(m: Model, d: Data, field: int, geom: int) -> None:
-    """Load a geom as shape 1 of the pair, with its pose in the frame of the geom `field`."""
-    load_geom(m, d, 1, geom)
+def to_field(d: Data, field: int, geom: int) -> None:
+    """Transform the pose of shape 1, loaded from a geom, to the frame of the geom `field`."""
     field_mat = get9(d.geom_xmat, field)
     geom_mat = get9(d.geom_xmat, geom)
     set3(d.work.shape_pos, 1, mul_mat_t_vec3(field_mat, sub3(get3(d.geom_xpos, geom), get3(d.geom_xpos, field))))
     for k in range(3):
         axis = mul_mat_t_vec3(field_mat, column3(geom_mat, k))
         d.work.shape_mat[1, k], d.work.shape_mat[1, 3 + k], d.work.shape_mat[1, 6 + k] = axis
+
+
+@kernel
+def load_geom_in_field(m: Model, d: Data, field: int, geom: int) -> None:
+    """Load a geom as shape 1 of the pair, with its pose in the frame of the geom `field`."""
+    load_geom(m, d, 1, geom)
+    to_field(d, field, geom)
 
 
 @kernel

@@ -21,6 +21,7 @@ from cardan.collision.support import (
     CYLINDER,
     ELEMENT,
     ELLIPSOID,
+    HFIELD,
     MESH,
     MINVAL,
     SPHERE,
@@ -179,7 +180,7 @@ def settle(m: Model, d: Data) -> bool:
 def flat_side(d: Data) -> int:
     """Shape of the pair (0 or 1) that is a polytope and touches a curved shape; -1 if there is none."""
     kind0, kind1 = d.work.shape_type[0], d.work.shape_type[1]
-    if kind0 in (BOX, MESH, ELEMENT) and kind1 in (ELLIPSOID, CYLINDER):
+    if kind0 in (HFIELD, BOX, MESH, ELEMENT) and kind1 in (ELLIPSOID, CYLINDER):
         return 0
     if kind1 in (BOX, MESH, ELEMENT) and kind0 in (ELLIPSOID, CYLINDER):
         return 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.collision.distance import geom_distance
+from cardan.collision.geom_distance import geom_distance
 from cardan.enums import mjtObj
 from cardan.jit import kernel
 from cardan.maths.vector import get3, norm3, scale3, sub3
