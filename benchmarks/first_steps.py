@@ -19,7 +19,7 @@ from typing import Any
 import mujoco
 from wheels.kernels import compile_driver
 
-from benchmarks.scenes import HUMANOID, MODELS
+from benchmarks.scenes import HUMANOID, WIDE
 from benchmarks.timing import paired_ratio, save
 from cardan.cli.entries import all_entries
 from cardan.jit.cache.archive import sources, write_archive
@@ -67,7 +67,7 @@ def seconds(engine: str, model: Path, kernels: Path) -> float:
 def models(engine: Any) -> list[Path]:
     """The files of shared models that an engine loads, without those that others include."""
     found = []
-    for path in sorted(MODELS.parent.rglob("*.xml")):
+    for path in sorted(WIDE.rglob("*.xml")):
         try:
             engine.MjModel.from_xml_path(str(path))
         except ValueError:
@@ -87,7 +87,7 @@ def measure(paths: list[Path], kernels: Path, pairs: int) -> dict[str, dict[str,
         except subprocess.CalledProcessError as error:
             print(f"  {path.stem}: {error.stderr.decode().strip().splitlines()[-1]}")
             continue
-        rows[str(path.relative_to(MODELS.parent))] = row
+        rows[str(path.relative_to(WIDE))] = row
         print(f"  {path.stem:30s} {row['ratio']:.2f}  {row['ours']:.3f} s / {row['reference']:.3f} s", flush=True)
     return rows
 
@@ -103,7 +103,7 @@ def main() -> None:
         seconds("cardan", HUMANOID.path, kernels)  # byte code
         rows = measure(paths, kernels, 1)
         slowest = sorted(rows, key=lambda name: rows[name]["ratio"], reverse=True)[:SHOWN]
-        chosen = [HUMANOID.path, *(MODELS.parent / name for name in slowest)]
+        chosen = [HUMANOID.path, *(WIDE / name for name in slowest)]
         table = measure(chosen, kernels, PAIRS)
     ratios = [row["ratio"] for row in rows.values()]
     middle, within = statistics.median(ratios), sum(ratio <= BAR for ratio in ratios)

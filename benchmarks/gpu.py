@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from benchmarks import models
-from benchmarks.gpu_code import SUITE, UNSEEN
-from benchmarks.scenes import EXAMPLES, HUMANOID
+from benchmarks.gpu_code import UNSEEN
+from benchmarks.scenes import EXAMPLES, HUMANOID, SUITE, model_files
 from benchmarks.timing import RESULTS, save
 from cardan import Batch, MjModel
 from cardan.batch.gpu.memory import BLOCKS
@@ -216,11 +216,9 @@ def kept_rows(name: str) -> dict[str, Any]:
 
 def all_parities(precisions: Sequence[str]) -> None:
     """Print and save how far all shared models are from batches on threads, after a step."""
-    from tests.models import shared_model_files
-
     rows = kept_rows("gpu_parity")
     warnings.simplefilter("ignore")
-    for path in shared_model_files():
+    for path in model_files():
         for precision in precisions:
             name = f"{path.parent.name}/{path.name}, {precision}"
             try:

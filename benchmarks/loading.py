@@ -16,12 +16,12 @@ from typing import Any
 import mujoco
 
 import cardan
+from benchmarks.scenes import WIDE, model_files
 from benchmarks.timing import paired_ratio, save
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
-from models import SHARED_MODELS, shared_model_files  # noqa: E402
 
 QUICK = 0.05
 """Seconds below which a model is loaded more often."""
@@ -38,12 +38,12 @@ def seconds(engine: Any, path: Path) -> float:
 def loadable() -> dict[str, Path]:
     """The shared models that the reference loads, by a short name."""
     found = {}
-    for path in shared_model_files():
+    for path in model_files():
         try:
             mujoco.MjModel.from_xml_path(str(path))
         except ValueError:
             continue
-        parts = path.relative_to(SHARED_MODELS).parts
+        parts = path.relative_to(WIDE).parts
         found[f"{parts[1].partition('==')[0]}: {'/'.join(parts[-2:])}"] = path
     return found
 

@@ -15,12 +15,12 @@ import mujoco
 import numpy as np
 
 import cardan
+from benchmarks.scenes import ELASTIC, SOFT
 from benchmarks.timing import save
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
-from models import ELASTIC, SOFT  # noqa: E402
 from reference import roomy_model  # noqa: E402
 
 DURATION, MOVED, NEIGHBOURS = 20.0, 1e-10, 3

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import mujoco
 
+from benchmarks.scenes import STEPPED
 from benchmarks.timing import save
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
 from engines_compared import Comparison, compare_steps  # noqa: E402
-from models import STEPPED  # noqa: E402
-from parity.test_shared_models import CONES, INTEGRATORS, SOLVERS, is_comparable  # noqa: E402
+from parity.test_model_files import CONES, INTEGRATORS, SOLVERS, is_comparable  # noqa: E402
 from reference import model_from_reference  # noqa: E402
 
 STEPS = 1000

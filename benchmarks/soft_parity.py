@@ -11,14 +11,14 @@ import sys
 from itertools import product
 from pathlib import Path
 
+from benchmarks.scenes import SOFT
 from benchmarks.timing import save
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests"))
 
 from engines_compared import compare_settings, states_along  # noqa: E402
-from models import SOFT  # noqa: E402
-from parity.test_shared_models import CONES, INTEGRATORS, JACOBIANS, SOLVERS  # noqa: E402
+from parity.test_model_files import CONES, INTEGRATORS, JACOBIANS, SOLVERS  # noqa: E402
 from reference import model_from_reference, roomy_model  # noqa: E402
 
 STATES, FEW, LARGE, DURATION = 5, 2, 1000, 1.0

@@ -17,9 +17,9 @@ import mujoco
 import numpy as np
 
 import cardan
+from benchmarks.scenes import WIDE
 from benchmarks.timing import save
 
-MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 ITERATIONS = (1, 2, 3, 5)
 LINE_SEARCH = (4, 6, 8, 10)
 STATES = 8
@@ -103,7 +103,7 @@ def is_chosen(m: Any) -> bool:
 
 def chosen() -> Iterator[Path]:
     """The shared models that are compared."""
-    for path in sorted(MODELS.rglob("*.xml")):
+    for path in sorted(WIDE.rglob("*.xml")):
         try:
             if is_chosen(mujoco.MjModel.from_xml_path(str(path))):
                 yield path

@@ -9,12 +9,12 @@ import sys
 import warnings
 from pathlib import Path
 
+from benchmarks.scenes import WIDE, model_files
 from benchmarks.timing import save
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
 
-from models import SHARED_MODELS, shared_model_files  # noqa: E402
 from visual.scenes_compared import Pair  # noqa: E402
 from visual.settings import cameras, combinations, compare, single_flags  # noqa: E402
 
@@ -58,7 +58,7 @@ def compare_model(path: Path, rows: Rows) -> None:
             row["geoms"] += geoms
             row["equal"] += not lines
         if lines:
-            print(f"  {path.relative_to(SHARED_MODELS)}, {setting}: {'; '.join(lines[:2])}", flush=True)
+            print(f"  {path.relative_to(WIDE)}, {setting}: {'; '.join(lines[:2])}", flush=True)
 
 
 def main() -> None:
@@ -66,7 +66,7 @@ def main() -> None:
     rows: Rows = {}
     print("scenes that differ")
     warnings.simplefilter("ignore")
-    for path in shared_model_files():
+    for path in model_files():
         compare_model(path, rows)
     total = {key: sum(row[key] for row in rows.values()) for key in ("scenes", "geoms", "equal")}
     print(f"  {total['equal']:.0f} of {total['scenes']:.0f} scenes are equal, {total['geoms']:,.0f} geoms")

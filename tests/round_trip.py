@@ -7,14 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from models import SHARED_MODELS
-
-TESTS = Path(__file__).resolve().parent
-
-
-def model_files() -> list[Path]:
-    """All model files of the tests and of the shared models."""
-    return sorted([*(TESTS / "models").glob("*.xml"), *SHARED_MODELS.rglob("*.xml")])
+from models import TESTS, base_of
 
 
 def model_texts() -> Iterator[tuple[str, str]]:
@@ -31,8 +24,7 @@ def model_texts() -> Iterator[tuple[str, str]]:
 
 def beside(folder: Path, original: Path) -> Path:
     """A folder for a copy of a model file, from which the paths to everything near the original lead to the same."""
-    base = next((part for part in original.parents if part in (SHARED_MODELS, TESTS)), original.parent)
-    here = base
+    here = base = base_of(original)
     folder.mkdir()
     for part in [*original.parent.relative_to(base).parts, None]:
         for entry in here.iterdir():

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from models import SHARED_MODELS
+from models import OWN, PATHS
 
 import cardan
 from cardan import MjModel, MjSpec, mjtOrientation
 from cardan.model.tables import MODEL
 
-OWN = sorted((Path(__file__).resolve().parents[1] / "models").glob("*.xml"))
-SHARED = [
-    SHARED_MODELS / "mujoco" / name
-    for name in ("humanoid/humanoid.xml", "humanoid100/humanoid100.xml", "humanoid/22_humanoids.xml")
-]
+REAL = [PATHS[name] for name in ("humanoid", "clutter", "crowd")]
 HANDLED = {"name", "classname", "alt", "ialt", "type", "explicitinertial", "id", "info", "parent", "frame", "frames",
            "bodies", "joints", "geoms", "sites", "cameras", "lights", "inertial", "inertial_struct", "path",
            "quat", "LRopt"}  # fmt: skip
@@ -157,13 +153,13 @@ def assert_same_model(left: MjModel, right: MjModel) -> None:
         assert a == b if isinstance(a, bytes) else np.array_equal(a, b, equal_nan=True), field.name
 
 
-@pytest.mark.parametrize("path", OWN + SHARED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", OWN + REAL, ids=lambda path: path.stem)
 def test_rebuilt_models_are_the_same(path: Path) -> None:
     source = MjSpec.from_file(path)
     assert_same_model(cardan.MjModel.from_xml_path(str(path)), rebuilt(source).compile())
 
 
-@pytest.mark.parametrize("path", OWN[:6] + SHARED[:1], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", OWN[:6] + REAL[:1], ids=lambda path: path.stem)
 def test_copies_are_the_same(path: Path) -> None:
     source = MjSpec.from_file(path)
     assert_same_model(source.compile(), source.copy().compile())

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.models import SHARED_MODELS
+from models import model_path
 
 import cardan
 from cardan.batch import Batch, SimulationError
@@ -86,16 +86,10 @@ def assert_same(b: Batch, i: int, d: cardan.MjData) -> None:
     assert np.array_equal(b.data(i).efc_force, d.efc_force)
 
 
-@pytest.mark.parametrize("name", ["humanoid", "arm26"])
+@pytest.mark.parametrize("name", ["humanoid", "muscle_arm"])
 @pytest.mark.parametrize("nthread", [1, 2])
 def test_worlds_are_single_simulations(name: str, nthread: int) -> None:
-    path = {
-        "humanoid": SHARED_MODELS / "mujoco/humanoid/humanoid.xml",
-        "arm26": SHARED_MODELS / "mujoco/tendon_arm/arm26.xml",
-    }[name]
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    m = cardan.MjModel.from_xml_path(str(path))
+    m = cardan.MjModel.from_xml_path(str(model_path(name)))
     datas = singles(m, 5, 1)
     b = batch_of(m, datas, nthread)
     b.step(20)

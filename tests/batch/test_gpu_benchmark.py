@@ -45,7 +45,6 @@ def test_models_that_do_not_fit_are_left_out(monkeypatch: pytest.MonkeyPatch, ca
     assert "would fit" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(not gpu.HUMANOID_FILE.exists(), reason="the shared models are not there")
 def test_three_humanoids_are_three() -> None:
     one, three = gpu.load(gpu.HUMANOID_FILE), gpu.load(gpu.three_humanoids)
     for size in ("nq", "nv", "nu", "ntendon", "nexclude"):

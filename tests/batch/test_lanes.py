@@ -1,6 +1,6 @@
 """Worlds side by side in memory: each has, bit by bit, what it has alone.
 
-``CARDAN_FULL_TESTS=1`` takes steps of all shared models and of random ones, else parts of the step of one are taken.
+``CARDAN_FULL_TESTS=1`` takes steps of all models and of random ones, else parts of the step of one are taken.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from tests.batch.test_batch import CART, PILE
 from tests.lanes_compared import compare, perturbed
-from tests.models import shared_model_files
 from tests.models_random import random_model
 from tests.verdicts import FULL
 
@@ -99,10 +98,9 @@ def test_what_lanes_don_t_do_is_an_error(cart: cardan.MjModel) -> None:
 
 
 @FULL_ONLY
-@pytest.mark.parametrize("file", shared_model_files(), ids=lambda file: "/".join(file.parts[-3:]))
-def test_steps_of_shared_models(file: Path) -> None:
+def test_steps_of_models(model_file: Path) -> None:
     try:
-        m = cardan.MjModel.from_xml_path(str(file))
+        m = cardan.MjModel.from_xml_path(str(model_file))
     except ValueError:
         pytest.skip("a part of a model")
     assert compare(m, PROGRAMS["mj_step"]) == []

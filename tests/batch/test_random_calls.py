@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.models import SHARED_MODELS
+from models import EXAMPLES
 
 import cardan
 from cardan.batch import DATA_FIELDS, Batch
@@ -203,10 +203,8 @@ class Walk:
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("source", [XML, SHARED_MODELS / "mujoco/humanoid/humanoid.xml"], ids=["cart", "humanoid"])
+@pytest.mark.parametrize("source", [XML, EXAMPLES / "humanoid.xml"], ids=["cart", "humanoid"])
 def test_worlds_stay_single_simulations(source: str | Path, seed: int) -> None:
-    if isinstance(source, Path) and not source.exists():
-        pytest.skip(f"{source} is not there")
     load = cardan.MjModel.from_xml_path if isinstance(source, Path) else cardan.MjModel.from_xml_string
     walk = Walk(load(str(source)), 4, seed)
     with warnings.catch_warnings():

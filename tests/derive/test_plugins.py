@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from derive.differences import Outcome, moved, richardson
 from derive.test_constrained import check, in_contact, solve_to_the_end, some
-from models import PLUGINS
+from models import model_path
 
 import cardan
 from cardan.batch import Batch
@@ -25,28 +25,28 @@ ACTUATOR = int(cardan.mjtPluginCapabilityBit.mjPLUGIN_ACTUATOR)
 
 
 def loaded(name: str, steps: int = 60) -> cardan.MjData:
-    """A state of a shared model."""
-    m = cardan.MjModel.from_xml_path(str(PLUGINS / name))
+    """A state of a model of the tests."""
+    m = cardan.MjModel.from_xml_path(str(model_path(name)))
     solve_to_the_end(m)
     return in_contact(m, steps)
 
 
-@pytest.mark.parametrize("name", ["actuator/pid.xml", "elasticity/belt.xml"])
-def test_shared_models(name: str) -> None:
+@pytest.mark.parametrize("name", ["pid", "belt"])
+def test_models(name: str) -> None:
     d = loaded(name)
     check(d, some(d.model, 12))
 
 
 @FULL
-@pytest.mark.parametrize("name", ["elasticity/cable.xml", "elasticity/coil.xml", "elasticity/plate.xml"])
-def test_large_shared_models(name: str) -> None:
+@pytest.mark.parametrize("name", ["cable", "coil", "flag"])
+def test_large_models(name: str) -> None:
     d = loaded(name)
     check(d, some(d.model, 12))
 
 
 @FULL
 def test_touch_grid() -> None:
-    d = loaded("sensor/touch_grid.xml", 400)
+    d = loaded("touch_grid", 400)
     assert d.sensordata.any()
     check(d, some(d.model, 12), share=0.5)
 
@@ -353,8 +353,8 @@ def test_damping_counts_from_the_evaluation_before() -> None:
 
 
 @FULL
-def test_damped_shared_models() -> None:
-    d = loaded("elasticity/press_flex.xml", 20)
+def test_damped_models() -> None:
+    d = loaded("jelly_flex", 20)
     check(d, some(d.model, 8), share=0.5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from models import STEPPED
+from models import model_path
 
 import cardan
 from cardan.derive.shared_lanes import lanes_are_shared
@@ -59,7 +59,7 @@ def test_all_kinds_of_actuators() -> None:
 
 
 def test_muscles_on_tendons_that_wrap() -> None:
-    m = cardan.MjModel.from_xml_path(str(STEPPED["arm26"]))
+    m = cardan.MjModel.from_xml_path(str(model_path("muscle_arm")))
     assert lanes_are_shared(m)
     assert_same(m)
 

@@ -10,7 +10,7 @@ from math import cos
 import numpy as np
 import pytest
 from derivatives_compared import assert_same_jacobians, exact_jacobian
-from models import STEPPED
+from models import model_path
 
 import cardan
 from cardan.enums import mjtDisableBit, mjtIntegrator
@@ -57,9 +57,9 @@ def test_chain_with_everything(integrator: mjtIntegrator) -> None:
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS, ids=lambda kind: kind.name[6:])
-@pytest.mark.parametrize("name", ["humanoid", "arm26"])
+@pytest.mark.parametrize("name", ["humanoid", "muscle_arm"])
 def test_models_without_constraints(name: str, integrator: mjtIntegrator) -> None:
-    m = cardan.MjModel.from_xml_path(str(STEPPED[name]))
+    m = cardan.MjModel.from_xml_path(str(model_path(name)))
     m.opt.disableflags |= mjtDisableBit.mjDSBL_CONSTRAINT
     m.opt.integrator = integrator
     assert_same_jacobians(m, moving(m))

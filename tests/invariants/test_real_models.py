@@ -6,24 +6,21 @@ import copy
 
 import numpy as np
 import pytest
-from models import STEPPED, shared_model_files
+from models import STEPPED, model_path
 from models_random import random_inputs, random_state
 
 import cardan
 from cardan.enums import mjtSolver
 from cardan.jit import jit_enabled
 
-pytestmark = [
-    pytest.mark.skipif(not shared_model_files(), reason="the shared models are not beside the checkout"),
-    pytest.mark.skipif(not jit_enabled, reason="models of real size are too slow in the interpreter"),
-]
+pytestmark = pytest.mark.skipif(not jit_enabled, reason="models of real size are too slow in the interpreter")
 
 STATES, RESTARTS = 200, 8
 FULL = {"CG": (mjtSolver.mjSOL_CG, 5000), "PGS": (mjtSolver.mjSOL_PGS, 20000)}
 
 
 def load(name: str) -> cardan.MjModel:
-    m = cardan.MjModel.from_xml_path(str(STEPPED[name]))
+    m = cardan.MjModel.from_xml_path(str(model_path(name)))
     m.opt.solver, m.opt.tolerance, m.opt.iterations = int(mjtSolver.mjSOL_NEWTON), 1e-15, 200
     return m
 

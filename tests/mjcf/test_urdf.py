@@ -10,13 +10,11 @@ import mujoco
 import numpy as np
 import pytest
 from fields_compared import MEMORY, differences
-from models import SHARED_MODELS
+from models import SCENES
 
 from cardan import MjModel
 from cardan.errors import MjcfError
 from cardan.model.tables import MODEL
-
-ROBOTS = SHARED_MODELS / "suite/example-robot-data/cmeel.prefix/share/example-robot-data/robots"
 
 KEEP = '<mujoco><compiler fusestatic="false" discardvisual="false"/></mujoco>'
 ORIGIN = '<origin xyz="1 2 3" rpy=".1 .2 .3"/>'
@@ -230,32 +228,10 @@ def test_the_place_of_an_error() -> None:
     assert caught.value.line == xml[: xml.index("<parent")].count("\n") + 1
 
 
-def prepared(source: Path, folder: Path) -> Path:
-    """A copy of a robot's file in which the reference finds the same as we do.
-
-    It drops joints that mimic others, and takes files of the same name in different folders for the same
-    (docs/differences.md): mimic goes, and each mesh gets a name of its own.
-    """
-    numbers: dict[str, str] = {}
-
-    def renamed(match: re.Match[str]) -> str:
-        path = (source.parent / match[1]).resolve()
-        name = numbers.setdefault(str(path), f"mesh_{len(numbers)}.stl")
-        (folder / name).exists() or (folder / name).symlink_to(path)
-        return f'<mesh filename="{name}"'
-
-    text = re.sub(r"<mimic[^>]*/>", "", source.read_text())
-    copy = folder / "robot.urdf"
-    copy.write_text(re.sub(r'<mesh filename="([^"]*)"', renamed, text))
-    return copy
-
-
-@pytest.mark.parametrize(
-    "path", ["solo_description/robots/solo12.mj.urdf", "talos_data/robots/talos_reduced.mj.urdf"], ids=["solo", "talos"]
-)
-def test_real_robots_equal_the_reference(path: str, tmp_path: Path) -> None:
-    copy = prepared(ROBOTS / path, tmp_path)
-    assert_equal(mujoco.MjModel.from_xml_path(str(copy)), quiet(copy), but=MESH_FRAMES)
+@pytest.mark.parametrize("name", ["walker", "gripper_arm"])
+def test_robots_equal_the_reference(name: str) -> None:
+    path = SCENES[name]
+    assert_equal(mujoco.MjModel.from_xml_path(str(path)), quiet(path), but=MESH_FRAMES)
 
 
 def test_joints_that_mimic_become_constraints() -> None:

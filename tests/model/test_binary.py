@@ -11,7 +11,7 @@ import pytest
 from fields_compared import differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import SHARED_MODELS
+from models import model_path
 
 import cardan
 from cardan.errors import FatalError, MjcfError
@@ -21,9 +21,9 @@ SLIDER = '<mujoco><worldbody><body><joint name="j" type="slide"/><geom size=".1"
 DATA = dump_model(cardan.MjModel.from_xml_string(SLIDER))
 
 
-@pytest.mark.parametrize("name", ["humanoid/humanoid.xml", "humanoid100/humanoid100.xml"])
+@pytest.mark.parametrize("name", ["humanoid", "clutter"])
 def test_models_come_back(name: str, tmp_path: Path) -> None:
-    m = cardan.MjModel.from_xml_path(SHARED_MODELS / "mujoco" / name)
+    m = cardan.MjModel.from_xml_path(model_path(name))
     m.body_mass[1] = 1 / 3
     cardan.mj_saveModel(m, tmp_path / "m.mjb")
     again = cardan.MjModel.from_binary_path(tmp_path / "m.mjb")
@@ -32,7 +32,7 @@ def test_models_come_back(name: str, tmp_path: Path) -> None:
 
 
 def test_a_loaded_model_runs_the_same() -> None:
-    m = cardan.MjModel.from_xml_path(SHARED_MODELS / "mujoco" / "humanoid" / "humanoid.xml")
+    m = cardan.MjModel.from_xml_path(model_path("humanoid"))
     again = load_model(dump_model(m), "file")
     d, e = cardan.MjData(m), cardan.MjData(again)
     for _ in range(3):

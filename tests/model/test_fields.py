@@ -1,16 +1,14 @@
 """The tables of fields against the reference: the same names, shapes and element types in MjModel and MjData."""
 
-from pathlib import Path
-
 import mujoco
 import numpy as np
 import pytest
+from models import model_path
 from reference import UNREADABLE, data_from_reference, model_from_reference
 
 from cardan.model.tables import DATA, MODEL
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "models" / "mujoco"
-NAMES = ("humanoid/humanoid.xml", "humanoid/22_humanoids.xml", "humanoid100/humanoid100.xml")
+NAMES = ("humanoid", "crowd", "clutter")
 
 # the reference's binding shows no length for these (docs/differences.md)
 ISLAND_FIELDS = {name for name in DATA.by_name if "island" in name}
@@ -18,10 +16,7 @@ ISLAND_FIELDS = {name for name in DATA.by_name if "island" in name}
 
 @pytest.fixture(scope="module", params=NAMES)
 def pair(request):
-    path = SHARED / request.param
-    if not path.exists():
-        pytest.skip(f"{path.name} is not here")
-    ref = mujoco.MjModel.from_xml_path(str(path))
+    ref = mujoco.MjModel.from_xml_path(str(model_path(request.param)))
     ref_data = mujoco.MjData(ref)
     for _ in range(200):
         mujoco.mj_step(ref, ref_data)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from models import SHARED_MODELS
+from models import EXAMPLES
 
 import cardan
 from cardan.model.tables import DATA, MODEL
 
-HUMANOID = SHARED_MODELS / "mujoco" / "humanoid" / "humanoid.xml"
+HUMANOID = EXAMPLES / "humanoid.xml"
 
 
 def test_all_fields_are_printed(tmp_path: Path) -> None:

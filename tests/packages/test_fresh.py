@@ -1,7 +1,8 @@
 """A fresh environment with only a wheel: nothing is compiled, and Numba isn't there to do it.
 
 Without ``CARDAN_FULL_TESTS=1`` the wheel holds the kernels that two models need, from the cache of the tests. With it,
-the wheels that ``make wheel`` left in ``dist`` are tried: all shared models, in all settings of the parity matrix.
+the wheels that ``make wheel`` left in ``dist`` are tried: all models of the tests, in all
+settings of the parity matrix.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from models import STEPPED, shared_model_files
+from models import known_files
 from packages.fresh import HUMANOID, check_first_use, make_environment, run
 from wheels.kernels import compile_driver, differentiable, entries, scalar_forms
 from wheels.pack import build_pure, for_platform
@@ -122,11 +123,11 @@ def test_edited_sources_are_not_run_from_the_archive(wheel: Path, tmp_path: Path
 
 @pytest.mark.skipif(not FULL, reason="takes long: CARDAN_FULL_TESTS=1, after make wheel")
 @pytest.mark.parametrize("share", range(8))
-def test_all_shared_models_in_all_settings(tmp_path: Path, share: int) -> None:
+def test_all_models_in_all_settings(tmp_path: Path, share: int) -> None:
     wheels = sorted((ROOT / "dist").glob(f"*-py3-none-{PLATFORM.wheel if PLATFORM else ''}.whl"))
     assert wheels, "make wheel comes first"
     python = make_environment(tmp_path / "env", str(wheels[-1]))
-    paths = [str(path) for path in (*STEPPED.values(), *shared_model_files())][share::8]
+    paths = [str(path) for path in known_files() if path.exists()][share::8]
     cache = tmp_path / "cache"
     done = run(python, WORKLOAD, "all", *paths, CARDAN_CACHE_DIR=str(cache))
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from dynamics.states import forward, random_state
 from fields_compared import differences
-from models import SHARED_MODELS
+from models import model_path
 from parity.actuation_snippets import ACTUATORS, BODIES, DEFAULTS, TENDON_WITH_ACTUATORS, TENDONS
 from parity.spatial_models import MUSCLES, PATHS, TRANSMISSIONS
 from reference import copy_state, model_from_reference
@@ -17,7 +17,7 @@ from cardan.errors import MjcfError
 from cardan.jit import jit_enabled
 
 LENGTH_RANGE_TOLERANCE = 1e-4
-ARMS = ("tendon_arm/arm26.xml", "slider_crank/slider_crank.xml")
+ARMS = ("muscle_arm", "slider_crank")
 needs_speed = pytest.mark.skipif(not jit_enabled, reason="too slow in the interpreter")
 
 
@@ -116,11 +116,9 @@ def test_muscles(group: int, seed: int) -> None:
 
 @needs_speed
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize(
-    "file", ("tendon_arm/arm26.xml", "slider_crank/slider_crank.xml", "replicate/newton_cradle.xml")
-)
-def test_real_models(file: str, seed: int) -> None:
-    path = str(SHARED_MODELS / "mujoco" / file)
+@pytest.mark.parametrize("name", ("muscle_arm", "slider_crank", "cradle", "elbow"))
+def test_real_models(name: str, seed: int) -> None:
+    path = str(model_path(name))
     compare_forward(mujoco.MjModel.from_xml_path(path), seed, cardan.MjModel.from_xml_path(path))
 
 
@@ -174,9 +172,9 @@ def worst_step(ref: mujoco.MjModel, m: cardan.MjModel, steps: int) -> float:
 
 
 @needs_speed
-@pytest.mark.parametrize("file", ARMS)
-def test_steps(file: str) -> None:
-    path = str(SHARED_MODELS / "mujoco" / file)
+@pytest.mark.parametrize("name", ARMS)
+def test_steps(name: str) -> None:
+    path = str(model_path(name))
     assert worst_step(mujoco.MjModel.from_xml_path(path), cardan.MjModel.from_xml_path(path), 1000) < 1e-8
 
 

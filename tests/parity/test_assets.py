@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 from fields_compared import differences
-from models import SHARED_MODELS
+from models import model_path
 
 from cardan.api.loading import load_path, load_string
 
@@ -278,17 +278,10 @@ def test_paths_of_documents_in_assets(include: str, name: str) -> None:
     assert mujoco.MjModel.from_xml_path("main.xml", assets).paths == load_path("main.xml", assets).paths
 
 
-SUITE = SHARED_MODELS / "suite" / "dm-control==1.0.20" / "dm_control"
-REAL_MODELS = [
-    SHARED_MODELS / "mujoco/composite/scene.xml",
-    SHARED_MODELS / "mujoco/replicate/container.xml",
-    SUITE / "locomotion/walkers/assets/rodent.xml",
-]
-
-
-@pytest.mark.parametrize("path", REAL_MODELS, ids=lambda path: path.stem)
-def test_real_models(path: Path) -> None:
-    assert differences(mujoco.MjModel.from_xml_path(str(path)), load_path(str(path))) == []
+@pytest.mark.parametrize("name", ["showroom", "puzzle", "cards", "rodent"])
+def test_real_models(name: str) -> None:
+    path = str(model_path(name))
+    assert differences(mujoco.MjModel.from_xml_path(path), load_path(path)) == []
 
 
 def test_replicate_turns_by_multiples_of_the_angles() -> None:

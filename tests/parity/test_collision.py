@@ -13,12 +13,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "collision"))
 from harness import Pair, random_quat
-from models import SHARED_MODELS
+from models import model_path
 
 from cardan.collision.table import COLLIDERS
 from cardan.jit.mode import jit_enabled
 
-MODELS = SHARED_MODELS / "mujoco"
 POSES = (10_000 if os.environ.get("CARDAN_FULL_TESTS") else 1000) if jit_enabled else 25
 SIZES = {
     "plane": "1 1 1",
@@ -242,9 +241,9 @@ def support(ref: mujoco.MjModel) -> None:
         ref.body_conaffinity[body] = np.bitwise_or.reduce(ref.geom_conaffinity[geoms], initial=0)
 
 
-@pytest.mark.parametrize("name", ["humanoid/humanoid", "humanoid/22_humanoids", "humanoid100/humanoid100"])
+@pytest.mark.parametrize("name", ["humanoid", "crowd", "clutter"])
 def test_models(name):
-    ref = mujoco.MjModel.from_xml_path(str(MODELS / f"{name}.xml"))
+    ref = mujoco.MjModel.from_xml_path(str(model_path(name)))
     support(ref)
     pair = Pair(ref=ref)
     rng = np.random.default_rng(5)

@@ -11,18 +11,14 @@ from pathlib import Path
 import mujoco
 import pytest
 from fields_compared import differences
-from models import SHARED_MODELS
+from models import OWN, PATHS
 
 from cardan.api.loading import load_path
 
-OWN_MODELS = sorted((Path(__file__).resolve().parents[1] / "models").glob("*.xml"))
-REAL_MODELS = [
-    SHARED_MODELS / "mujoco" / name
-    for name in ("humanoid/humanoid.xml", "humanoid/22_humanoids.xml", "humanoid100/humanoid100.xml")
-]
+REAL = [PATHS[name] for name in ("humanoid", "crowd", "clutter")]
 
 
-@pytest.mark.parametrize("path", REAL_MODELS + OWN_MODELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", REAL + OWN, ids=lambda path: path.stem)
 def test_fields(path: Path) -> None:
     expected = mujoco.MjModel.from_xml_path(str(path))
     found = load_path(str(path))
@@ -30,4 +26,4 @@ def test_fields(path: Path) -> None:
 
 
 def test_enough_models() -> None:
-    assert len(OWN_MODELS) >= 20
+    assert len(OWN) >= 20

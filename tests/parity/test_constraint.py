@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from models import SHARED_MODELS
+from models import model_path
 from reference import data_from_reference, model_from_reference
 
 import cardan
@@ -91,11 +91,7 @@ TENDON_EQUALITY = """
 <tendon tendon1="t1" tendon2="t2" polycoef="0.1 0.5 0.2 0.1 0.05"/><tendon tendon1="t2"/>
 """
 
-FILES = {
-    "humanoid": "mujoco/humanoid/humanoid.xml",
-    "22_humanoids": "mujoco/humanoid/22_humanoids.xml",
-    "humanoid100": "mujoco/humanoid100/humanoid100.xml",
-}
+FILES = ("humanoid", "crowd", "clutter")
 
 
 def wipe(d):
@@ -288,7 +284,7 @@ def test_ball_limit_angles(quat, limit, margin):
 @pytest.mark.parametrize("cone", [0, 1])
 @pytest.mark.parametrize("name", FILES)
 def test_models(name, cone):
-    ref_m = mujoco.MjModel.from_xml_path(str(SHARED_MODELS / FILES[name]))
+    ref_m = mujoco.MjModel.from_xml_path(str(model_path(name)))
     ref_m.opt.cone = cone
     ref_m.opt.disableflags |= (
         int(mujoco.mjtDisableBit.mjDSBL_AUTORESET) if hasattr(mujoco.mjtDisableBit, "mjDSBL_AUTORESET") else 0

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from dynamics.states import random_state
 from marks import takes_minutes_interpreted
-from models import SHARED_MODELS
+from models import EXAMPLES
 from parity.fluid_models import BOX, fluid_model
 from reference import copy_state, model_from_reference
 
 import cardan
 from cardan.model import MjData
 
-HUMANOID = SHARED_MODELS / "mujoco/humanoid/humanoid.xml"
+HUMANOID = EXAMPLES / "humanoid.xml"
 STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
@@ -84,8 +84,6 @@ def test_controls_at_the_edge_of_their_range(ctrl: float, centered: int, eps: fl
 
 @takes_minutes_interpreted
 def test_transition_of_the_humanoid() -> None:
-    if not HUMANOID.exists():
-        pytest.skip("the folder of shared models is not there")
     rm = mujoco.MjModel.from_xml_path(str(HUMANOID))
     rm.opt.tolerance = 1e-14
     rd, m, d = pair(rm)

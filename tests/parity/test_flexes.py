@@ -1,4 +1,4 @@
-"""Compile parity of flexes: every field of the model, 1e-9, on random soft models and on the shared ones.
+"""Compile parity of flexes: every field of the model, 1e-9, on random soft models and on some as they are used.
 
 ``CARDAN_FULL_TESTS=1`` tries 400 random models, else a share of them.
 """
@@ -12,14 +12,13 @@ import mujoco
 import pytest
 from fields_compared import differences
 from gmsh_files import LITTLE, gmsh_2, gmsh_4
-from models import SUITE
+from models import model_path
 from models_soft import soft_model
 
 import cardan
 from cardan.errors import MjcfError
 
 FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
-SHARED = (SUITE / "mujoco-warp/mujoco_warp/test_data/flex/rope.xml",)
 
 
 @pytest.mark.parametrize("seed", range(400 if FULL else 24))
@@ -73,9 +72,7 @@ def test_files(name: str, tmp_path: Path) -> None:
     assert not differences(mujoco.MjModel.from_xml_string(xml), cardan.MjModel.from_xml_string(xml))
 
 
-@pytest.mark.parametrize("path", SHARED, ids=lambda path: path.stem)
-def test_shared_model(path) -> None:
-    if not path.exists():
-        pytest.skip("the shared models are not beside the checkout")
-    expected = mujoco.MjModel.from_xml_path(str(path))
-    assert not differences(expected, cardan.MjModel.from_xml_path(str(path)))
+@pytest.mark.parametrize("name", ["flag_flex", "jelly_flex", "rope", "trampoline", "warp_rope"])
+def test_model_as_it_is_used(name: str) -> None:
+    path = str(model_path(name))
+    assert not differences(mujoco.MjModel.from_xml_path(path), cardan.MjModel.from_xml_path(path))

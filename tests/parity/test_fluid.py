@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from dynamics.states import random_state
 from marks import takes_minutes_interpreted
-from models import SHARED_MODELS
+from models import model_path
 from parity.fluid_models import BOX, ELLIPSOID, MEDIA, fluid_model
 from reference import copy_state, model_from_reference
 
 from cardan.api import pipeline
 from cardan.model import MjData
-
-FISH = SHARED_MODELS / "suite/dm-control==1.0.20/dm_control/suite/fish.xml"
 
 
 def close(got, want, tolerance=1e-12, name=""):
@@ -93,9 +91,7 @@ def test_steps_along_a_trajectory(shape: str, integrator: str) -> None:
 @takes_minutes_interpreted
 @pytest.mark.parametrize("integrator", range(4))
 def test_fish(integrator: int) -> None:
-    if not FISH.exists():
-        pytest.skip("the folder of shared models is not there")
-    rm = mujoco.MjModel.from_xml_path(str(FISH))
+    rm = mujoco.MjModel.from_xml_path(str(model_path("fish")))
     rm.opt.integrator = integrator
     rm.opt.timestep = 0.001  # RK4 diverges in water with the model's own
     rm.geom_contype[:] = rm.geom_conaffinity[:] = 0

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from marks import takes_minutes_interpreted
-from models import SHARED_MODELS
+from models import EXAMPLES
 from parity.fluid_models import BOX, ELLIPSOID, fluid_model
 from reference import copy_state, model_from_reference
 
@@ -14,7 +14,7 @@ import cardan
 from cardan.api import pipeline
 from cardan.model import MjData
 
-HUMANOID = SHARED_MODELS / "mujoco/humanoid/humanoid.xml"
+HUMANOID = EXAMPLES / "humanoid.xml"
 INTEGRATORS = ("Euler", "RK4", "implicit", "implicitfast")
 
 # a chain without losses: pendulums on hinges, a spring, no contacts
@@ -66,8 +66,6 @@ def one_step_parity(rm: mujoco.MjModel, steps: int, seed: int = 0, tolerance: fl
 @takes_minutes_interpreted
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_humanoid(integrator: str) -> None:
-    if not HUMANOID.exists():
-        pytest.skip("the folder of shared models is not there")
     rm = mujoco.MjModel.from_xml_path(str(HUMANOID))
     rm.opt.integrator = getattr(mujoco.mjtIntegrator, "mjINT_" + integrator.upper())
     rm.opt.tolerance = 1e-12

@@ -1,7 +1,7 @@
 """Pictures against the reference's, drawn in software by OSMesa; skipped where that isn't installed.
 
-The measures and their bars are those of `pictures_compared`. ``CARDAN_FULL_TESTS=1`` looks at all shared models; which
-pictures fall short, and why, stands in `docs/pictures.md`.
+The measures and their bars are those of `pictures_compared`. ``CARDAN_FULL_TESTS=1`` looks at all models;
+which pictures fall short, and why, stands in `docs/pictures.md`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
-from models import SHARED_MODELS, shared_model_files
+from models import model_path
 from pictures_compared import (
     CAMERAS,
     CannotDraw,
@@ -23,9 +23,7 @@ from pictures_compared import (
 
 from cardan.jit import jit_enabled
 
-FEW = ("cube/cube_3x3x3.xml", "cards/cards.xml", "composite/scene.xml", "plugin/sensor/touch_grid.xml")
 FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
-FILES = shared_model_files() if FULL else tuple(SHARED_MODELS / "mujoco" / name for name in FEW)
 
 pytestmark = [
     pytest.mark.skipif(not can_draw_reference, reason="OSMesa is not installed"),
@@ -33,12 +31,19 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))
-def test_pictures(path: Path, tmp_path: Path) -> None:
-    if not path.exists():
-        pytest.skip("the shared models are not there")
+@pytest.mark.parametrize("name", ["puzzle", "cards", "showroom", "touch_grid"])
+def test_pictures(name: str, tmp_path: Path) -> None:
+    compare_pictures(model_path(name), tmp_path)
+
+
+@pytest.mark.skipif(not FULL, reason="all models: CARDAN_FULL_TESTS=1")
+def test_pictures_of_all_models(model_file: Path, tmp_path: Path) -> None:
+    compare_pictures(model_file, tmp_path)
+
+
+def compare_pictures(path: Path, folder: Path) -> None:
     try:
-        theirs = reference_pictures(path, tmp_path / "reference.npz")
+        theirs = reference_pictures(path, folder / "reference.npz")
     except CannotDraw as error:
         pytest.skip(f"the reference can't draw it: {error}")
     ours = own_pictures(path)

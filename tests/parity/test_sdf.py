@@ -10,35 +10,24 @@ import numpy as np
 import pytest
 from data_compared import contact_difference
 from engines_compared import largest
-from models import SHARED_MODELS
+from models import model_path
 from reference import copy_state, model_from_reference
 
 import cardan
 from cardan.jit import jit_enabled
 
-FOLDER = SHARED_MODELS / "mujoco/plugin/sdf"
 AGREEING, STEP = 1e-6, 1e-6
 EVERY = 10
 # scene: number of steps, and how many of the states compared must have agreeing contacts
-SCENES = {
-    "torus": (400, 1),
-    "bowl": (600, 1),
-    "nutbolt": (200, 1),
-    "primitives": (500, 0.9),
-    "mug": (500, 1),
-    "gear": (300, 1),
-}
+SCENES = {"bowl": (600, 1), "nut": (200, 1), "rings": (500, 0.9), "gears": (300, 1), "stone_sdf": (500, 0.9)}
 
-pytestmark = [
-    pytest.mark.skipif(not FOLDER.exists(), reason="the shared models are not beside the checkout"),
-    pytest.mark.skipif(not jit_enabled, reason="too slow in the interpreter"),
-]
+pytestmark = pytest.mark.skipif(not jit_enabled, reason="too slow in the interpreter")
 
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_steps(scene: str) -> None:
     steps, share = SCENES[scene]
-    rm = mujoco.MjModel.from_xml_path(str(FOLDER / f"{scene}.xml"))
+    rm = mujoco.MjModel.from_xml_path(str(model_path(scene)))
     m = model_from_reference(rm)
     rd, d, start = mujoco.MjData(rm), cardan.MjData(m), mujoco.MjData(rm)
     rng = np.random.default_rng(1)

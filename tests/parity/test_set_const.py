@@ -8,8 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from fields_compared import differences
-from models import SHARED_MODELS
-from round_trip import TESTS
+from models import EXAMPLES, TESTS
 
 import cardan
 
@@ -23,7 +22,7 @@ CHANGES = {
     "armature": lambda m: (m.dof_armature.__iadd__(0.1),),
 }
 MODELS = [
-    SHARED_MODELS / "mujoco" / "humanoid" / "humanoid.xml",
+    EXAMPLES / "humanoid.xml",
     *(TESTS / "models" / f"{name}.xml" for name in ("actuators", "tendons", "equality", "mocap", "views", "trees")),
 ]
 

@@ -8,12 +8,12 @@ import pytest
 from dynamics.feature_models import MODELS
 from dynamics.stage_fields import KEPT, STAGE_FIELDS, ZEROED
 from dynamics.states import forward
-from models import SHARED_MODELS
+from models import model_path
 from reference import data_from_reference, model_from_reference
 
 from cardan.jit import Program, jit_enabled
 
-FILES = ("humanoid/humanoid.xml", "humanoid/22_humanoids.xml", "humanoid100/humanoid100.xml")
+FILES = ("humanoid", "crowd", "clutter")
 TOLERANCE = 1e-11
 ALL_FIELDS = " ".join(STAGE_FIELDS.values()).split()
 
@@ -35,9 +35,9 @@ def compare_stages(ref: mujoco.MjModel, seed: int) -> None:
 
 @pytest.mark.skipif(not jit_enabled, reason="models of real size are too slow in the interpreter")
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("file", FILES)
-def test_models(file: str, seed: int) -> None:
-    compare_stages(mujoco.MjModel.from_xml_path(str(SHARED_MODELS / "mujoco" / file)), seed)
+@pytest.mark.parametrize("name", FILES)
+def test_models(name: str, seed: int) -> None:
+    compare_stages(mujoco.MjModel.from_xml_path(str(model_path(name))), seed)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from engines_compared import scatter
 from marks import takes_minutes_interpreted
-from models import SHARED_MODELS
+from models import model_path
 from reference import copy_state, model_from_reference
 from solver.problems import problems, solve_problem
 from solver.row_models import ROWS, pile
@@ -18,11 +18,11 @@ import cardan
 from cardan.api import pipeline
 from cardan.model import MjData
 
-HUMANOID = "mujoco/humanoid/humanoid.xml"
+HUMANOID = "humanoid"
 FILES = {
     HUMANOID: (0, 1, 5, 20, 100, 200, 300, 400, 500, 600),
-    "mujoco/humanoid/22_humanoids.xml": (0, 1, 20, 100, 200),
-    "mujoco/humanoid100/humanoid100.xml": (0, 10, 50, 100, 150),
+    "crowd": (0, 1, 20, 100, 200),
+    "clutter": (0, 10, 50, 100, 150),
 }
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 JACOBIANS = {"dense": mujoco.mjtJacobian.mjJAC_DENSE, "sparse": mujoco.mjtJacobian.mjJAC_SPARSE}
@@ -42,20 +42,20 @@ def compare(ref: mujoco.MjModel, states: tuple[int, ...], tolerance: float) -> N
 
 @takes_minutes_interpreted
 @pytest.mark.parametrize("cone", CONES)
-@pytest.mark.parametrize("path", FILES)
-def test_files_converged(path, cone):
+@pytest.mark.parametrize("name", FILES)
+def test_files_converged(name, cone):
     """Models of real size at the tightest tolerance."""
-    ref = mujoco.MjModel.from_xml_path(str(SHARED_MODELS / path))
+    ref = mujoco.MjModel.from_xml_path(str(model_path(name)))
     ref.opt.tolerance = 1e-14
     ref.opt.cone = CONES[cone]
-    compare(ref, FILES[path], 1e-9)
+    compare(ref, FILES[name], 1e-9)
 
 
 @takes_minutes_interpreted
-@pytest.mark.parametrize("path", FILES)
-def test_files_default_tolerance(path):
+@pytest.mark.parametrize("name", FILES)
+def test_files_default_tolerance(name):
     """Models of real size as they are."""
-    compare(mujoco.MjModel.from_xml_path(str(SHARED_MODELS / path)), FILES[path], 1e-9)
+    compare(mujoco.MjModel.from_xml_path(str(model_path(name))), FILES[name], 1e-9)
 
 
 @pytest.mark.parametrize(("cone", "jacobian", "condim"), VARIANTS)
@@ -79,7 +79,7 @@ def test_large_island(cone, jacobian):
 @pytest.mark.parametrize("jacobian", JACOBIANS)
 def test_humanoid_storage(jacobian):
     """Dense and compressed rows of the same model."""
-    ref = mujoco.MjModel.from_xml_path(str(SHARED_MODELS / HUMANOID))
+    ref = mujoco.MjModel.from_xml_path(str(model_path(HUMANOID)))
     ref.opt.jacobian = JACOBIANS[jacobian]
     compare(ref, FILES[HUMANOID], 1e-9)
 
@@ -213,14 +213,14 @@ def test_conjugate_gradient_steps(cone, jacobian, condim):
 
 @takes_minutes_interpreted
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("path", list(FILES)[:2])
+@pytest.mark.parametrize("name", list(FILES)[:2])
 @pytest.mark.parametrize("cone", CONES)
-def test_file_steps(solver, path, cone):
+def test_file_steps(solver, name, cone):
     """Models of real size, every solver at its default settings."""
-    ref = mujoco.MjModel.from_xml_path(str(SHARED_MODELS / path))
+    ref = mujoco.MjModel.from_xml_path(str(model_path(name)))
     ref.opt.solver, ref.opt.cone = SOLVERS[solver], CONES[cone]
     bar = {"PGS": 1e-9, "Newton": 5e-7 if cone == "elliptic" else 1e-8}
-    for start, d, rd in step_pairs(ref, 250 if path == HUMANOID else 60, 0.0):
+    for start, d, rd in step_pairs(ref, 250 if name == HUMANOID else 60, 0.0):
         if solver == "CG":
             assert is_no_farther_than_scatter(ref, start, d, rd)
         else:

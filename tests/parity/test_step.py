@@ -7,13 +7,13 @@ import mujoco
 import numpy as np
 import pytest
 from marks import takes_minutes_interpreted
+from models import model_path
 from reference import copy_state, model_from_reference
 
 import cardan
 from cardan.api import pipeline
 from cardan.model import MjData
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models" / "mujoco"
 ARM = """
 <mujoco><option timestep="0.01"/>
   <worldbody><body><joint name="a" axis="0 1 0" damping="1"/><geom size=".1 .2" type="capsule" pos=".3 0 0"/>
@@ -80,11 +80,9 @@ def assert_close(rd, d, fields=FIELDS, tolerance=1e-9):
 
 
 @takes_minutes_interpreted
-@pytest.mark.parametrize(("model", "steps"), [("humanoid/humanoid.xml", 1000), ("humanoid/22_humanoids.xml", 40)])
+@pytest.mark.parametrize(("model", "steps"), [("humanoid", 1000), ("crowd", 40)])
 def test_one_step_along_a_trajectory(model, steps):
-    if not MODELS.exists():
-        pytest.skip("the folder of shared models is not there")
-    rm, rd, m, d = pair(MODELS / model)
+    rm, rd, m, d = pair(model_path(model))
     rng = np.random.default_rng(0)
     for _ in range(steps):
         rd.ctrl[:] = 0.3 * rng.standard_normal(rm.nu)

@@ -8,7 +8,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from models import SHARED_MODELS, STEPPED, shared_model_files
+from models import model_path
 from reference import data_from_reference, model_from_reference
 from solver.problems import problems, solve_problem
 
@@ -21,13 +21,11 @@ from cardan.solver.start import start_between
 ITERATIONS = (1, 2, 3, 5)
 LINE_SEARCH = (4, 7, 10)
 FLOOR = 1e-8  # relative error that counts as none
-CAR = SHARED_MODELS / "mujoco/car/car.xml"
-FEW = [STEPPED["humanoid"], STEPPED["balloons"], STEPPED["barkour"], CAR]
 FULL = bool(os.environ.get("CARDAN_FULL_TESTS"))
 
 
 def solved_by_newton(path: Path, largest: int = 120) -> bool:
-    """Whether a shared model is for Newton's method, of moderate size, and can be taken over from the reference."""
+    """Whether a model is for Newton's method, of moderate size, and can be taken over from the reference."""
     try:
         ref = mujoco.MjModel.from_xml_path(str(path))
     except ValueError:
@@ -74,20 +72,19 @@ def mean_errors(path: Path, states: int) -> dict[int, tuple[float, float]]:
     return found
 
 
-@pytest.mark.parametrize("path", FEW, ids=lambda path: path.stem)
-def test_errors_are_no_larger_than_the_reference_s(path: Path) -> None:
-    found = mean_errors(path, 10)
+@pytest.mark.parametrize("name", ["humanoid", "balloons", "barkour", "car"])
+def test_errors_are_no_larger_than_the_reference_s(name: str) -> None:
+    found = mean_errors(model_path(name), 10)
     assert found
     for iterations, (ours, theirs) in found.items():
         assert ours <= max(theirs, FLOOR), iterations
 
 
-@pytest.mark.skipif(not FULL, reason="all shared models: CARDAN_FULL_TESTS=1")
-@pytest.mark.parametrize("path", shared_model_files() if FULL else [], ids=lambda path: path.stem)
-def test_errors_on_all_shared_models(path: Path) -> None:
-    if not solved_by_newton(path):
+@pytest.mark.skipif(not FULL, reason="all models: CARDAN_FULL_TESTS=1")
+def test_errors_on_all_models(model_file: Path) -> None:
+    if not solved_by_newton(model_file):
         pytest.skip("not for Newton's method, or too large")
-    found = mean_errors(path, 20)
+    found = mean_errors(model_file, 20)
     for ours, theirs in [np.mean(list(found.values()), axis=0)] if found else []:
         assert ours <= max(theirs, FLOOR)
 
@@ -113,7 +110,7 @@ def cost_of_the_cheaper(m, d):
 
 
 def test_the_start_is_no_dearer_than_either_point() -> None:
-    ref = mujoco.MjModel.from_xml_path(str(CAR))
+    ref = mujoco.MjModel.from_xml_path(str(model_path("car")))
     better = 0
     for m, d, rd in problems(ref, tuple(range(5, 100, 10))):
         if rd.nefc:

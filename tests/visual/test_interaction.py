@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from models import SHARED_MODELS
+from models import model_path
 from visual.scenes_compared import Pair, filled, scene
 
 import cardan
@@ -195,12 +195,9 @@ def selected(package: ModuleType, m: Any, d: Any, scn: Any, x: float, y: float, 
     return [body, *ids.ravel(), *point]
 
 
-@pytest.mark.parametrize(
-    ("file", "height"),
-    [("humanoid/humanoid.xml", 1.2), ("plugin/elasticity/flag.xml", 1.0), ("plugin/elasticity/flag_flex.xml", 1.5)],
-)
-def test_selection(file: str, height: float) -> None:
-    pair = Pair(SHARED_MODELS / "mujoco" / file, steps=3)
+@pytest.mark.parametrize(("name", "height"), [("humanoid", 1.2), ("flag", 1.0), ("flag_flex", 1.5)])
+def test_selection(name: str, height: float) -> None:
+    pair = Pair(model_path(name), steps=3)
     camera = {"lookat": [0.1, 0, height], "distance": 1.5}
     found = {"mujoco": [], "cardan": []}
     for package, m, d in both(pair):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import mujoco
 import pytest
 from marks import takes_minutes_interpreted
-from models import SHARED_MODELS
+from models import EXAMPLES, model_path
 from visual.scenes_compared import Pair, differences, scene
 from visual.settings import PERTURB, SHOWN, combinations, compare, single_flags
 
 import cardan
 
-HUMANOID = SHARED_MODELS / "mujoco/humanoid/humanoid.xml"
+HUMANOID = EXAMPLES / "humanoid.xml"
 
 
 @pytest.fixture(scope="module")
@@ -213,8 +213,7 @@ def test_plugins_are_asked_first() -> None:
 
 @takes_minutes_interpreted
 def test_searches_of_signed_distances() -> None:
-    file = SHARED_MODELS / "mujoco/plugin/sdf/nutbolt.xml"
-    m = cardan.MjModel.from_xml_path(str(file))
+    m = cardan.MjModel.from_xml_path(str(model_path("nut")))
     d = cardan.MjData(m)
     cardan.mj_forward(m, d)
     scn = scene(cardan, m, d, flags={"SDFITER": 1})

@@ -7,7 +7,7 @@ import copy
 import mujoco
 import numpy as np
 import pytest
-from models import SHARED_MODELS
+from models import model_path
 
 import cardan
 
@@ -87,8 +87,8 @@ def test_subclasses_take_attributes() -> None:
 
 
 def test_a_scene_has_room_for_what_a_model_has() -> None:
-    rm = mujoco.MjModel.from_xml_path(str(SHARED_MODELS / "mujoco/humanoid/humanoid.xml"))
-    m = cardan.MjModel.from_xml_path(str(SHARED_MODELS / "mujoco/humanoid/humanoid.xml"))
+    rm = mujoco.MjModel.from_xml_path(str(model_path("humanoid")))
+    m = cardan.MjModel.from_xml_path(str(model_path("humanoid")))
     expected, found = mujoco.MjvScene(rm, 7), cardan.MjvScene(m, maxgeom=7)
     assert (found.maxgeom, len(found.geoms), found.geomorder.shape) == (7, 7, (7,))
     for name in ("skinvert", "flexface", "flexvertadr"):

@@ -1,9 +1,8 @@
-"""Parity on models nobody wrote for Cardan: levels 2 (forward, every field) and 3 (step), soft ones included.
+"""Parity on models as they are used: levels 2 (forward, every field) and 3 (step), soft ones included.
 
 The compiled model is the reference's, so that what differs is the computation. Where contacts are equal every field is
 compared; contacts of analytic pairs must be equal, those of iterative searches may differ within their tolerance, and
-then the fields up to the contacts are compared. `benchmarks/parity.py` and `benchmarks/soft_parity.py` run the full
-matrix.
+then the fields up to the contacts are compared.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 import mujoco
 import pytest
 from engines_compared import compare_forward, compare_settings, compare_steps, states_along
-from models import SOFT, STEPPED, shared_model_files
+from models import SOFT, STEPPED, model_path
 from reference import model_from_reference, roomy_model
 
 from cardan.jit import jit_enabled
@@ -27,18 +26,14 @@ CONES = {"pyramidal": 0, "elliptic": 1}
 JACOBIANS = {"dense": 0, "sparse": 1}
 MATRIX = tuple(product(INTEGRATORS, SOLVERS, CONES, JACOBIANS))
 
-# `benchmarks/soft_parity.py` has the others, and all settings
-SOFT_STEPPED = ("hammock", "rope", "softbox", "belt", "cable", "coil", "flag_flex", "jelly_flex", "pancake_flex")
-SOFT_STEPPED += ("plate_flex", "press_flex", "trampoline_flex", "pid", "touch_grid", "nutbolt", "torus")
+SOFT_STEPPED = ("hammock", "rope", "warp_rope", "cushion", "belt", "cable", "coil", "flag_flex", "jelly_flex")
+SOFT_STEPPED += ("trampoline", "pid", "touch_grid", "nut", "rings")
 # gradients by differences with a step of 1e-8 m: contacts carry a noise of that size, in both engines
-NOISY = ("nutbolt",)
+NOISY = ("nutbolt", "nut")
 # meshes whose distances are sampled when a model first runs
 SLOW = ("cow",)
 
-pytestmark = [
-    pytest.mark.skipif(not shared_model_files(), reason="the shared models are not beside the checkout"),
-    pytest.mark.skipif(not jit_enabled, reason="models of real size are too slow in the interpreter"),
-]
+pytestmark = pytest.mark.skipif(not jit_enabled, reason="models of real size are too slow in the interpreter")
 
 
 def reference_model(path: Path) -> mujoco.MjModel:
@@ -49,13 +44,21 @@ def reference_model(path: Path) -> mujoco.MjModel:
         pytest.skip(f"refused by the reference: {error}")
 
 
-@pytest.mark.parametrize("path", shared_model_files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_forward(path: Path) -> None:
-    rm = reference_model(path)
-    states, steps = (STATES, 40) if rm.nv < LARGE and path.stem not in SLOW else (4, 5)
+def test_forward(model_file: Path) -> None:
+    rm = reference_model(model_file)
+    states, steps = (STATES, 40) if rm.nv < LARGE and model_file.stem not in SLOW else (4, 5)
     result = compare_forward(rm, model_from_reference(rm), states, steps)
     assert not result.lines
-    assert 2 * (result.exact + result.tied + (result.close if path.stem in NOISY else 0)) >= result.states
+    assert 2 * (result.exact + result.tied + (result.close if model_file.stem in NOISY else 0)) >= result.states
+
+
+def test_steps_with_own_settings(model_file: Path) -> None:
+    rm = reference_model(model_file)
+    if not rm.nv:
+        pytest.skip("nothing moves")
+    steps, every = (60, 6) if rm.nv < LARGE and model_file.stem not in SLOW else (4, 2)
+    result = compare_steps(rm, model_from_reference(rm), steps, every)
+    assert not result.lines
 
 
 def is_comparable(name: str, settings: tuple[str, str, str, str]) -> bool:
@@ -71,7 +74,7 @@ def thinned() -> list[tuple[str, str, str, str, str]]:
 
 @pytest.mark.parametrize(("name", "integrator", "solver", "cone", "jacobian"), thinned())
 def test_steps(name: str, integrator: str, solver: str, cone: str, jacobian: str) -> None:
-    rm = mujoco.MjModel.from_xml_path(str(STEPPED[name]))
+    rm = mujoco.MjModel.from_xml_path(str(model_path(name)))
     rm.opt.integrator, rm.opt.solver = INTEGRATORS[integrator], SOLVERS[solver]
     rm.opt.cone, rm.opt.jacobian = CONES[cone], JACOBIANS[jacobian]
     result = compare_steps(rm, model_from_reference(rm), 300, every=3)
@@ -87,9 +90,9 @@ def soft_settings(index: int) -> tuple[tuple[int, int, int, int], ...]:
 
 @pytest.mark.parametrize("name", SOFT_STEPPED)
 def test_soft_steps(name: str) -> None:
-    rm = roomy_model(SOFT[name])
+    rm = roomy_model(model_path(name))
     m, states = model_from_reference(rm), states_along(rm, 2, 0.4)
-    for settings in soft_settings(list(SOFT).index(name)):
+    for settings in soft_settings(SOFT.index(name)):
         result = compare_settings(rm, m, states, settings)
         assert not result.lines
         assert result.exact + result.close == result.states

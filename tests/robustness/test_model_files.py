@@ -1,4 +1,4 @@
-"""Models nobody wrote for Cardan: parity, level 1 (compile), of every field and name, and of the verdict on each file.
+"""All files of models: parity, level 1 (compile), of every field and name, and of the verdict on each file.
 
 Equal are the numbers of all fields to 1e-9 (single precision: two units in the last place) and all names. By their
 meaning are compared the hull graph (same vertices), the trees over faces (each face in one leaf, boxes that fit),
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from models import shared_model_files
 from models_compared import model_differences
 
 import cardan
@@ -19,10 +18,7 @@ from cardan.errors import MjcfError, UnsupportedFeature
 
 LATER = ("composite objects", "plugins")
 
-pytestmark = [
-    pytest.mark.skipif(not shared_model_files(), reason="the shared models are not beside the checkout"),
-    pytest.mark.filterwarnings("ignore"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def verdict(load, path: Path) -> object:
@@ -45,10 +41,9 @@ def distinct_meshes(path: Path, folder: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("path", shared_model_files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_compiles_as_in_the_reference(path: Path, tmp_path: Path) -> None:
-    if path.name == "talos_reduced.mj.urdf":
-        path = distinct_meshes(path, tmp_path)
+def test_compiles_as_in_the_reference(model_file: Path, tmp_path: Path) -> None:
+    talos = model_file.name == "talos_reduced.mj.urdf"
+    path = distinct_meshes(model_file, tmp_path) if talos else model_file
     found = verdict(cardan.MjModel.from_xml_path, path)
     if isinstance(found, UnsupportedFeature):
         assert any(feature in str(found) for feature in LATER), found

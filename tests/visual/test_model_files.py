@@ -1,6 +1,6 @@
-"""Scenes of the shared models beside the reference's, in order with every member: each option on its own, and together.
+"""Scenes of real models beside the reference's, in order with every member: each option on its own, and together.
 
-``CARDAN_FULL_TESTS=1`` compares all models; else three small ones, with the interesting settings.
+``CARDAN_FULL_TESTS=1`` compares all models that there are; else three small ones, with the interesting settings.
 """
 
 from __future__ import annotations
@@ -10,27 +10,29 @@ from pathlib import Path
 
 import pytest
 from marks import takes_minutes_interpreted
-from models import SHARED_MODELS, shared_model_files
+from models import model_path
 from visual.scenes_compared import Pair
 from visual.settings import cameras, combinations, compare, single_flags
 
 FULL = os.environ.get("CARDAN_FULL_TESTS") == "1"
-FEW = [
-    SHARED_MODELS / "mujoco" / name
-    for name in ("car/car.xml", "slider_crank/slider_crank.xml", "plugin/elasticity/cable.xml")
-]
 
 pytestmark = [
-    pytest.mark.skipif(not shared_model_files(), reason="the shared models are not beside the checkout"),
     pytest.mark.filterwarnings("ignore"),
     takes_minutes_interpreted,
 ]
 
 
-@pytest.mark.parametrize(
-    "path", shared_model_files() if FULL else FEW, ids=lambda path: f"{path.parent.name}/{path.name}"
-)
-def test_scenes(path: Path) -> None:
+@pytest.mark.parametrize("name", ["car", "slider_crank", "cable"])
+def test_scenes(name: str) -> None:
+    compare_scenes(model_path(name))
+
+
+@pytest.mark.skipif(not FULL, reason="all models: CARDAN_FULL_TESTS=1")
+def test_scenes_of_all_models(model_file: Path) -> None:
+    compare_scenes(model_file)
+
+
+def compare_scenes(path: Path) -> None:
     try:
         pair = Pair(path, steps=5)
     except ValueError:
