@@ -23,7 +23,6 @@ _PACKAGED = {
     "ant": ("gymnasium", "gymnasium/envs/mujoco/assets/ant.xml"),
     "barkour": ("mujoco-mjx", "mujoco/mjx/test_data/barkour_v0/assets/barkour_v0_mjx.xml"),
     "cmu": ("dm-control", "dm_control/suite/humanoid_CMU.xml"),
-    "cow": ("mujoco-warp", "mujoco_warp/test_data/collision_sdf/cow.xml"),
     "door": ("gymnasium-robotics", f"{_HANDS}/adroit_hand/adroit_door.xml"),
     "egg": ("gymnasium-robotics", f"{_HANDS}/hand/manipulate_egg.xml"),
     "elbow": ("myo-sim", "myo_sim/models/legacy/elbow/myoelbow_1dof6muscles_1dofSoftexo_sim2.xml"),
@@ -56,7 +55,7 @@ STEPPED = ("humanoid", "muscle_arm", "slider_crank", "balloons", "ant", "quadrup
 ELASTIC = ("hammock", "net", "grains", "free_grains", "cushion", "belt", "cable", "coil", "flag", "flag_flex")
 ELASTIC += ("jelly", "jelly_flex", "trampoline", "rope", "warp_rope")
 # what is soft: flexes, composites, elastic plugins, and the other plugins
-SOFT = (*ELASTIC, "pid", "touch_grid", "rings", "bowl", "nut", "gears", "stone_sdf", "cow")
+SOFT = (*ELASTIC, "pid", "touch_grid", "rings", "bowl", "nut", "gears", "stone_sdf")
 
 
 def there(path: Path) -> Path:
