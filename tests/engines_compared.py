@@ -142,7 +142,7 @@ def compare_forward(rm: Any, m: Any, states: int = 10, steps: int = 40) -> Compa
     """Forward dynamics of random states: all fields."""
     result = Comparison()
     for model in (rm, m):
-        model.opt.tolerance, model.opt.iterations = 1e-14, 200
+        model.opt.tolerance, model.opt.iterations, model.opt.ls_iterations = 1e-14, 200, max(50, rm.opt.ls_iterations)
         if model.opt.solver == int(mjtSolver.mjSOL_CG):
             model.opt.solver = int(mjtSolver.mjSOL_NEWTON)  # the same optimum; the other stops before it
     for seed in range(states):
