@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from engines_compared import compare_forward, compare_settings, compare_steps, states_along
+from engines_compared import compare_forward, compare_settings, compare_steps, converge, states_along
 from models import SOFT, STEPPED, model_path
 from reference import model_from_reference, roomy_model
 
@@ -52,10 +52,11 @@ def test_forward(model_file: Path) -> None:
     assert 2 * (result.exact + result.tied + (result.close if model_file.stem in NOISY else 0)) >= result.states
 
 
-def test_steps_with_own_settings(model_file: Path) -> None:
+def test_converged_steps(model_file: Path) -> None:
     rm = reference_model(model_file)
     if not rm.nv:
         pytest.skip("nothing moves")
+    converge(rm)
     steps, every = (60, 6) if rm.nv < LARGE and model_file.stem not in SLOW else (4, 2)
     result = compare_steps(rm, model_from_reference(rm), steps, every)
     assert not result.lines

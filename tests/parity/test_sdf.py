@@ -19,7 +19,7 @@ from cardan.jit import jit_enabled
 AGREEING, STEP = 1e-6, 1e-6
 EVERY = 10
 # scene: number of steps, and how many of the states compared must have agreeing contacts
-SCENES = {"bowl": (600, 1), "nut": (200, 1), "rings": (500, 0.9), "gears": (300, 1), "stone_sdf": (500, 0.9)}
+SCENES = {"bowl": (600, 1), "nut": (200, 1), "rings": (500, 0.9), "gears": (300, 1)}
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="too slow in the interpreter")
 
