@@ -57,7 +57,7 @@ def test_converged_steps(model_file: Path) -> None:
     if not rm.nv:
         pytest.skip("nothing moves")
     converge(rm)
-    steps, every = (60, 6) if rm.nv < LARGE and model_file.stem not in SLOW else (4, 2)
+    steps, every = (30, 10) if rm.nv < LARGE and model_file.stem not in SLOW else (4, 4)
     result = compare_steps(rm, model_from_reference(rm), steps, every)
     assert not result.lines
 

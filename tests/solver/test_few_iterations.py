@@ -72,7 +72,7 @@ def mean_errors(path: Path, states: int) -> dict[int, tuple[float, float]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["humanoid", "balloons", "barkour", "car"])
+@pytest.mark.parametrize("name", ["humanoid", "gym_humanoid", "barkour", "car"])
 def test_errors_are_no_larger_than_the_reference_s(name: str) -> None:
     found = mean_errors(model_path(name), 10)
     assert found
