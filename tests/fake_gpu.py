@@ -18,10 +18,11 @@ from tests.jit.fake_cuda import FakeDriver
 from cardan.batch.gpu import code, transfers
 from cardan.jit.driver import cuda
 from cardan.jit.driver.lanes import entry_in, lane_object
-from cardan.jit.driver.llvm import Engine, assemble
+from cardan.jit.driver.llvm import Engine
 from cardan.jit.front.form import WORLD_COUNT, WORLD_INDEX
 from cardan.jit.target.lanes import LANE, LANE_WORDS, call_by_number
 from cardan.jit.target.moving import PARAMETERS, move_text
+from cardan.jit.target.processor import assemble
 from cardan.jit.target.ptx import KERNEL, kernel_text
 
 STAGE_WORDS = 5

@@ -10,8 +10,9 @@ import sys
 import pytest
 
 from cardan.jit.driver import elf
-from cardan.jit.driver.llvm import Engine, assemble
+from cardan.jit.driver.llvm import Engine
 from cardan.jit.driver.loader import load_object, load_objects, load_symbols
+from cardan.jit.target.processor import assemble
 
 SOURCE = """
 @table = global [4 x i64] zeroinitializer

@@ -167,7 +167,11 @@ def warmup(
         typer.Argument(metavar="[MODEL]...", help="Models to compile kernels for (default: all kernels there are)."),
     ] = None,
 ) -> None:
-    """Compile kernels ahead of time, so that the first step of a model is immediate."""
+    """Compile kernels ahead of time, so that the first step of a model is immediate.
+
+    They are kept in the folder CARDAN_CACHE_DIR. Those not used for CARDAN_CACHE_DAYS days (60) are removed, and the
+    oldest beyond CARDAN_CACHE_MB megabytes (500).
+    """
     with friendly_messages():
         from cardan.cli.warmup import run
 

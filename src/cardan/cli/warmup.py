@@ -13,6 +13,7 @@ from cardan.cli.entries import all_entries
 from cardan.cli.loading import load_model
 from cardan.jit import addresses
 from cardan.jit.binding.functions import program_code
+from cardan.jit.cache.pruning import prune
 from cardan.jit.cache.store import cache_folder
 from cardan.jit.driver.program import stored_object
 from cardan.jit.front.stage import Abi
@@ -43,5 +44,6 @@ def run(models: list[Path]) -> None:
         addresses(entry.function for entry in entries if isinstance(entry.abi, Abi))
         for entry in entries:
             stored_object(entry)
+    prune(cache_folder())
     seconds = time.perf_counter() - begin
     Console().print(f"kernels are ready ({seconds:.1f} s); they are kept in {escape(str(cache_folder()))}")

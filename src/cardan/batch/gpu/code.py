@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from cardan.jit.cache import store as disk
-from cardan.jit.cache.fingerprint import fingerprint
+from cardan.jit.cache.fingerprint import derived_key, fingerprint
 from cardan.jit.front.form import CALL, Form
 from cardan.jit.front.stage import Entry, entry_of
-from cardan.jit.target import ptx as target
 from cardan.jit.target.ptx import NOTHING, Code, ptx
 
 Functions = Sequence[Callable[..., Any]]
-
-
-@cache
-def _maker() -> str:
-    """What makes PTX of linked modules, as text."""
-    return Path(target.__file__).read_text()
 
 
 def launch_name(stages: Functions) -> str:
@@ -43,7 +33,7 @@ def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
     """
     entries, others = [entry_of(stage) for stage in stages], [entry_of(function) for function in called]
     keys = [fingerprint(entry, form) for entry in (*entries, *others)]
-    key = sha256("\n".join([*keys, str(len(entries)), _maker()]).encode()).hexdigest()
+    key = derived_key(keys, str(len(entries)), __file__)
     name = f"ptx.{launch_name(stages)}"
     stored = disk.read(name, key)
     if stored is not None:

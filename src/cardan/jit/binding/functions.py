@@ -278,7 +278,7 @@ def program_code() -> Any:
     stored = disk.read(PROGRAM, key)
     if stored is None:
         from cardan.jit.binding.glue import program_glue
-        from cardan.jit.driver.llvm import assemble
+        from cardan.jit.target.processor import assemble
 
         stored = PROGRAM, assemble(program_glue())
         disk.write(PROGRAM, key, *stored)

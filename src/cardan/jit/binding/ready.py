@@ -8,7 +8,6 @@ thread can use the script: only short ones are left there.
 
 from __future__ import annotations
 
-import hashlib
 from types import FunctionType
 from typing import Any
 
@@ -51,12 +50,12 @@ class ReadyBinding(Binding):
             return
         from cardan.jit.binding.ready_glue import PARAMETERS, SYMBOL, ready_glue
         from cardan.jit.cache import store as disk
-        from cardan.jit.cache.fingerprint import glue_fingerprint
-        from cardan.jit.driver.llvm import assemble
+        from cardan.jit.cache.fingerprint import derived_key, glue_fingerprint
         from cardan.jit.driver.loader import load_symbols
+        from cardan.jit.target.processor import assemble
 
         texts = ready_glue(8 * (FIRST_PROGRAM + PROGRAM_WORDS * self._index))
-        key = hashlib.sha256("".join((glue_fingerprint(), *texts)).encode()).hexdigest()[:32]
+        key = derived_key([glue_fingerprint()], "".join(texts), __file__)
         stored = disk.read(SYMBOL, key)
         if stored is None:
             stored = SYMBOL, assemble(*texts)

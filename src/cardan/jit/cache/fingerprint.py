@@ -3,16 +3,19 @@
 Numba's own cache looks at the file of the outermost function only; a change in a called function in another file goes
 unnoticed. The fingerprint follows every function that a stage can reach, by its own name, as a member of a module, in a
 closure or as a default argument. It covers their byte code, their constants, the constants outside that they read, and
-the slots and types of the fields they touch. Adding a field at the end of a table, or editing an unrelated kernel,
-changes no fingerprint. What can't be described exactly is refused, so that no code ever runs that is out of date.
+the slots and types of the fields they touch; all sources of the compiler; the versions of Python, NumPy, Numba,
+llvmlite and LLVM; Numba's options; and the processor. Adding a field at the end of a table, editing an unrelated
+kernel, a comment or a docstring, changes no fingerprint. What can't be described exactly is refused, so that no code
+ever runs that is out of date.
 """
 
 from __future__ import annotations
 
 import dis
 import hashlib
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +23,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
@@ -30,18 +34,25 @@ from cardan.jit.front.stage import FASTMATH, KERNEL_OPTIONS, STAGE_ABI, Abi, Ent
 from cardan.jit.memory.struct import structures
 from cardan.jit.target.processor import processor
 
-COMPILER_SOURCES = (
-    *("front/compile.py", "front/enumerations.py", "front/native.py", "front/pointers.py", "front/stage.py"),
-    *("front/form.py", "front/lowering.py", "front/shortcuts.py", "memory/struct.py"),
+PACKAGE = Path(__file__).resolve().parents[2]
+COMPILER = ("enums", *(f"jit/{part}" for part in ("binding", "front", "memory", "target", "transform")))
+"""Folders of this package with the sources that take part in making native code."""
+NUMBA = "NUMBA_"
+HARMLESS = frozenset(
+    (
+        *("CACHE_DIR", "COLOR_SCHEME", "DISABLE_JIT", "DISABLE_PERFORMANCE_WARNINGS", "FULL_TRACEBACKS"),
+        *("NUM_THREADS", "THREADING_LAYER", "THREADING_LAYER_PRIORITY"),
+        *("NUMBA_NUM_THREADS", "NUMBA_DEFAULT_NUM_THREADS", "USING_SVML"),  # found by Numba itself when it is imported
+    )
 )
-FORM_SOURCES = ("transform/precision.py",)
-"""What other forms of code than the usual one depend on besides."""
-CALL_SOURCES = ("binding/arguments.py", "binding/glue.py", "binding/objects.py")
-"""What the code of functions of the interface depends on besides."""
+"""Numba's options that don't change code; whatever else is set is part of every fingerprint."""
+NUMBA_FILE = ".numba_config.yaml"
+"""File of Numba's options, in the working directory."""
 
 # packages whose members the compiler has its own versions of: their names and the compiler's version tell all
 _OF_THE_COMPILER = frozenset(("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba"))
-_REPLACED = "cardan.jit.front.pointers"  # functions with native bodies of their own (part of `COMPILER_SOURCES`)
+_REPLACED = "cardan.jit.front.pointers"  # functions with native bodies of their own (part of `COMPILER`)
+_IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 _LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
 _LOADS = ("LOAD_GLOBAL", "LOAD_DEREF")
 _MEMBER_LOADS = ("LOAD_ATTR", "LOAD_METHOD")
@@ -58,9 +69,28 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _code_text(code: CodeType) -> str:
-    doc = code.co_consts[:1] if code.co_consts and isinstance(code.co_consts[0], str) else ()
-    constants = [c for c in code.co_consts[len(doc) :] if not isinstance(c, CodeType)]
-    return repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
+    constants = [c for c in _constants(code) if not isinstance(c, CodeType)]
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    arguments = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    return repr((code.co_code, code.co_exceptiontable, constants, names, arguments))
+
+
+def _constants(code: CodeType) -> tuple[Any, ...]:
+    return code.co_consts[_has_docstring(code) :]
+
+
+def _has_docstring(code: CodeType) -> bool:
+    """Whether the first constant is a text that no instruction loads. That is what docstrings are in every Python."""
+    if not code.co_consts or not isinstance(code.co_consts[0], str):
+        return False
+    operations, arguments = code.co_code[::2], code.co_code[1::2]
+    for operation in dis.hasconst:
+        at = operations.find(operation) if operation < 256 else -1  # larger ones are the compiler's own
+        while at >= 0:
+            if arguments[at] == 0:
+                return False
+            at = operations.find(operation, at + 1)
+    return True
 
 
 @lru_cache(maxsize=4096)
@@ -79,8 +109,15 @@ def _loaded_globals(code: CodeType) -> frozenset[str]:
     return frozenset(names)
 
 
+class _Loose:
+    """A module that a function uses otherwise than by `module.name`: nothing tells what it reads of it."""
+
+
+_Loose.__name__ = "module (other than as module.name)"
+
+
 def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names and values of all that a function reads outside of itself; members of modules stand behind the module."""
+    """Names and values of all that a function reads outside of itself; members of modules follow the module."""
     names: set[str] = set()
     for code in _codes(function.__code__):
         names |= _loaded_globals(code)
@@ -89,10 +126,25 @@ def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
             yield from _with_members(function, name, function.__globals__[name])
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield from _with_members(function, name, cell.cell_contents)
-    for i, value in enumerate(function.__defaults__ or ()):
-        yield f"default {i}", value
-    for name, value in sorted((function.__kwdefaults__ or {}).items()):
-        yield f"default {name}", value
+    defaults = {**dict(enumerate(function.__defaults__ or ())), **dict(sorted((function.__kwdefaults__ or {}).items()))}
+    for name, value in defaults.items():
+        yield f"default {name}", _Loose() if isinstance(value, ModuleType) else value
+    if _IMPORT_NAME in function.__code__.co_code[::2]:
+        yield "an import", _Loose()
+    for number, implementation in enumerate(_overloads(function)):
+        yield f"overload {number}", implementation
+
+
+def _overloads(function: FunctionType) -> Iterator[FunctionType]:
+    """What Numba compiles in the place of a function that isn't a kernel, where a user has told it so."""
+    templates = sys.modules.get("numba.core.typing.templates")
+    if templates is None or "__cardan_kernel__" in function.__dict__ or function.__module__ == _REPLACED:
+        return
+    for value, kind in templates.builtin_registry.globals:
+        for template in getattr(kind, "templates", ()) if value is function else ():
+            implementation = _python_function(getattr(template, "_overload_func", None))
+            if implementation is not None:
+                yield implementation
 
 
 def _with_members(function: FunctionType, name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -107,15 +159,19 @@ def _members(code: CodeType, name: str, module: ModuleType) -> Iterator[tuple[st
     value: Any = None  # of the chain of attributes that is being followed
     path = ""
     for instruction in dis.get_instructions(code):
-        if instruction.opname in _LOADS:
-            value, path = (module, name) if instruction.argval == name else (None, "")
-        elif instruction.opname in _MEMBER_LOADS and isinstance(value, ModuleType):
+        if instruction.opname == "EXTENDED_ARG":
+            continue
+        if instruction.opname in _MEMBER_LOADS and value is not None:
             path = f"{path}.{instruction.argval}"
             value = getattr(value, instruction.argval, None)
             if value is not None and not _of_the_compiler(getattr(value, "__name__", "")):
                 yield path, value
-        else:
-            value = None
+        elif value is not None:
+            yield path, _Loose()
+        is_module = isinstance(value, ModuleType) and not _of_the_compiler(value.__name__)
+        value = value if is_module and instruction.opname in _MEMBER_LOADS else None
+        if instruction.opname in _LOADS and instruction.argval == name:
+            value, path = module, name
 
 
 def _of_the_compiler(module: str | None) -> bool:
@@ -176,6 +232,10 @@ def _function_text(value: Any) -> str:
     return f"{value.__module__}.{value.__qualname__}"
 
 
+def _member_text(value: Any) -> str:
+    return f"{_function_text(type(value))}.{value.name} {value.value!r}"
+
+
 def _class_text(value: type) -> str | None:
     if issubclass(value, Enum | MjEnum):
         return f"{_function_text(value)} {[(name, member.value) for name, member in value.__members__.items()]!r}"
@@ -194,7 +254,8 @@ def _builtin_text(value: Any) -> str | None:
 _TEXTS: tuple[tuple[Any, Callable[[Any], str | None]], ...] = (
     (ModuleType, lambda value: f"module {value.__name__}"),
     (np.generic, lambda value: f"scalar {value.dtype} {value.tobytes().hex()}"),
-    (int | float | complex | bool | str | bytes | None | Enum | MjEnum | np.dtype, repr),
+    (Enum | MjEnum, _member_text),
+    (int | float | complex | bool | str | bytes | None | np.dtype, repr),
     (tuple, _tuple_text),
     (np.ndarray, _array_text),
     (type, _class_text),
@@ -206,7 +267,8 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], str | None]], ...] = (
 def _text(value: Any) -> str | None:
     """Text that is the same as long as compiled code may use the value; None if there is no such text."""
     if _python_function(value) is not None and not isinstance(value, FunctionType):
-        return f"jit {_code_text(value.py_func.__code__)} {sorted(value.targetoptions.items())!r}"
+        options = sorted(value.targetoptions.items()), sorted(value.locals.items())
+        return f"jit {_code_text(value.py_func.__code__)} {options!r}"
     for kind, text in _TEXTS:
         if isinstance(value, kind):
             return text(value)
@@ -240,7 +302,7 @@ def _field_texts(entry: Entry, names: set[str]) -> Iterator[str]:
     for struct in (structures()[name] for name in seen):
         for i, field in enumerate(struct.fields):
             if field.name.rpartition(".")[2] in names:
-                yield f"{struct.name}.{field.name}:{i}:{field.dtype}:{field.shape}"
+                yield f"{struct.name}.{field.name}:{i}:{field.dtype}:{field.shape}:{struct.readonly}"
 
 
 def _numba_version() -> str:
@@ -250,24 +312,96 @@ def _numba_version() -> str:
         return "none"
 
 
+def numba_options() -> str:
+    """Numba's options that may change code, as they are now: of the environment, of a file, and set by a program.
+
+    Those of a program are the members of `numba.config` that differ from what Numba's module makes of the environment;
+    there are none before Numba is imported.
+    """
+    names = sorted(name for name in os.environ if name.startswith(NUMBA) and name[len(NUMBA) :] not in HARMLESS)
+    options = [(name, os.environ[name]) for name in names]
+    config = sys.modules.get("numba.core.config")
+    if config is None:
+        return repr((options, _options_file()))
+    changed = [
+        (name, now) for name, usual in _usual_options().items() if (now := getattr(config, name, usual)) != usual
+    ]
+    return repr((options, _options_file(), *changed))
+
+
+@cache
+def _options_file() -> bytes:
+    """Numba's file of options, which it reads when it is imported."""
+    try:
+        return Path(NUMBA_FILE).read_bytes()
+    except OSError:
+        return b""
+
+
+@cache
+def _usual_options() -> dict[str, Any]:
+    """What the members of `numba.config` are, before a program changes them."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("cardan_usual_numba_options", sys.modules["numba.core.config"].__file__ or "")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {name: value for name, value in vars(module).items() if name.isupper() and name not in HARMLESS}
+
+
 @lru_cache(maxsize=16)
-def environment(target: tuple[str, str]) -> str:
-    """Everything outside the sources that compiled code depends on: versions and the processor."""
-    options = (KERNEL_OPTIONS["error_model"], sorted(FASTMATH))
-    versions = (_numba_version(), llvm.llvm_version_info, sys.version_info[:2])
-    return repr((_sources(COMPILER_SOURCES), *versions, *target, options))
+def environment(target: tuple[str, str], options: str) -> str:
+    """Everything outside of kernels that compiled code depends on.
+
+    Args:
+        target: two words for a processor.
+        options: Numba's, as text.
+    """
+    python = sys.implementation.name, sys.version_info[:3], getattr(sys, "abiflags", "")
+    versions = _numba_version(), llvmlite.__version__, llvm.llvm_version_info, np.__version__
+    rounding = KERNEL_OPTIONS["error_model"], sorted(FASTMATH)
+    return repr((compiler_sources(), python, versions, target, options, rounding))
 
 
 def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
     """Hash of what the native code around programs depends on; `target`: two words for a processor."""
-    return hashlib.sha256((environment(target or processor()) + _sources(CALL_SOURCES)).encode()).hexdigest()[:32]
+    return _hash(environment(target or processor(), numba_options()))
+
+
+def derived_key(keys: Iterable[str], what: str, source: str) -> str:
+    """Key of what is made from other things that have keys.
+
+    Args:
+        keys: of those things.
+        what: how it is made, where there are several ways.
+        source: path of the file with the code that makes it; what that calls is part of `COMPILER`.
+    """
+    return _hash(repr((list(keys), what, _content(Path(source)))))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def compiler_files(package: Path = PACKAGE) -> list[Path]:
+    """The files of `COMPILER`."""
+    return [file for folder in COMPILER for file in sorted((package / folder).rglob("*.py"))]
 
 
 @cache
-def _sources(names: tuple[str, ...]) -> str:
-    """Hash of some files of this package."""
-    folder = Path(__file__).parents[1]
-    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).hexdigest()
+def compiler_sources(package: Path = PACKAGE) -> str:
+    """Hash of the files of `COMPILER`, and their names."""
+    digest = hashlib.sha256()
+    for file in compiler_files(package):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(package).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+@cache
+def _content(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _sizes(abi: CallAbi) -> set[str]:
@@ -287,35 +421,18 @@ def fingerprint(entry: Entry, form: Form = HERE) -> str:
     Raises:
         KernelError: it refers to a value of a kind that can't be hashed.
     """
-    digest = hashlib.sha256(environment(form.target or processor()).encode())
-    if (form.layout, form.precision) != (HERE.layout, HERE.precision):
-        digest.update(repr((form.layout, form.precision, _sources(FORM_SOURCES))).encode())
-    digest.update(repr((entry.name, entry.abi, entry.exact)).encode())
+    digest = hashlib.sha256(environment(form.target or processor(), numba_options()).encode())
+    digest.update(repr((form.layout, form.precision, entry.name, entry.abi, entry.exact)).encode())
     if isinstance(entry.abi, CallAbi):
-        digest.update(_sources(CALL_SOURCES).encode())
         digest.update("".join(_field_texts(entry, _sizes(entry.abi))).encode())
     names: set[str] = set()
     outermost: Any = entry.function  # type checkers take it for a method of the entry
     for function in _reachable(outermost):
         for code in _codes(function.__code__):
             digest.update(_code_text(code).encode())
-            names.update(code.co_names)
+            names.update(code.co_names, (c for c in _constants(code) if isinstance(c, str)))  # texts: of getattr
         for name, value in _references(function):
             digest.update(_describe(function, name, value).encode())
     for text in _field_texts(entry, names):
         digest.update(text.encode())
     return digest.hexdigest()[:32]
-
-
-def transformed_fingerprint(entry: Entry, sources: tuple[str, ...], what: str = "") -> str:
-    """Hash of what code depends on that is made from an entry by a transformation.
-
-    Args:
-        entry: what is transformed.
-        sources: the files of this package that do it.
-        what: how.
-
-    Raises:
-        KernelError: as in `fingerprint`.
-    """
-    return hashlib.sha256((fingerprint(entry) + _sources(sources) + what).encode()).hexdigest()[:32]

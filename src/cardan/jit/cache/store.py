@@ -2,7 +2,7 @@
 
 One file a stage and fingerprint, in the user's cache folder (``CARDAN_CACHE_DIR`` overrides it). Files are written
 under another name and moved into place, so that a reader never sees half a file; a lock file a stage makes several
-processes that start at once compile each stage only once.
+processes that start at once compile each stage only once. `cardan.jit.cache.pruning` removes what isn't used any more.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cardan.files import write_file
+from cardan.jit.cache.pruning import DAY, prune_if_due
 
 MAGIC = b"cardan-object-2\n"
 DIGEST_SIZE = 32
@@ -54,10 +56,16 @@ def is_writable() -> bool:
 
 def read(name: str, key: str) -> tuple[str, bytes] | None:
     """Symbol and object code of a stage, or None if the cache has no such (intact) file."""
+    path = _path(name, key)
     try:
-        content = _path(name, key).read_bytes()
+        with open(path, "rb") as file:
+            content = file.read()
+            used = os.fstat(file.fileno()).st_mtime
     except OSError:
         return None
+    if time.time() - used > DAY:
+        with suppress(OSError):
+            os.utime(path)
     start = len(MAGIC) + DIGEST_SIZE
     magic, digest, rest = content[: len(MAGIC)], content[len(MAGIC) : start], content[start:]
     if magic != MAGIC or digest != _digest(rest):
@@ -81,6 +89,7 @@ def write(name: str, key: str, symbol: str, code: bytes) -> None:
             write_file(path, MAGIC + _digest(rest) + rest, durable=False)  # the digest tells what a crash spoilt
     except OSError:
         return
+    prune_if_due(path.parent)
 
 
 @contextmanager
@@ -111,4 +120,6 @@ def compile_lock(name: str, key: str, wait: bool = True) -> Iterator[bool]:
     try:
         yield True
     finally:
+        with suppress(OSError):  # on Windows, if others wait for it: then one of those removes it, or `prune`
+            path.unlink()
         lock.release()

@@ -7,22 +7,20 @@ have numbers, from 1 (`cardan.jit.target.lanes.call_by_number`).
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cardan.jit.cache import store as disk
-from cardan.jit.cache.fingerprint import fingerprint
-from cardan.jit.driver.llvm import Engine, assemble
+from cardan.jit.cache.fingerprint import derived_key, fingerprint
+from cardan.jit.driver.llvm import Engine
 from cardan.jit.driver.loader import target_machine
 from cardan.jit.front.form import Form
 from cardan.jit.front.stage import Entry, entry_of
-from cardan.jit.target import lanes as target
 from cardan.jit.target.lanes import LANE, LANE_WORDS, call_by_number, with_lane
+from cardan.jit.target.processor import assemble
 
 
 def entry_in(function: Callable[..., Any], exact: bool) -> Entry:
@@ -33,8 +31,7 @@ def entry_in(function: Callable[..., Any], exact: bool) -> Entry:
 
 def lane_object(entry: Entry, form: Form) -> bytes:
     """The object file of an entry: from the disk cache, or compiled now."""
-    text = fingerprint(entry, form) + Path(target.__file__).read_text() * form.is_interleaved
-    key = hashlib.sha256(text.encode()).hexdigest()[:32]
+    key = derived_key([fingerprint(entry, form)], "lanes", __file__)
     with disk.compile_lock(entry.name, key):
         stored = disk.read(entry.name, key)
         if stored is None:

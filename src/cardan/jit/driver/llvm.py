@@ -1,4 +1,4 @@
-"""What LLVM is needed for beside compiling kernels: assembly, and object files that nothing else here can load."""
+"""Object files that nothing else here can load, in memory by LLVM."""
 
 from __future__ import annotations
 
@@ -21,14 +21,3 @@ class Engine:
         """Address of a function or variable of the files."""
         self._engine.finalize_object()
         return self._engine.get_global_value_address(symbol)
-
-
-def assemble(assembly: str, *more: str) -> bytes:
-    """Object code of a few lines of LLVM assembly, and of further modules that these refer to, optimised."""
-    module, machine = llvm.parse_assembly(assembly), target_machine()
-    for text in more:
-        module.link_in(llvm.parse_assembly(text))
-    module.verify()
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
-    passes.getModulePassManager().run(module, passes)
-    return machine.emit_object(module)

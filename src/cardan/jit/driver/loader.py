@@ -76,7 +76,7 @@ def load_symbols(code: bytes, *symbols: str) -> tuple[Any, list[int]]:
 
 def load_assembly(symbol: str, assembly: str) -> Address:
     """Compile a few lines of LLVM assembly; returns the address of `symbol`."""
-    from cardan.jit.driver.llvm import assemble
+    from cardan.jit.target.processor import assemble
 
     return load_object(symbol, assemble(assembly))
 

@@ -20,11 +20,11 @@ import llvmlite.binding as llvm
 
 from cardan.jit.binding.arguments import RESULT, CallAbi
 from cardan.jit.binding.glue import CALL, TABLE_NAME, glue_of
-from cardan.jit.driver.loader import target_machine
 from cardan.jit.front.form import CALL as CALL_BY_NUMBER
 from cardan.jit.front.form import HERE, RAISE, SINGLE, WORLD_COUNT, WORLD_INDEX, Form
 from cardan.jit.front.stage import Abi, Entry, kernel_of, kernel_options, lowered_with_errors, rounding
 from cardan.jit.memory.struct import Struct, structures
+from cardan.jit.target.processor import target_machine
 from cardan.jit.transform.precision import in_single_precision
 
 MATH_LIBRARY = frozenset(

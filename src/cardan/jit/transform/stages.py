@@ -17,7 +17,7 @@ from threading import RLock
 from typing import Any
 
 from cardan.jit.cache import store as disk
-from cardan.jit.cache.fingerprint import transformed_fingerprint
+from cardan.jit.cache.fingerprint import derived_key, fingerprint
 from cardan.jit.cache.packaged import is_of_package, packaged_scalar_form
 from cardan.jit.cache.progress import CompileProgress
 from cardan.jit.driver.loader import Address, load_objects, target_machine
@@ -41,20 +41,9 @@ class Access:
     writes: frozenset[str]
 
 
-_SCALAR = ("transform/scalar.py", "transform/subroutines.py")
-_ANALYSIS = (*_SCALAR, "transform/activity.py")
-_TANGENT = (*_ANALYSIS, "transform/rules.py", "transform/tangent.py")
-SOURCES = {
-    "scalar": _SCALAR,
-    "tangent": _TANGENT,
-    **dict.fromkeys(("touched", "written", "access", "needed"), _ANALYSIS),
-}
-"""The files that make each kind of thing."""
-
-
 def _kept(entry: Entry, kind: str, what: str, make: Callable[[], bytes]) -> bytes:
     """Something that was made from an entry: from the cache, or made now and stored."""
-    name, key = f"{entry.name}.{kind}", transformed_fingerprint(entry, SOURCES[kind], what)
+    name, key = f"{entry.name}.{kind}", derived_key([fingerprint(entry)], what, __file__)
     stored = disk.read(name, key)
     if stored is None:
         with disk.compile_lock(name, key):
