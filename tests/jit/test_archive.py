@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cardan.jit.cache.archive import NEWER, Archive, ArchiveError, sources, write_archive
+from cardan.jit.cache.archive import Archive, ArchiveError, sources, write_archive
+from cardan.jit.cache.packaged import is_up_to_date
 from cardan.jit.target.platforms import NEEDS, PLATFORMS, host_platform, runs
 
 OBJECTS = {"fast": {"a.b": b"first", "c": b"\0" * 100}, "slow": {"a.b": b"second"}}
@@ -53,7 +54,7 @@ def test_damage_is_named(path: Path, content: bytes) -> None:
 def edits(folder: Path) -> dict[str, tuple[Path, str | None]]:
     """Files and what they are replaced by."""
     return {
-        "same size, written later": (folder / "one.py", "A = 3\n"),
+        "same size": (folder / "one.py", "A = 3\n"),
         "another size": (folder / "inner" / "two.py", "B = 20\n"),
         "a file more": (folder / "three.py", ""),
         "a file less": (folder / "one.py", None),
@@ -61,23 +62,51 @@ def edits(folder: Path) -> dict[str, tuple[Path, str | None]]:
 
 
 @pytest.mark.parametrize("edit", edits(Path()))
-def test_edited_sources_are_noticed(path: Path, folder: Path, edit: str) -> None:
-    archive = Archive(path)
+@pytest.mark.parametrize("known", [False, True])
+def test_edited_sources_are_noticed(path: Path, folder: Path, tmp_path: Path, edit: str, known: bool) -> None:
+    """Also if they are edited at once, keep their times, or were compared before."""
+    archive, seen = Archive(path), tmp_path / "cache" / "seen"
     assert archive.is_made_from(folder)
+    if known:
+        assert is_up_to_date(archive, folder, seen) and seen.is_file()
     file, text = edits(folder)[edit]
     if text is None:
         file.unlink()
     else:
+        times = (file if file.exists() else path).stat()
         file.write_text(text)
-        later = path.stat().st_mtime + 2 * NEWER
-        os.utime(file, (later, later))
+        if os.name == "posix":  # elsewhere nothing tells of an edit that keeps the times
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert not archive.is_made_from(folder)
+    assert not is_up_to_date(archive, folder, seen)
 
 
-def test_sources_that_only_look_newer_are_the_same(path: Path, folder: Path) -> None:
-    later = path.stat().st_mtime + 2 * NEWER
-    os.utime(folder / "one.py", (later, later))
-    assert Archive(path).is_made_from(folder)
+def test_sources_are_read_once(path: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive, seen = Archive(path), tmp_path / "cache" / "seen"
+    assert is_up_to_date(archive, folder, seen)
+    monkeypatch.setattr(Archive, "is_made_from", lambda *arguments: pytest.fail("read again"))
+    assert is_up_to_date(Archive(path), folder, seen)
+
+
+def test_sources_that_only_look_newer_are_the_same(path: Path, folder: Path, tmp_path: Path) -> None:
+    archive, seen = Archive(path), tmp_path / "cache" / "seen"
+    for _ in range(2):
+        assert is_up_to_date(archive, folder, seen)
+        later = path.stat().st_mtime + 120
+        os.utime(folder / "one.py", (later, later))
+
+
+def test_another_archive_is_compared_again(path: Path, folder: Path, tmp_path: Path) -> None:
+    seen = tmp_path / "cache" / "seen"
+    assert is_up_to_date(Archive(path), folder, seen)
+    write_archive(path, "somewhere", OBJECTS, {"one.py": (6, 0), "inner/two.py": (6, 0)})
+    assert not is_up_to_date(Archive(path), folder, seen)
+
+
+def test_a_cache_that_cannot_be_written(path: Path, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "wall").write_text("")
+    for _ in range(2):
+        assert is_up_to_date(Archive(path), folder, tmp_path / "wall" / "seen")
 
 
 def test_levels(monkeypatch: pytest.MonkeyPatch) -> None:

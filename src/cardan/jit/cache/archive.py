@@ -8,7 +8,9 @@ looks at nothing but the index and the pieces that are asked for.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import marshal
 import mmap
 import os
 import zlib
@@ -22,9 +24,8 @@ from cardan.files import write_file
 MAGIC = b"cardan-kernels-2\n"
 ALIGNMENT = 16
 LENGTH_BYTES = 8
-NEWER = 60.0
-"""Seconds: sources that are newer than the archive by more than this have been written since it was installed."""
-
+PLAIN = 2
+"""Version of marshal's format in which equal values have equal bytes."""
 Objects = Mapping[str, Mapping[str, bytes]]
 """Object files by level and name of the kernel."""
 
@@ -109,7 +110,7 @@ class Archive:
     def __init__(self, path: Path) -> None:
         self.path = path
         with open(path, "rb") as file:
-            self._written = os.fstat(file.fileno()).st_mtime
+            self._status = os.fstat(file.fileno())
             try:
                 self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             except ValueError:
@@ -150,28 +151,28 @@ class Archive:
         return self._memory[start : start + size]
 
     def is_made_from(self, folder: Path) -> bool:
-        """Whether the sources below a folder are those that the code was made from.
+        """Whether the sources below a folder are those that the code was made from: names, sizes, contents."""
+        sizes = {name: status.st_size for name, status in _files(str(folder))}
+        if sizes != {name: size for name, (size, _) in self._sources.items()}:
+            return False
+        return all(zlib.crc32((folder / name).read_bytes()) == check for name, (_, check) in self._sources.items())
 
-        Names and sizes are compared, and the contents of files that were written after the archive.
+    def state(self, folder: Path) -> str:
+        """Hash that changes when the archive, or a source below a folder, is written to, moved, added or removed.
+
+        Times of the last change of state are part of it, which programs that copy files can't set.
         """
-        seen = 0
-        for name, size, written in _files(str(folder)):
-            expected = self._sources.get(name)
-            if expected is None or expected[0] != size:
-                return False
-            if written > self._written + NEWER and zlib.crc32((folder / name).read_bytes()) != expected[1]:
-                return False
-            seen += 1
-        return seen == len(self._sources)
+        rows = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for name, s in _files(str(folder))]
+        rows = [("", self._status.st_size, self._status.st_mtime_ns, self._status.st_ctime_ns), *sorted(rows)]
+        return hashlib.sha256(marshal.dumps(rows, PLAIN)).hexdigest()
 
 
-def _files(folder: str, inside: str = "") -> Iterator[tuple[str, int, float]]:
-    """Path, size and time of writing of all Python files below a folder."""
+def _files(folder: str, inside: str = "") -> Iterator[tuple[str, os.stat_result]]:
+    """Path and status of all Python files below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = inside + entry.name
             if entry.name.endswith(".py"):
-                status = entry.stat()
-                yield name, status.st_size, status.st_mtime
+                yield name, entry.stat()
             elif entry.is_dir() and entry.name != "__pycache__":
                 yield from _files(entry.path, name + "/")

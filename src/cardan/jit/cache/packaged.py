@@ -8,13 +8,17 @@ use and kept in the disk cache. ``CARDAN_PACKAGED=0`` looks nothing up; another 
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from cardan.files import write_file
+from cardan.jit.cache import store as disk
 from cardan.jit.cache.archive import Archive, ArchiveError
 from cardan.jit.driver.loader import Address, load_objects
 from cardan.jit.target.platforms import host_platform, runs
@@ -39,7 +43,26 @@ def _archive() -> Archive | None:
         if named:
             raise
         return None
-    return archive if archive.platform == host_platform() and archive.is_made_from(PACKAGE) else None
+    seen = disk.cache_folder() / f"sources-{hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:32]}.seen"
+    return archive if archive.platform == host_platform() and is_up_to_date(archive, PACKAGE, seen) else None
+
+
+def is_up_to_date(archive: Archive, package: Path, seen: Path) -> bool:
+    """Whether an archive was made from the sources of a package.
+
+    To read them all takes longer than everything else on the way to a step. So a file tells for which state of the
+    sources that has been done. Where it can't be written, they are read in each process.
+    """
+    state = archive.state(package)
+    with suppress(OSError):
+        if seen.read_text() == state:
+            return True
+    if not archive.is_made_from(package):
+        return False
+    with suppress(OSError):
+        seen.parent.mkdir(parents=True, exist_ok=True)
+        write_file(seen, state, durable=False)
+    return True
 
 
 @cache

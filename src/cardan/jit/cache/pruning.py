@@ -21,7 +21,7 @@ USUAL = {DAYS: 60.0, MEGABYTES: 500.0}
 STAMP = ".pruned"
 """A file whose time is that of the last pruning."""
 
-_OBJECT = re.compile(r".+-[0-9a-f]{32,64}\.o")
+_OBJECT = re.compile(r".+-[0-9a-f]{32,64}\.(o|seen)")
 _LOCK = re.compile(r".+-[0-9a-f]{32,64}\.lock")
 _TEMPORARY = re.compile(r"\.cardan-[0-9a-f]{16}\.tmp|.+-[0-9a-f]{32,64}\.o\w{8}")  # the second: of earlier versions
 
