@@ -12,11 +12,11 @@ is used, the distances of face contacts, and which points are left out. See docs
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any
 
 from cardan.collision.capsule import axis_of, component
 from cardan.collision.near import put_contact
 from cardan.jit import collider, exact, kernel, stack_array
+from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import (
     add_scaled3,
     cross,
@@ -31,6 +31,8 @@ from cardan.maths.vector import (
 )
 from cardan.model.kernel_views import Data, Model
 
+View = tuple[Vec3, Vec3, Vec3, Vec3, float]
+"""Direction of view on a reference face, see `put_corner`."""
 PARALLEL = 1e-12
 """If the squared sine of the angle of two edges is below this, they have no common perpendicular."""
 ROUNDING = 1e-9
@@ -51,7 +53,7 @@ NSCRATCH = 93
 
 
 @kernel
-def face_overlap(w: Any, t: Any, t2: Any, size1: Any, size2: Any, axis: int) -> float:
+def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: int) -> float:
     """Separation of two boxes along a face normal of the first box (`axis` 0 to 2) or the second box (3 to 5).
 
     `t` and `t2` are the vector from centre to centre in the frames of both boxes. If boxes just touch, the order of the
@@ -71,7 +73,7 @@ def face_overlap(w: Any, t: Any, t2: Any, size1: Any, size2: Any, axis: int) -> 
 
 
 @kernel
-def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int, least: float) -> float:
+def edge_overlap(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, i: int, j: int, least: float) -> float:
     """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second.
 
     It is -inf if the edges are parallel, or if the separation is certainly below `least`.
@@ -97,7 +99,7 @@ def edge_overlap(w: Any, t: Any, size1: Any, size2: Any, i: int, j: int, least: 
 
 
 @kernel
-def find_axis(w: Any, t: Any, t2: Any, size1: Any, size2: Any, margin: float) -> Any:
+def find_axis(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: float) -> tuple[int, float]:
     """Find the axis along which two boxes overlap least, and the separation along it (negative if they overlap).
 
     Args:
@@ -143,7 +145,7 @@ def towards(x: float) -> float:
 
 
 @kernel
-def largest_component(v: Any) -> int:
+def largest_component(v: Vec3) -> int:
     """Axis to which a vector is closest."""
     if abs(v[0]) >= abs(v[1]):
         return 0 if abs(v[0]) >= abs(v[2]) else 2
@@ -151,7 +153,7 @@ def largest_component(v: Any) -> int:
 
 
 @kernel
-def put_corner(w: Any, k: int, point: Any, view: Any) -> None:
+def put_corner(w: Array1, k: int, point: Vec3, view: View) -> None:
     """Write corner `k` of the incident feature, in the coordinates of the reference face.
 
     Args:
@@ -169,13 +171,13 @@ def put_corner(w: Any, k: int, point: Any, view: Any) -> None:
 
 
 @kernel
-def incident_axis(w: Any, k: int) -> Any:
+def incident_axis(w: Array1, k: int) -> Vec3:
     """Axis `k` of the incident box in the frame of the reference box."""
     return w[ROTATION + k], w[ROTATION + 3 + k], w[ROTATION + 6 + k]
 
 
 @kernel
-def swap_boxes(w: Any) -> None:
+def swap_boxes(w: Array1) -> None:
     """Transpose the rotation from the second box's frame to the first one's, which inverts it."""
     for i in range(3):
         for j in range(i):
@@ -183,7 +185,7 @@ def swap_boxes(w: Any) -> None:
 
 
 @kernel
-def put_feature(m: Model, w: Any, geom: int, center: Any, facing: Any, view: Any, whole: bool) -> int:
+def put_feature(m: Model, w: Array1, geom: int, center: Vec3, facing: Vec3, view: View, whole: bool) -> int:
     """Project the part of a box that faces the other box: a face, an edge or a corner; return its number of corners.
 
     Args:
@@ -219,7 +221,7 @@ def put_feature(m: Model, w: Any, geom: int, center: Any, facing: Any, view: Any
 
 
 @kernel
-def zone(m: Model, d: Data, geom: int, point: Any) -> int:
+def zone(m: Model, d: Data, geom: int, point: Vec3) -> int:
     """Return 1 if a point is inside a box by more than the slack, -1 if it is outside by more than that, else 0."""
     local = mul_mat_t_vec3(get9(d.geom_xmat, geom), sub3(point, get3(d.geom_xpos, geom)))
     size = get3(m.geom_size, geom)
@@ -234,7 +236,7 @@ def zone(m: Model, d: Data, geom: int, point: Any) -> int:
 
 
 @kernel
-def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
+def put_point(w: Array1, n: int, u: float, v: float, height: float) -> int:
     """Append a point to the `n` points found, unless it is one of them; return the new number."""
     for k in range(n):
         if abs(w[POINTS + 3 * k] - u) < COINCIDENT and abs(w[POINTS + 3 * k + 1] - v) < COINCIDENT:
@@ -246,7 +248,7 @@ def put_point(w: Any, n: int, u: float, v: float, height: float) -> int:
 
 
 @kernel
-def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) -> int:
+def add_crossings(w: Array1, n: int, ncorner: int, half_u: float, half_v: float) -> int:
     """Append the points where sides of the incident feature cross sides of the reference face, a rectangle.
 
     The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 3 to 2. A side that ends on a line crosses it; a side that
@@ -271,7 +273,7 @@ def add_crossings(w: Any, n: int, ncorner: int, half_u: float, half_v: float) ->
 
 
 @kernel
-def add_face_corners(w: Any, n: int, half_u: float, half_v: float, only_first: bool) -> int:
+def add_face_corners(w: Array1, n: int, half_u: float, half_v: float, only_first: bool) -> int:
     """Append the corners of the reference face that are inside the incident face, or only the first of them.
 
     The incident face is p0 + a (p1 - p0) + b (p2 - p0) for a and b in [0, 1].
@@ -295,7 +297,7 @@ def add_face_corners(w: Any, n: int, half_u: float, half_v: float, only_first: b
 
 
 @kernel
-def deepest_corner(w: Any, ncorner: int) -> int:
+def deepest_corner(w: Array1, ncorner: int) -> int:
     """Corner of the incident feature that is deepest below the reference face."""
     deepest = 0
     for k in range(1, ncorner):
@@ -305,7 +307,7 @@ def deepest_corner(w: Any, ncorner: int) -> int:
 
 
 @kernel
-def add_incident_corners(w: Any, n: int, ncorner: int, half_u: float, half_v: float, with_deepest: bool) -> int:
+def add_incident_corners(w: Array1, n: int, ncorner: int, half_u: float, half_v: float, with_deepest: bool) -> int:
     """Append the incident feature's corners inside the reference face; if `with_deepest`, also its deepest corner."""
     deepest = deepest_corner(w, ncorner) if with_deepest else -1
     for k in range(ncorner):
@@ -316,7 +318,7 @@ def add_incident_corners(w: Any, n: int, ncorner: int, half_u: float, half_v: fl
 
 
 @kernel
-def face_axes(face: int, side: float) -> Any:
+def face_axes(face: int, side: float) -> tuple[Vec3, Vec3]:
     """Two axes of a face: the x and y axes, after the rotation about x or y that takes the z face to this face."""
     if face == 0:
         return (0.0, 0.0, -side), (0.0, 1.0, 0.0)
@@ -326,7 +328,9 @@ def face_axes(face: int, side: float) -> Any:
 
 
 @kernel
-def find_points(m: Model, d: Data, w: Any, geom1: int, geom2: int, center: Any, direction: Any, edges: bool) -> Any:
+def find_points(
+    m: Model, d: Data, w: Array1, geom1: int, geom2: int, center: Vec3, direction: Vec3, edges: bool
+) -> tuple[int, Vec3, Vec3, Vec3]:
     """Find the corners of the overlap of two faces that face each other, seen along `direction`.
 
     All computations are in the frame of the reference box, so that faces that just touch have points at the height 0.
@@ -378,7 +382,7 @@ def find_points(m: Model, d: Data, w: Any, geom1: int, geom2: int, center: Any, 
 
 
 @kernel
-def axis_direction(d: Data, axis: int, geom1: int, geom2: int) -> Any:
+def axis_direction(d: Data, axis: int, geom1: int, geom2: int) -> Vec3:
     """Unit vector along one of the 15 axes, numbered as in `find_axis`."""
     if axis < 3:
         return axis_of(d, geom1, axis)
@@ -388,7 +392,16 @@ def axis_direction(d: Data, axis: int, geom1: int, geom2: int) -> Any:
 
 
 @kernel
-def keep_contacts(m: Model, d: Data, w: Any, npoint: int, geom1: int, geom2: int, place: Any, factor: float) -> int:
+def keep_contacts(
+    m: Model,
+    d: Data,
+    w: Array1,
+    npoint: int,
+    geom1: int,
+    geom2: int,
+    place: tuple[Vec3, Vec3, Vec3, Vec3, Vec3],
+    factor: float,
+) -> int:
     """Write those of the found points that are contacts; return their number.
 
     A point outside one of the boxes is a contact only if it is well inside the other.
@@ -417,7 +430,7 @@ def keep_contacts(m: Model, d: Data, w: Any, npoint: int, geom1: int, geom2: int
 
 
 @kernel
-def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Any) -> Any:
+def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Vec3) -> Vec3:
     """Middle of that edge of a box, along one of its axes, which is farthest in a direction."""
     point = get3(d.geom_xpos, geom)
     for k in range(1, 3):
@@ -428,7 +441,7 @@ def middle_of_edge(m: Model, d: Data, geom: int, axis: int, direction: Any) -> A
 
 
 @kernel
-def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, normal: Any, separation: float) -> int:
+def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, normal: Vec3, separation: float) -> int:
     """Write the contact midway between the closest points of two separated edges i and j; `pair` is 3 i + j."""
     u, v = axis_of(d, geom1, pair // 3), axis_of(d, geom2, pair % 3)
     start = middle_of_edge(m, d, geom1, pair // 3, normal)

@@ -11,8 +11,6 @@ Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coher
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import float32
 
 from cardan.collision.filters import are_parent_and_child, bits_match
@@ -21,6 +19,7 @@ from cardan.collision.parameters import overridden
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtDisableBit
 from cardan.jit import kernel
+from cardan.maths.types import IntArray2, Vec2, Vec3, Vec6
 from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3
 from cardan.model.kernel_views import Data, Model
 
@@ -49,7 +48,7 @@ def has_center(m: Model, geom: int) -> bool:
 
 
 @kernel
-def spread_matrix(m: Model, d: Data, first: int) -> Any:
+def spread_matrix(m: Model, d: Data, first: int) -> Vec6:
     """Unnormalised covariance of the centres of all geoms from id `first` on, except planes: xx, yy, zz, xy, xz, yz."""
     n = 0
     x, y, z = 0.0, 0.0, 0.0
@@ -72,7 +71,7 @@ def spread_matrix(m: Model, d: Data, first: int) -> Any:
 
 
 @kernel
-def principal_axis(spread: Any, axis: Any, iterations: int) -> Any:
+def principal_axis(spread: Vec6, axis: Vec3, iterations: int) -> Vec3:
     """Compute the principal unit eigenvector of a matrix from `spread_matrix`, by power iteration from `axis`.
 
     If the result is not finite, `axis` is returned: any axis is correct, but the sweep may be slower.
@@ -232,7 +231,7 @@ def sweep(m: Model, d: Data, n: int) -> int:
 
 
 @kernel
-def scatter_by(m: Model, d: Data, source: Any, target: Any, count: int, column: int) -> None:
+def scatter_by(m: Model, d: Data, source: IntArray2, target: IntArray2, count: int, column: int) -> None:
     """Sort the pairs in `source` by one of their two bodies into `target`, by a stable counting sort."""
     for body in range(m.nbody):
         d.work.bucket[body] = 0
@@ -251,7 +250,7 @@ def scatter_by(m: Model, d: Data, source: Any, target: Any, count: int, column: 
 
 
 @kernel
-def reference_axis(m: Model, d: Data) -> Any:
+def reference_axis(m: Model, d: Data) -> Vec3:
     """Axis along which the reference sorts bodies; (0, 0, 0) unless their geoms spread along the world axes.
 
     It is the first row, not the first column, of the matrix of principal axes.
@@ -266,7 +265,7 @@ def reference_axis(m: Model, d: Data) -> Any:
 
 
 @kernel
-def ends_along(m: Model, d: Data, body: int, axis: Any) -> Any:
+def ends_along(m: Model, d: Data, body: int, axis: Vec3) -> Vec2:
     """Ends of the interval of a body's bounding spheres, margins included, along an axis."""
     low, high = INFINITE, -INFINITE
     first = m.body_geomadr[body]

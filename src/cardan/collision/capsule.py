@@ -9,11 +9,11 @@ Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.collision.near import put_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
+from cardan.maths.types import Array2, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -21,19 +21,19 @@ MINVAL = mjMINVAL
 
 
 @kernel
-def axis_z(xmat: Any, geom: int) -> Any:
+def axis_z(xmat: Array2, geom: int) -> Vec3:
     """Z axis of a geom in the world frame: the axis of capsules and cylinders, the normal of planes."""
     return (xmat[geom, 2], xmat[geom, 5], xmat[geom, 8])
 
 
 @kernel
-def axis_of(d: Data, geom: int, k: int) -> Any:
+def axis_of(d: Data, geom: int, k: int) -> Vec3:
     """Axis `k` (0 to 2) of a geom in the world frame."""
     return (d.geom_xmat[geom, k], d.geom_xmat[geom, 3 + k], d.geom_xmat[geom, 6 + k])
 
 
 @kernel
-def component(v: Any, k: int) -> float:
+def component(v: Vec3, k: int) -> float:
     """Component `k` of a vector."""
     return v[0] if k == 0 else (v[1] if k == 1 else v[2])
 
@@ -46,7 +46,7 @@ def clamp(x: float, low: float, high: float) -> float:
 
 @kernel
 def spheres_contact(
-    d: Data, k: int, geom1: int, center1: Any, radius1: float, geom2: int, center2: Any, radius2: float
+    d: Data, k: int, geom1: int, center1: Vec3, radius1: float, geom2: int, center2: Vec3, radius2: float
 ) -> int:
     """Write the contact of two spheres that belong to two geoms.
 
@@ -100,7 +100,7 @@ def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 
 @kernel
-def closest_on_segment(center: Any, axis: Any, half_length: float, point: Any) -> Any:
+def closest_on_segment(center: Vec3, axis: Vec3, half_length: float, point: Vec3) -> Vec3:
     """Point of a segment that is closest to `point`; `axis` is the unit direction of the segment."""
     return add_scaled3(center, axis, clamp(dot3(axis, sub3(point, center)), -half_length, half_length))
 
@@ -116,7 +116,7 @@ def sphere_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 
 @kernel
-def closest_on_half(center: Any, half: Any, point: Any) -> Any:
+def closest_on_half(center: Vec3, half: Vec3, point: Vec3) -> Vec3:
     """Point of a segment that is closest to `point`; `half` goes from the centre of the segment to its end."""
     square = dot3(half, half)
     if square < MINVAL * MINVAL:
@@ -126,7 +126,7 @@ def closest_on_half(center: Any, half: Any, point: Any) -> Any:
 
 @kernel
 def parallel_capsules(
-    d: Data, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
+    d: Data, geom1: int, center1: Vec3, u: Vec3, radius1: float, geom2: int, center2: Vec3, v: Vec3, radius2: float
 ) -> int:
     """Find contacts of parallel capsules: the first two among the contacts of the four ends with the other capsule."""
     ncon = 0
@@ -145,7 +145,7 @@ def parallel_capsules(
 
 @kernel
 def capsules_contact(
-    d: Data, geom1: int, center1: Any, u: Any, radius1: float, geom2: int, center2: Any, v: Any, radius2: float
+    d: Data, geom1: int, center1: Vec3, u: Vec3, radius1: float, geom2: int, center2: Vec3, v: Vec3, radius2: float
 ) -> int:
     """Find the contacts of two capsules: one at the closest points of their segments; up to two if they are parallel.
 
@@ -187,7 +187,7 @@ def capsules_contact(
 
 
 @kernel
-def half_axis(m: Model, d: Data, geom: int) -> Any:
+def half_axis(m: Model, d: Data, geom: int) -> Vec3:
     """Vector from the middle of a capsule to the end of its segment, world frame."""
     return scale3(axis_z(d.geom_xmat, geom), m.geom_size[geom, 1])
 

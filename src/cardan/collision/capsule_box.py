@@ -15,12 +15,12 @@ Direction and distance of the second contact follow numerical results of the ref
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 from cardan.collision.capsule import clamp, component, half_axis
 from cardan.collision.sphere import sphere_box_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, dot3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -38,7 +38,7 @@ def sign_beyond(x: float, half: float) -> float:
 
 
 @kernel
-def end_before_face(center: Any, half: Any, size: Any, t: float) -> Any:
+def end_before_face(center: Vec3, half: Vec3, size: Vec3, t: float) -> tuple[float, Vec3]:
     """Squared distance of a segment's end to the box, and the face in front of which the end is (none: inside).
 
     If the end is beside an edge or a corner, the distance is infinite.
@@ -53,7 +53,7 @@ def end_before_face(center: Any, half: Any, size: Any, t: float) -> Any:
 
 
 @kernel
-def axis_of_edge(axis: int, along: float, side1: float, side2: float) -> Any:
+def axis_of_edge(axis: int, along: float, side1: float, side2: float) -> Vec3:
     """Vector with the component `along` on `axis`, and the other components on the next two axes in cyclic order."""
     if axis == 0:
         return along, side1, side2
@@ -61,7 +61,9 @@ def axis_of_edge(axis: int, along: float, side1: float, side2: float) -> Any:
 
 
 @kernel
-def nearest_to_edge(center: Any, half: Any, size: Any, axis: int, side1: float, side2: float) -> Any:
+def nearest_to_edge(
+    center: Vec3, half: Vec3, size: Vec3, axis: int, side1: float, side2: float
+) -> tuple[float, float, Vec3]:
     """Find the point of the segment that is nearest to an edge of the box.
 
     Args:
@@ -104,7 +106,7 @@ def nearest_to_edge(center: Any, half: Any, size: Any, axis: int, side1: float, 
 
 
 @kernel
-def nearest_place(center: Any, half: Any, size: Any) -> Any:
+def nearest_place(center: Vec3, half: Vec3, size: Vec3) -> tuple[float, float, Vec3]:
     """Find the point of the segment nearest to the box, and the feature of the box: ends in front of faces, then edges.
 
     Returns:
@@ -143,14 +145,14 @@ def way_across(step: float, size: float) -> float:
 
 
 @kernel
-def outward(half: Any, side: Any, axis: int) -> bool:
+def outward(half: Vec3, side: Vec3, axis: int) -> bool:
     """Whether the segment leads away from the box along an axis, from a side of the box."""
     return (component(half, axis) > 0.0) == (component(side, axis) > 0.0)
 
 
 @kernel
-def way_before_face(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
-    """Length of the part of the segment in front of a face, from the end at `t` on."""
+def way_before_face(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) -> float:
+    """Change of the parameter from an end in front of a face to the last point in front of this face."""
     direction = -t
     end = add_scaled3(center, half, t)
     way = 2.0
@@ -162,15 +164,14 @@ def way_before_face(center: Any, half: Any, size: Any, t: float, side: Any) -> A
 
 
 @kernel
-def way_beside_edge(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
-    """Compute the way of the second contact if the first is beside an edge.
+def way_beside_edge(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
+    """Find the second contact if the first is beside an edge.
 
     The segment passes over that of the edge's two faces to which it is less steep, at most across the box.
 
     Returns:
-        Whether there is a second contact, and the way to it. There is none if the segment leads away from the box over
-        both
-            faces.
+        Whether there is a second contact, and the change of the parameter to it. There is none if the segment leads
+        away from the box over both faces.
     """
     axis = 0 if side[0] == 0.0 else (1 if side[1] == 0.0 else 2)
     axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
@@ -188,15 +189,15 @@ def way_beside_edge(center: Any, half: Any, size: Any, t: float, side: Any) -> A
 
 
 @kernel
-def way_from_corner(half: Any, size: Any, t: float, side: Any) -> Any:
-    """Compute the way of the second contact if the first is beside a corner.
+def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
+    """Find the second contact if the first is beside a corner.
 
     On one axis the segment leads the other way (inward or outward) than on the other two. If the segment is steep
     enough on this axis, it passes along the edge in this direction, else over the face of the other two axes.
 
     Returns:
-        Whether there is a second contact, and the way to it. There is none if the segment leads the same way on all
-        axes.
+        Whether there is a second contact, and the change of the parameter to it. There is none if the segment leads
+        the same way on all axes.
     """
     out0, out1, out2 = outward(half, side, 0), outward(half, side, 1), outward(half, side, 2)
     if out0 == out1 and out1 == out2:
@@ -213,7 +214,7 @@ def way_from_corner(half: Any, size: Any, t: float, side: Any) -> Any:
 
 
 @kernel
-def second_place(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
+def second_place(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
     """Whether there is a second contact besides the one at `t`, and its parameter, which may be equal to `t`."""
     parts = dot3(side, side)
     if parts > 2.0:
@@ -228,7 +229,7 @@ def second_place(center: Any, half: Any, size: Any, t: float, side: Any) -> Any:
 
 
 @kernel
-def capsule_box_contacts(m: Model, d: Data, middle: Any, axis: Any, radius: float, box: int) -> int:
+def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: float, box: int) -> int:
     """Find up to two contacts of a capsule, at any place of its geom, with a box; the nearest contact comes first.
 
     Args:

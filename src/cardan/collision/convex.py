@@ -8,8 +8,6 @@ Spec: computation, collision detection, collision checking; modelling, multiccd.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.culling import boxes_apart
 from cardan.collision.hull_search import recall_pair
 from cardan.collision.mpr import portal_refinement
@@ -20,6 +18,7 @@ from cardan.collision.surface import smooth_normal
 from cardan.enums import mjtEnableBit
 from cardan.jit import collider, exact, kernel
 from cardan.maths.quaternion import axis_angle2quat, rot_vec_quat
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, column3, get3, get9, norm3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -46,7 +45,7 @@ def collide_shapes(m: Model, d: Data, k: int) -> int:
 
 
 @kernel
-def tilt_shape(d: Data, shape: int, geom: int, center: Any, axis: Any, angle: float) -> None:
+def tilt_shape(d: Data, shape: int, geom: int, center: Vec3, axis: Vec3, angle: float) -> None:
     """Set the pose of shape `shape` to that of a geom rotated by `angle` about an axis through `center`."""
     quat = axis_angle2quat(axis, angle)
     set3(d.work.shape_pos, shape, add3(center, rot_vec_quat(sub3(get3(d.geom_xpos, geom), center), quat)))

@@ -9,10 +9,9 @@ section 5; spec: computation, collision detection, generation and filtering.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.support import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -21,7 +20,7 @@ SLACK = 1e-9
 
 
 @kernel
-def half_sizes(m: Model, geom: int) -> Any:
+def half_sizes(m: Model, geom: int) -> Vec3:
     """Half sizes of the box around a geom, aligned with the geom, m."""
     kind = m.geom_type[geom]
     size = get3(m.geom_size, geom)
@@ -37,7 +36,7 @@ def half_sizes(m: Model, geom: int) -> Any:
 
 
 @kernel
-def box_center(m: Model, d: Data, geom: int) -> Any:
+def box_center(m: Model, d: Data, geom: int) -> Vec3:
     """Centre of the box around a geom, world frame; it differs from the geom's position only for meshes."""
     center = get3(d.geom_xpos, geom)
     if m.geom_type[geom] <= BOX:
@@ -47,7 +46,7 @@ def box_center(m: Model, d: Data, geom: int) -> Any:
 
 
 @kernel
-def apart_along_edges(between: Any, a: Any, b: Any, x: Any, y: Any, z: Any, slack: float) -> bool:
+def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3, slack: float) -> bool:
     """Whether two boxes are apart along a perpendicular of an edge of each box.
 
     Args:

@@ -8,8 +8,6 @@ Spec: computation, collision detection; modelling, contact parameters.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.broadphase import find_body_pairs, lost_in_sweep
 from cardan.collision.candidates import gather_candidates
 from cardan.collision.midphase import prepare_trees
@@ -77,7 +75,7 @@ def take_room(m: Model, d: Data, found: int) -> int:
 
 
 @kernel
-def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> Any:
+def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> tuple[int, int]:
     """Find the function that computes the contacts of two geoms, unless the user's filter rejects the pair.
 
     Args:
@@ -137,7 +135,7 @@ def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> i
 
 
 @kernel
-def find_candidates(m: Model, d: Data) -> Any:
+def find_candidates(m: Model, d: Data) -> tuple[int, int]:
     """Run the broad and mid phases: pairs of bodies, then pairs of geoms, in order.
 
     Returns:

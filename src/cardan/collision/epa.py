@@ -9,11 +9,10 @@ Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.simplex import triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
+from cardan.maths.types import ConstArray2, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.fields_work import POLYTOPE_EDGES, POLYTOPE_FACES, POLYTOPE_VERTICES
 from cardan.model.kernel_views import Data, Model
@@ -32,7 +31,7 @@ ALONG = 1e-9
 
 
 @kernel
-def try_direction(m: Model, d: Data, n: int, direction: Any) -> bool:
+def try_direction(m: Model, d: Data, n: int, direction: Vec3) -> bool:
     """Store the support point in a direction as vertex `n` of the simplex; return whether it adds a dimension."""
     point = support_difference(m, d, n, direction)
     a = get3(d.work.simplex, 0)
@@ -49,7 +48,7 @@ def try_direction(m: Model, d: Data, n: int, direction: Any) -> bool:
 
 
 @kernel
-def try_both(m: Model, d: Data, n: int, direction: Any) -> bool:
+def try_both(m: Model, d: Data, n: int, direction: Vec3) -> bool:
     """Call `try_direction` for the direction and, if that fails, for its opposite."""
     length = norm3(direction)
     if length == 0.0:
@@ -141,7 +140,7 @@ def toggle_edge(d: Data, nedge: int, start: int, end: int) -> int:
 
 
 @kernel
-def remove_visible(d: Data, nface: int, lowest: int, point: Any) -> int:
+def remove_visible(d: Data, nface: int, lowest: int, point: Vec3) -> int:
     """Remove the faces that a point sees, including `lowest`; return the number of edges around the hole."""
     nedge = 0
     slack = VISIBLE * norm3(point)
@@ -172,7 +171,7 @@ def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
 
 
 @kernel
-def face_weights(d: Data, face: int) -> Any:
+def face_weights(d: Data, face: int) -> Vec3:
     """Barycentric coordinates of the point of a face closest to the origin."""
     a = get3(d.work.epa_vertex, d.work.epa_face[face, 0])
     b = get3(d.work.epa_vertex, d.work.epa_face[face, 1])
@@ -181,7 +180,7 @@ def face_weights(d: Data, face: int) -> Any:
 
 
 @kernel
-def face_point(d: Data, points: Any, face: int, weights: Any) -> Any:
+def face_point(d: Data, points: ConstArray2, face: int, weights: Vec3) -> Vec3:
     """Combine rows of `points` by the given barycentric coordinates in a face."""
     a = get3(points, d.work.epa_face[face, 0])
     b = get3(points, d.work.epa_face[face, 1])
@@ -225,7 +224,7 @@ def keep_face(d: Data, face: int) -> None:
 
 
 @kernel
-def across(v: Any) -> Any:
+def across(v: Vec3) -> Vec3:
     """Vector perpendicular to `v`, which may be 0."""
     if abs(v[0]) <= abs(v[1]) and abs(v[0]) <= abs(v[2]):
         return cross(v, (1.0, 0.0, 0.0)) if norm3(v) > 0.0 else (1.0, 0.0, 0.0)
@@ -247,7 +246,7 @@ def set_flat_overlap(d: Data, n: int) -> None:
 
 
 @kernel
-def polish(m: Model, d: Data, normal: Any) -> None:
+def polish(m: Model, d: Data, normal: Vec3) -> None:
     """Improve depth and normal by descent, if the surface of the difference is curved.
 
     The depth (for separate shapes, minus their distance) is the minimum of the support function over all unit vectors.

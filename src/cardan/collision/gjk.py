@@ -9,11 +9,10 @@ three-dimensional space (1988); G. van den Bergen, Collision Detection in Intera
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.simplex import INSIDE, reduce_simplex, set_witnesses, weighted_row
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import dot3, get3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -28,7 +27,7 @@ FAR, SEPARATED, OVERLAPPING = range(3)
 
 
 @kernel
-def is_vertex(d: Data, n: int, point: Any) -> bool:
+def is_vertex(d: Data, n: int, point: Vec3) -> bool:
     """Whether `point` is one of the first `n` vertices of the simplex."""
     for row in range(n):
         if point == get3(d.work.simplex, row):
@@ -37,7 +36,7 @@ def is_vertex(d: Data, n: int, point: Any) -> bool:
 
 
 @kernel
-def find_closest(m: Model, d: Data, limit: float) -> Any:
+def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
     """Find the closest points of the two shapes in ``d.work.shape_*``.
 
     Args:
@@ -47,7 +46,7 @@ def find_closest(m: Model, d: Data, limit: float) -> Any:
 
     Returns:
         Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
-            points.
+        points.
     """
     closest = sub3(get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1))
     if norm3(closest) == 0.0:

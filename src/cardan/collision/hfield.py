@@ -21,6 +21,7 @@ from cardan.collision.convex import collide_shapes
 from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.support import HFIELD, load_geom, support
 from cardan.jit import collider, exact, kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -54,7 +55,7 @@ def bound_in_field(m: Model, d: Data) -> None:
 
 
 @kernel
-def cell_range(low: float, high: float, radius: float, n: int) -> Any:
+def cell_range(low: float, high: float, radius: float, n: int) -> tuple[int, int]:
     """First and last (exclusive) cell of a side of the field that an interval touches.
 
     Args:
@@ -77,7 +78,7 @@ def elevation(m: Model, hfield: int, row: int, col: int) -> float:
 
 
 @kernel
-def grid_point(m: Model, hfield: int, row: int, col: int) -> Any:
+def grid_point(m: Model, hfield: int, row: int, col: int) -> Vec3:
     """Position of a grid point in the frame of the field, m."""
     x = 2.0 * m.hfield_size[hfield, 0] / (m.hfield_ncol[hfield] - 1) * col - m.hfield_size[hfield, 0]
     y = 2.0 * m.hfield_size[hfield, 1] / (m.hfield_nrow[hfield] - 1) * row - m.hfield_size[hfield, 1]
@@ -85,7 +86,7 @@ def grid_point(m: Model, hfield: int, row: int, col: int) -> Any:
 
 
 @kernel
-def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> Any:
+def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> tuple[Vec3, Vec3, Vec3]:
     """Upper triangle of a prism: half 0 of a cell is beyond its diagonal, half 1 before it."""
     corner = grid_point(m, hfield, row, col)
     opposite = grid_point(m, hfield, row + 1, col + 1)

@@ -16,6 +16,7 @@ from numpy import float32, int32
 from cardan.collision.hull_search import LEAD, MOST_UNCERTAIN, climb_hull, is_peak, may_get_stuck, vertex_row
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import dot3
 from cardan.model.fields_work import MOST_TIED, SCAN_WIDTH
 from cardan.model.kernel_views import Data, Model
@@ -64,7 +65,7 @@ def find_beyond(d: Data, width: int, least: Any) -> Any:
 
 
 @kernel
-def only_peak_of(m: Model, d: Data, shape: int, direction: Any, least: Any, count: int) -> int:
+def only_peak_of(m: Model, d: Data, shape: int, direction: Vec3, least: Any, count: int) -> int:
     """Return the only peak among the `count` vertices whose ``d.work.hull_reach`` is at least `least`, else -1."""
     peak, k = -1, 0
     while count > 0:
@@ -92,7 +93,7 @@ def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool
 
 
 @kernel
-def candidate(m: Model, d: Data, shape: int, direction: Any, width: int) -> int:
+def candidate(m: Model, d: Data, shape: int, direction: Vec3, width: int) -> int:
     """Return the only possible peak among the vertices about as far as the farthest one; -1 if it is not certain."""
     if not dot3(direction, direction) < LONGEST:
         return -1  # NaN or too long
@@ -108,7 +109,7 @@ def candidate(m: Model, d: Data, shape: int, direction: Any, width: int) -> int:
 
 
 @kernel
-def scan_hull(m: Model, d: Data, shape: int, direction: Any) -> int:
+def scan_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
     """Vertex of a small hull at which a search from the first vertex ends: the farthest in a direction."""
     width = (d.work.shape_nvert[shape] + SCAN_WIDTH - 1) & -SCAN_WIDTH
     vertex = candidate(m, d, shape, direction, width)

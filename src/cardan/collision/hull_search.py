@@ -18,9 +18,8 @@ Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.model.fields_work import MOST_TIED, RECALLED
 from cardan.model.kernel_views import Data, Model
 
@@ -47,26 +46,26 @@ def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
 
 
 @kernel
-def row_extent(m: Model, row: int, direction: Any) -> float:
+def row_extent(m: Model, row: int, direction: Vec3) -> float:
     """Extent of a row of ``mesh_vert`` in a direction."""
     return m.mesh_vert[row, 0] * direction[0] + m.mesh_vert[row, 1] * direction[1] + m.mesh_vert[row, 2] * direction[2]
 
 
 @kernel
-def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Any:
+def mesh_vertex(m: Model, d: Data, shape: int, k: int) -> Vec3:
     """Vertex `k` of a mesh (`vertex_row`) in its own frame."""
     row = vertex_row(m, d, shape, k)
     return (1.0 * m.mesh_vert[row, 0], 1.0 * m.mesh_vert[row, 1], 1.0 * m.mesh_vert[row, 2])
 
 
 @kernel
-def extent(m: Model, d: Data, shape: int, k: int, direction: Any) -> float:
+def extent(m: Model, d: Data, shape: int, k: int, direction: Vec3) -> float:
     """Extent of vertex `k` of a mesh in a direction of its frame."""
     return row_extent(m, vertex_row(m, d, shape, k), direction)
 
 
 @kernel
-def scan_vertices(m: Model, d: Data, shape: int, direction: Any) -> int:
+def scan_vertices(m: Model, d: Data, shape: int, direction: Vec3) -> int:
     """Vertex of a mesh that is farthest in a direction, found by a scan of all vertices."""
     best = 0
     farthest = extent(m, d, shape, 0, direction)
@@ -86,7 +85,7 @@ def edges_of(m: Model, d: Data, shape: int, k: int) -> int:
 
 
 @kernel
-def climb_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> Any:
+def climb_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> tuple[int, float]:
     """Move along the edges of a hull until no neighbour is farther in a direction.
 
     Args:
@@ -121,7 +120,7 @@ def climb_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> Any
 
 
 @kernel
-def is_peak(m: Model, d: Data, shape: int, direction: Any, k: int) -> bool:
+def is_peak(m: Model, d: Data, shape: int, direction: Vec3, k: int) -> bool:
     """Whether a search that reaches vertex `k` of a hull ends there."""
     height = extent(m, d, shape, k, direction)
     edge = edges_of(m, d, shape, k)
@@ -133,7 +132,7 @@ def is_peak(m: Model, d: Data, shape: int, direction: Any, k: int) -> bool:
 
 
 @kernel
-def may_get_stuck(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bool:
+def may_get_stuck(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> bool:
     """Whether any uncertain vertex of a hull except `peak` is a peak."""
     for k in range(d.work.shape_uncertain[shape, 0], d.work.shape_uncertain[shape, 1]):
         vertex = m.aux.uncertain[k]
@@ -152,7 +151,7 @@ def is_tied(d: Data, count: int, k: int) -> bool:
 
 
 @kernel
-def is_only_peak(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bool:
+def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> bool:
     """Whether no search ends at another vertex that is about as far as `peak`, at which a search has ended.
 
     Such vertices are connected with `peak` by edges between them, and nearer by at most the lead. Up to `MOST_TIED` of
@@ -182,7 +181,7 @@ def is_only_peak(m: Model, d: Data, shape: int, direction: Any, peak: int) -> bo
 
 
 @kernel
-def is_certain(m: Model, d: Data, shape: int, direction: Any, peak: int, lead: float) -> bool:
+def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: float) -> bool:
     """Whether every search ends at `peak`, where one has ended; `lead` is its lead over its neighbours."""
     if d.work.shape_lead[shape] == NEVER:
         return False
@@ -223,7 +222,7 @@ def recall_pair(d: Data, geom1: int, geom2: int) -> None:
 
 
 @kernel
-def good_start(m: Model, d: Data, shape: int, direction: Any, place: int) -> int:
+def good_start(m: Model, d: Data, shape: int, direction: Vec3, place: int) -> int:
     """Farther one of two vertices: the end of the last search on this shape, and the vertex cached at `place`."""
     last = d.work.shape_vertex[shape]
     if place < 0:
@@ -245,7 +244,7 @@ def next_place(d: Data, shape: int) -> int:
 
 
 @kernel
-def search_hull(m: Model, d: Data, shape: int, direction: Any) -> int:
+def search_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
     """Vertex at which a search from the first vertex ends: the farthest in a direction of the mesh's frame."""
     place = next_place(d, shape)
     start = good_start(m, d, shape, direction, place)

@@ -5,14 +5,13 @@ Spec: computation, collision detection, collision checking.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.capsule import axis_z
 from cardan.collision.hull_search import edges_of, extent, mesh_vertex, recall_pair
 from cardan.collision.near import put_contact
 from cardan.collision.plane import plane_height, point_contact
 from cardan.collision.support import load_geom, support_mesh
 from cardan.jit import collider, exact, kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, add_scaled3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -22,13 +21,13 @@ SPACING = 0.3
 
 
 @kernel
-def vertex_position(m: Model, d: Data, geom: int, k: int) -> Any:
+def vertex_position(m: Model, d: Data, geom: int, k: int) -> Vec3:
     """Position of vertex `k` of shape 1, the mesh `geom`, in the world frame."""
     return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), mesh_vertex(m, d, 1, k)))
 
 
 @kernel
-def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int, down: Any, depth: float) -> int:
+def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int, down: Vec3, depth: float) -> int:
     """Add the contact of a vertex if it is low enough and not too close to the first contact.
 
     Args:

@@ -11,13 +11,12 @@ Graphics Tools 3(2), 1998.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.capsule import axis_z
 from cardan.collision.filters import bits_match
 from cardan.collision.parameters import geom_pair_margin, overridden
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -124,7 +123,7 @@ def largest_margin(m: Model, body: int) -> float:
 
 
 @kernel
-def node_apart(m: Model, node: int, center: Any, reach: float) -> bool:
+def node_apart(m: Model, node: int, center: Vec3, reach: float) -> bool:
     """Whether a node's box is farther than `reach` from a point in the frame of its tree, along one of the axes."""
     return (
         abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach

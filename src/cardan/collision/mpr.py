@@ -22,14 +22,15 @@ spec: computation, collision detection, collision checking. The thresholds were 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.simplex import segment_weights, triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
+from cardan.maths.types import Vec3, Vec4
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
+Portal = tuple[int, int, int, int]
+"""Rows of the corners a, b, c, and the spare row."""
 EPSILON = 2.220446049250313e-16
 """Threshold below which numbers count as 0: heights over planes in m, volumes in m^3, and squares of areas in m^4. So
 for shapes of millimetres, a triangle with sides of 0.1 mm has no area, as in the reference."""
@@ -47,7 +48,7 @@ FIRST_ROWS = (1, 2, 3, 4)
 
 
 @kernel
-def unit(v: Any) -> Any:
+def unit(v: Vec3) -> Vec3:
     """Divide a vector by its length; return it unchanged if it is 0."""
     length = norm3(v)
     if length == 0.0:
@@ -56,25 +57,25 @@ def unit(v: Any) -> Any:
 
 
 @kernel
-def triangle_normal(a: Any, b: Any, c: Any) -> Any:
+def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Unit normal of a triangle, on the side from which a, b, c are counter-clockwise; 0 if it has no area."""
     return unit(cross(sub3(b, a), sub3(c, a)))
 
 
 @kernel
-def volume(a: Any, b: Any, c: Any) -> float:
+def volume(a: Vec3, b: Vec3, c: Vec3) -> float:
     """Six times the signed volume of the tetrahedron of the origin and three points."""
     return dot3(cross(a, b), c)
 
 
 @kernel
-def corners(d: Data, portal: Any) -> Any:
+def corners(d: Data, portal: Portal) -> tuple[Vec3, Vec3, Vec3]:
     """Corners of a portal."""
     return get3(d.work.simplex, portal[0]), get3(d.work.simplex, portal[1]), get3(d.work.simplex, portal[2])
 
 
 @kernel
-def with_newest(portal: Any, corner: int) -> Any:
+def with_newest(portal: Portal, corner: int) -> Portal:
     """Replace a corner (0, 1, 2) of a portal by the point in the spare row; the row of the corner becomes spare."""
     a, b, c, spare = portal
     if corner == 0:
@@ -85,7 +86,7 @@ def with_newest(portal: Any, corner: int) -> Any:
 
 
 @kernel
-def set_interior(d: Data) -> Any:
+def set_interior(d: Data) -> Vec3:
     """Write and return the interior point, the difference of the centres of both shapes."""
     center1, center2 = get3(d.work.shape_pos, 0), get3(d.work.shape_pos, 1)
     interior = sub3(center1, center2)
@@ -98,14 +99,14 @@ def set_interior(d: Data) -> Any:
 
 
 @kernel
-def ask(m: Model, d: Data, row: int, direction: Any) -> Any:
+def ask(m: Model, d: Data, row: int, direction: Vec3) -> Vec3:
     """Compute the support point in a direction, write it to a row, and return it."""
     set3(d.work.asked, 0, direction)
     return support_difference(m, d, row, direction)
 
 
 @kernel
-def aim(m: Model, d: Data) -> Any:
+def aim(m: Model, d: Data) -> tuple[int, Portal]:
     """Find a first candidate: the corners a and b of a portal.
 
     Returns:
@@ -135,7 +136,7 @@ def aim(m: Model, d: Data) -> Any:
 
 
 @kernel
-def facing(d: Data, phase: int, portal: Any) -> Any:
+def facing(d: Data, phase: int, portal: Portal) -> Vec3:
     """Unit direction of the next support point.
 
     It is the outward normal of the portal, or of the side of a candidate beyond which the origin is.
@@ -147,7 +148,7 @@ def facing(d: Data, phase: int, portal: Any) -> Any:
 
 
 @kernel
-def corner_to_enclose(d: Data, portal: Any) -> int:
+def corner_to_enclose(d: Data, portal: Portal) -> int:
     """Corner of a candidate that the newest point replaces; 2 if the ray then passes through."""
     interior, newest = get3(d.work.simplex, 0), get3(d.work.simplex, portal[3])
     a, b, _ = corners(d, portal)
@@ -159,7 +160,7 @@ def corner_to_enclose(d: Data, portal: Any) -> int:
 
 
 @kernel
-def corner_to_advance(d: Data, portal: Any) -> int:
+def corner_to_advance(d: Data, portal: Portal) -> int:
     """Corner of a portal that the newest point replaces, so that the ray still passes through.
 
     The planes through the ray, the newest point and each corner divide the portal into three parts; the ray passes
@@ -173,7 +174,7 @@ def corner_to_advance(d: Data, portal: Any) -> int:
 
 
 @kernel
-def lies_on_surface(m: Model, d: Data, portal: Any, direction: Any) -> bool:
+def lies_on_surface(m: Model, d: Data, portal: Portal, direction: Vec3) -> bool:
     """Whether the newest point is not farther out than one of the corners, up to the tolerance."""
     a, b, c = corners(d, portal)
     reach = max(dot3(a, direction), dot3(b, direction), dot3(c, direction))
@@ -181,7 +182,7 @@ def lies_on_surface(m: Model, d: Data, portal: Any, direction: Any) -> bool:
 
 
 @kernel
-def next_round(m: Model, d: Data, phase: int, portal: Any) -> Any:
+def next_round(m: Model, d: Data, phase: int, portal: Portal) -> tuple[int, Portal]:
     """Compute one support point, and from it the next phase and portal; return both."""
     direction = facing(d, phase, portal)
     if phase == ADVANCE and dot3(direction, get3(d.work.simplex, portal[0])) > -EPSILON:
@@ -201,7 +202,7 @@ def next_round(m: Model, d: Data, phase: int, portal: Any) -> Any:
 
 
 @kernel
-def search(m: Model, d: Data) -> Any:
+def search(m: Model, d: Data) -> tuple[int, Portal]:
     """Run the phases; return the end (`APART`, `PIERCED`, `SETTLED`) and the last portal."""
     phase, portal = aim(m, d)
     rounds = 0
@@ -218,20 +219,20 @@ def search(m: Model, d: Data) -> Any:
 
 
 @kernel
-def nearer(p: Any, q: Any) -> Any:
+def nearer(p: Vec3, q: Vec3) -> Vec3:
     """Return the point closer to the origin."""
     return q if dot3(q, q) < dot3(p, p) else p
 
 
 @kernel
-def nearest_of_segment(a: Any, b: Any) -> Any:
+def nearest_of_segment(a: Vec3, b: Vec3) -> Vec3:
     """Point of a segment that is closest to the origin."""
     weights = segment_weights(a, b)
     return add_scaled3(scale3(a, weights[0]), b, weights[1])
 
 
 @kernel
-def nearest_of_triangle(a: Any, b: Any, c: Any) -> Any:
+def nearest_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Point of a triangle closest to the origin; if the triangle has no area, the closest point of its sides."""
     normal = cross(sub3(b, a), sub3(c, a))
     if dot3(normal, normal) < EPSILON:
@@ -240,13 +241,13 @@ def nearest_of_triangle(a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def middle(d: Data, row: int) -> Any:
+def middle(d: Data, row: int) -> Vec3:
     """Point midway between the points of both shapes that belong to a vertex."""
     return scale3(add3(get3(d.work.simplex1, row), get3(d.work.simplex2, row)), 0.5)
 
 
 @kernel
-def origin_weights(d: Data, portal: Any) -> Any:
+def origin_weights(d: Data, portal: Portal) -> Vec4:
     """Barycentric coordinates, up to a common factor, of the origin in the tetrahedron of interior point and portal.
 
     They are volumes; in a flat tetrahedron, they are areas projected along the portal's normal.
@@ -262,7 +263,7 @@ def origin_weights(d: Data, portal: Any) -> Any:
 
 
 @kernel
-def origin_between_shapes(d: Data, portal: Any) -> Any:
+def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
     """Point midway between the points of both shapes whose difference is the origin."""
     w0, w1, w2, w3 = origin_weights(d, portal)
     point = scale3(middle(d, 0), w0)

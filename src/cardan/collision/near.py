@@ -6,10 +6,9 @@ A collision function writes its contacts to the rows of ``d.work.near_*`` and re
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constants import mjMAXCONPAIR
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, normalize3, set3
 from cardan.model.kernel_views import Data
 
@@ -17,7 +16,7 @@ MAXCONPAIR = mjMAXCONPAIR
 
 
 @kernel
-def default_tangent(normal: Any) -> Any:
+def default_tangent(normal: Vec3) -> Vec3:
     """Unit vector perpendicular to the unit vector `normal`, from the y axis, or from z if the normal is close to y."""
     if -0.5 < normal[1] < 0.5:
         axis = (0.0, 1.0, 0.0)
@@ -27,7 +26,7 @@ def default_tangent(normal: Any) -> Any:
 
 
 @kernel
-def put_contact_along(d: Data, k: int, dist: float, pos: Any, normal: Any, tangent: Any) -> None:
+def put_contact_along(d: Data, k: int, dist: float, pos: Vec3, normal: Vec3, tangent: Vec3) -> None:
     """Write contact `k` of the pair, with a given first tangent.
 
     Args:
@@ -48,6 +47,6 @@ def put_contact_along(d: Data, k: int, dist: float, pos: Any, normal: Any, tange
 
 
 @kernel
-def put_contact(d: Data, k: int, dist: float, pos: Any, normal: Any) -> None:
+def put_contact(d: Data, k: int, dist: float, pos: Vec3, normal: Vec3) -> None:
     """Write contact `k` of the pair, with default tangents; arguments as for `put_contact_along`."""
     put_contact_along(d, k, dist, pos, normal, default_tangent(normal))

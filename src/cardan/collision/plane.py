@@ -7,12 +7,12 @@ frame. The first geom of each function is the plane. Contacts are midway between
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.collision.capsule import axis_z
 from cardan.collision.near import put_contact, put_contact_along
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -34,13 +34,13 @@ HALF_SQRT3 = sqrt(3.0) / 2.0
 
 
 @kernel
-def plane_height(d: Data, plane: int, point: Any) -> float:
+def plane_height(d: Data, plane: int, point: Vec3) -> float:
     """Signed distance of a point above the plane."""
     return dot3(sub3(point, get3(d.geom_xpos, plane)), axis_z(d.geom_xmat, plane))
 
 
 @kernel
-def put_height(d: Data, k: int, plane: int, point: Any, dist: float) -> int:
+def put_height(d: Data, k: int, plane: int, point: Vec3, dist: float) -> int:
     """Write the contact of a point whose height above the plane is known; return the pair's new number of contacts.
 
     Each function sums the height in the order of the reference, so that solids that just touch agree to the last bit.
@@ -53,7 +53,7 @@ def put_height(d: Data, k: int, plane: int, point: Any, dist: float) -> int:
 
 
 @kernel
-def point_contact(d: Data, k: int, plane: int, point: Any) -> int:
+def point_contact(d: Data, k: int, plane: int, point: Vec3) -> int:
     """Write the contact of a point with the plane; return the new number of contacts of the pair, `k` or k + 1."""
     return put_height(d, k, plane, point, plane_height(d, plane, point))
 

@@ -11,11 +11,11 @@ Computer Graphics (2009), section 4.4.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
+from cardan.maths.types import Mat3, Vec2, Vec3
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data
 
@@ -37,7 +37,7 @@ def nearer(x: float, best: float) -> float:
 
 
 @kernel
-def roots(a: float, b: float, c: float) -> Any:
+def roots(a: float, b: float, c: float) -> Vec2:
     """Both roots of a x^2 + 2 b x + c, the smaller first; `MISS` twice if there are none or they coincide."""
     discriminant = b * b - a * c
     if discriminant < MINVAL or a <= 0.0:
@@ -54,7 +54,7 @@ def smaller_root(a: float, b: float, c: float) -> float:
 
 
 @kernel
-def ray_plane(size: Any, p: Any, v: Any) -> float:
+def ray_plane(size: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and plane. Hits are from above only, and within the plane's half sizes unless these are 0."""
     if v[2] > -MINVAL:
         return MISS
@@ -64,13 +64,13 @@ def ray_plane(size: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_sphere(radius: float, p: Any, v: Any) -> float:
+def ray_sphere(radius: float, p: Vec3, v: Vec3) -> float:
     """Ray and sphere about the origin."""
     return smaller_root(dot3(v, v), dot3(v, p), dot3(p, p) - radius * radius)
 
 
 @kernel
-def ray_ellipsoid(size: Any, p: Any, v: Any) -> float:
+def ray_ellipsoid(size: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and ellipsoid, which becomes a unit sphere after division by its semi-axes."""
     if size[0] <= 0.0 or size[1] <= 0.0 or size[2] <= 0.0:
         return MISS
@@ -80,7 +80,7 @@ def ray_ellipsoid(size: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_tube(radius: float, half_length: float, p: Any, v: Any) -> float:
+def ray_tube(radius: float, half_length: float, p: Vec3, v: Vec3) -> float:
     """Ray and lateral surface of a cylinder along z."""
     a = v[0] * v[0] + v[1] * v[1]
     b = v[0] * p[0] + v[1] * p[1]
@@ -91,7 +91,7 @@ def ray_tube(radius: float, half_length: float, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_cap(radius: float, z: float, side: float, p: Any, v: Any) -> float:
+def ray_cap(radius: float, z: float, side: float, p: Vec3, v: Vec3) -> float:
     """Ray and hemisphere about (0, 0, z), above z (`side` 1) or below (-1)."""
     q = (p[0], p[1], p[2] - z)
     x0, x1 = roots(dot3(v, v), dot3(v, q), dot3(q, q) - radius * radius)
@@ -100,7 +100,7 @@ def ray_cap(radius: float, z: float, side: float, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_capsule(size: Any, p: Any, v: Any) -> float:
+def ray_capsule(size: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and capsule along z: a tube of half-length size[1] with two caps."""
     best = ray_tube(size[0], size[1], p, v)
     for end in range(2):
@@ -110,7 +110,7 @@ def ray_capsule(size: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_cylinder(size: Any, p: Any, v: Any) -> float:
+def ray_cylinder(size: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and cylinder along z: a tube of half-length size[1] with two discs."""
     best = ray_tube(size[0], size[1], p, v)
     if abs(v[2]) > MINVAL:
@@ -124,7 +124,7 @@ def ray_cylinder(size: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_faces(size: Any, p: Any, v: Any, axis: int) -> float:
+def ray_faces(size: Vec3, p: Vec3, v: Vec3, axis: int) -> float:
     """Ray and the two faces of a box perpendicular to an axis (0, 1 or 2)."""
     j = (axis + 1) % 3
     k = (axis + 2) % 3
@@ -138,7 +138,7 @@ def ray_faces(size: Any, p: Any, v: Any, axis: int) -> float:
 
 
 @kernel
-def ray_box(size: Any, p: Any, v: Any) -> float:
+def ray_box(size: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and box of half sizes `size` about the origin."""
     best = MISS
     for axis in range(3):
@@ -153,7 +153,7 @@ def is_primitive(kind: int) -> bool:
 
 
 @kernel
-def ray_primitive(kind: int, size: Any, p: Any, v: Any) -> float:
+def ray_primitive(kind: int, size: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and primitive shape of type `kind` (mjtGeom) and sizes `size`."""
     if kind == BOX:
         return ray_box(size, p, v)
@@ -169,7 +169,7 @@ def ray_primitive(kind: int, size: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_shape(kind: int, size: Any, pos: Any, mat: Any, point: Any, vec: Any) -> float:
+def ray_shape(kind: int, size: Vec3, pos: Vec3, mat: Mat3, point: Vec3, vec: Vec3) -> float:
     """Ray and primitive shape in a frame; a sphere does not need an orientation."""
     start = sub3(point, pos)
     if kind == SPHERE:
@@ -178,7 +178,7 @@ def ray_shape(kind: int, size: Any, pos: Any, mat: Any, point: Any, vec: Any) ->
 
 
 @kernel
-def ray_in_geom(d: Data, geom: int, point: Any, vec: Any) -> Any:
+def ray_in_geom(d: Data, geom: int, point: Vec3, vec: Vec3) -> tuple[Vec3, Vec3]:
     """Transform point and direction of a ray to the frame of a geom."""
     mat = get9(d.geom_xmat, geom)
     return mul_mat_t_vec3(mat, sub3(point, get3(d.geom_xpos, geom))), mul_mat_t_vec3(mat, vec)

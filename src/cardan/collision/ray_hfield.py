@@ -10,12 +10,12 @@ height field.
 from __future__ import annotations
 
 from math import floor
-from typing import Any
 
 from cardan.collision.hfield import elevation, prism_top, top_elevation
 from cardan.collision.ray import MINVAL, MISS, nearer, ray_box
 from cardan.collision.ray_mesh import HUGE, SLACK, ray_triangle, reciprocal
 from cardan.jit import kernel
+from cardan.maths.types import Vec2, Vec3
 from cardan.model.kernel_views import Model
 
 
@@ -43,7 +43,7 @@ def border_elevation(m: Model, hfield: int, axis: int, end: int, along: float) -
 
 
 @kernel
-def ray_sides(m: Model, hfield: int, p: Any, v: Any) -> float:
+def ray_sides(m: Model, hfield: int, p: Vec3, v: Vec3) -> float:
     """Ray and sides of the field above the base."""
     best = MISS
     for axis in range(2):
@@ -59,7 +59,7 @@ def ray_sides(m: Model, hfield: int, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_cell(m: Model, hfield: int, row: int, col: int, p: Any, v: Any, x_in: float, x_out: float) -> float:
+def ray_cell(m: Model, hfield: int, row: int, col: int, p: Vec3, v: Vec3, x_in: float, x_out: float) -> float:
     """Ray and the two triangles of a cell; the ray is above or below the cell from `x_in` to `x_out`."""
     highest = max(top_elevation(m, hfield, row, col, 0), top_elevation(m, hfield, row, col, 1))
     if min(p[2] + x_in * v[2], p[2] + x_out * v[2]) > highest + SLACK * abs(p[2]):
@@ -92,7 +92,7 @@ def first_cell(origin: float, velocity: float, x: float, spacing: float, n: int)
 
 
 @kernel
-def side_range(origin: float, velocity: float, length: float) -> Any:
+def side_range(origin: float, velocity: float, length: float) -> Vec2:
     """Distances at which a ray enters and leaves the strip from 0 to `length`; an empty range if it never does."""
     if abs(velocity) <= MINVAL:
         return (0.0, HUGE) if 0.0 <= origin <= length else (HUGE, 0.0)
@@ -102,7 +102,7 @@ def side_range(origin: float, velocity: float, length: float) -> Any:
 
 
 @kernel
-def ray_surface(m: Model, hfield: int, p: Any, v: Any, best: float) -> float:
+def ray_surface(m: Model, hfield: int, p: Vec3, v: Vec3, best: float) -> float:
     """Ray and upper surface, up to the distance `best` (negative: no bound); return the smaller distance."""
     ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1
     width, height = 2.0 * m.hfield_size[hfield, 0], 2.0 * m.hfield_size[hfield, 1]
@@ -142,7 +142,7 @@ def ray_surface(m: Model, hfield: int, p: Any, v: Any, best: float) -> float:
 
 
 @kernel
-def ray_hfield(m: Model, hfield: int, p: Any, v: Any) -> float:
+def ray_hfield(m: Model, hfield: int, p: Vec3, v: Vec3) -> float:
     """Ray and height field, with the ray in the frame of the geom."""
     base = 0.5 * m.hfield_size[hfield, 3]
     size = (m.hfield_size[hfield, 0], m.hfield_size[hfield, 1], base)

@@ -6,10 +6,9 @@ Collision Detection (2005), section 5.3.3 (ray and box), section 6.3 (traversal 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.ray import MISS, nearer
 from cardan.jit import kernel, stack_array, stack_int_array
+from cardan.maths.types import Vec3
 from cardan.maths.vector import cross, dot3, sub3
 from cardan.model.kernel_views import Model
 
@@ -22,7 +21,7 @@ SLACK = 1e-12
 
 
 @kernel
-def ray_triangle(a: Any, b: Any, c: Any, p: Any, v: Any) -> float:
+def ray_triangle(a: Vec3, b: Vec3, c: Vec3, p: Vec3, v: Vec3) -> float:
     """Ray and triangle, from both sides; rays in its plane miss it."""
     u, w = sub3(b, a), sub3(c, a)
     normal = cross(v, w)
@@ -41,13 +40,13 @@ def ray_triangle(a: Any, b: Any, c: Any, p: Any, v: Any) -> float:
 
 
 @kernel
-def mesh_point(m: Model, vertex: int) -> Any:
+def mesh_point(m: Model, vertex: int) -> Vec3:
     """Vertex of a mesh in float64."""
     return (1.0 * m.mesh_vert[vertex, 0], 1.0 * m.mesh_vert[vertex, 1], 1.0 * m.mesh_vert[vertex, 2])
 
 
 @kernel
-def ray_face(m: Model, mesh: int, face: int, p: Any, v: Any) -> float:
+def ray_face(m: Model, mesh: int, face: int, p: Vec3, v: Vec3) -> float:
     """Ray and face `face` of a mesh."""
     row = m.mesh_faceadr[mesh] + face
     first = m.mesh_vertadr[mesh]
@@ -67,7 +66,7 @@ def reciprocal(value: float) -> float:
 
 
 @kernel
-def box_entry(m: Model, node: int, p: Any, inverse: Any, best: float) -> float:
+def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float:
     """Distance at which a ray enters the box of a node, 0 if it starts inside; `MISS` if it does not, or beyond `best`.
 
     Args:
@@ -89,7 +88,7 @@ def box_entry(m: Model, node: int, p: Any, inverse: Any, best: float) -> float:
 
 
 @kernel
-def ray_mesh(m: Model, mesh: int, p: Any, v: Any) -> float:
+def ray_mesh(m: Model, mesh: int, p: Vec3, v: Vec3) -> float:
     """Ray and mesh: distance to the nearest face, with the ray in the frame of the geom."""
     if m.mesh_bvhnum[mesh] <= 0:
         return MISS

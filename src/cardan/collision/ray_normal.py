@@ -6,7 +6,6 @@ Meshes and height fields have the normals of their triangles.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.collision.hfield import prism_top
 from cardan.collision.ray import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, ray_in_geom
@@ -14,6 +13,7 @@ from cardan.collision.ray_hfield import first_cell
 from cardan.collision.ray_mesh import HUGE, mesh_point, ray_face, ray_triangle
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, cross, get3, get9, mul_mat_vec3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -23,7 +23,7 @@ SAME = 1e-6
 
 
 @kernel
-def face_of_box(size: Any, q: Any) -> Any:
+def face_of_box(size: Vec3, q: Vec3) -> Vec3:
     """Normal of that face of a box of half sizes `size` which is nearest to a point."""
     x, y, z = abs(abs(q[0]) - size[0]), abs(abs(q[1]) - size[1]), abs(abs(q[2]) - size[2])
     if x <= y and x <= z:
@@ -34,7 +34,7 @@ def face_of_box(size: Any, q: Any) -> Any:
 
 
 @kernel
-def normal_of_primitive(kind: int, size: Any, q: Any) -> Any:
+def normal_of_primitive(kind: int, size: Vec3, q: Vec3) -> Vec3:
     """Normal of a primitive shape at a point of its surface, in its frame."""
     if kind == PLANE:
         return (0.0, 0.0, 1.0)
@@ -54,7 +54,7 @@ def normal_of_primitive(kind: int, size: Any, q: Any) -> Any:
 
 
 @kernel
-def normal_of_mesh(m: Model, mesh: int, p: Any, v: Any, x: float) -> Any:
+def normal_of_mesh(m: Model, mesh: int, p: Vec3, v: Vec3, x: float) -> Vec3:
     """Normal of the face that a ray hits at the distance `x`, or nearest to it if rounding moved it."""
     best, found = HUGE, 0
     for face in range(m.mesh_facenum[mesh]):
@@ -69,7 +69,7 @@ def normal_of_mesh(m: Model, mesh: int, p: Any, v: Any, x: float) -> Any:
 
 
 @kernel
-def normal_of_hfield(m: Model, hfield: int, p: Any, v: Any, x: float) -> Any:
+def normal_of_hfield(m: Model, hfield: int, p: Vec3, v: Vec3, x: float) -> Vec3:
     """Normal of a height field: of its surface if the ray hits it, else of the box around it."""
     q = add_scaled3(p, v, x)
     width, height = m.hfield_size[hfield, 0], m.hfield_size[hfield, 1]
@@ -89,7 +89,7 @@ def normal_of_hfield(m: Model, hfield: int, p: Any, v: Any, x: float) -> Any:
 
 
 @kernel
-def normal_at(m: Model, d: Data, geom: int, point: Any, vec: Any, x: float) -> Any:
+def normal_at(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, x: float) -> Vec3:
     """Normal, in the world frame, of a geom that a ray hits at the distance `x`; 0 if `geom` is negative.
 
     Args:

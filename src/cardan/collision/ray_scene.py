@@ -8,14 +8,13 @@ Spec: programming, API reference, "Ray collisions".
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.capsule import axis_z
 from cardan.collision.ray import MINVAL, MISS, PLANE, is_primitive, nearer, ray_in_geom, ray_shape
 from cardan.collision.ray_hfield import ray_hfield
 from cardan.collision.ray_mesh import ray_mesh
 from cardan.enums import mjtGeom
 from cardan.jit import OK, kernel
+from cardan.maths.types import Array1, ConstArray1, ConstArray2, ConstIntArray2, IntArray1, IntArray2, Vec3
 from cardan.maths.vector import add_scaled3, dot3, get3, get9, norm3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -54,7 +53,7 @@ def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexcl
 
 
 @kernel
-def sphere_missed(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float) -> bool:
+def sphere_missed(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, best: float) -> bool:
     """Whether a ray misses a geom's bounding sphere, or hits it beyond the distance `best` (negative: no bound)."""
     radius = m.geom_rbound[geom] * ROUND
     if radius <= 0.0 or m.geom_type[geom] == HFIELD:
@@ -73,7 +72,7 @@ def sphere_missed(m: Model, d: Data, geom: int, point: Any, vec: Any, best: floa
 
 
 @kernel
-def ray_geom(m: Model, d: Data, geom: int, point: Any, vec: Any) -> float:
+def ray_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3) -> float:
     """Ray and one geom of any type, or `MISS`; point and direction are in the world frame."""
     kind = m.geom_type[geom]
     if is_primitive(kind):
@@ -86,7 +85,7 @@ def ray_geom(m: Model, d: Data, geom: int, point: Any, vec: Any) -> float:
 
 
 @kernel
-def beyond_cutoff(m: Model, d: Data, geom: int, point: Any, cutoff: float) -> bool:
+def beyond_cutoff(m: Model, d: Data, geom: int, point: Vec3, cutoff: float) -> bool:
     """Whether a plane, or the bounding sphere of another geom, is farther from a point than `cutoff`."""
     offset = sub3(point, get3(d.geom_xpos, geom))
     if m.geom_type[geom] == PLANE:
@@ -95,7 +94,7 @@ def beyond_cutoff(m: Model, d: Data, geom: int, point: Any, cutoff: float) -> bo
 
 
 @kernel
-def nearer_geom(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float) -> float:
+def nearer_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, best: float) -> float:
     """Distance to a geom if it is smaller than `best`, else `best`."""
     if sphere_missed(m, d, geom, point, vec, best):
         return best
@@ -103,7 +102,9 @@ def nearer_geom(m: Model, d: Data, geom: int, point: Any, vec: Any, best: float)
 
 
 @kernel
-def ray_scene(m: Model, d: Data, point: Any, vec: Any, by_group: bool, static: bool, bodyexclude: int) -> Any:
+def ray_scene(
+    m: Model, d: Data, point: Vec3, vec: Vec3, by_group: bool, static: bool, bodyexclude: int
+) -> tuple[float, int]:
     """Find the nearest geom that a ray hits.
 
     Args:
@@ -130,7 +131,7 @@ def ray_scene(m: Model, d: Data, point: Any, vec: Any, by_group: bool, static: b
 
 
 @kernel
-def show_groups(d: Data, geomgroup: Any) -> bool:
+def show_groups(d: Data, geomgroup: ConstIntArray2) -> bool:
     """Store the groups that rays can hit in ``d.work.ray_group``; return whether `geomgroup` (n, 6) has a row."""
     for row in range(len(geomgroup)):
         for k in range(NGROUP):
@@ -140,7 +141,14 @@ def show_groups(d: Data, geomgroup: Any) -> bool:
 
 @kernel
 def cast_ray(
-    m: Model, d: Data, pnt: Any, vec: Any, geomgroup: Any, flg_static: int, bodyexclude: int, geomid: Any
+    m: Model,
+    d: Data,
+    pnt: ConstArray2,
+    vec: ConstArray2,
+    geomgroup: ConstIntArray2,
+    flg_static: int,
+    bodyexclude: int,
+    geomid: IntArray2,
 ) -> float:
     """Distance to the nearest geom, or `REFUSED` if `vec` is 0; writes its id to `geomid`. See `mj_ray`."""
     direction = get3(vec, 0)
@@ -153,7 +161,7 @@ def cast_ray(
 
 
 @kernel
-def cast_rays_at(m: Model, d: Data, geom: int, point: Any, vec: Any, geomid: Any, dist: Any) -> None:
+def cast_rays_at(m: Model, d: Data, geom: int, point: Vec3, vec: ConstArray1, geomid: IntArray1, dist: Array1) -> None:
     """Cast several rays at one geom; update the distances and ids of those that hit it before anything else."""
     for i in range(len(dist)):
         x = nearer_geom(m, d, geom, point, (vec[3 * i], vec[3 * i + 1], vec[3 * i + 2]), dist[i])
@@ -166,13 +174,13 @@ def cast_rays_at(m: Model, d: Data, geom: int, point: Any, vec: Any, geomid: Any
 def cast_rays(
     m: Model,
     d: Data,
-    pnt: Any,
-    vec: Any,
-    geomgroup: Any,
+    pnt: ConstArray2,
+    vec: ConstArray1,
+    geomgroup: ConstIntArray2,
     flg_static: int,
     bodyexclude: int,
-    geomid: Any,
-    dist: Any,
+    geomid: IntArray1,
+    dist: Array1,
     nray: int,
     cutoff: float,
 ) -> int:
@@ -192,7 +200,7 @@ def cast_rays(
 
 
 @kernel
-def cast_at_geom(m: Model, d: Data, geomid: int, pnt: Any, vec: Any, kind: int) -> float:
+def cast_at_geom(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2, kind: int) -> float:
     """Distance to one geom of type `kind`, or `REFUSED` if it has another type, or does not exist."""
     if geomid < 0 or geomid >= m.ngeom or m.geom_type[geomid] != kind:
         return REFUSED
@@ -200,19 +208,21 @@ def cast_at_geom(m: Model, d: Data, geomid: int, pnt: Any, vec: Any, kind: int) 
 
 
 @kernel
-def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
+def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
     """Distance to a mesh geom, or `REFUSED` if the geom is not a mesh."""
     return cast_at_geom(m, d, geomid, pnt, vec, MESH)
 
 
 @kernel
-def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: Any, vec: Any) -> float:
+def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
     """Distance to a height field geom, or `REFUSED` if the geom is not a height field."""
     return cast_at_geom(m, d, geomid, pnt, vec, HFIELD)
 
 
 @kernel
-def cast_at_shape(pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int) -> float:
+def cast_at_shape(
+    pos: ConstArray2, mat: ConstArray2, size: ConstArray2, pnt: ConstArray2, vec: ConstArray2, geomtype: int
+) -> float:
     """Distance to a primitive shape, or `REFUSED` for other types: see `cardan.api.rays.mju_rayGeom`."""
     if not is_primitive(geomtype):
         return REFUSED

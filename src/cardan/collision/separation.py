@@ -10,11 +10,10 @@ Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.hull_search import STRIDE, climb_hull, pair_key
 from cardan.collision.support import MESH, support_local
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
 from cardan.model.kernel_views import Data, Model
 
@@ -31,7 +30,7 @@ def slot_of(d: Data, geom1: int, geom2: int) -> int:
 
 
 @kernel
-def reach_of_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> float:
+def reach_of_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
     """Reach of a hull in a direction of its frame, searched from vertex `start`; `UNKNOWN` if it is not certain."""
     graph, nvert = d.work.shape_graphadr[shape], d.work.shape_nvert[shape]
     local, _ = climb_hull(m, d, shape, direction, start if start < nvert else 0)
@@ -47,7 +46,7 @@ def reach_of_hull(m: Model, d: Data, shape: int, direction: Any, start: int) -> 
 
 
 @kernel
-def reach(m: Model, d: Data, shape: int, direction: Any, start: int) -> float:
+def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
     """Reach of a shape of the pair, not enlarged, in a unit direction from the world origin, m."""
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
     if d.work.shape_type[shape] == MESH and d.work.shape_graphadr[shape] >= 0:

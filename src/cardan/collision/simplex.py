@@ -8,9 +8,8 @@ Source: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.5 (triang
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
+from cardan.maths.types import ConstArray2, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, scale3, set3, sub3
 from cardan.model.kernel_views import Data
 
@@ -28,7 +27,7 @@ def copy_vertex(d: Data, source: int, target: int) -> None:
 
 
 @kernel
-def triangle_weights(a: Any, b: Any, c: Any) -> Any:
+def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Barycentric coordinates of the point of the triangle a, b, c that is closest to the origin."""
     ab, ac = sub3(b, a), sub3(c, a)
     a1, a2 = -dot3(ab, a), -dot3(ac, a)
@@ -57,7 +56,7 @@ def triangle_weights(a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def segment_weights(a: Any, b: Any) -> Any:
+def segment_weights(a: Vec3, b: Vec3) -> Vec3:
     """Barycentric coordinates of the point of the segment a, b closest to the origin; a third coordinate is 0."""
     ab = sub3(b, a)
     along = -dot3(ab, a)
@@ -70,13 +69,13 @@ def segment_weights(a: Any, b: Any) -> Any:
 
 
 @kernel
-def weighted_sum(a: Any, b: Any, c: Any, weights: Any) -> Any:
+def weighted_sum(a: Vec3, b: Vec3, c: Vec3, weights: Vec3) -> Vec3:
     """Point of a triangle that has the given barycentric coordinates."""
     return add_scaled3(add_scaled3(scale3(a, weights[0]), b, weights[1]), c, weights[2])
 
 
 @kernel
-def keep_weighted(d: Data, i: int, j: int, k: int, weights: Any) -> int:
+def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
     """Reduce the simplex to those of the vertices i <= j <= k that have a weight; return their number.
 
     Writes the weights of these vertices to ``d.work.weight``.
@@ -95,7 +94,7 @@ def keep_weighted(d: Data, i: int, j: int, k: int, weights: Any) -> int:
 
 
 @kernel
-def weights_of(d: Data, i: int, j: int, k: int) -> Any:
+def weights_of(d: Data, i: int, j: int, k: int) -> Vec3:
     """Weights of three vertices of the simplex at the point of their triangle that is closest to the origin."""
     return triangle_weights(get3(d.work.simplex, i), get3(d.work.simplex, j), get3(d.work.simplex, k))
 
@@ -146,7 +145,7 @@ def reduce_simplex(d: Data, n: int) -> int:
 
 
 @kernel
-def weighted_row(points: Any, weights: Any) -> Any:
+def weighted_row(points: ConstArray2, weights: ConstArray2) -> Vec3:
     """Weighted sum of the first three rows of `points`; weights may be 0."""
     w = (weights[0, 0], weights[0, 1], weights[0, 2])
     return weighted_sum(get3(points, 0), get3(points, 1), get3(points, 2), w)

@@ -10,12 +10,12 @@ function is the sphere.
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 from cardan.collision.capsule import axis_of, axis_z, clamp, spheres_contact
 from cardan.collision.near import put_contact
 from cardan.constants import mjMINVAL
 from cardan.jit import collider, exact, kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -34,7 +34,7 @@ MINVAL = mjMINVAL
 
 
 @kernel
-def way_out(point: Any, size: Any) -> Any:
+def way_out(point: Vec3, size: Vec3) -> tuple[int, float, float]:
     """Face of a box that is nearest to a point inside it: axis, side (1 or -1) and depth below the face.
 
     If faces are at the same depth, it is the first of them in the order -x, +x, -y, +y, -z, +z.
@@ -51,7 +51,7 @@ def way_out(point: Any, size: Any) -> Any:
 
 
 @kernel
-def sphere_in_box(m: Model, d: Data, k: int, center: Any, radius: float, local: Any, box: int) -> int:
+def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local: Vec3, box: int) -> int:
     """Write contact `k` of a sphere whose centre is inside a box: out of the nearest face.
 
     Its distance is that of a centre on the surface, as in the reference; its position takes the depth into account.
@@ -63,7 +63,7 @@ def sphere_in_box(m: Model, d: Data, k: int, center: Any, radius: float, local: 
 
 
 @kernel
-def sphere_box_contact(m: Model, d: Data, k: int, center: Any, radius: float, box: int) -> int:
+def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, box: int) -> int:
     """Find the contact of a sphere, at any place of its geom, with a box.
 
     Args:

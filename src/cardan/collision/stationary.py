@@ -13,7 +13,6 @@ support function is the reverse of the curvature of the surface).
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.collision.support import (
     BOX,
@@ -29,6 +28,7 @@ from cardan.collision.support import (
     support_difference,
 )
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -60,7 +60,7 @@ EXACT_FLAT = 1e-12
 
 
 @kernel
-def bend_ellipsoid(size: Any, direction: Any, turn: Any) -> Any:
+def bend_ellipsoid(size: Vec3, direction: Vec3, turn: Vec3) -> Vec3:
     """Change of the support point of an ellipsoid if `direction` changes by `turn`."""
     scaled = mul3(direction, size)
     length = norm3(scaled)
@@ -72,7 +72,7 @@ def bend_ellipsoid(size: Any, direction: Any, turn: Any) -> Any:
 
 
 @kernel
-def bend_cylinder(size: Any, direction: Any, turn: Any) -> Any:
+def bend_cylinder(size: Vec3, direction: Vec3, turn: Vec3) -> Vec3:
     """Change of the support point of a cylinder, on the rim of a disc, if `direction` changes by `turn`."""
     x, y = direction[0], direction[1]
     length = sqrt(x * x + y * y)
@@ -83,7 +83,7 @@ def bend_cylinder(size: Any, direction: Any, turn: Any) -> Any:
 
 
 @kernel
-def bend(d: Data, shape: int, direction: Any, turn: Any) -> Any:
+def bend(d: Data, shape: int, direction: Vec3, turn: Vec3) -> Vec3:
     """Change of a shape's support point if the unit vector `direction` changes by `turn`, perpendicular to it.
 
     It is the second derivative of the support function, times `turn`; 0 at corners, edges and ends of segments.
@@ -105,13 +105,13 @@ def bend(d: Data, shape: int, direction: Any, turn: Any) -> Any:
 
 
 @kernel
-def bend_difference(d: Data, normal: Any, turn: Any) -> Any:
+def bend_difference(d: Data, normal: Vec3, turn: Vec3) -> Vec3:
     """Change of the support point of the Minkowski difference if `normal` changes by `turn`."""
     return add3(bend(d, 0, normal, turn), bend(d, 1, scale3(normal, -1.0), turn))
 
 
 @kernel
-def tangent_of(normal: Any) -> Any:
+def tangent_of(normal: Vec3) -> Vec3:
     """Unit vector perpendicular to a unit vector."""
     x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
     if x <= y and x <= z:
@@ -124,7 +124,7 @@ def tangent_of(normal: Any) -> Any:
 
 
 @kernel
-def newton_turn(d: Data, normal: Any, point: Any) -> Any:
+def newton_turn(d: Data, normal: Vec3, point: Vec3) -> tuple[Vec3, bool]:
     """Newton step of a normal towards the stationary point; also whether the support function is convex there.
 
     Args:
@@ -188,7 +188,7 @@ def flat_side(d: Data) -> int:
 
 
 @kernel
-def found_point(d: Data, side: int, row: int) -> Any:
+def found_point(d: Data, side: int, row: int) -> Vec3:
     """Point of a shape that belongs to a vertex of the simplex."""
     return get3(d.work.simplex1, row) if side == 0 else get3(d.work.simplex2, row)
 
@@ -212,19 +212,19 @@ def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
 
 
 @kernel
-def curved_point(m: Model, d: Data, side: int, normal: Any) -> Any:
+def curved_point(m: Model, d: Data, side: int, normal: Vec3) -> Vec3:
     """Support point of the shape other than `side`, for a normal from the first to the second shape."""
     return support(m, d, 1, scale3(normal, -1.0)) if side == 0 else support(m, d, 0, normal)
 
 
 @kernel
-def between(side: int, flat: Any, curved: Any) -> Any:
+def between(side: int, flat: Vec3, curved: Vec3) -> Vec3:
     """Point of the Minkowski difference of two points; `flat` belongs to shape `side`, `curved` to the other."""
     return sub3(flat, curved) if side == 0 else sub3(curved, flat)
 
 
 @kernel
-def is_extreme(m: Model, d: Data, side: int, normal: Any, point: Any) -> bool:
+def is_extreme(m: Model, d: Data, side: int, normal: Vec3, point: Vec3) -> bool:
     """Whether no point of a polytope is beyond one of its points in the direction that belongs to a normal."""
     out = normal if side == 0 else scale3(normal, -1.0)
     farthest = support(m, d, side, out)
@@ -232,7 +232,7 @@ def is_extreme(m: Model, d: Data, side: int, normal: Any, point: Any) -> bool:
 
 
 @kernel
-def take_flat(d: Data, side: int, normal: Any, flat: Any, curved: Any) -> None:
+def take_flat(d: Data, side: int, normal: Vec3, flat: Vec3, curved: Vec3) -> None:
     """Write the overlap with a given normal, point of the face or edge, and point of the curved shape."""
     depth = dot3(between(side, flat, curved), normal)
     d.work.overlap_depth = depth

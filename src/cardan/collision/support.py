@@ -14,13 +14,13 @@ functions and hill climbing); spec: computation, collision detection, collision 
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.collision.hull_scan import prepare_scan, scan_hull
 from cardan.collision.hull_search import mesh_vertex, prepare_hull, scan_vertices, search_hull
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -71,7 +71,7 @@ def load_mesh(m: Model, d: Data, shape: int, mesh: int) -> None:
 
 
 @kernel
-def support_mesh(m: Model, d: Data, shape: int, direction: Any) -> Any:
+def support_mesh(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
     """Support point of a mesh: a vertex of its hull."""
     if d.work.shape_graphadr[shape] < 0:
         vertex = scan_vertices(m, d, shape, direction)
@@ -84,7 +84,7 @@ def support_mesh(m: Model, d: Data, shape: int, direction: Any) -> Any:
 
 
 @kernel
-def support_ellipsoid(size: Any, direction: Any) -> Any:
+def support_ellipsoid(size: Vec3, direction: Vec3) -> Vec3:
     """Support point of an ellipsoid: the point whose outward normal is `direction`."""
     scaled = (direction[0] * size[0], direction[1] * size[1], direction[2] * size[2])
     length = sqrt(scaled[0] * scaled[0] + scaled[1] * scaled[1] + scaled[2] * scaled[2])
@@ -94,7 +94,7 @@ def support_ellipsoid(size: Any, direction: Any) -> Any:
 
 
 @kernel
-def support_cylinder(size: Any, direction: Any) -> Any:
+def support_cylinder(size: Vec3, direction: Vec3) -> Vec3:
     """Support point of a cylinder: on the rim of one of its discs."""
     z = signed(size[1], direction[2])
     length = sqrt(direction[0] * direction[0] + direction[1] * direction[1])
@@ -104,7 +104,7 @@ def support_cylinder(size: Any, direction: Any) -> Any:
 
 
 @kernel
-def support_prism(d: Data, direction: Any) -> Any:
+def support_prism(d: Data, direction: Vec3) -> Vec3:
     """Support point of a prism of a height field: a vertex of its base for downward directions, else of its top."""
     first = 3 if direction[2] >= 0.0 else 0
     best = first
@@ -118,7 +118,7 @@ def support_prism(d: Data, direction: Any) -> Any:
 
 
 @kernel
-def support_element(d: Data, shape: int, direction: Any) -> Any:
+def support_element(d: Data, shape: int, direction: Vec3) -> Vec3:
     """Vertex of an element that is farthest in a direction."""
     first = 4 * shape
     best = first
@@ -132,7 +132,7 @@ def support_element(d: Data, shape: int, direction: Any) -> Any:
 
 
 @kernel
-def support_local(m: Model, d: Data, shape: int, direction: Any) -> Any:
+def support_local(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
     """Support point in the frame of the shape, for a unit direction in this frame."""
     kind = d.work.shape_type[shape]
     size = get3(d.work.shape_size, shape)
@@ -151,7 +151,7 @@ def support_local(m: Model, d: Data, shape: int, direction: Any) -> Any:
 
 
 @kernel
-def support(m: Model, d: Data, shape: int, direction: Any) -> Any:
+def support(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
     """Support point of an enlarged shape of the pair, in the frame of the shapes' poses.
 
     This is the world frame, or the height field's frame if shape 0 is a prism.
@@ -174,7 +174,7 @@ def support(m: Model, d: Data, shape: int, direction: Any) -> Any:
 
 
 @kernel
-def support_difference(m: Model, d: Data, row: int, direction: Any) -> Any:
+def support_difference(m: Model, d: Data, row: int, direction: Vec3) -> Vec3:
     """Compute the support point of the Minkowski difference, and store it as vertex `row` of the simplex.
 
     Writes ``d.work.simplex`` (the difference), ``d.work.simplex1`` and ``d.work.simplex2``, and returns the difference.

@@ -11,10 +11,10 @@ a hyperellipsoid (2013), section 3.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.collision.support import CAPSULE, CYLINDER, ELLIPSOID, MINVAL, SPHERE
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -42,14 +42,14 @@ NO_NORMAL = (0.0, 0.0, 0.0)
 
 
 @kernel
-def unit_or_none(v: Any) -> Any:
+def unit_or_none(v: Vec3) -> Vec3:
     """Normalise `v`; return 0 if it is too short to have a direction."""
     length = norm3(v)
     return scale3(v, 1.0 / length) if length > MINVAL else NO_NORMAL
 
 
 @kernel
-def divide_by_squares(v: Any, size: Any, shift: float) -> Any:
+def divide_by_squares(v: Vec3, size: Vec3, shift: float) -> Vec3:
     """Divide the components of `v` by the squares of those of `size` plus `shift`."""
     return (
         v[0] / (size[0] * size[0] + shift),
@@ -59,7 +59,7 @@ def divide_by_squares(v: Any, size: Any, shift: float) -> Any:
 
 
 @kernel
-def ellipsoid_normal_inside(point: Any, size: Any, normal: Any) -> Any:
+def ellipsoid_normal_inside(point: Vec3, size: Vec3, normal: Vec3) -> Vec3:
     """Normal of an ellipsoid at the point of its surface that is closest to a point inside.
 
     Starting with `normal`, repeat: go from the point along the current normal to the surface, and take the normal
@@ -80,7 +80,7 @@ def ellipsoid_normal_inside(point: Any, size: Any, normal: Any) -> Any:
 
 
 @kernel
-def ellipsoid_normal_outside(point: Any, size: Any) -> Any:
+def ellipsoid_normal_outside(point: Vec3, size: Vec3) -> Vec3:
     """Normal of an ellipsoid at the point of its surface that is closest to a point outside.
 
     The closest point is size^2 point / (size^2 + t), where t > 0 is the root of a convex decreasing function. Newton's
@@ -101,7 +101,7 @@ def ellipsoid_normal_outside(point: Any, size: Any) -> Any:
 
 
 @kernel
-def ellipsoid_normal(point: Any, size: Any, normal: Any) -> Any:
+def ellipsoid_normal(point: Vec3, size: Vec3, normal: Vec3) -> Vec3:
     """Normal of an ellipsoid near a point in its frame; `normal` is the initial guess."""
     if min(size[0], size[1], size[2]) < MINVAL:
         return NO_NORMAL
@@ -111,7 +111,7 @@ def ellipsoid_normal(point: Any, size: Any, normal: Any) -> Any:
 
 
 @kernel
-def cylinder_normal(point: Any, size: Any) -> Any:
+def cylinder_normal(point: Vec3, size: Vec3) -> Vec3:
     """Normal of a cylinder's side near a point in its frame; 0 if the point is close to a cap."""
     height = abs(point[2])
     radius = sqrt(point[0] * point[0] + point[1] * point[1])
@@ -121,7 +121,7 @@ def cylinder_normal(point: Any, size: Any) -> Any:
 
 
 @kernel
-def shape_normal(d: Data, shape: int, pos: Any, normal: Any) -> Any:
+def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
     """Outward normal of a shape near a point; 0 if the shape has no own normal there.
 
     Args:
@@ -148,7 +148,7 @@ def shape_normal(d: Data, shape: int, pos: Any, normal: Any) -> Any:
 
 
 @kernel
-def smooth_normal(d: Data, pos: Any, normal: Any) -> Any:
+def smooth_normal(d: Data, pos: Vec3, normal: Vec3) -> Vec3:
     """Contact normal, from the first to the second shape, from their surfaces at `pos`; `normal` if neither has one."""
     normal1 = shape_normal(d, 0, pos, normal)
     normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))

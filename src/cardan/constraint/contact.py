@@ -9,7 +9,6 @@ friction[j] times direction j.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.constraint.impedance import stiffness_damping
 from cardan.constraint.jacobian_pair import (
@@ -35,6 +34,7 @@ from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtCone, mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stack_int_array, stage
+from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import MINVAL, add_scaled3, cross, get2, get3, scale3
 from cardan.model.kernel_views import Data, Model
 
@@ -139,7 +139,7 @@ def add_soft_contact(m: Model, d: Data, con: int) -> int:
 
 
 @kernel
-def put_contact_wrenches(m: Model, d: Data, w: Any, bank: int, body: int, con: int, kind: int, sign: float) -> None:
+def put_contact_wrenches(m: Model, d: Data, w: Array1, bank: int, body: int, con: int, kind: int, sign: float) -> None:
     """Store the wrenches on one body of all rows of a contact, times `sign`; the world body gets none."""
     if body == 0:
         return
@@ -161,7 +161,7 @@ def put_contact_wrenches(m: Model, d: Data, w: Any, bank: int, body: int, con: i
 
 
 @kernel
-def contact_axis(d: Data, con: int, k: int) -> Any:
+def contact_axis(d: Data, con: int, k: int) -> Vec3:
     """Axis `k` of the contact frame."""
     return (d.contact.frame[con, 3 * k], d.contact.frame[con, 3 * k + 1], d.contact.frame[con, 3 * k + 2])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.constraint.edge_rows import add_edges
 from cardan.constraint.jacobian_pair import (
@@ -33,6 +32,7 @@ from cardan.enums.model import mjtEq
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.quaternion import mul_quat, neg_quat
+from cardan.maths.types import Array1, Quat, Vec2, Vec3
 from cardan.maths.vector import get2, get4, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -134,13 +134,13 @@ def inverse_weight(m: Model, e: int, k: int) -> float:
 
 
 @kernel
-def data3(m: Model, e: int, k: int) -> Any:
+def data3(m: Model, e: int, k: int) -> Vec3:
     """Return three elements of `eq_data` from the `k`-th on."""
     return (m.eq_data[e, k], m.eq_data[e, k + 1], m.eq_data[e, k + 2])
 
 
 @kernel
-def unit_axis(k: int) -> Any:
+def unit_axis(k: int) -> Vec3:
     """Axis `k` of the world frame."""
     return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
 
@@ -178,7 +178,7 @@ def add_anchors(m: Model, d: Data, e: int) -> int:
 
 
 @kernel
-def add_rotation(m: Model, d: Data, e: int, row: int, w: Any, body1: int, body2: int) -> None:
+def add_rotation(m: Model, d: Data, e: int, row: int, w: Array1, body1: int, body2: int) -> None:
     """Set the residual and wrenches of a weld's rotation: torquescale times the vector part of q2^-1 q1 relquat."""
     relquat = (m.eq_data[e, 6], m.eq_data[e, 7], m.eq_data[e, 8], m.eq_data[e, 9])
     quat1 = mul_quat(get4(d.xquat, body1), relquat)
@@ -191,7 +191,7 @@ def add_rotation(m: Model, d: Data, e: int, row: int, w: Any, body1: int, body2:
 
 
 @kernel
-def put_anchor_wrenches(m: Model, d: Data, w: Any, body1: int, body2: int, point1: Any, point2: Any) -> None:
+def put_anchor_wrenches(m: Model, d: Data, w: Array1, body1: int, body2: int, point1: Vec3, point2: Vec3) -> None:
     """Set the wrenches of rows 0 to 2: velocity of `point1` of body 1 minus velocity of `point2` of body 2."""
     arm1 = arm_of(m, d, point1, body1)
     arm2 = arm_of(m, d, point2, body2)
@@ -201,7 +201,7 @@ def put_anchor_wrenches(m: Model, d: Data, w: Any, body1: int, body2: int, point
 
 
 @kernel
-def put_rotation_wrenches(w: Any, quat1: Any, inverse2: Any, scale: float) -> None:
+def put_rotation_wrenches(w: Array1, quat1: Quat, inverse2: Quat, scale: float) -> None:
     """Set the wrenches of rows 3 to 5.
 
     They are `scale` times the vector part of inverse2 (w1 - w2) quat1, where w1 and w2 are the angular velocities.
@@ -217,7 +217,7 @@ def put_rotation_wrenches(w: Any, quat1: Any, inverse2: Any, scale: float) -> No
 
 
 @kernel
-def quartic(m: Model, e: int, x: float) -> Any:
+def quartic(m: Model, e: int, x: float) -> Vec2:
     """Value and derivative at x of the polynomial whose coefficients are the first five elements of `eq_data`."""
     value = 0.0
     slope = 0.0

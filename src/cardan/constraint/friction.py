@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
 from cardan.enums.data import mjtConstraint
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Vec2, Vec5
 from cardan.maths.vector import get2
 from cardan.model.kernel_views import Data, Model
 
@@ -57,7 +56,7 @@ def make_tendon_friction(m: Model, d: Data) -> int:
 
 
 @kernel
-def set_friction(m: Model, d: Data, row: int, frictionloss: float, diag: float, solref: Any, solimp: Any) -> None:
+def set_friction(m: Model, d: Data, row: int, frictionloss: float, diag: float, solref: Vec2, solimp: Vec5) -> None:
     """Set the parameters of one row of friction loss, which has no stiffness."""
     set_parameters(m, d, row, 1, 0.0, diag, solref, solimp)
     d.efc_frictionloss[row] = frictionloss

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constants import mjMAXIMP, mjMINIMP
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import kernel
+from cardan.maths.types import Vec2, Vec5
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Model
 
@@ -24,7 +23,7 @@ def clip_impedance(value: float) -> float:
 
 
 @kernel
-def impedance(solimp: Any, violation: float) -> Any:
+def impedance(solimp: Vec5, violation: float) -> Vec2:
     """Compute the impedance d(r) at the violation r, and its derivative by r.
 
     Args:
@@ -47,7 +46,7 @@ def impedance(solimp: Any, violation: float) -> Any:
 
 
 @kernel
-def sigmoid(x: float, midpoint: float, power: float) -> Any:
+def sigmoid(x: float, midpoint: float, power: float) -> Vec2:
     """Value and slope at x of a spline from (0, 0) to (1, 1): two polynomials that join smoothly at `midpoint`."""
     if power == 1.0:
         return x, 1.0
@@ -65,7 +64,7 @@ def raised(x: float, exponent: float) -> float:
 
 
 @kernel
-def stiffness_damping(m: Model, solref: Any, solimp: Any) -> Any:
+def stiffness_damping(m: Model, solref: Vec2, solimp: Vec5) -> Vec2:
     """Compute stiffness k (without the factor d(r)) and damping b of the reference acceleration ``-b v - k d(r) r``.
 
     `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping), both not positive. If it is neither,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.update import constraint_update
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Array1
 from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def forces_at(m: Model, d: Data, acceleration: Any) -> None:
+def forces_at(m: Model, d: Data, acceleration: Array1) -> None:
     """Compute efc_force, efc_state and qfrc_constraint = J' efc_force at an acceleration (nv,), from efc_aref."""
     residual = d.work.efc_residual
     mul_jac_vec(m, d, acceleration, residual)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
+from cardan.maths.types import Array1, ConstArray1
 from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def mul_jac_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
+def mul_jac_vec(m: Model, d: Data, vec: ConstArray1, res: Array1) -> None:
     """Set res (nefc,) to J vec, with vec (nv,)."""
     if is_sparse(m):
         for i in range(d.nefc):
@@ -21,7 +20,7 @@ def mul_jac_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
 
 
 @kernel
-def sparse_row_dot(d: Data, row: int, vec: Any) -> float:
+def sparse_row_dot(d: Data, row: int, vec: ConstArray1) -> float:
     """Product of row `row` of the CSR Jacobian and `vec`."""
     values, columns = d.efc_J, d.efc_J_colind
     start = int(d.efc_J_rowadr[row])
@@ -32,7 +31,7 @@ def sparse_row_dot(d: Data, row: int, vec: Any) -> float:
 
 
 @kernel
-def dense_row_dot(d: Data, row: int, vec: Any, nv: int) -> float:
+def dense_row_dot(d: Data, row: int, vec: ConstArray1, nv: int) -> float:
     """Product of row `row` of the dense Jacobian and `vec`."""
     values = d.efc_J
     start = row * nv
@@ -43,7 +42,7 @@ def dense_row_dot(d: Data, row: int, vec: Any, nv: int) -> float:
 
 
 @kernel
-def mul_jac_t_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
+def mul_jac_t_vec(m: Model, d: Data, vec: ConstArray1, res: Array1) -> None:
     """Set res (nv,) to J' vec, with vec (nefc,)."""
     for k in range(m.nv):
         res[k] = 0.0
@@ -58,7 +57,7 @@ def mul_jac_t_vec(m: Model, d: Data, vec: Any, res: Any) -> None:
 
 
 @kernel
-def add_sparse_row(d: Data, row: int, scale: float, res: Any) -> None:
+def add_sparse_row(d: Data, row: int, scale: float, res: Array1) -> None:
     """Add `scale` times row `row` of the CSR Jacobian to `res`."""
     values, columns = d.efc_J, d.efc_J_colind
     start = int(d.efc_J_rowadr[row])
@@ -67,7 +66,7 @@ def add_sparse_row(d: Data, row: int, scale: float, res: Any) -> None:
 
 
 @kernel
-def add_dense_row(d: Data, row: int, scale: float, res: Any, nv: int) -> None:
+def add_dense_row(d: Data, row: int, scale: float, res: Array1, nv: int) -> None:
     """Add `scale` times row `row` of the dense Jacobian to `res`."""
     values = d.efc_J
     start = row * nv

@@ -11,11 +11,10 @@ dofs that move only the first body, only the second, and both (the sum of the fi
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
+from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_vec3, scale3
 from cardan.model.fields_arena import MAX_FRICTION
 from cardan.model.kernel_views import Data, Model
@@ -52,7 +51,7 @@ def merge_chains(m: Model, d: Data, body1: int, body2: int) -> int:
 
 
 @kernel
-def put_wrench(w: Any, bank: int, row: int, torque: Any, force: Any) -> None:
+def put_wrench(w: Array1, bank: int, row: int, torque: Vec3, force: Vec3) -> None:
     """Store one wrench."""
     a = bank * BANK + row * 6
     w[a] = torque[0]
@@ -64,20 +63,20 @@ def put_wrench(w: Any, bank: int, row: int, torque: Any, force: Any) -> None:
 
 
 @kernel
-def put_point_wrench(w: Any, bank: int, row: int, arm: Any, axis: Any, scale: float) -> None:
+def put_point_wrench(w: Array1, bank: int, row: int, arm: Vec3, axis: Vec3, scale: float) -> None:
     """Store the wrench of `scale` times the velocity along `axis` of the point at `arm` from the tree's centre."""
     put_wrench(w, bank, row, scale3(cross(arm, axis), scale), scale3(axis, scale))
 
 
 @kernel
-def sum_banks(w: Any, rows: int) -> None:
+def sum_banks(w: Array1, rows: int) -> None:
     """Compute the bank of dofs that move both bodies: the sum of the first two banks."""
     for a in range(rows * 6):
         w[BOTH * BANK + a] = w[FIRST * BANK + a] + w[SECOND * BANK + a]
 
 
 @kernel
-def fill_rows(m: Model, d: Data, w: Any, n: int, row: int, rows: int) -> None:
+def fill_rows(m: Model, d: Data, w: Array1, n: int, row: int, rows: int) -> None:
     """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `merge_chains` and the wrenches `w`."""
     sparse = is_sparse(m)
     values = d.efc_J
@@ -101,6 +100,6 @@ def fill_rows(m: Model, d: Data, w: Any, n: int, row: int, rows: int) -> None:
 
 
 @kernel
-def body_point(d: Data, body: int, local: Any) -> Any:
+def body_point(d: Data, body: int, local: Vec3) -> Vec3:
     """World position of the point `local`, given in a body's frame."""
     return add3(get3(d.xpos, body), mul_mat_vec3(get9(d.xmat, body), local))

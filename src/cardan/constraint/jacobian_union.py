@@ -6,13 +6,12 @@ bank of wrenches, and the entry of a dof is the sum over the bodies that it move
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.jacobian_pair import BANK
 from cardan.dynamics.contact_side import MAX_BODIES
 from cardan.dynamics.jacobian import is_sparse
 from cardan.jit import kernel, stack_int_array
 from cardan.maths.spatial import get6
+from cardan.maths.types import Array1, IntArray1
 from cardan.model.kernel_views import Data, Model
 
 UNION_SIZE = MAX_BODIES * BANK
@@ -20,7 +19,7 @@ WORLD = 0
 
 
 @kernel
-def start_chains(m: Model, bodies: Any, nbody: int, dofs: Any) -> int:
+def start_chains(m: Model, bodies: IntArray1, nbody: int, dofs: IntArray1) -> int:
     """Set `dofs` to the last dofs of the bodies' chains, and return the largest."""
     last = -1
     for k in range(nbody):
@@ -30,7 +29,7 @@ def start_chains(m: Model, bodies: Any, nbody: int, dofs: Any) -> int:
 
 
 @kernel
-def pass_dof(m: Model, nbody: int, dofs: Any, dof: int) -> int:
+def pass_dof(m: Model, nbody: int, dofs: IntArray1, dof: int) -> int:
     """Advance all chains that are at `dof` towards the root; return the largest remaining dof."""
     following = -1
     for k in range(nbody):
@@ -41,7 +40,7 @@ def pass_dof(m: Model, nbody: int, dofs: Any, dof: int) -> int:
 
 
 @kernel
-def unite_chains(m: Model, d: Data, bodies: Any, nbody: int) -> int:
+def unite_chains(m: Model, d: Data, bodies: IntArray1, nbody: int) -> int:
     """List the dofs that move any of the bodies in `work.chain_dof`, last first, and return their number."""
     dofs = stack_int_array(MAX_BODIES)
     dof = start_chains(m, bodies, nbody, dofs)
@@ -54,7 +53,7 @@ def unite_chains(m: Model, d: Data, bodies: Any, nbody: int) -> int:
 
 
 @kernel
-def add_power(d: Data, w: Any, body: int, dof: int, start: int, stride: int, rows: int) -> None:
+def add_power(d: Data, w: Array1, body: int, dof: int, start: int, stride: int, rows: int) -> None:
     """Add the power of a body's wrenches on the axis of a dof to `rows` Jacobian entries, `stride` apart."""
     values = d.efc_J
     c = get6(d.cdof, dof)
@@ -66,7 +65,7 @@ def add_power(d: Data, w: Any, body: int, dof: int, start: int, stride: int, row
 
 
 @kernel
-def fill_union(m: Model, d: Data, w: Any, bodies: Any, nbody: int, n: int, row: int, rows: int) -> None:
+def fill_union(m: Model, d: Data, w: Array1, bodies: IntArray1, nbody: int, n: int, row: int, rows: int) -> None:
     """Write `rows` Jacobian rows from `row` on, for the `n` dofs of the last `unite_chains` and the wrenches `w`."""
     dofs = stack_int_array(MAX_BODIES)
     sparse = is_sparse(m)

@@ -5,8 +5,6 @@ A limit has a row if the distance to it is below the margin; both limits of a jo
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
 from cardan.constraint.tendon_rows import combine_tendons, put_tendon_entries
 from cardan.enums.data import mjtConstraint
@@ -14,6 +12,7 @@ from cardan.enums.model import mjtJoint
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import normalize4, quat2vel
+from cardan.maths.types import Vec2, Vec5
 from cardan.maths.vector import get2, norm3, normalize3
 from cardan.model.kernel_views import Data, Model
 
@@ -65,7 +64,7 @@ def make_tendon_limit(m: Model, d: Data) -> int:
 
 
 @kernel
-def set_limit(m: Model, d: Data, row: int, margin: float, diag: float, solref: Any, solimp: Any) -> None:
+def set_limit(m: Model, d: Data, row: int, margin: float, diag: float, solref: Vec2, solimp: Vec5) -> None:
     """Set the parameters of a limit's row, whose efc_pos is already known."""
     d.efc_margin[row] = margin
     set_parameters(m, d, row, 1, d.efc_pos[row] - margin, diag, solref, solimp)

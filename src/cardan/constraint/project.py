@@ -179,7 +179,7 @@ def half_values(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
-def next_tree(m: Model, d: Data, i: int, k: int) -> Any:
+def next_tree(m: Model, d: Data, i: int, k: int) -> tuple[int, int]:
     """Tree of entry `k` of row `i` of B, and the first entry of the row that belongs to another tree."""
     end = int(d.work.half_adr[i] + d.work.half_nnz[i])
     tree = int(m.dof_treeid[d.work.half_col[k]])

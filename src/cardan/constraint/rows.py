@@ -7,13 +7,12 @@ solimp. The Jacobian is dense (row-major, nefc x nv in `efc_J`) or CSR with colu
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.impedance import impedance, regularizer, stiffness_damping
 from cardan.dynamics.jacobian import is_sparse
 from cardan.enums.data import mjtWarning
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import kernel
+from cardan.maths.types import ConstArray2, Vec2, Vec5
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import COUNT_BYTES, GROW_EFC, GROW_NNZJ, bytes_of_one
 
@@ -131,7 +130,7 @@ def put_entry(m: Model, d: Data, row: int, k: int, dof: int, value: float) -> No
 
 @kernel
 def set_parameters(
-    m: Model, d: Data, row: int, count: int, violation: float, diag: float, solref: Any, solimp: Any
+    m: Model, d: Data, row: int, count: int, violation: float, diag: float, solref: Vec2, solimp: Vec5
 ) -> None:
     """Write efc_diagApprox, efc_KBIP, efc_R and efc_D of `count` rows from `row` on.
 
@@ -168,6 +167,6 @@ def set_regularizer(d: Data, row: int, r: float) -> None:
 
 
 @kernel
-def get_solimp(a: Any, i: int) -> Any:
+def get_solimp(a: ConstArray2, i: int) -> Vec5:
     """Row `i` of an (n, 5) array."""
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.rows import put_entry
 from cardan.dynamics.jacobian import is_sparse
 from cardan.dynamics.packed import place_after, place_of
@@ -27,7 +25,7 @@ def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int
 
     Returns:
         The number of dofs. In sparse storage, these are the dofs that either row stores; in dense storage, it is 0 if
-            all values are 0.
+        all values are 0.
     """
     if not is_sparse(m):
         effective = False
@@ -73,7 +71,7 @@ def scale_tendon(m: Model, d: Data, tendon: int, scale: float) -> int:
 
 
 @kernel
-def row_range(d: Data, tendon: int) -> Any:
+def row_range(d: Data, tendon: int) -> tuple[int, int]:
     """Addresses (start, end) of a tendon's row in the packed CSR storage."""
     start = int(d.ten_J_rowadr[tendon])
     return start, start + int(d.ten_J_rownnz[tendon])

@@ -5,9 +5,8 @@ The supernode number of a row is the number of rows directly after it that have 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import IntArray1
 from cardan.model.kernel_views import Data, Model
 
 
@@ -46,7 +45,7 @@ def transpose_jacobian(m: Model, d: Data) -> None:
 
 
 @kernel
-def find_supernodes(n: int, counts: Any, starts: Any, columns: Any, supernodes: Any) -> None:
+def find_supernodes(n: int, counts: IntArray1, starts: IntArray1, columns: IntArray1, supernodes: IntArray1) -> None:
     """Compute the supernode numbers of `n` CSR rows into `supernodes`."""
     if n > 0:
         supernodes[n - 1] = 0

@@ -36,10 +36,10 @@ of
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.enums.data import mjtConstraint, mjtConstraintState
 from cardan.jit import kernel, stack_array
+from cardan.maths.types import Array1, ConstArray1
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_CONDIM
 from cardan.model.kernel_views import Data
@@ -53,7 +53,7 @@ CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 
 
 @kernel
-def constraint_update(d: Data, jar: Any, with_hessian: int) -> float:
+def constraint_update(d: Data, jar: ConstArray1, with_hessian: int) -> float:
     """Compute forces, states and cost of all constraint rows at the residual acceleration `jar` (see the module).
 
     Args:
@@ -83,7 +83,7 @@ def constraint_update(d: Data, jar: Any, with_hessian: int) -> float:
 
 
 @kernel
-def update_equality(d: Data, jar: Any, start: int, stop: int) -> float:
+def update_equality(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
     """Update equality rows `start` to `stop`, which are quadratic everywhere; return their cost."""
     weight, force, state = d.efc_D, d.efc_force, d.efc_state
     cost = 0.0
@@ -96,7 +96,7 @@ def update_equality(d: Data, jar: Any, start: int, stop: int) -> float:
 
 
 @kernel
-def update_friction(d: Data, jar: Any, start: int, stop: int) -> float:
+def update_friction(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
     """Update friction loss rows `start` to `stop`: Huber cost, force at most `efc_frictionloss`; return their cost."""
     weight, loss, softness, force, state = d.efc_D, d.efc_frictionloss, d.efc_R, d.efc_force, d.efc_state
     cost = 0.0
@@ -115,7 +115,7 @@ def update_friction(d: Data, jar: Any, start: int, stop: int) -> float:
 
 
 @kernel
-def update_one_sided(d: Data, jar: Any, start: int, stop: int) -> float:
+def update_one_sided(d: Data, jar: ConstArray1, start: int, stop: int) -> float:
     """Update limits, frictionless contacts and pyramid edges `start` to `stop`: half-quadratic; return their cost."""
     weight, force, state = d.efc_D, d.efc_force, d.efc_state
     cost = 0.0
@@ -129,7 +129,7 @@ def update_one_sided(d: Data, jar: Any, start: int, stop: int) -> float:
 
 
 @kernel
-def cone_coordinates(d: Data, jar: Any, con: int, row: int, u: Any) -> float:
+def cone_coordinates(d: Data, jar: ConstArray1, con: int, row: int, u: Array1) -> float:
     """Write the coordinates U of elliptic contact `con`, whose rows start at `row`, to `u` (6,); return T = |U[1:]|."""
     u[0] = jar[row] * d.contact.mu[con]
     squared = 0.0
@@ -150,7 +150,7 @@ def cone_zone(normal: float, tangent: float, mu: float) -> int:
 
 
 @kernel
-def update_elliptic(d: Data, jar: Any, con: int, row: int, with_hessian: int) -> float:
+def update_elliptic(d: Data, jar: ConstArray1, con: int, row: int, with_hessian: int) -> float:
     """Update the rows of elliptic contact `con`, the first of which is `row`; return its cost."""
     u = stack_array(MAX_CONDIM)
     mu = d.contact.mu[con]
@@ -182,7 +182,7 @@ def update_elliptic(d: Data, jar: Any, con: int, row: int, with_hessian: int) ->
 
 
 @kernel
-def cone_hessian(d: Data, con: int, dm: float, u: Any, tangent: float) -> None:
+def cone_hessian(d: Data, con: int, dm: float, u: ConstArray1, tangent: float) -> None:
     """Compute the Hessian of Dm (N - mu T)^2 / 2 by the contact's jar, packed n x n into `contact.H`.
 
     With t = U[1:] / T, in the coordinates U it is Dm times ``[[1, -mu t'], [-mu t, mu N/T t t' + mu (mu - N/T) 1]]``.

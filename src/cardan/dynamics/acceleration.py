@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.inertia import solve_m
 from cardan.dynamics.jacobian import apply_ft
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Array1
 from cardan.maths.vector import get3
 from cardan.model.kernel_views import Data, Model
 
@@ -20,7 +19,7 @@ def _is_pushed(d: Data, body: int) -> bool:
 
 
 @kernel
-def add_applied_forces(m: Model, d: Data, result: Any) -> None:
+def add_applied_forces(m: Model, d: Data, result: Array1) -> None:
     """Add the joint forces of `xfrc_applied` to `result` (nv,). Its forces and torques act at the centres of mass."""
     applied = d.xfrc_applied
     for body in range(1, m.nbody):

@@ -8,11 +8,11 @@ biases to `work.actuator_bias`, and forces of plugins to `actuator_force`. Other
 from __future__ import annotations
 
 from math import exp
-from typing import Any
 
 from cardan.dynamics.passive import has_gravcomp
 from cardan.enums import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtWarning
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import ConstArray2
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
@@ -128,7 +128,7 @@ def actuator_input(m: Model, d: Data, actuator: int) -> float:
 
 
 @kernel
-def _affine(d: Data, actuator: int, prm: Any) -> float:
+def _affine(d: Data, actuator: int, prm: ConstArray2) -> float:
     """Scalar product of three parameters and (1, length, velocity)."""
     length, velocity = d.actuator_length[actuator], d.actuator_velocity[actuator]
     return prm[actuator, 0] + prm[actuator, 1] * length + prm[actuator, 2] * velocity

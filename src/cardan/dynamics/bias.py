@@ -5,19 +5,18 @@ Featherstone 2008, section 5.3, in the frames of `cardan.dynamics.com`. Gravity 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.external import add_external_forces
 from cardan.enums import mjtDisableBit
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import add6, add_scaled6, cross_force, dot6, get6, get10, mul_inertia, set6
+from cardan.maths.types import Array1, Array2, Vec6
 from cardan.model.kernel_views import Data, Model
 
 GRAVITY_OFF = int(mjtDisableBit.mjDSBL_GRAVITY)
 
 
 @kernel
-def world_acceleration(m: Model) -> Any:
+def world_acceleration(m: Model) -> Vec6:
     """Spatial acceleration of the world that represents gravity."""
     if m.opt.disableflags & GRAVITY_OFF:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -25,7 +24,7 @@ def world_acceleration(m: Model) -> Any:
 
 
 @kernel
-def _body_acceleration(m: Model, d: Data, cacc: Any, body: int, with_acceleration: bool) -> Any:
+def _body_acceleration(m: Model, d: Data, cacc: Array2, body: int, with_acceleration: bool) -> Vec6:
     """Acceleration of a body from that of its parent: its velocity-dependent part, plus that of `qacc` if requested."""
     acceleration = get6(cacc, m.body_parentid[body])
     first = m.body_dofadr[body]
@@ -37,7 +36,7 @@ def _body_acceleration(m: Model, d: Data, cacc: Any, body: int, with_acceleratio
 
 
 @kernel
-def _inertial_force(d: Data, body: int, acceleration: Any) -> Any:
+def _inertial_force(d: Data, body: int, acceleration: Vec6) -> Vec6:
     """Spatial force that causes the acceleration of a body: I a + v x* I v."""
     inertia = get10(d.cinert, body)
     velocity = get6(d.cvel, body)
@@ -46,7 +45,7 @@ def _inertial_force(d: Data, body: int, acceleration: Any) -> Any:
 
 
 @kernel
-def newton_euler(m: Model, d: Data, result: Any, with_acceleration: bool) -> None:
+def newton_euler(m: Model, d: Data, result: Array1, with_acceleration: bool) -> None:
     """Compute the joint forces that balance velocity and gravity, and `qacc` if requested (without armature).
 
     Args:

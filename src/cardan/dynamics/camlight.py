@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.enums import mjtCamLight
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import mul_quat, quat2mat, rot_vec_quat
+from cardan.maths.types import Mat3, Vec3
 from cardan.maths.vector import add3, cross, get3, get4, get9, mul_mat_vec3, normalize3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -16,7 +15,7 @@ TARGETBODY = int(mjtCamLight.mjCAMLIGHT_TARGETBODY)
 
 
 @kernel
-def _position(d: Data, mode: int, body: int, local: Any, pos0: Any, poscom0: Any) -> Any:
+def _position(d: Data, mode: int, body: int, local: Vec3, pos0: Vec3, poscom0: Vec3) -> Vec3:
     """World position of a camera or light that is fixed in its body's frame, or tracks the body or its subtree."""
     if mode == TRACK:
         return add3(get3(d.xpos, body), pos0)
@@ -26,7 +25,7 @@ def _position(d: Data, mode: int, body: int, local: Any, pos0: Any, poscom0: Any
 
 
 @kernel
-def _target(d: Data, mode: int, body: int) -> Any:
+def _target(d: Data, mode: int, body: int) -> Vec3:
     """Point that a camera or light in a target mode looks at."""
     if mode == TARGETBODY:
         return get3(d.xpos, body)
@@ -34,7 +33,7 @@ def _target(d: Data, mode: int, body: int) -> Any:
 
 
 @kernel
-def _look_away(z: Any) -> Any:
+def _look_away(z: Vec3) -> Mat3:
     """Orientation of a camera whose z axis (opposite to the viewing direction) is `z`, with its y axis upwards."""
     x = normalize3(cross((0.0, 0.0, 1.0), z))
     y = normalize3(cross(z, x))

@@ -6,11 +6,10 @@ centre of mass of the body's kinematic tree (spec: computation, general framewor
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.enums import mjtJoint
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import add_scaled6, cross_motion, get6, set6, set10
+from cardan.maths.types import Inertia, Mat3, Vec3, Vec6
 from cardan.maths.vector import MINVAL, cross, get3, get9, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -42,7 +41,7 @@ def _subtree_com(m: Model, d: Data) -> None:
 
 
 @kernel
-def _spatial_inertia(mat: Any, inertia: Any, mass: float, r: Any) -> Any:
+def _spatial_inertia(mat: Mat3, inertia: Vec3, mass: float, r: Vec3) -> Inertia:
     """Spatial inertia R diag(inertia) R' of a body whose centre of mass is at offset `r` from the reference point."""
     ixx, iyy, izz = inertia
     # columns of R scaled by the principal moments
@@ -75,14 +74,14 @@ def _cinert(m: Model, d: Data) -> None:
 
 
 @kernel
-def _rotation_about(axis: Any, offset: Any) -> Any:
+def _rotation_about(axis: Vec3, offset: Vec3) -> Vec6:
     """Motion vector of a rotation about `axis`, where `offset` goes from a point of the axis to the reference point."""
     v = cross(axis, offset)
     return (axis[0], axis[1], axis[2], v[0], v[1], v[2])
 
 
 @kernel
-def _set_body_rotations(d: Data, dof: int, body: int, offset: Any) -> None:
+def _set_body_rotations(d: Data, dof: int, body: int, offset: Vec3) -> None:
     """Set the motion vectors of the three rotations about the body's own axes."""
     for k in range(3):
         axis = (d.xmat[body, k], d.xmat[body, 3 + k], d.xmat[body, 6 + k])
@@ -129,7 +128,7 @@ def com_pos(m: Model, d: Data) -> int:
 
 
 @kernel
-def _add_dofs(d: Data, velocity: Any, dof: int, number: int) -> Any:
+def _add_dofs(d: Data, velocity: Vec6, dof: int, number: int) -> Vec6:
     """Add the motion of `number` dofs from `dof` on to the velocity of a body."""
     for k in range(dof, dof + number):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
@@ -137,7 +136,7 @@ def _add_dofs(d: Data, velocity: Any, dof: int, number: int) -> Any:
 
 
 @kernel
-def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
+def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
     """Add the three rotations of a ball or free joint to `velocity`, and write their `cdof_dot`.
 
     The axes of the three rotations move with the velocity before any of the three is added.
@@ -148,7 +147,7 @@ def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
 
 
 @kernel
-def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
+def _add_joint(m: Model, d: Data, velocity: Vec6, joint: int) -> Vec6:
     """Add the motion of one joint to the velocity of a body, and write the joint's `cdof_dot`."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]

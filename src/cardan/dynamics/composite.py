@@ -8,15 +8,14 @@ is the sum of the B_b of the subtree of dof i. The sum is formed as in the compo
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
 from cardan.maths.spatial import dot6, get6
+from cardan.maths.types import Vec6
 from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def unit6(k: int) -> Any:
+def unit6(k: int) -> Vec6:
     """Unit vector of six elements along axis `k`."""
     return (
         1.0 if k == 0 else 0.0,
@@ -47,7 +46,7 @@ def add_to_parents(m: Model, d: Data) -> None:
 
 
 @kernel
-def _row(d: Data, body: int, row: int, vector: Any) -> float:
+def _row(d: Data, body: int, row: int, vector: Vec6) -> float:
     """Scalar product of a row of the body's matrix and a vector."""
     total = 0.0
     for k in range(6):
@@ -56,7 +55,7 @@ def _row(d: Data, body: int, row: int, vector: Any) -> float:
 
 
 @kernel
-def _column(d: Data, body: int, column: int, vector: Any) -> float:
+def _column(d: Data, body: int, column: int, vector: Vec6) -> float:
     """Scalar product of a column of the body's matrix and a vector."""
     total = 0.0
     for k in range(6):
@@ -65,7 +64,7 @@ def _column(d: Data, body: int, column: int, vector: Any) -> float:
 
 
 @kernel
-def mul_matrix(d: Data, body: int, vector: Any) -> Any:
+def mul_matrix(d: Data, body: int, vector: Vec6) -> Vec6:
     """Product B vector for the matrix B of a body."""
     return (
         _row(d, body, 0, vector),
@@ -78,7 +77,7 @@ def mul_matrix(d: Data, body: int, vector: Any) -> Any:
 
 
 @kernel
-def mul_matrix_t(d: Data, body: int, vector: Any) -> Any:
+def mul_matrix_t(d: Data, body: int, vector: Vec6) -> Vec6:
     """Product B' vector for the matrix B of a body."""
     return (
         _column(d, body, 0, vector),

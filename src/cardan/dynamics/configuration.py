@@ -5,20 +5,20 @@ Spec: computation, floating objects.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.kinematics import get_quat
 from cardan.enums import mjtJoint
 from cardan.jit import kernel
 from cardan.maths.quaternion import integrate_quat, sub_quat
+from cardan.maths.types import Array1, ConstArray1
 from cardan.maths.vector import scale3
+from cardan.model.kernel_views import AnyModel
 
 FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
 
 
 @kernel
-def _integrate_rotation(qpos: Any, adr: int, qvel: Any, dof: int, dt: float) -> None:
+def _integrate_rotation(qpos: Array1, adr: int, qvel: ConstArray1, dof: int, dt: float) -> None:
     velocity = (qvel[dof], qvel[dof + 1], qvel[dof + 2])
     quat = integrate_quat(get_quat(qpos, adr), velocity, dt)
     for k in range(4):
@@ -26,7 +26,7 @@ def _integrate_rotation(qpos: Any, adr: int, qvel: Any, dof: int, dt: float) -> 
 
 
 @kernel
-def integrate_pos(m: Any, qpos: Any, qvel: Any, dt: float) -> None:
+def integrate_pos(m: AnyModel, qpos: Array1, qvel: ConstArray1, dt: float) -> None:
     """Integrate `qpos` (nq,) in place for the time `dt` with the velocity `qvel` (nv,) (spec: mj_integratePos)."""
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
@@ -42,14 +42,16 @@ def integrate_pos(m: Any, qpos: Any, qvel: Any, dt: float) -> None:
 
 
 @kernel
-def _differentiate_rotation(qvel: Any, dof: int, qpos1: Any, qpos2: Any, adr: int, dt: float) -> None:
+def _differentiate_rotation(
+    qvel: Array1, dof: int, qpos1: ConstArray1, qpos2: ConstArray1, adr: int, dt: float
+) -> None:
     velocity = scale3(sub_quat(get_quat(qpos2, adr), get_quat(qpos1, adr)), 1.0 / dt)
     for k in range(3):
         qvel[dof + k] = velocity[k]
 
 
 @kernel
-def differentiate_pos(m: Any, qvel: Any, dt: float, qpos1: Any, qpos2: Any) -> None:
+def differentiate_pos(m: AnyModel, qvel: Array1, dt: float, qpos1: ConstArray1, qpos2: ConstArray1) -> None:
     """Set `qvel` to the velocity that moves `qpos1` to `qpos2` in the time `dt` (spec: mj_differentiatePos)."""
     for joint in range(m.njnt):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]

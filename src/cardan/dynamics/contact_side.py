@@ -12,9 +12,9 @@ was derived from numerical results of the reference.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.jit import kernel
+from cardan.maths.types import Array1, IntArray1
 from cardan.maths.vector import MINVAL, get3, norm3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -42,7 +42,7 @@ def other_vertex(d: Data, con: int, side: int) -> int:
 
 
 @kernel
-def list_element(m: Model, d: Data, con: int, side: int, n: int, bodies: Any, weights: Any) -> int:
+def list_element(m: Model, d: Data, con: int, side: int, n: int, bodies: IntArray1, weights: Array1) -> int:
     """Append the bodies of a flex element's vertices and their weights; return the new number of bodies.
 
     If a vertex of the element is the other side of the contact, it is left out.
@@ -67,7 +67,7 @@ def list_element(m: Model, d: Data, con: int, side: int, n: int, bodies: Any, we
 
 
 @kernel
-def list_bodies(m: Model, d: Data, con: int, bodies: Any, weights: Any) -> int:
+def list_bodies(m: Model, d: Data, con: int, bodies: IntArray1, weights: Array1) -> int:
     """List the bodies of both sides of a contact, with their weights; those of the first side are negative.
 
     Args:

@@ -13,8 +13,6 @@ integration).
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.composite import add_to_parents, clear_matrices, mul_matrix, mul_matrix_t, unit6
 from cardan.enums import mjtJoint
 from cardan.jit import OK, kernel, stage
@@ -29,6 +27,7 @@ from cardan.maths.spatial import (
     mul_inertia,
     set6,
 )
+from cardan.maths.types import Vec6
 from cardan.model.kernel_views import Data, Model
 
 FREE = int(mjtJoint.mjJNT_FREE)
@@ -36,7 +35,7 @@ BALL = int(mjtJoint.mjJNT_BALL)
 
 
 @kernel
-def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
+def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
     """Add the three rotations of a ball or free joint to `velocity`, and write their P."""
     for k in range(dof, dof + 3):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
@@ -47,7 +46,7 @@ def _add_rotations(d: Data, velocity: Any, dof: int) -> Any:
 
 
 @kernel
-def _add_joint(m: Model, d: Data, velocity: Any, joint: int) -> Any:
+def _add_joint(m: Model, d: Data, velocity: Vec6, joint: int) -> Vec6:
     """Add the motion of a joint to `velocity`, and write the P of its dofs."""
     dof = m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.contact_side import has_flex, side_body
 from cardan.enums import mjtCone, mjtEq
 from cardan.jit import kernel
 from cardan.maths.spatial import set6
+from cardan.maths.types import Vec3, Vec6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -35,7 +34,7 @@ def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
 
 
 @kernel
-def contact_force(m: Model, d: Data, contact: int) -> Any:
+def contact_force(m: Model, d: Data, contact: int) -> Vec6:
     """Force and torque of a contact in the contact frame (6 numbers: force, then torque); zero if it has no rows.
 
     The wrench acts on the body of the second geom; the body of the first geom gets the opposite (spec:
@@ -54,7 +53,7 @@ def contact_force(m: Model, d: Data, contact: int) -> Any:
 
 
 @kernel
-def _add_wrench(m: Model, d: Data, body: int, point: Any, force: Any, torque: Any) -> None:
+def _add_wrench(m: Model, d: Data, body: int, point: Vec3, force: Vec3, torque: Vec3) -> None:
     """Add a force at a point (world frame) and a torque to the `cfrc_ext` of a body."""
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     moment = add3(torque, cross(arm, force))
@@ -64,7 +63,7 @@ def _add_wrench(m: Model, d: Data, body: int, point: Any, force: Any, torque: An
 
 
 @kernel
-def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Any, point2: Any, force: Any, torque: Any) -> None:
+def _add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: Vec3, force: Vec3, torque: Vec3) -> None:
     """Add a force and torque to the second body and the opposite to the first; the world body gets nothing."""
     if body1 > 0:
         _add_wrench(m, d, body1, point1, scale3(force, -1.0), scale3(torque, -1.0))
@@ -96,7 +95,7 @@ def _add_contact(m: Model, d: Data, contact: int) -> None:
 
 
 @kernel
-def _body_point(m: Model, d: Data, eq: int, body: int, first: int) -> Any:
+def _body_point(m: Model, d: Data, eq: int, body: int, first: int) -> Vec3:
     """World position of the anchor that is stored at `eq_data[eq, first]` in a body's frame."""
     local = (m.eq_data[eq, first], m.eq_data[eq, first + 1], m.eq_data[eq, first + 2])
     return add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body))

@@ -11,12 +11,12 @@ the shape and are expressed in its orientation. The velocity is relative to the 
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import Any
 
 from cardan.dynamics.object import velocity_at
 from cardan.enums import mjtDisableBit, mjtGeom
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import dot6, get6, set6
+from cardan.maths.types import Mat3, Vec2, Vec3, Vec6
 from cardan.maths.vector import (
     MINVAL,
     add3,
@@ -57,7 +57,7 @@ def uses_ellipsoids(m: Model, body: int) -> bool:
 
 
 @kernel
-def medium_velocity(m: Model, d: Data, body: int, point: Any, mat: Any) -> Any:
+def medium_velocity(m: Model, d: Data, body: int, point: Vec3, mat: Mat3) -> Vec6:
     """Velocity of a body at a point (world frame) relative to the fluid, in the orientation `mat`."""
     velocity = velocity_at(m, d, body, point)
     wind = (m.opt.wind[0], m.opt.wind[1], m.opt.wind[2])
@@ -67,7 +67,7 @@ def medium_velocity(m: Model, d: Data, body: int, point: Any, mat: Any) -> Any:
 
 
 @kernel
-def inertia_box(m: Model, body: int) -> Any:
+def inertia_box(m: Model, body: int) -> Vec3:
     """Edge lengths of the box of uniform density that has the mass and inertia of a body."""
     x, y, z = get3(m.body_inertia, body)
     scale = 6.0 / m.body_mass[body]
@@ -79,7 +79,7 @@ def inertia_box(m: Model, body: int) -> Any:
 
 
 @kernel
-def box_resistance(m: Model, box: Any) -> Any:
+def box_resistance(m: Model, box: Vec3) -> tuple[float, float, Vec6]:
     """Coefficients of the wrench on a box: (linear rotational, linear translational, quadratic of the six axes)."""
     diameter = (box[0] + box[1] + box[2]) / 3.0
     x4, y4, z4 = box[0] ** 4, box[1] ** 4, box[2] ** 4
@@ -96,7 +96,7 @@ def box_resistance(m: Model, box: Any) -> Any:
 
 
 @kernel
-def box_wrench(m: Model, body: int, velocity: Any) -> Any:
+def box_wrench(m: Model, body: int, velocity: Vec6) -> Vec6:
     """Wrench on the inertia box of a body: viscous resistance and drag of each face."""
     turning, moving, quadratic = box_resistance(m, inertia_box(m, body))
     return (
@@ -110,7 +110,7 @@ def box_wrench(m: Model, body: int, velocity: Any) -> Any:
 
 
 @kernel
-def semiaxes(m: Model, geom: int) -> Any:
+def semiaxes(m: Model, geom: int) -> Vec3:
     """Semi-axes of the ellipsoid that replaces a geom."""
     size = get3(m.geom_size, geom)
     kind = m.geom_type[geom]
@@ -124,7 +124,7 @@ def semiaxes(m: Model, geom: int) -> Any:
 
 
 @kernel
-def added_mass(m: Model, geom: int) -> Any:
+def added_mass(m: Model, geom: int) -> tuple[Vec3, Vec3]:
     """Added masses and added moments of inertia of an ellipsoid in the fluid."""
     rho, fluid = m.opt.density, m.geom_fluid
     mass = (rho * fluid[geom, 6], rho * fluid[geom, 7], rho * fluid[geom, 8])
@@ -133,14 +133,14 @@ def added_mass(m: Model, geom: int) -> Any:
 
 
 @kernel
-def section_weights(axes: Any) -> Any:
+def section_weights(axes: Vec3) -> Vec3:
     """Weights (r_j r_k)^2 of the squared components of a direction in the ellipsoid's projected area."""
     x2, y2, z2 = axes[0] ** 2, axes[1] ** 2, axes[2] ** 2
     return (y2 * z2, z2 * x2, x2 * y2)
 
 
 @kernel
-def largest_section(axes: Any) -> float:
+def largest_section(axes: Vec3) -> float:
     """Largest area of the projections of an ellipsoid."""
     largest = max(axes[0], axes[1], axes[2])
     smallest = min(axes[0], axes[1], axes[2])
@@ -148,7 +148,7 @@ def largest_section(axes: Any) -> float:
 
 
 @kernel
-def angular_drag(m: Model, geom: int, axes: Any) -> Any:
+def angular_drag(m: Model, geom: int, axes: Vec3) -> Vec3:
     """Coefficients of the drag torque about each axis, from the largest ellipsoids that the rotation sweeps."""
     slender, angular = m.geom_fluid[geom, 2], m.geom_fluid[geom, 3]
     unit = 8.0 / 15.0 * pi
@@ -166,20 +166,20 @@ def angular_drag(m: Model, geom: int, axes: Any) -> Any:
 
 
 @kernel
-def stokes_resistance(m: Model, axes: Any) -> Any:
+def stokes_resistance(m: Model, axes: Vec3) -> Vec2:
     """Coefficients of the linear torque and force on the equivalent sphere (Stokes' law)."""
     radius = (axes[0] + axes[1] + axes[2]) / 3.0
     return 8.0 * pi * m.opt.viscosity * radius**3, 6.0 * pi * m.opt.viscosity * radius
 
 
 @kernel
-def ellipsoid_volume(axes: Any) -> float:
+def ellipsoid_volume(axes: Vec3) -> float:
     """Volume of an ellipsoid."""
     return 4.0 / 3.0 * pi * axes[0] * axes[1] * axes[2]
 
 
 @kernel
-def _potential_flow(m: Model, geom: int, axes: Any, w: Any, v: Any) -> Any:
+def _potential_flow(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3) -> tuple[Vec3, Vec3]:
     """Torque and force due to added mass and the Magnus effect."""
     mass, moment = added_mass(m, geom)
     momentum = mul3(mass, v)
@@ -189,7 +189,7 @@ def _potential_flow(m: Model, geom: int, axes: Any, w: Any, v: Any) -> Any:
 
 
 @kernel
-def _drag_and_lift(m: Model, geom: int, axes: Any, v: Any) -> Any:
+def _drag_and_lift(m: Model, geom: int, axes: Vec3, v: Vec3) -> Vec3:
     """Force due to the projected area: blunt and slender drag, and Kutta lift."""
     speed = norm3(v)
     if speed < MINVAL:
@@ -207,7 +207,7 @@ def _drag_and_lift(m: Model, geom: int, axes: Any, v: Any) -> Any:
 
 
 @kernel
-def ellipsoid_wrench(m: Model, geom: int, velocity: Any) -> Any:
+def ellipsoid_wrench(m: Model, geom: int, velocity: Vec6) -> Vec6:
     """Wrench on the ellipsoid of a geom: added mass, Magnus and Kutta lift, drag, viscous resistance."""
     axes = semiaxes(m, geom)
     w = (velocity[0], velocity[1], velocity[2])
@@ -221,7 +221,7 @@ def ellipsoid_wrench(m: Model, geom: int, velocity: Any) -> Any:
 
 
 @kernel
-def _add_wrench(m: Model, d: Data, body: int, point: Any, mat: Any, wrench: Any) -> None:
+def _add_wrench(m: Model, d: Data, body: int, point: Vec3, mat: Mat3, wrench: Vec6) -> None:
     """Add a wrench at a point, in the orientation `mat`, to a body's force about the centre of mass of its tree."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))

@@ -8,7 +8,6 @@ like composite inertias.
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import Any
 
 from cardan.dynamics.composite import add_projection, add_to_parents, clear_matrices, unit6
 from cardan.dynamics.fluid import (
@@ -27,6 +26,7 @@ from cardan.dynamics.fluid import (
 )
 from cardan.enums import mjtIntegrator
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Mat3, Vec3, Vec6
 from cardan.maths.vector import (
     MINVAL,
     add3,
@@ -48,7 +48,7 @@ IMPLICITFAST = int(mjtIntegrator.mjINT_IMPLICITFAST)
 
 
 @kernel
-def _box_slope(m: Model, body: int, velocity: Any, change: Any) -> Any:
+def _box_slope(m: Model, body: int, velocity: Vec6, change: Vec6) -> Vec6:
     """Directional derivative of `fluid.box_wrench` at `velocity` along `change`."""
     turning, moving, quadratic = box_resistance(m, inertia_box(m, body))
     return (
@@ -62,7 +62,7 @@ def _box_slope(m: Model, body: int, velocity: Any, change: Any) -> Any:
 
 
 @kernel
-def _potential_flow_slope(m: Model, geom: int, axes: Any, w: Any, v: Any, dw: Any, dv: Any) -> Any:
+def _potential_flow_slope(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3, dw: Vec3, dv: Vec3) -> tuple[Vec3, Vec3]:
     """Directional derivative of the torque and force due to added mass and the Magnus effect."""
     mass, moment = added_mass(m, geom)
     p, dp = mul3(mass, v), mul3(mass, dv)
@@ -74,7 +74,7 @@ def _potential_flow_slope(m: Model, geom: int, axes: Any, w: Any, v: Any, dw: An
 
 
 @kernel
-def _drag_and_lift_slope(m: Model, geom: int, axes: Any, v: Any, dv: Any) -> Any:
+def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3) -> Vec3:
     """Directional derivative of blunt and slender drag and Kutta lift."""
     speed = norm3(v)
     if speed < MINVAL:
@@ -101,7 +101,7 @@ def _drag_and_lift_slope(m: Model, geom: int, axes: Any, v: Any, dv: Any) -> Any
 
 
 @kernel
-def _ellipsoid_slope(m: Model, geom: int, velocity: Any, change: Any) -> Any:
+def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6) -> Vec6:
     """Directional derivative of `fluid.ellipsoid_wrench` at `velocity` along `change`."""
     axes = semiaxes(m, geom)
     w, v = (velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5])
@@ -119,7 +119,7 @@ def _ellipsoid_slope(m: Model, geom: int, velocity: Any, change: Any) -> Any:
 
 
 @kernel
-def _local_motion(mat: Any, arm: Any, motion: Any) -> Any:
+def _local_motion(mat: Mat3, arm: Vec3, motion: Vec6) -> Vec6:
     """Transform a motion from the centre of mass of the tree to the offset `arm`, in the orientation `mat`."""
     angular = (motion[0], motion[1], motion[2])
     linear = mul_mat_t_vec3(mat, add3((motion[3], motion[4], motion[5]), cross(angular, arm)))
@@ -128,7 +128,7 @@ def _local_motion(mat: Any, arm: Any, motion: Any) -> Any:
 
 
 @kernel
-def _set_column(d: Data, body: int, column: int, mat: Any, arm: Any, wrench: Any) -> None:
+def _set_column(d: Data, body: int, column: int, mat: Mat3, arm: Vec3, wrench: Vec6) -> None:
     """Add a local wrench, transformed back to the centre of mass of the tree, to a column of the body's matrix."""
     torque = mul_mat_vec3(mat, (wrench[0], wrench[1], wrench[2]))
     force = mul_mat_vec3(mat, (wrench[3], wrench[4], wrench[5]))

@@ -8,11 +8,11 @@ sections 6.2 to 6.5; spec: computation, general framework).
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.enums import mjtWarning
 from cardan.jit import OK, kernel, stage
 from cardan.maths.spatial import dot6, get6, get10, mul_inertia
+from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
@@ -59,7 +59,7 @@ def sound_pivot(d: Data, pivot: float, dof: int) -> float:
 
 
 @kernel
-def _eliminate_one(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
+def _eliminate_one(m: Model, d: Data, ld: Array1, diag_inv: Array1, k: int) -> None:
     """Eliminate dof `k` from the rows of its ancestors, and turn its row into a row of L."""
     start = m.aux.M_rowadr[k]
     stop = m.aux.M_rowadr[k + 1]
@@ -76,7 +76,7 @@ def _eliminate_one(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
 
 
 @kernel
-def _eliminate_two(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
+def _eliminate_two(m: Model, d: Data, ld: Array1, diag_inv: Array1, k: int) -> None:
     """Eliminate dof `k` and its parent `k` - 1 together, so that the rows of their ancestors are updated only once."""
     start = int(m.aux.M_rowadr[k - 1])
     child = int(m.aux.M_rowadr[k])
@@ -104,7 +104,7 @@ def _eliminate_two(m: Model, d: Data, ld: Any, diag_inv: Any, k: int) -> None:
 
 
 @kernel
-def factor_ld(m: Model, d: Data, ld: Any, diag_inv: Any) -> None:
+def factor_ld(m: Model, d: Data, ld: Array1, diag_inv: Array1) -> None:
     """Factorise a matrix with the structure of `qM` in place: L' D L, with D on the diagonal and L below it.
 
     Args:
@@ -138,7 +138,7 @@ def factor_m(m: Model, d: Data) -> int:
 
 
 @kernel
-def solve_lt(m: Model, ld: Any, x: Any, at: int) -> None:
+def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
     """Replace x by L'^-1 x, from the leaves to the root."""
     for i in range(m.nv - 1, -1, -1):
         value = x[at + i]
@@ -148,7 +148,7 @@ def solve_lt(m: Model, ld: Any, x: Any, at: int) -> None:
 
 
 @kernel
-def _solve_l(m: Model, ld: Any, x: Any, at: int) -> None:
+def _solve_l(m: Model, ld: Array1, x: Array1, at: int) -> None:
     """Replace x by L^-1 x, from the root to the leaves."""
     for i in range(m.nv):
         value = x[at + i]
@@ -158,7 +158,7 @@ def _solve_l(m: Model, ld: Any, x: Any, at: int) -> None:
 
 
 @kernel
-def solve_ld(m: Model, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
+def solve_ld(m: Model, ld: Array1, diag_inv: Array1, x: Array1, at: int) -> None:
     """Replace x by (L' D L)^-1 x, with factors from `factor_ld`; x is the nv numbers from `x[at]` on."""
     solve_lt(m, ld, x, at)
     for i in range(m.nv):
@@ -167,13 +167,13 @@ def solve_ld(m: Model, ld: Any, diag_inv: Any, x: Any, at: int) -> None:
 
 
 @kernel
-def solve_m(m: Model, d: Data, x: Any) -> None:
+def solve_m(m: Model, d: Data, x: Array1) -> None:
     """Replace x (nv,) by M^-1 x; needs `factor_m`."""
     solve_ld(m, d.qLD, d.qLDiagInv, x, 0)
 
 
 @kernel
-def half_solve_m(m: Model, d: Data, x: Any, at: int) -> None:
+def half_solve_m(m: Model, d: Data, x: Array1, at: int) -> None:
     """Replace x, the nv numbers from `x[at]` on, by sqrt(D)^-1 L'^-1 x, whose squared length is x' M^-1 x."""
     solve_lt(m, d.qLD, x, at)
     for i in range(m.nv):
@@ -181,7 +181,7 @@ def half_solve_m(m: Model, d: Data, x: Any, at: int) -> None:
 
 
 @kernel
-def mul_m(m: Model, d: Data, result: Any, vector: Any) -> None:
+def mul_m(m: Model, d: Data, result: Array1, vector: Array1) -> None:
     """Set `result` to M `vector`, both (nv,); they must be different arrays."""
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]

@@ -6,10 +6,9 @@ negative. All other columns of the body's Jacobians are zero.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.enums import mjtJacobian
 from cardan.jit import kernel
+from cardan.maths.types import Array1, Array2, Vec3
 from cardan.maths.vector import add3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
 from cardan.model.kernel_views import AnyModel, Data, Model
 
@@ -25,40 +24,40 @@ def is_sparse(m: AnyModel) -> bool:
 
 
 @kernel
-def arm_of(m: Model, d: Data, point: Any, body: int) -> Any:
+def arm_of(m: Model, d: Data, point: Vec3, body: int) -> Vec3:
     """Vector from the centre of mass of the body's tree to a point (world frame), as `point_column` needs it."""
     return sub3(point, get3(d.subtree_com, m.body_rootid[body]))
 
 
 @kernel
-def rotation_column(d: Data, dof: int) -> Any:
+def rotation_column(d: Data, dof: int) -> Vec3:
     """Column of the rotational Jacobian: angular velocity of the bodies that `dof` moves, per unit of its velocity."""
     return (d.cdof[dof, 0], d.cdof[dof, 1], d.cdof[dof, 2])
 
 
 @kernel
-def point_column(d: Data, dof: int, arm: Any) -> Any:
+def point_column(d: Data, dof: int, arm: Vec3) -> Vec3:
     """Column of the translational Jacobian of the point at `arm` (see `arm_of`)."""
     linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
     return add3(linear, cross(rotation_column(d, dof), arm))
 
 
 @kernel
-def dof_rate(d: Data, dof: int, force: Any, torque: Any) -> float:
+def dof_rate(d: Data, dof: int, force: Vec3, torque: Vec3) -> float:
     """Power of a force and a torque, both about the centre of mass of the tree, per unit velocity of a dof."""
     linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
     return dot3(linear, force) + dot3(rotation_column(d, dof), torque)
 
 
 @kernel
-def _clear(m: Model, jacobian: Any) -> None:
+def _clear(m: Model, jacobian: Array2) -> None:
     for k in range(len(jacobian)):
         for dof in range(m.nv):
             jacobian[k, dof] = 0.0
 
 
 @kernel
-def set_column3(matrix: Any, column: int, v: Any) -> None:
+def set_column3(matrix: Array2, column: int, v: Vec3) -> None:
     """Store three numbers in a column of a matrix (3, n)."""
     matrix[0, column] = v[0]
     matrix[1, column] = v[1]
@@ -66,7 +65,7 @@ def set_column3(matrix: Any, column: int, v: Any) -> None:
 
 
 @kernel
-def jac(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
+def jac(m: Model, d: Data, jacp: Array2, jacr: Array2, point: Vec3, body: int) -> None:
     """Compute the Jacobians `jacp`, `jacr` (3, nv) of a point (world frame) fixed to a body.
 
     An array without rows means that this Jacobian is not wanted.
@@ -86,7 +85,7 @@ def jac(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
 
 
 @kernel
-def jac_point_axis(m: Model, d: Data, jac_point: Any, jac_axis: Any, point: Any, axis: Any, body: int) -> None:
+def jac_point_axis(m: Model, d: Data, jac_point: Array2, jac_axis: Array2, point: Vec3, axis: Vec3, body: int) -> None:
     """Compute the Jacobians (3, nv) of a point and of an axis (world frame) that are fixed to a body.
 
     An array without rows means that this Jacobian is not wanted.
@@ -106,7 +105,7 @@ def jac_point_axis(m: Model, d: Data, jac_point: Any, jac_axis: Any, point: Any,
 
 
 @kernel
-def in_subtree(m: Any, body: int, root: int) -> bool:
+def in_subtree(m: AnyModel, body: int, root: int) -> bool:
     """Whether a body is in the subtree of another (parents have smaller ids)."""
     while body > root:
         body = m.body_parentid[body]
@@ -114,7 +113,7 @@ def in_subtree(m: Any, body: int, root: int) -> bool:
 
 
 @kernel
-def _add_com_jacobian(m: Model, d: Data, jacp: Any, body: int, weight: float) -> None:
+def _add_com_jacobian(m: Model, d: Data, jacp: Array2, body: int, weight: float) -> None:
     arm = arm_of(m, d, get3(d.xipos, body), body)
     dof = m.aux.body_lastdof[body]
     while dof >= 0:
@@ -125,7 +124,7 @@ def _add_com_jacobian(m: Model, d: Data, jacp: Any, body: int, weight: float) ->
 
 
 @kernel
-def jac_subtree_com(m: Model, d: Data, jacp: Any, root: int) -> None:
+def jac_subtree_com(m: Model, d: Data, jacp: Array2, root: int) -> None:
     """Compute the Jacobian (3, nv) of the centre of mass of a body's subtree; do nothing if `jacp` has no rows."""
     if len(jacp) == 0:
         return
@@ -136,7 +135,7 @@ def jac_subtree_com(m: Model, d: Data, jacp: Any, root: int) -> None:
 
 
 @kernel
-def _add_angular_momentum(m: Model, d: Data, mat: Any, body: int, root: int) -> None:
+def _add_angular_momentum(m: Model, d: Data, mat: Array2, body: int, root: int) -> None:
     """Add the angular momentum of one body about the centre of mass of a subtree, per unit velocity of each dof."""
     arm = arm_of(m, d, get3(d.xipos, body), body)
     lever = scale3(sub3(get3(d.xipos, body), get3(d.subtree_com, root)), m.body_mass[body])
@@ -152,7 +151,7 @@ def _add_angular_momentum(m: Model, d: Data, mat: Any, body: int, root: int) -> 
 
 
 @kernel
-def angular_momentum_matrix(m: Model, d: Data, mat: Any, root: int) -> None:
+def angular_momentum_matrix(m: Model, d: Data, mat: Array2, root: int) -> None:
     """Compute the matrix (3, nv) from qvel to the angular momentum of a body's subtree about its centre of mass."""
     _clear(m, mat)
     for body in range(root, m.nbody):
@@ -161,7 +160,7 @@ def angular_momentum_matrix(m: Model, d: Data, mat: Any, root: int) -> None:
 
 
 @kernel
-def apply_ft(m: Model, d: Data, force: Any, torque: Any, point: Any, body: int, result: Any) -> None:
+def apply_ft(m: Model, d: Data, force: Vec3, torque: Vec3, point: Vec3, body: int, result: Array1) -> None:
     """Add the joint forces of a force at a point and a torque on a body (world frame) to `result` (nv,)."""
     arm = arm_of(m, d, point, body)
     # the same force about the centre of mass of the tree

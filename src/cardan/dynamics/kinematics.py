@@ -6,12 +6,11 @@ computation, forward dynamics, "kinematics").
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.camlight import camlight
 from cardan.enums import mjtJoint
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.quaternion import axis_angle2quat, mul_quat, normalize4, quat2mat, rot_vec_quat
+from cardan.maths.types import Array2, ConstArray1, Quat, Vec3, Vec4
 from cardan.maths.vector import add3, add_scaled3, get3, get4, get9, mul_mat_vec3, set3, set4, set9, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -27,13 +26,13 @@ INERTIA_FRAME = 2
 
 
 @kernel
-def get_quat(a: Any, adr: int) -> Any:
+def get_quat(a: ConstArray1, adr: int) -> Vec4:
     """Return the quaternion that starts at `a[adr]`."""
     return (a[adr], a[adr + 1], a[adr + 2], a[adr + 3])
 
 
 @kernel
-def _normalize_qpos_quat(d: Data, adr: int) -> Any:
+def _normalize_qpos_quat(d: Data, adr: int) -> Vec4:
     """Normalise the quaternion at `qpos[adr]` in place, and return it."""
     quat = normalize4(get_quat(d.qpos, adr))
     d.qpos[adr] = quat[0]
@@ -44,7 +43,7 @@ def _normalize_qpos_quat(d: Data, adr: int) -> Any:
 
 
 @kernel
-def _free_joint_pose(m: Model, d: Data, joint: int) -> Any:
+def _free_joint_pose(m: Model, d: Data, joint: int) -> tuple[Vec3, Vec4]:
     """Pose of a body with a free joint, from `qpos`."""
     adr = m.jnt_qposadr[joint]
     pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
@@ -55,7 +54,7 @@ def _free_joint_pose(m: Model, d: Data, joint: int) -> Any:
 
 
 @kernel
-def _pose_at_parent(m: Model, d: Data, body: int) -> Any:
+def _pose_at_parent(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
     """Pose of a body before its joints move it: fixed in the parent's frame, or taken from the mocap fields."""
     parent = m.body_parentid[body]
     mocap = m.body_mocapid[body]
@@ -72,7 +71,7 @@ def _pose_at_parent(m: Model, d: Data, body: int) -> Any:
 
 
 @kernel
-def _move_by_joint(m: Model, d: Data, joint: int, pos: Any, quat: Any) -> Any:
+def _move_by_joint(m: Model, d: Data, joint: int, pos: Vec3, quat: Quat) -> tuple[Vec3, Vec4]:
     """Pose of a body after the motion of one ball, slide or hinge joint."""
     adr = m.jnt_qposadr[joint]
     kind = m.jnt_type[joint]
@@ -96,7 +95,7 @@ def _move_by_joint(m: Model, d: Data, joint: int, pos: Any, quat: Any) -> Any:
 
 
 @kernel
-def _moved_pose(m: Model, d: Data, body: int) -> Any:
+def _moved_pose(m: Model, d: Data, body: int) -> tuple[Vec3, Vec4]:
     """Pose of a body after the motion of all of its ball, slide and hinge joints."""
     pos, quat = _pose_at_parent(m, d, body)
     first = m.body_jntadr[body]
@@ -106,7 +105,7 @@ def _moved_pose(m: Model, d: Data, body: int) -> Any:
 
 
 @kernel
-def _set_body_pose(m: Model, d: Data, body: int, pos: Any, quat: Any) -> None:
+def _set_body_pose(m: Model, d: Data, body: int, pos: Vec3, quat: Quat) -> None:
     """Store the pose of a body and of its inertial frame."""
     mat = quat2mat(quat)
     set3(d.xpos, body, pos)
@@ -140,7 +139,7 @@ def _body_kinematics(m: Model, d: Data) -> None:
 
 
 @kernel
-def _place(xpos: Any, xmat: Any, d: Data, k: int, body: int, sameframe: int, local: Any, turn: Any) -> None:
+def _place(xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: int, local: Vec3, turn: Quat) -> None:
     """Store the world pose of a frame that is fixed to a body."""
     if sameframe == BODY_FRAME:
         set3(xpos, k, get3(d.xpos, body))

@@ -6,10 +6,9 @@ unit diagonal and L lower triangular. Both are stored in the pattern of `qDeriv`
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.inertia import sound_pivot
 from cardan.jit import kernel
+from cardan.maths.types import Array1, ConstArray1
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
@@ -23,7 +22,7 @@ def _entry(m: Model, row: int, column: int) -> int:
 
 
 @kernel
-def factor_lu(m: Model, d: Data, lu: Any) -> None:
+def factor_lu(m: Model, d: Data, lu: Array1) -> None:
     """Factorise a matrix with the pattern of `qDeriv` in place (nD,); pivots near 0 count the warning INERTIA."""
     for i in range(m.nv - 1, -1, -1):
         start, stop = m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]
@@ -39,7 +38,7 @@ def factor_lu(m: Model, d: Data, lu: Any) -> None:
 
 
 @kernel
-def solve_lu(m: Model, lu: Any, x: Any) -> None:
+def solve_lu(m: Model, lu: ConstArray1, x: Array1) -> None:
     """Replace x (nv,) by A^-1 x, with factors from `factor_lu`."""
     # U y = x, from the leaves to the root
     for i in range(m.nv - 1, -1, -1):

@@ -8,11 +8,10 @@ that models without muscles never compile it.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.actuation import MUSCLES_MADE, clamp, limit_controls
 from cardan.enums import mjtBias, mjtDyn, mjtGain
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import ConstArray2, Mat3, Vec2, Vec3
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
@@ -32,7 +31,7 @@ def sigmoid(x: float) -> float:
 
 
 @kernel
-def muscle_dynamics(ctrl: float, act: float, timeconst: Any) -> float:
+def muscle_dynamics(ctrl: float, act: float, timeconst: Vec3) -> float:
     """Rate of change of a muscle's activation.
 
     Args:
@@ -92,29 +91,29 @@ def _active_velocity_slope(velocity: float, largest: float) -> float:
 
 
 @kernel
-def _peak_force(prm: Any, acc0: float) -> float:
+def _peak_force(prm: Mat3, acc0: float) -> float:
     """Peak active force: `force` if it is not negative, else `scale` divided by `acc0`."""
     return prm[2] if prm[2] >= 0.0 else prm[3] / max(MINVAL, acc0)
 
 
 @kernel
-def _scale(lengthrange: Any, prm: Any) -> float:
+def _scale(lengthrange: Vec2, prm: Mat3) -> float:
     """Optimal length of the muscle, which is the unit of scaled lengths."""
     return (lengthrange[1] - lengthrange[0]) / max(MINVAL, prm[1] - prm[0])
 
 
 @kernel
-def _scaled_length(length: float, lengthrange: Any, prm: Any) -> float:
+def _scaled_length(length: float, lengthrange: Vec2, prm: Mat3) -> float:
     return prm[0] + (length - lengthrange[0]) / max(MINVAL, _scale(lengthrange, prm))
 
 
 @kernel
-def _scaled_velocity(velocity: float, lengthrange: Any, prm: Any) -> float:
+def _scaled_velocity(velocity: float, lengthrange: Vec2, prm: Mat3) -> float:
     return velocity / max(MINVAL, _scale(lengthrange, prm) * prm[6])
 
 
 @kernel
-def muscle_gain(length: float, velocity: float, lengthrange: Any, acc0: float, prm: Any) -> float:
+def muscle_gain(length: float, velocity: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
     """Active force per activation; negative, because a muscle pulls.
 
     Args:
@@ -129,7 +128,7 @@ def muscle_gain(length: float, velocity: float, lengthrange: Any, acc0: float, p
 
 
 @kernel
-def muscle_gain_slope(length: float, velocity: float, lengthrange: Any, acc0: float, prm: Any) -> float:
+def muscle_gain_slope(length: float, velocity: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
     """Derivative of `muscle_gain` by the velocity, with the same arguments."""
     active = _active_length(_scaled_length(length, lengthrange, prm), prm[4], prm[5])
     slope = _active_velocity_slope(_scaled_velocity(velocity, lengthrange, prm), prm[8])
@@ -137,7 +136,7 @@ def muscle_gain_slope(length: float, velocity: float, lengthrange: Any, acc0: fl
 
 
 @kernel
-def muscle_bias(length: float, lengthrange: Any, acc0: float, prm: Any) -> float:
+def muscle_bias(length: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
     """Passive force, negative: a parabola from the optimal length, then a line. Arguments as for `muscle_gain`."""
     scaled = _scaled_length(length, lengthrange, prm)
     knee = 0.5 * (1.0 + prm[5])
@@ -151,7 +150,7 @@ def muscle_bias(length: float, lengthrange: Any, acc0: float, prm: Any) -> float
 
 
 @kernel
-def _nine(prm: Any, actuator: int) -> Any:
+def _nine(prm: ConstArray2, actuator: int) -> Mat3:
     """Return the nine parameters of a muscle, from `actuator_gainprm` or `actuator_biasprm`."""
     return (
         prm[actuator, 0],

@@ -6,11 +6,10 @@ object's own.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.enums import mjtObj
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
+from cardan.maths.types import Mat3, Vec3, Vec6
 from cardan.maths.vector import add3, cross, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -33,7 +32,7 @@ def object_body(m: Model, kind: int, k: int) -> int:
 
 
 @kernel
-def object_pos(d: Data, kind: int, k: int) -> Any:
+def object_pos(d: Data, kind: int, k: int) -> Vec3:
     """Centre of an object in the world frame; for a body (`mjOBJ_BODY`), that of its inertial frame."""
     if kind == BODY:
         return get3(d.xipos, k)
@@ -47,7 +46,7 @@ def object_pos(d: Data, kind: int, k: int) -> Any:
 
 
 @kernel
-def object_mat(d: Data, kind: int, k: int) -> Any:
+def object_mat(d: Data, kind: int, k: int) -> Mat3:
     """Orientation of an object, a 3 x 3 matrix; for a body (`mjOBJ_BODY`), that of its inertial frame."""
     if kind == BODY:
         return get9(d.ximat, k)
@@ -61,7 +60,7 @@ def object_mat(d: Data, kind: int, k: int) -> Any:
 
 
 @kernel
-def _shifted(m: Model, d: Data, spatial: Any, body: int, point: Any) -> Any:
+def _shifted(m: Model, d: Data, spatial: Vec6, body: int, point: Vec3) -> Vec6:
     """Transform a body's motion vector from the centre of mass of its tree to a point."""
     arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
     angular = (spatial[0], spatial[1], spatial[2])
@@ -70,7 +69,7 @@ def _shifted(m: Model, d: Data, spatial: Any, body: int, point: Any) -> Any:
 
 
 @kernel
-def _in_frame(mat: Any, spatial: Any) -> Any:
+def _in_frame(mat: Mat3, spatial: Vec6) -> Vec6:
     """Express a spatial vector in the orientation of a frame."""
     angular = mul_mat_t_vec3(mat, (spatial[0], spatial[1], spatial[2]))
     linear = mul_mat_t_vec3(mat, (spatial[3], spatial[4], spatial[5]))
@@ -78,13 +77,13 @@ def _in_frame(mat: Any, spatial: Any) -> Any:
 
 
 @kernel
-def velocity_at(m: Model, d: Data, body: int, point: Any) -> Any:
+def velocity_at(m: Model, d: Data, body: int, point: Vec3) -> Vec6:
     """Velocity of a body at a point (world frame)."""
     return _shifted(m, d, get6(d.cvel, body), body, point)
 
 
 @kernel
-def acceleration_at(m: Model, d: Data, body: int, point: Any) -> Any:
+def acceleration_at(m: Model, d: Data, body: int, point: Vec3) -> Vec6:
     """Acceleration of a body at a point (world frame); gravity is included as an upward acceleration of the world."""
     velocity = velocity_at(m, d, body, point)
     acceleration = _shifted(m, d, get6(d.cacc, body), body, point)
@@ -95,7 +94,7 @@ def acceleration_at(m: Model, d: Data, body: int, point: Any) -> Any:
 
 
 @kernel
-def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Any:
+def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
     """Velocity of an object at its centre, in its own orientation if `local`, else in the world's. Needs `com_vel`."""
     velocity = velocity_at(m, d, object_body(m, kind, k), object_pos(d, kind, k))
     if local:
@@ -104,7 +103,7 @@ def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Any:
 
 
 @kernel
-def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Any:
+def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
     """Acceleration of an object at its centre, in its own orientation if `local`, else in the world's.
 
     Needs `rne_post_constraint`.

@@ -6,19 +6,17 @@ and end on the next. Advancing from entry to entry needs no division.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
 from cardan.model.kernel_views import Model
 
 
 @kernel
-def place_of(m: Model, adr: int) -> Any:
+def place_of(m: Model, adr: int) -> tuple[int, int]:
     """Line and column of an entry."""
     return adr // m.nv, adr % m.nv
 
 
 @kernel
-def place_after(m: Model, line: int, column: int, count: int) -> Any:
+def place_after(m: Model, line: int, column: int, count: int) -> tuple[int, int]:
     """Line and column of the entry that is `count` entries later; `count` is at most nv."""
     return (line, column + count) if column + count < m.nv else (line + 1, column + count - m.nv)

@@ -5,13 +5,12 @@ A separate stage adds fluid forces (`cardan.dynamics.fluid`); this module sets `
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.jacobian import apply_ft
 from cardan.dynamics.springs import rotation_from_rest, tendon_extension, translation_from_rest
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums import mjtDisableBit, mjtJoint
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, scale3
 from cardan.model.kernel_views import Data, Model
 
@@ -40,7 +39,7 @@ def _clear(m: Model, d: Data) -> None:
 
 
 @kernel
-def _set_spring3(d: Data, dof: int, stiffness: float, displacement: Any) -> None:
+def _set_spring3(d: Data, dof: int, stiffness: float, displacement: Vec3) -> None:
     for k in range(3):
         d.qfrc_spring[dof + k] = -stiffness * displacement[k]
 

@@ -8,13 +8,12 @@ that move both bodies cancel.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
 from cardan.dynamics.tendon import clear_jacobian, clear_row, finish_row, fixed_tendon
 from cardan.dynamics.wrapping import wrap
 from cardan.enums import mjtWrap
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     add3,
     cross,
@@ -39,7 +38,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 @kernel
-def _add_point(d: Data, number: int, what: int, point: Any) -> int:
+def _add_point(d: Data, number: int, what: int, point: Vec3) -> int:
     """Append a point to the paths, and return the new number of points."""
     d.wrap_obj[number // 2, number % 2] = what
     d.wrap_xpos[number // 2, 3 * (number % 2)] = point[0]
@@ -57,7 +56,7 @@ def _mark_chain(m: Model, d: Data, body: int, tendon: int) -> None:
 
 
 @kernel
-def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, share: float) -> float:
+def _straight(m: Model, d: Data, tendon: int, a: int, p: Vec3, b: int, q: Vec3, share: float) -> float:
     """Return the length of the segment from `p`, fixed to body `a`, to `q`, fixed to body `b`, and add its moments.
 
     Length and moments are multiplied by `share`, which is 1 over the divisor of the pulley.
@@ -89,7 +88,9 @@ def _straight(m: Model, d: Data, tendon: int, a: int, p: Any, b: int, q: Any, sh
 
 
 @kernel
-def _past_geom(m: Model, d: Data, geom: int, side: int, is_cylinder: bool, p: Any, q: Any) -> Any:
+def _past_geom(
+    m: Model, d: Data, geom: int, side: int, is_cylinder: bool, p: Vec3, q: Vec3
+) -> tuple[float, Vec3, Vec3]:
     """Path from `p` to `q` past a geom, in world coordinates; for the results see `wrapping.wrap`."""
     centre, frame = get3(d.geom_xpos, geom), get9(d.geom_xmat, geom)
     local_p = mul_mat_t_vec3(frame, sub3(p, centre))
@@ -104,7 +105,7 @@ def _past_geom(m: Model, d: Data, geom: int, side: int, is_cylinder: bool, p: An
 
 
 @kernel
-def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int) -> Any:
+def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: int) -> tuple[float, int, int]:
     """Add the part of the path from the site at wrap object `at` to the next site, which belongs to the next part.
 
     Returns:
@@ -139,7 +140,7 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
 
 
 @kernel
-def _spatial(m: Model, d: Data, tendon: int, number: int) -> Any:
+def _spatial(m: Model, d: Data, tendon: int, number: int) -> tuple[float, int]:
     """Return the length of a spatial tendon and the number of points of all paths so far; add to `work.ten_row`."""
     length, share = 0.0, 1.0
     at = m.tendon_adr[tendon]

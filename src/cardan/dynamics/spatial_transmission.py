@@ -6,7 +6,6 @@ As in `transmission`, each actuator fills the entries of its row of `actuator_mo
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.dynamics.contact_side import has_flex, side_body
 from cardan.dynamics.jacobian import arm_of
@@ -14,6 +13,7 @@ from cardan.dynamics.spatial_tendon import dof_rate
 from cardan.enums import mjtTrn
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2vel
+from cardan.maths.types import Quat, Vec3
 from cardan.maths.vector import (
     MINVAL,
     add3,
@@ -43,7 +43,7 @@ def _clear_moment(m: Model, d: Data, actuator: int) -> None:
 
 @kernel
 def _add_difference(
-    m: Model, d: Data, actuator: int, body1: int, body2: int, force: Any, torque1: Any, torque2: Any
+    m: Model, d: Data, actuator: int, body1: int, body2: int, force: Vec3, torque1: Vec3, torque2: Vec3
 ) -> None:
     """Add the moments of a force and a torque on `body1`, and of the opposite force with another torque on `body2`.
 
@@ -87,7 +87,7 @@ def _site_transmission(m: Model, d: Data, actuator: int, site: int, refsite: int
 
 
 @kernel
-def _site_quat(m: Model, d: Data, site: int) -> Any:
+def _site_quat(m: Model, d: Data, site: int) -> Quat:
     """Orientation of a site in the world frame."""
     return mul_quat(get4(d.xquat, m.site_bodyid[site]), get4(m.site_quat, site))
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.kinematics import get_quat
 from cardan.jit import kernel
 from cardan.maths.quaternion import normalize4, sub_quat
+from cardan.maths.types import Vec3
 from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def translation_from_rest(m: Model, d: Data, adr: int) -> Any:
+def translation_from_rest(m: Model, d: Data, adr: int) -> Vec3:
     """Displacement of a free joint from `qpos_spring`; `adr` is the address of its position in `qpos`."""
     rest = m.qpos_spring
     return (d.qpos[adr] - rest[adr], d.qpos[adr + 1] - rest[adr + 1], d.qpos[adr + 2] - rest[adr + 2])
 
 
 @kernel
-def rotation_from_rest(m: Model, d: Data, adr: int) -> Any:
+def rotation_from_rest(m: Model, d: Data, adr: int) -> Vec3:
     """Rotation vector (rad, body frame) from `qpos_spring`; `adr` is the address of a quaternion in `qpos`."""
     return sub_quat(normalize4(get_quat(d.qpos, adr)), get_quat(m.qpos_spring, adr))
 

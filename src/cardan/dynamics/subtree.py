@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.object import velocity_at
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     MINVAL,
     add3,
@@ -38,7 +37,7 @@ def _linear_momentum(m: Model, d: Data) -> None:
 
 
 @kernel
-def _moment_about(d: Data, mass: float, point: Any, velocity: Any, body: int) -> Any:
+def _moment_about(d: Data, mass: float, point: Vec3, velocity: Vec3, body: int) -> Vec3:
     """Angular momentum of a moving point mass about the moving centre of mass of a subtree."""
     arm = sub3(point, get3(d.subtree_com, body))
     return scale3(cross(arm, sub3(velocity, get3(d.subtree_linvel, body))), mass)

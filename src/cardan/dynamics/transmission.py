@@ -6,13 +6,12 @@ Actuator i acts on the dofs ``m.aux.moment_colind[k]`` for k from ``m.aux.moment
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.kinematics import get_quat
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums import mjtJoint, mjtTrn
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import neg_quat, normalize4, quat2vel, rot_vec_quat
+from cardan.maths.types import Quat, Vec3
 from cardan.maths.vector import dot3
 from cardan.model.kernel_views import Data, Model
 
@@ -24,20 +23,20 @@ TENDON = int(mjtTrn.mjTRN_TENDON)
 
 
 @kernel
-def _gear(m: Model, actuator: int, first: int) -> Any:
+def _gear(m: Model, actuator: int, first: int) -> Vec3:
     gear = m.actuator_gear
     return (gear[actuator, first], gear[actuator, first + 1], gear[actuator, first + 2])
 
 
 @kernel
-def _set_moment(d: Data, actuator: int, dof: int, axis: Any) -> None:
+def _set_moment(d: Data, actuator: int, dof: int, axis: Vec3) -> None:
     d.actuator_moment[actuator, dof] = axis[0]
     d.actuator_moment[actuator, dof + 1] = axis[1]
     d.actuator_moment[actuator, dof + 2] = axis[2]
 
 
 @kernel
-def _turned_gear(m: Model, actuator: int, first: int, quat: Any) -> Any:
+def _turned_gear(m: Model, actuator: int, first: int, quat: Quat) -> Vec3:
     """Rotational gear in the child's frame; the gear of a transmission in the parent is given in the parent's frame."""
     axis = _gear(m, actuator, first)
     if m.actuator_trntype[actuator] == JOINT_IN_PARENT:

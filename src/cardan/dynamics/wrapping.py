@@ -10,11 +10,13 @@ problem).
 from __future__ import annotations
 
 from math import asin, atan2, cos, pi, sin, sqrt
-from typing import Any
 
 from cardan.jit import kernel
+from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, normalize3, scale3
 
+PlanePath = tuple[float, float, float, float, float, float, float]
+"""Result of `_wrap_circle`."""
 NO_WRAP = (-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_PATH = (-1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 # whether a path around a circle exists in one direction: no (its tangents cross); yes; yes, past where they cross
@@ -29,17 +31,17 @@ FLATTEST = 3.16227766016838e-4
 
 
 @kernel
-def _dot(a: Any, b: Any) -> float:
+def _dot(a: Vec2 | Vec3, b: Vec2 | Vec3) -> float:
     return a[0] * b[0] + a[1] * b[1]
 
 
 @kernel
-def _norm(a: Any) -> float:
+def _norm(a: Vec2) -> float:
     return sqrt(a[0] * a[0] + a[1] * a[1])
 
 
 @kernel
-def _nearest_to_centre(p0: Any, p1: Any) -> Any:
+def _nearest_to_centre(p0: Vec2, p1: Vec2) -> Vec3:
     """Point of the segment from `p0` to `p1` nearest to the centre, in homogeneous coordinates (x, y, scale)."""
     along = (p1[0] - p0[0], p1[1] - p0[1])
     squared = _dot(along, along)
@@ -50,20 +52,20 @@ def _nearest_to_centre(p0: Any, p1: Any) -> Any:
 
 
 @kernel
-def _misses(nearest: Any, radius: float) -> bool:
+def _misses(nearest: Vec3, radius: float) -> bool:
     """Whether a segment is outside the circle; `nearest` is the result of `_nearest_to_centre`."""
     reach = radius * nearest[2]
     return _dot(nearest, nearest) > reach * reach
 
 
 @kernel
-def _difference(a: Any, b: Any) -> Any:
+def _difference(a: Vec2, b: Vec2) -> Vec2:
     """Vector at the angle of `a` minus the angle of `b`; its length is the product of both lengths."""
     return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
 
 
 @kernel
-def _way_round(between: Any, taken: Any, size: float, radius: float, shorter: float) -> int:
+def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: float) -> int:
     """Return whether a path around the circle exists in one direction: GOES_NOT, GOES or GOES_ON.
 
     Args:
@@ -81,7 +83,9 @@ def _way_round(between: Any, taken: Any, size: float, radius: float, shorter: fl
 
 
 @kernel
-def _counterclockwise(left: int, right: int, sine: float, middle: Any, across: Any, side: Any, has_side: bool) -> bool:
+def _counterclockwise(
+    left: int, right: int, sine: float, middle: Vec2, across: Vec2, side: Vec2, has_side: bool
+) -> bool:
     """Whether to go counterclockwise: the shorter path, or the one whose arc is nearer to the direction of `side`.
 
     Args:
@@ -103,7 +107,7 @@ def _counterclockwise(left: int, right: int, sine: float, middle: Any, across: A
 
 
 @kernel
-def _wrap_around(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
+def _wrap_around(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) -> PlanePath:
     """Path around the circle; results as for `_wrap_circle`."""
     nearest = _nearest_to_centre(p0, p1)
     if _misses(nearest, radius) and (not has_side or _dot(nearest, side) >= 0.0):
@@ -175,14 +179,14 @@ def _incidence(near0: float, near1: float, between: float) -> float:
 
 
 @kernel
-def _touching(p0: Any, p1: Any, point: Any) -> Any:
+def _touching(p0: Vec2, p1: Vec2, point: Vec2) -> PlanePath:
     """Path that touches the circle at one point; results as for `_wrap_circle`."""
     before, after = (p0[0] - point[0], p0[1] - point[1]), (p1[0] - point[0], p1[1] - point[1])
     return (0.0, point[0], point[1], point[0], point[1], _norm(before), _norm(after))
 
 
 @kernel
-def _wrap_through(p0: Any, p1: Any, radius: float) -> Any:
+def _wrap_through(p0: Vec2, p1: Vec2, radius: float) -> PlanePath:
     """Path that touches the circle at one point, where the sum of the distances to both ends is smallest.
 
     If the search fails, the path touches the circle in the direction of the middle of the straight segment, as in the
@@ -205,7 +209,7 @@ def _wrap_through(p0: Any, p1: Any, radius: float) -> Any:
 
 
 @kernel
-def _wrap_circle(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
+def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, has_side: bool, radius: float) -> PlanePath:
     """Path from `p0` to `p1` past a circle around the origin.
 
     Returns:
@@ -221,7 +225,7 @@ def _wrap_circle(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
 
 
 @kernel
-def _any_normal(x: Any) -> Any:
+def _any_normal(x: Vec3) -> Vec3:
     """Vector perpendicular to `x`: the cross product with the two axes along which `x` is smallest."""
     a, b, c = abs(x[0]), abs(x[1]), abs(x[2])
     if a >= b and a >= c:
@@ -232,7 +236,7 @@ def _any_normal(x: Any) -> Any:
 
 
 @kernel
-def _wrap_sphere(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
+def _wrap_sphere(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float) -> tuple[float, Vec3, Vec3]:
     """Path past a sphere; arguments and results as for `wrap`."""
     if norm3(p0) < MINVAL or norm3(p1) < MINVAL:
         return NO_PATH
@@ -250,7 +254,7 @@ def _wrap_sphere(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> 
 
 
 @kernel
-def _wrap_cylinder(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -> Any:
+def _wrap_cylinder(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float) -> tuple[float, Vec3, Vec3]:
     """Path past a cylinder; arguments and results as for `wrap`."""
     arc = _wrap_circle((p0[0], p0[1]), (p1[0], p1[1]), (side[0], side[1]), has_side, radius)
     flat, before, after = arc[0] * radius, arc[5], arc[6]
@@ -262,7 +266,7 @@ def _wrap_cylinder(p0: Any, p1: Any, side: Any, has_side: bool, radius: float) -
 
 
 @kernel
-def wrap(p0: Any, p1: Any, side: Any, has_side: bool, radius: float, cylinder: bool) -> Any:
+def wrap(p0: Vec3, p1: Vec3, side: Vec3, has_side: bool, radius: float, cylinder: bool) -> tuple[float, Vec3, Vec3]:
     """Compute the shortest path from `p0` to `p1` past an obstacle.
 
     Args:

@@ -17,6 +17,7 @@ Quat = Vec4
 """Unit quaternion (w, x, y, z)."""
 Pose = tuple[Vec3, Quat]
 """Position and orientation of a frame."""
+Vec5 = tuple[float, float, float, float, float]
 Vec6 = tuple[float, float, float, float, float, float]
 """Spatial vector: rotation, then translation; or the elements of a symmetric matrix (xx, yy, zz, xy, xz, yz)."""
 Mat3 = tuple[float, float, float, float, float, float, float, float, float]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.jacobian import arm_of
 from cardan.dynamics.object import SITE, object_acceleration
 from cardan.jit import kernel
 from cardan.maths.spatial import get6
+from cardan.maths.types import Vec3
 from cardan.maths.vector import cross, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.frame import angular, linear
@@ -21,7 +20,7 @@ def accelerometer(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
-def _interaction_force(d: Data, body: int) -> Any:
+def _interaction_force(d: Data, body: int) -> Vec3:
     return linear(get6(d.cfrc_int, body))
 
 

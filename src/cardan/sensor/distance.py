@@ -5,11 +5,10 @@ If the geoms are farther apart than the cutoff, the distance is the cutoff, and 
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.geom_distance import geom_distance
 from cardan.enums import mjtObj
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import put1, put3
@@ -30,7 +29,7 @@ def _geom_count(m: Model, kind: int, id: int) -> int:
 
 
 @kernel
-def closest_geoms(m: Model, d: Data, i: int) -> Any:
+def closest_geoms(m: Model, d: Data, i: int) -> tuple[float, Vec3, Vec3]:
     """Find the smallest distance between the geoms of sensor `i`; return it and the two end points."""
     best = m.sensor_cutoff[i]
     start = (0.0, 0.0, 0.0)

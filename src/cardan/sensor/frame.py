@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.dynamics.object import BODY, GEOM, SITE, XBODY, object_body
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat
+from cardan.maths.types import Vec3, Vec4, Vec6
 from cardan.maths.vector import get4
 from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Any:
+def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Vec4:
     """Orientation of an object in the world; for a camera, the mounted orientation, whatever the camera tracks."""
     body = get4(d.xquat, object_body(m, kind, i))
     if kind == XBODY:
@@ -27,12 +26,12 @@ def object_quaternion(m: Model, d: Data, kind: int, i: int) -> Any:
 
 
 @kernel
-def angular(spatial: Any) -> Any:
+def angular(spatial: Vec6) -> Vec3:
     """Rotational part of a spatial vector."""
     return (spatial[0], spatial[1], spatial[2])
 
 
 @kernel
-def linear(spatial: Any) -> Any:
+def linear(spatial: Vec6) -> Vec3:
     """Translational part of a spatial vector."""
     return (spatial[3], spatial[4], spatial[5])

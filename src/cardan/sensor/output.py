@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.enums import mjtConstraint, mjtDataType, mjtSensor
 from cardan.jit import kernel
+from cardan.maths.types import Vec3, Vec4
 from cardan.model.kernel_views import Data, Model
 
 REAL = int(mjtDataType.mjDATATYPE_REAL)
@@ -22,7 +21,7 @@ def put1(m: Model, d: Data, i: int, value: float) -> None:
 
 
 @kernel
-def put3(m: Model, d: Data, i: int, v: Any) -> None:
+def put3(m: Model, d: Data, i: int, v: Vec3) -> None:
     """Store the three values of sensor `i`."""
     adr = m.sensor_adr[i]
     for k in range(3):
@@ -30,7 +29,7 @@ def put3(m: Model, d: Data, i: int, v: Any) -> None:
 
 
 @kernel
-def put4(m: Model, d: Data, i: int, v: Any) -> None:
+def put4(m: Model, d: Data, i: int, v: Vec4) -> None:
     """Store the four values of sensor `i`."""
     adr = m.sensor_adr[i]
     for k in range(4):

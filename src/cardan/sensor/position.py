@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import pi, tan
-from typing import Any
 
 from numpy import float32
 
 from cardan.dynamics.object import object_mat, object_pos
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
+from cardan.maths.types import Vec2
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.frame import object_quaternion
@@ -24,7 +24,7 @@ def magnetometer(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
-def _focal_lengths(m: Model, camera: int) -> Any:
+def _focal_lengths(m: Model, camera: int) -> Vec2:
     """Focal lengths in pixels, from the lens and the sensor's size, or else from the vertical field of view.
 
     The lens is stored in single precision, so its focal length is computed in single precision.

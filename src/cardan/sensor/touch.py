@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any
 
 from cardan.dynamics.contact_side import side_body
 from cardan.dynamics.external import contact_force
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
+from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, get3, get9, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import put1
@@ -21,7 +21,7 @@ BOX = int(mjtGeom.mjGEOM_BOX)
 
 
 @kernel
-def _span_round(a: float, b: float, c: float) -> Any:
+def _span_round(a: float, b: float, c: float) -> Vec2:
     """Interval of t in which a t^2 + 2 b t + c <= 0 (a >= 0); the start of an empty interval is after its end."""
     if a < MINVAL:
         return (-inf, inf) if c <= 0.0 else (1.0, 0.0)
@@ -33,7 +33,7 @@ def _span_round(a: float, b: float, c: float) -> Any:
 
 
 @kernel
-def _span_slab(p: float, v: float, half: float) -> Any:
+def _span_slab(p: float, v: float, half: float) -> Vec2:
     """Interval of t in which |p + v t| <= half."""
     if abs(v) < MINVAL:
         return (-inf, inf) if abs(p) <= half else (1.0, 0.0)
@@ -43,7 +43,7 @@ def _span_slab(p: float, v: float, half: float) -> Any:
 
 
 @kernel
-def _span_ball(p: Any, v: Any, z: float, radius: float) -> Any:
+def _span_ball(p: Vec3, v: Vec3, z: float, radius: float) -> Vec2:
     """Interval of the line p + v t inside a sphere around (0, 0, z)."""
     h = p[2] - z
     a = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
@@ -52,7 +52,7 @@ def _span_ball(p: Any, v: Any, z: float, radius: float) -> Any:
 
 
 @kernel
-def _span_cylinder(p: Any, v: Any, radius: float, half: float) -> Any:
+def _span_cylinder(p: Vec3, v: Vec3, radius: float, half: float) -> Vec2:
     """Interval of the line p + v t inside a cylinder along z."""
     a = v[0] * v[0] + v[1] * v[1]
     side = _span_round(a, p[0] * v[0] + p[1] * v[1], p[0] * p[0] + p[1] * p[1] - radius * radius)
@@ -61,13 +61,13 @@ def _span_cylinder(p: Any, v: Any, radius: float, half: float) -> Any:
 
 
 @kernel
-def _ahead(span: Any) -> bool:
+def _ahead(span: Vec2) -> bool:
     """Whether an interval is not empty and reaches t >= 0."""
     return span[0] <= span[1] and span[1] >= 0.0
 
 
 @kernel
-def _meets_box(p: Any, v: Any, size: Any) -> bool:
+def _meets_box(p: Vec3, v: Vec3, size: Vec3) -> bool:
     x = _span_slab(p[0], v[0], size[0])
     y = _span_slab(p[1], v[1], size[1])
     z = _span_slab(p[2], v[2], size[2])
@@ -75,7 +75,7 @@ def _meets_box(p: Any, v: Any, size: Any) -> bool:
 
 
 @kernel
-def ray_meets_volume(kind: int, size: Any, p: Any, v: Any) -> bool:
+def ray_meets_volume(kind: int, size: Vec3, p: Vec3, v: Vec3) -> bool:
     """Whether the ray p + v t, t >= 0, given in the frame of a primitive solid, hits it."""
     if kind == SPHERE:
         return _ahead(_span_ball(p, v, 0.0, size[0]))

@@ -6,22 +6,21 @@ Efficiency Issues for Ray Tracing, Journal of Graphics Tools 3(2), 1998.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.jit import kernel
+from cardan.maths.types import ConstArray2, Vec3
 from cardan.maths.vector import add3, get3, get9, mul_mat_vec3
 from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def geom_center(m: Model, d: Data, geom: int) -> Any:
+def geom_center(m: Model, d: Data, geom: int) -> Vec3:
     """Centre of the box around a geom, world frame."""
     local = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
     return add3(get3(d.geom_xpos, geom), mul_mat_vec3(get9(d.geom_xmat, geom), local))
 
 
 @kernel
-def geom_half(m: Model, d: Data, geom: int, margin: float) -> Any:
+def geom_half(m: Model, d: Data, geom: int, margin: float) -> Vec3:
     """Half sizes of a box around a geom along the world axes, with a margin on each side."""
     x, y, z = m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5]
     r = get9(d.geom_xmat, geom)
@@ -33,7 +32,7 @@ def geom_half(m: Model, d: Data, geom: int, margin: float) -> Any:
 
 
 @kernel
-def meets_row(boxes: Any, row: int, center: Any, half: Any) -> bool:
+def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
     """Whether a box overlaps the box in a row of an (n, 6) array."""
     return (
         abs(center[0] - boxes[row, 0]) <= half[0] + boxes[row, 3]
@@ -66,7 +65,7 @@ def sort_found(d: Data, n: int) -> None:
 
 
 @kernel
-def find_elements(m: Model, d: Data, flex: int, center: Any, half: Any) -> int:
+def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int:
     """Find the elements of a flex that can collide and whose boxes overlap a box.
 
     Returns:

@@ -8,8 +8,6 @@ Spec: modelling, deformable objects; XML reference, flex/contact.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.capsule import axis_z
 from cardan.collision.detection import complete_contact, take_room
 from cardan.collision.filters import bits_match
@@ -18,6 +16,7 @@ from cardan.collision.parameters import flex_side, pair_margin
 from cardan.collision.plane import plane_height
 from cardan.enums import mjtGeom
 from cardan.jit import OK, kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, get3
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
@@ -81,7 +80,7 @@ def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -
 
 
 @kernel
-def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: Any) -> int:
+def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: Vec3) -> int:
     """Find the contact of a plane with the given normal and a vertex of a flex; return the number of contacts."""
     radius = m.flex_radius[flex]
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)

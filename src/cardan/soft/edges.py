@@ -17,6 +17,7 @@ from cardan.dynamics.jacobian import arm_of, dof_rate, is_sparse
 from cardan.dynamics.packed import place_after, place_of
 from cardan.enums import mjtDisableBit
 from cardan.jit import OK, exact, kernel, stage
+from cardan.maths.types import Array1, Vec3
 from cardan.maths.vector import cross, dot3, get3, norm3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -45,21 +46,21 @@ def edge_vertex(m: Model, flex: int, edge: int, k: int) -> int:
 
 
 @kernel
-def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Any:
+def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Vec3:
     """Vector from the first to the second vertex of an edge, world frame."""
     first = get3(d.flexvert_xpos, edge_vertex(m, flex, edge, 0))
     return sub3(get3(d.flexvert_xpos, edge_vertex(m, flex, edge, 1)), first)
 
 
 @kernel
-def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Any) -> Any:
+def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Vec3) -> Vec3:
     """Torque about the centre of mass of its tree of a unit force along `axis` at vertex 0 or 1 of an edge."""
     vertex = edge_vertex(m, flex, edge, k)
     return cross(arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]), axis)
 
 
 @kernel
-def length_rate(d: Data, dof: int, side: int, axis: Any, torque1: Any, torque2: Any) -> float:
+def length_rate(d: Data, dof: int, side: int, axis: Vec3, torque1: Vec3, torque2: Vec3) -> float:
     """Derivative of the length of an edge along the unit vector `axis` by a dof that moves the vertices of `side`.
 
     `torque1` and `torque2` are the torques at its two vertices, see `vertex_torque`.
@@ -73,13 +74,13 @@ def length_rate(d: Data, dof: int, side: int, axis: Any, torque1: Any, torque2: 
 
 
 @kernel
-def first_place(m: Model, d: Data, edge: int) -> Any:
+def first_place(m: Model, d: Data, edge: int) -> tuple[int, int]:
     """Line and column of ``flexedge_J`` where the row of an edge starts, in either storage format."""
     return place_of(m, d.flexedge_J_rowadr[edge]) if is_sparse(m) else (edge, 0)
 
 
 @kernel
-def next_place(m: Model, edge: int, line: int, column: int) -> Any:
+def next_place(m: Model, edge: int, line: int, column: int) -> tuple[int, int]:
     """Line and column where the row of the edge after `edge` starts; that of `edge` starts at `line`, `column`."""
     if is_sparse(m):
         return place_after(m, line, column, m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge])
@@ -137,7 +138,7 @@ def put_edge_row(m: Model, d: Data, flex: int, edge: int, line: int, column: int
 
 
 @kernel
-def put_sliding_row(m: Model, d: Data, edge: int, line: int, column: int, axis: Any) -> None:
+def put_sliding_row(m: Model, d: Data, edge: int, line: int, column: int, axis: Vec3) -> None:
     """Write a row whose dofs are slides in threes: the components of `axis` along the slides."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     for k in range(start, stop, 3):
@@ -207,14 +208,14 @@ def extension(m: Model, d: Data, edge: int) -> float:
 
 
 @kernel
-def add_moment(d: Data, dof: int, moment: float, result: Any) -> None:
+def add_moment(d: Data, dof: int, moment: float, result: Array1) -> None:
     """Add the force of an edge on a dof to `result` and qfrc_passive (nv,)."""
     result[dof] += moment
     d.qfrc_passive[dof] += moment
 
 
 @kernel
-def add_edge_force(m: Model, d: Data, edge: int, line: int, column: int, force: float, result: Any) -> None:
+def add_edge_force(m: Model, d: Data, edge: int, line: int, column: int, force: float, result: Array1) -> None:
     """Add the joint forces of a force along an edge, whose row is at `line`, `column`, to `result` and qfrc_passive."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):

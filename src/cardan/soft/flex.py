@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, get3, get9, mul_mat_vec3, set3
 from cardan.model.kernel_views import Data, Model
 
@@ -19,7 +20,7 @@ def has_flexes(m: Any) -> bool:
 
 
 @kernel
-def vertex_position(m: Model, d: Data, vertex: int, centered: bool) -> Any:
+def vertex_position(m: Model, d: Data, vertex: int, centered: bool) -> Vec3:
     """Position of a vertex in the world frame; in a `centered` flex, it is the origin of its body."""
     body = m.flex_vertbodyid[vertex]
     if centered:

@@ -13,13 +13,13 @@ S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (trees against each ot
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 from cardan.collision.capsule import closest_on_half, spheres_contact
 from cardan.collision.near import put_contact
 from cardan.collision.parameters import flex_side
 from cardan.enums import mjtFlexSelf
 from cardan.jit import OK, kernel, stack_int_array
+from cardan.maths.types import IntArray1, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, normalize3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.boxes import is_active, meets_row
@@ -91,7 +91,7 @@ def collide_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
 
 
 @kernel
-def is_thick(a: Any, b: Any, c: Any, e: Any, reach: float) -> bool:
+def is_thick(a: Vec3, b: Vec3, c: Vec3, e: Vec3, reach: float) -> bool:
     """Whether the height of all vertices of a tetrahedron above their opposite faces is more than `reach`.
 
     The height of a vertex is six times the volume, divided by twice the area of the opposite face.
@@ -267,13 +267,12 @@ def line_up_boxes(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
 
 
 @kernel
-def lay_bins(d: Data, n: int, side: int) -> Any:
+def lay_bins(d: Data, n: int, side: int) -> tuple[float, float, int]:
     """Create empty bins along an axis across the sweep; `side` is the column of the lower ends on this axis.
 
     Returns:
         Lowest end, bin width, and number of bins. No box is longer than a bin. If the values are not finite, there is
-        one
-            bin.
+        one bin.
     """
     bounds = d.work.element_bounds
     low, high, width = inf, -inf, 0.0
@@ -389,14 +388,14 @@ def nodes_meet(d: Data, node1: int, node2: int) -> bool:
 
 
 @kernel
-def push(stack: Any, n: int, node1: int, node2: int) -> int:
+def push(stack: IntArray1, n: int, node1: int, node2: int) -> int:
     """Push a pair of nodes; return the height of the stack."""
     stack[n] = node1 * NODE + node2
     return n + 1
 
 
 @kernel
-def open_nodes(m: Model, d: Data, first: int, stack: Any, n: int, node1: int, node2: int) -> int:
+def open_nodes(m: Model, d: Data, first: int, stack: IntArray1, n: int, node1: int, node2: int) -> int:
     """Push the overlapping pairs of children of two nodes that are not both leaves; return the height of the stack."""
     child = m.bvh_child
     static = m.nbvhstatic

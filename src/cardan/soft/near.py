@@ -6,8 +6,6 @@ other pairs. The normal points from the first shape to the second.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.capsule import capsules_contact, closest_on_half, half_axis, spheres_contact
 from cardan.collision.capsule_box import capsule_box_contacts
 from cardan.collision.hfield import bound_in_field, collide_prisms
@@ -15,6 +13,7 @@ from cardan.collision.mpr import portal_refinement
 from cardan.collision.near import put_contact
 from cardan.collision.support import BOX, CAPSULE, HFIELD, SPHERE, load_geom
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import get3, get9, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.element import element_point, load_element, place_element, segment_half, segment_middle
@@ -92,7 +91,7 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 
 @kernel
-def point_triangle(m: Model, d: Data, center: Any, radius: float, flex: int, element: int) -> int:
+def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, element: int) -> int:
     """Find the contact of a sphere and a triangle of a flex; return the number of contacts."""
     a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
     c = element_point(m, d, flex, element, 2)

@@ -6,12 +6,11 @@ Spheres and capsules have the radius of the flex; triangles have no thickness. P
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.near import default_tangent
 from cardan.collision.ray import MISS, ray_capsule, ray_sphere
 from cardan.collision.ray_mesh import ray_triangle
 from cardan.jit import kernel
+from cardan.maths.types import ConstArray2, IntArray2, Vec3
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.soft.edges import edge_vertex
@@ -19,6 +18,8 @@ from cardan.soft.element import element_point
 from cardan.soft.flex import element_vertex
 from cardan.soft.inside import FACES
 
+Hit = tuple[float, int]
+"""Distance along the ray, and the vertex closest to the hit point."""
 VERTICES, EDGES, FACES_SEEN, SKIN = 1, 2, 4, 8
 """Bits for the parts of a flex that a ray can hit."""
 NO_VERTEX = -1
@@ -26,13 +27,13 @@ OUTER_LAYER = 0
 
 
 @kernel
-def closer(point: Any, a: Any, b: Any) -> bool:
+def closer(point: Vec3, a: Vec3, b: Vec3) -> bool:
     """Whether a point is closer to `a` than to `b`."""
     return norm3(sub3(a, point)) < norm3(sub3(b, point))
 
 
 @kernel
-def ray_segment(a: Any, b: Any, radius: float, p: Any, v: Any) -> float:
+def ray_segment(a: Vec3, b: Vec3, radius: float, p: Vec3, v: Vec3) -> float:
     """Distance along a ray to the capsule around the segment from `a` to `b`."""
     axis = normalize3(sub3(b, a))
     x = default_tangent(axis)
@@ -45,7 +46,7 @@ def ray_segment(a: Any, b: Any, radius: float, p: Any, v: Any) -> float:
 
 
 @kernel
-def ray_vertices(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_vertices(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
     """Return the nearer of `hit` (distance, vertex) and the ray's hit of the spheres around a flex's vertices."""
     best, vertex = hit
     for k in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
@@ -56,7 +57,7 @@ def ray_vertices(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
 
 
 @kernel
-def ray_edges(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_edges(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
     """Return the nearer of `hit` (distance, vertex) and the ray's hit of the capsules around a flex's edges."""
     best, vertex = hit
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
@@ -69,7 +70,7 @@ def ray_edges(m: Model, d: Data, flex: int, p: Any, v: Any, hit: Any) -> Any:
 
 
 @kernel
-def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
     """Return the nearer of `hit` (distance, vertex) and the ray's hit of an element's face; a triangle has one."""
     best, vertex = hit
     i, j, k = FACES[face][0], FACES[face][1], FACES[face][2]
@@ -87,7 +88,7 @@ def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Any, v: A
 
 
 @kernel
-def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Any, v: Any, hit: Any) -> Any:
+def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
     """Return the nearer of `hit` (distance, vertex) and the ray's hit of triangles, or of a layer's tetrahedra."""
     dim = m.flex_dim[flex]
     for element in range(m.flex_elemnum[flex]):
@@ -100,7 +101,7 @@ def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Any, v: Any, hit: 
 
 
 @kernel
-def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Any, v: Any) -> Any:
+def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Vec3, v: Vec3) -> Hit:
     """Find the nearest point of a flex on a ray.
 
     Args:
@@ -116,7 +117,7 @@ def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Any, v: Any
     Returns:
         Distance in units of `v`, or `MISS`; and the vertex, numbered over all flexes, that is closest to the hit point,
         or
-            `NO_VERTEX`.
+        `NO_VERTEX`.
     """
     skin = (seen & SKIN) != 0 and m.flex_dim[flex] > 1
     hit = (MISS, NO_VERTEX)
@@ -141,9 +142,9 @@ def cast_at_flex(
     flg_face: int,
     flg_skin: int,
     flexid: int,
-    pnt: Any,
-    vec: Any,
-    vertid: Any,
+    pnt: ConstArray2,
+    vec: ConstArray2,
+    vertid: IntArray2,
 ) -> float:
     """Distance along a ray to a flex: see `cardan.api.rays.mju_rayFlex`."""
     seen = VERTICES if flg_vert != 0 else 0

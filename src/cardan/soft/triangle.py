@@ -6,16 +6,15 @@ and 5.2.1 (separating axes).
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.near import put_contact
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data
 
 
 @kernel
-def closest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
+def closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Point of the triangle (a, b, c) closest to `p`, by the Voronoi regions of corners, sides and face."""
     ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
     d1, d2 = dot3(ab, ap), dot3(ac, ap)
@@ -43,7 +42,7 @@ def closest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def sphere_triangle(d: Data, center: Any, radius: float, a: Any, b: Any, c: Any, thickness: float) -> int:
+def sphere_triangle(d: Data, center: Vec3, radius: float, a: Vec3, b: Vec3, c: Vec3, thickness: float) -> int:
     """Find the contact of a sphere with the triangle (a, b, c) enlarged by `thickness`; return the number of contacts.
 
     The normal points from the sphere to the triangle. If the centre is on the triangle, the normal is the x axis.
@@ -59,7 +58,7 @@ def sphere_triangle(d: Data, center: Any, radius: float, a: Any, b: Any, c: Any,
 
 
 @kernel
-def separates(axis: Any, a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
+def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
     """Whether two triangles are farther apart along `axis` (of any length) than `reach`."""
     a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
     e_, f_, g_ = dot3(axis, e), dot3(axis, f), dot3(axis, g)
@@ -68,7 +67,7 @@ def separates(axis: Any, a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: 
 
 
 @kernel
-def apart_beside(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
+def apart_beside(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
     """Whether two triangles are apart along the normal of the first, or a normal of one of its sides in its plane."""
     ab, bc, ca = sub3(b, a), sub3(c, b), sub3(a, c)
     normal = cross(ab, bc)
@@ -81,6 +80,6 @@ def apart_beside(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -
 
 
 @kernel
-def triangles_apart(a: Any, b: Any, c: Any, e: Any, f: Any, g: Any, reach: float) -> bool:
+def triangles_apart(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
     """Whether two triangles are certainly farther apart than `reach`, as a quick test before the convex collision."""
     return apart_beside(a, b, c, e, f, g, reach) or apart_beside(e, f, g, a, b, c, reach)

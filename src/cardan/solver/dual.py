@@ -9,13 +9,13 @@ without it (no-slip). If a change would raise the cost by more than `RISE`, it i
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.constants import mjNSOLVER
 from cardan.constraint.jacobian import mul_jac_t_vec
 from cardan.constraint.update import CONE, ELLIPTIC, LINEARNEG, LINEARPOS, QUADRATIC, SATISFIED
 from cardan.dynamics.inertia import solve_m
 from cardan.jit import kernel
+from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
@@ -58,7 +58,7 @@ def set_force(d: Data, i: int, force: float, sparse: bool) -> None:
 
 
 @kernel
-def load_block(d: Data, start: int, n: int, regularized: bool, block: Any, residual: Any) -> None:
+def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, residual: Array1) -> None:
     """Extract the part of the problem that belongs to rows `start` to `start + n`, which touch the same trees.
 
     Args:
@@ -81,7 +81,7 @@ def load_block(d: Data, start: int, n: int, regularized: bool, block: Any, resid
 
 
 @kernel
-def accept(d: Data, start: int, n: int, sparse: bool, block: Any, residual: Any, forces: Any) -> float:
+def accept(d: Data, start: int, n: int, sparse: bool, block: Array1, residual: Array1, forces: Array1) -> float:
     """Apply `forces` to `n` rows from `start` on, unless the cost rises; return the decrease of the cost."""
     change = 0.0
     for a in range(n):
@@ -137,7 +137,7 @@ def dual_state(d: Data, i: int) -> int:
 
 
 @kernel
-def update_states(d: Data) -> Any:
+def update_states(d: Data) -> tuple[int, int]:
     """Write efc_state from efc_force; return how many rows have force, and how many changed state."""
     active = 0
     changed = 0

@@ -9,9 +9,9 @@ Convex Optimization, appendix B).
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.jit import kernel, stack_array
+from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_FRICTION
 
@@ -22,7 +22,7 @@ NEAR = 1e-10  # the steps end when the excess of |y|^2 and the change of lambda 
 
 
 @kernel
-def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: Any) -> None:
+def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n: int, x: Array1) -> None:
     """Write the minimum to `x`; 0 if A is singular.
 
     Args:
@@ -75,7 +75,7 @@ def minimize_in_ellipsoid(a: Any, b: Any, scale: Any, radius: float, n: int, x: 
 
 
 @kernel
-def minimize_in_ellipse(a: Any, b: Any, scale: Any, radius: float, x: Any) -> None:
+def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: Array1) -> None:
     """Solve `minimize_in_ellipsoid` in two dimensions; everything except the multiplier is in closed form."""
     s0, s1 = scale[0], scale[1]
     p00, p01, p11 = a[0] * s0 * s0, a[1] * s0 * s1, a[3] * s1 * s1
@@ -111,7 +111,7 @@ def minimize_in_ellipse(a: Any, b: Any, scale: Any, radius: float, x: Any) -> No
 
 
 @kernel
-def factor_scaled(a: Any, scale: Any, multiplier: float, n: int, factor: Any) -> bool:
+def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: Array1) -> bool:
     """Factorise S A S + `multiplier` = L D^-1 L' (lower triangle); return False if it is not positive definite.
 
     L and D have the same diagonal; the diagonal of `factor` holds its reciprocals.
@@ -130,7 +130,7 @@ def factor_scaled(a: Any, scale: Any, multiplier: float, n: int, factor: Any) ->
 
 
 @kernel
-def solve_factored(factor: Any, n: int, x: Any) -> None:
+def solve_factored(factor: Array1, n: int, x: Array1) -> None:
     """Replace `x` by the solution of the factorised system with right-hand side `x`."""
     for i in range(n):
         value = x[i]

@@ -7,13 +7,12 @@ tip of the cone. Then the friction forces are optimised in the ellipsoid that th
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import ELLIPTIC, constraint_update
 from cardan.enums.options import mjtDisableBit
 from cardan.jit import OK, kernel, stack_array, stage
+from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_CONDIM, MAX_FRICTION
 from cardan.model.kernel_views import Data, Model
@@ -121,7 +120,7 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
 
 
 @kernel
-def scale_along_ray(block: Any, residual: Any, forces: Any, n: int) -> None:
+def scale_along_ray(block: Array1, residual: Array1, forces: Array1, n: int) -> None:
     """Scale `forces` by the best non-negative factor."""
     curvature = 0.0
     slope = 0.0
@@ -136,7 +135,7 @@ def scale_along_ray(block: Any, residual: Any, forces: Any, n: int) -> None:
 
 
 @kernel
-def slice_cone(d: Data, con: int, start: int, block: Any, residual: Any, forces: Any) -> None:
+def slice_cone(d: Data, con: int, start: int, block: Array1, residual: Array1, forces: Array1) -> None:
     """Find the best friction `forces` for the normal force forces[0]; `block` and `residual` belong to efc_force."""
     a = stack_array(MATRIX)
     b = stack_array(MAX_FRICTION)

@@ -9,14 +9,13 @@ its column; their ``row_nnz`` is `LONE`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.friction import FRICTION_DOF
 from cardan.constraint.limit import LIMIT_JOINT
 from cardan.constraint.rows import is_sparse
 from cardan.constraint.update import ELLIPTIC
 from cardan.enums import mjtJoint
 from cardan.jit import kernel, stack_array
+from cardan.maths.types import Array1, ConstArray1, Vec3
 from cardan.model.kernel_views import Data, Model
 
 # largest island that is solved with dense matrices; also the length of the stack arrays below
@@ -218,7 +217,7 @@ def count_blocks(d: Data, adr: int, nnz: int) -> int:
 
 
 @kernel
-def multiply_jacobian(d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_jacobian(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `result` (over rows) = J `vector` (over dofs, island order), for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense(d, island, vector, result)
@@ -227,7 +226,7 @@ def multiply_jacobian(d: Data, island: int, vector: Any, result: Any) -> None:
 
 
 @kernel
-def multiply_dense(d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_dense(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `multiply_jacobian` for a dense island."""
     first = int(d.work.island_dof[island])
     n = int(d.work.island_ndof[island])
@@ -246,7 +245,7 @@ def multiply_dense(d: Data, island: int, vector: Any, result: Any) -> None:
 
 
 @kernel
-def multiply_sparse(d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_sparse(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `multiply_jacobian` for a sparse island."""
     first = int(d.work.island_dof[island])
     begin = int(d.work.island_run[island])
@@ -260,7 +259,7 @@ def multiply_sparse(d: Data, island: int, vector: Any, result: Any) -> None:
 
 
 @kernel
-def row_product(d: Data, r: int, first: int, vector: Any) -> float:
+def row_product(d: Data, r: int, first: int, vector: ConstArray1) -> float:
     """Product of compressed row `r` and the part of `vector` that starts at `first`."""
     adr = int(d.work.row_adr[r])
     total = 0.0
@@ -270,7 +269,7 @@ def row_product(d: Data, r: int, first: int, vector: Any) -> float:
 
 
 @kernel
-def blocks_product(d: Data, r: int, first: int, vector: Any) -> float:
+def blocks_product(d: Data, r: int, first: int, vector: ConstArray1) -> float:
     """Product of row `r`, made of blocks of three columns, and the part of `vector` that starts at `first`."""
     adr = int(d.work.row_adr[r])
     x = 0.0
@@ -285,7 +284,7 @@ def blocks_product(d: Data, r: int, first: int, vector: Any) -> float:
 
 
 @kernel
-def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `result` (over dofs, island order) = J' `vector` (over rows), for the rows of an island."""
     if d.work.dense_island != 0:
         multiply_dense_transposed(d, island, vector, result)
@@ -296,7 +295,7 @@ def multiply_jacobian_transposed(m: Model, d: Data, island: int, vector: Any, re
 
 
 @kernel
-def multiply_dense_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_dense_transposed(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `multiply_jacobian_transposed` for a dense island."""
     total = stack_array(DENSE_MAX)
     first = int(d.work.island_dof[island])
@@ -319,7 +318,7 @@ def multiply_dense_transposed(d: Data, island: int, vector: Any, result: Any) ->
 
 
 @kernel
-def multiply_sparse_transposed(d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_sparse_transposed(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `multiply_jacobian_transposed` for a sparse island in a model with a dense Jacobian."""
     first = int(d.work.island_dof[island])
     for p in range(first, first + d.work.island_ndof[island]):
@@ -336,7 +335,7 @@ def multiply_sparse_transposed(d: Data, island: int, vector: Any, result: Any) -
 
 
 @kernel
-def multiply_by_columns(d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_by_columns(d: Data, island: int, vector: ConstArray1, result: Array1) -> None:
     """Compute `multiply_jacobian_transposed` for a sparse island by ``efc_JT``; dofs with the same rows in threes."""
     p = int(d.work.island_dof[island])
     stop = p + int(d.work.island_ndof[island])
@@ -352,7 +351,7 @@ def multiply_by_columns(d: Data, island: int, vector: Any, result: Any) -> None:
 
 
 @kernel
-def column_product(d: Data, dof: int, nnz: int, vector: Any) -> float:
+def column_product(d: Data, dof: int, nnz: int, vector: ConstArray1) -> float:
     """Product of column `dof` of the Jacobian and `vector` (over rows)."""
     adr = int(d.efc_JT_rowadr[dof])
     total = 0.0
@@ -362,7 +361,7 @@ def column_product(d: Data, dof: int, nnz: int, vector: Any) -> float:
 
 
 @kernel
-def three_columns(d: Data, dof: int, nnz: int, vector: Any) -> Any:
+def three_columns(d: Data, dof: int, nnz: int, vector: ConstArray1) -> Vec3:
     """Products of columns `dof` to `dof` + 2 of the Jacobian, which have the same pattern, and `vector`."""
     adr = int(d.efc_JT_rowadr[dof])
     x = 0.0

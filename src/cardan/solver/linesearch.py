@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from math import sqrt
-from typing import Any
 
 from cardan.constraint.update import CONE, QUADRATIC, cone_zone
 from cardan.jit import kernel
+from cardan.maths.types import Vec2
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_ELLIPTIC, RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
@@ -26,7 +26,7 @@ RAY_SLOPE, RAY_CURVATURE, RAY_N0, RAY_N1, RAY_UU, RAY_UV, RAY_VV, RAY_WEIGHT = r
 
 
 @kernel
-def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> Any:
+def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> tuple[float, float, int]:
     """Minimise the cost along the search direction.
 
     Args:
@@ -51,7 +51,7 @@ def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> A
 @kernel
 def bracketed_newton(
     m: Model, d: Data, island: int, linear: float, curvature: float, tolerance: float, first: float
-) -> Any:
+) -> tuple[float, float, int]:
     """Find the root of the slope; `first` is the first trial step, or 0. Return the values of `line_search`.
 
     The first evaluation only provides the start of Newton's method; it is not counted as an iteration.
@@ -87,7 +87,7 @@ def bracketed_newton(
 
 
 @kernel
-def add_equality(d: Data, island: int, linear: float, curvature: float) -> Any:
+def add_equality(d: Data, island: int, linear: float, curvature: float) -> Vec2:
     """Add the island's equality rows, which are quadratic everywhere, to the slope's coefficients; return these."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -141,7 +141,7 @@ def prepare_cone(d: Data, row: int) -> None:
 
 
 @kernel
-def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: float) -> Any:
+def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: float) -> Vec2:
     """Compute the first and second derivative of the cost along the ray at `step`.
 
     Args:
@@ -171,7 +171,7 @@ def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: fl
 
 
 @kernel
-def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Any:
+def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Vec2:
     """Derivatives along the ray of the costs of limits, frictionless contacts and pyramid edges `start` to `stop`."""
     weight, jar, jv = d.efc_D, d.work.jar, d.work.jv
     first = 0.0
@@ -186,7 +186,7 @@ def one_sided_ray(d: Data, start: int, stop: int, step: float) -> Any:
 
 
 @kernel
-def friction_ray(d: Data, start: int, stop: int, step: float) -> Any:
+def friction_ray(d: Data, start: int, stop: int, step: float) -> Vec2:
     """Derivatives along the ray of the costs (Huber) of friction loss rows `start` to `stop`."""
     weight, loss, softness, jar, jv = d.efc_D, d.efc_frictionloss, d.efc_R, d.work.jar, d.work.jv
     first = 0.0
@@ -205,7 +205,7 @@ def friction_ray(d: Data, start: int, stop: int, step: float) -> Any:
 
 
 @kernel
-def cone_ray(d: Data, con: int, step: float) -> Any:
+def cone_ray(d: Data, con: int, step: float) -> Vec2:
     """Derivatives along the ray of the cost of elliptic contact `con`."""
     ray = d.work.cone_ray
     mu = d.contact.mu[con]

@@ -8,10 +8,9 @@ read once for the whole panel, and the arithmetic is vectorised over the lanes.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.constraint.update import CONE, QUADRATIC
 from cardan.jit import kernel, stack_array
+from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 
@@ -126,7 +125,7 @@ def spread_constraints(d: Data, first: int, last: int) -> None:
 
 
 @kernel
-def add_outer(d: Data, adr: int, count: int, weight: Any) -> None:
+def add_outer(d: Data, adr: int, count: int, weight: Array1) -> None:
     """Add the first `count` entries of the row of J at `adr`, times `weight` (one per lane), to ``panel``."""
     for k in range(adr, adr + count):
         column = d.work.J_col[k]
@@ -182,7 +181,7 @@ def subtract_two(d: Data, i: int, count: int, width: int) -> None:
 
 
 @kernel
-def load_factors(d: Data, i: int, adr: int, width: int, c: Any) -> None:
+def load_factors(d: Data, i: int, adr: int, width: int, c: Array1) -> None:
     """Load `width` entries of row `i` from `adr` on, divided by the row's pivot; set the other lanes to 0."""
     for lane in range(WIDTH):
         c[lane] = 0.0
@@ -191,7 +190,7 @@ def load_factors(d: Data, i: int, adr: int, width: int, c: Any) -> None:
 
 
 @kernel
-def eliminate_panel(d: Data, first: int, last: int, least: Any) -> None:
+def eliminate_panel(d: Data, first: int, last: int, least: Array1) -> None:
     """Reduce the rows of ``panel`` by each other, from the last to the first; raise pivots to at least `least`."""
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[last])

@@ -12,7 +12,6 @@ on how a solver chooses its directions.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from cardan.constraint.update import (
     QUADRATIC,
@@ -23,6 +22,7 @@ from cardan.constraint.update import (
     update_one_sided,
 )
 from cardan.jit import kernel
+from cardan.maths.types import Array1, Vec4
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED
 from cardan.solver.jacobian import multiply_jacobian, multiply_jacobian_transposed
@@ -39,20 +39,20 @@ def load_vectors(d: Data, island: int) -> None:
 
 
 @kernel
-def dof_range(d: Data, island: int) -> Any:
+def dof_range(d: Data, island: int) -> tuple[int, int]:
     """First position and number of the dofs of an island."""
     return int(d.work.island_dof[island]), int(d.work.island_ndof[island])
 
 
 @kernel
-def run_range(d: Data, island: int) -> Any:
+def run_range(d: Data, island: int) -> tuple[int, int]:
     """First and last (exclusive) position in `run_order` of the runs of an island."""
     first = int(d.work.island_run[island])
     return first, first + int(d.work.island_nrun[island])
 
 
 @kernel
-def multiply_inertia(m: Model, d: Data, island: int, vector: Any, result: Any) -> None:
+def multiply_inertia(m: Model, d: Data, island: int, vector: Array1, result: Array1) -> None:
     """Compute `result` = M `vector` over the dofs of an island; island order preserves the distances within a tree."""
     first, n = dof_range(d, island)
     for p in range(first, first + n):
@@ -69,7 +69,7 @@ def multiply_inertia(m: Model, d: Data, island: int, vector: Any, result: Any) -
 
 
 @kernel
-def set_residual(d: Data, island: int, vector: Any) -> None:
+def set_residual(d: Data, island: int, vector: Array1) -> None:
     """Compute ``jar`` = J `vector` - efc_aref over the rows of an island."""
     multiply_jacobian(d, island, vector, d.work.jar)
     begin, end = run_range(d, island)
@@ -197,7 +197,7 @@ def scatter(d: Data, island: int) -> None:
 
 
 @kernel
-def count_states(d: Data, island: int) -> Any:
+def count_states(d: Data, island: int) -> tuple[int, int, int]:
     """Count an island's rows: with force (not SATISFIED), with a new state after the last move, with a new Hessian."""
     active = 0
     changed = 0
@@ -214,7 +214,7 @@ def count_states(d: Data, island: int) -> Any:
 
 
 @kernel
-def direction_products(d: Data, island: int) -> Any:
+def direction_products(d: Data, island: int) -> Vec4:
     """Products with the search direction v: slope of the cost at x, v' (Mx - qfrc_smooth), v' M v and the norm of v."""
     first, n = dof_range(d, island)
     slope = 0.0

@@ -13,6 +13,7 @@ from typing import Any
 
 from cardan.constraint.update import QUADRATIC
 from cardan.jit import kernel, stack_array
+from cardan.maths.types import Vec3
 from cardan.model.kernel_views import Data
 from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.primal import run_range
@@ -99,7 +100,7 @@ def factor_work(d: Data, island: int, large: Any) -> int:
 
 
 @kernel
-def change_pivot(inverse: float, p: float, weight: float) -> Any:
+def change_pivot(inverse: float, p: float, weight: float) -> Vec3:
     """Compute a pivot after an update of rank one.
 
     Args:

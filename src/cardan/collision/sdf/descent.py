@@ -11,11 +11,10 @@ Sources: spec: option sdf_iterations, sdf_initpoints; J. H. Halton, On the effic
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.jit import collider, exact, kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     add3,
     add_scaled3,
@@ -55,7 +54,7 @@ def objective(a: float, b: float, overlap: int) -> float:
 
 
 @kernel
-def slope(d: Data, a: float, b: float, overlap: int) -> Any:
+def slope(d: Data, a: float, b: float, overlap: int) -> Vec3:
     """Gradient of the objective, from the gradients of both sides."""
     ga = get3(d.work.sdf_gradient, 0)
     gb = get3(d.work.sdf_gradient, 1)
@@ -66,7 +65,7 @@ def slope(d: Data, a: float, b: float, overlap: int) -> Any:
 
 
 @kernel
-def value_at(m: Model, d: Data, point: Any, overlap: int) -> float:
+def value_at(m: Model, d: Data, point: Vec3, overlap: int) -> float:
     """Value of the objective at a point."""
     a = evaluate(m, d, 0, point, 0)
     b = evaluate(m, d, 1, point, 0)
@@ -74,7 +73,7 @@ def value_at(m: Model, d: Data, point: Any, overlap: int) -> float:
 
 
 @kernel
-def descend(m: Model, d: Data, point: Any, overlap: int) -> Any:
+def descend(m: Model, d: Data, point: Vec3, overlap: int) -> tuple[Vec3, float, float]:
     """Make one step of gradient descent with line search; return the new point, the objective before and after."""
     a = evaluate(m, d, 0, point, 1)
     b = evaluate(m, d, 1, point, 1)
@@ -92,7 +91,7 @@ def descend(m: Model, d: Data, point: Any, overlap: int) -> Any:
 
 
 @kernel
-def minimise(m: Model, d: Data, point: Any) -> Any:
+def minimise(m: Model, d: Data, point: Vec3) -> Vec3:
     """Run a search from `point`; return its last point."""
     better = True
     iteration = 0
@@ -105,7 +104,7 @@ def minimise(m: Model, d: Data, point: Any) -> Any:
 
 
 @kernel
-def common_box(m: Model, d: Data, geom1: int, geom2: int) -> Any:
+def common_box(m: Model, d: Data, geom1: int, geom2: int) -> tuple[Vec3, Vec3]:
     """Lower and upper corner of the intersection of both bounding boxes, in the frame of `geom1`."""
     xmat1 = get9(d.geom_xmat, geom1)
     xmat2 = get9(d.geom_xmat, geom2)
@@ -129,7 +128,7 @@ def common_box(m: Model, d: Data, geom1: int, geom2: int) -> Any:
 
 
 @kernel
-def put_overlap(m: Model, d: Data, ncon: int, point: Any) -> int:
+def put_overlap(m: Model, d: Data, ncon: int, point: Vec3) -> int:
     """Write the contact at the end of a search if the shapes overlap, along the difference of both unit gradients."""
     depth = max(evaluate(m, d, 0, point, 1), evaluate(m, d, 1, point, 1))
     if depth >= 0.0:

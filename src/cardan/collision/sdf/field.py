@@ -6,12 +6,11 @@ shapes are computed by their native entries (`cardan.collision.sdf.shape`), thos
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.sdf.primitives import primitive_distance, primitive_gradient
 from cardan.enums import mjtGeom
 from cardan.jit import call_collider, kernel
 from cardan.maths.quaternion import quat2mat
+from cardan.maths.types import Mat3, Vec3
 from cardan.maths.vector import get3, get9, mul_mat_t_vec3, mul_mat_vec3, set3, set9, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -19,7 +18,7 @@ SDF = int(mjtGeom.mjGEOM_SDF)
 
 
 @kernel
-def mul_mat_mat_t(a: Any, b: Any) -> Any:
+def mul_mat_mat_t(a: Mat3, b: Mat3) -> Mat3:
     """Product A B' of 3 x 3 matrices."""
     x = mul_mat_vec3(b, (a[0], a[1], a[2]))
     y = mul_mat_vec3(b, (a[3], a[4], a[5]))
@@ -56,7 +55,7 @@ def load_side(m: Model, d: Data, side: int, geom: int) -> None:
 
 
 @kernel
-def evaluate(m: Model, d: Data, side: int, point: Any, gradient: int) -> float:
+def evaluate(m: Model, d: Data, side: int, point: Vec3, gradient: int) -> float:
     """Compute the signed distance of a point in the world frame from one side; if `gradient`, also its gradient.
 
     Returns the distance; writes the gradient, in the world frame, to ``d.work.sdf_gradient``.

@@ -10,11 +10,12 @@ spacing. Its frame is the mesh's own.
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 from cardan.maths.vector import scale3, sub3
 from cardan.model.kernel_views import Model
 
@@ -44,7 +45,7 @@ def cell_of(x: float, count: int) -> int:
 
 
 @kernel
-def interpolated(m: Model, start: int, p: Any) -> Any:
+def interpolated(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
     """Interpolate value and gradient (per cell) at a point inside the grid, in cells."""
     nx, ny, nz = int(m.aux.sdf_grid[start]), int(m.aux.sdf_grid[start + 1]), int(m.aux.sdf_grid[start + 2])
     i, j, k = cell_of(p[0], nx), cell_of(p[1], ny), cell_of(p[2], nz)
@@ -62,7 +63,7 @@ def interpolated(m: Model, start: int, p: Any) -> Any:
 
 
 @kernel
-def grid_distance(m: Model, start: int, p: Any) -> Any:
+def grid_distance(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
     """Distance and gradient at a point in the mesh's own frame."""
     low = (m.aux.sdf_grid[start + 3], m.aux.sdf_grid[start + 4], m.aux.sdf_grid[start + 5])
     spacing = m.aux.sdf_grid[start + 6]

@@ -12,7 +12,7 @@ found on the same side: in a descent, this is nearly always the nearest one, so 
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from cardan.collision.sdf.nearest import nearest_on_triangle, pseudonormals, squ
 from cardan.collision.sdf.shapes import MAX_ATTRIBUTES
 from cardan.jit import collider, exact, kernel, stack_array, stack_int_array
 from cardan.maths.quaternion import quat2mat
+from cardan.maths.types import ConstArray1, ConstArray2, ConstIntArray1, ConstIntArray2, Vec3
 from cardan.maths.vector import dot3, get3, mul_mat_t_vec3, mul_mat_vec3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -39,13 +40,13 @@ NEAR = 1e-12
 
 
 @kernel
-def triple(table: Any, at: int) -> Any:
+def triple(table: ConstArray1, at: int) -> Vec3:
     """Three consecutive numbers of a table."""
     return table[at], table[at + 1], table[at + 2]
 
 
 @kernel
-def square_to_face(faces: Any, at: int, p: Any) -> float:
+def square_to_face(faces: ConstArray1, at: int, p: Vec3) -> float:
     """Squared distance of a point from the triangle at an address of the table."""
     found = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
     between = sub3(p, found[0])
@@ -53,7 +54,14 @@ def square_to_face(faces: Any, at: int, p: Any) -> float:
 
 
 @kernel
-def nearest_face(faces: Any, start: int, tree: Any, root: int, p: Any, guess: int) -> int:
+def nearest_face(
+    faces: ConstArray1,
+    start: int,
+    tree: tuple[ConstIntArray2, ConstIntArray1, ConstArray2],
+    root: int,
+    p: Vec3,
+    guess: int,
+) -> int:
     """Find the triangle that is nearest to a point.
 
     Args:
@@ -93,7 +101,7 @@ def nearest_face(faces: Any, start: int, tree: Any, root: int, p: Any, guess: in
 
 
 @kernel
-def from_face(faces: Any, at: int, p: Any) -> Any:
+def from_face(faces: ConstArray1, at: int, p: Vec3) -> tuple[float, Vec3]:
     """Signed distance of a point from the mesh, and its gradient; `at` is the address of the nearest triangle."""
     point, feature = nearest_on_triangle(p, triple(faces, at), triple(faces, at + 3), triple(faces, at + 6))
     between = sub3(p, point)
@@ -106,7 +114,7 @@ def from_face(faces: Any, at: int, p: Any) -> Any:
 
 
 @kernel
-def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Any) -> Any:
+def mesh_distance(m: Model, d: Data, side: int, mesh: int, start: int, p: Vec3) -> tuple[float, Vec3]:
     """Signed distance of a point in the mesh's own frame, and its gradient."""
     tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
     face = nearest_face(m.aux.sdf_face, start, tree, m.mesh_bvhadr[mesh], p, d.work.sdf_nearest[side])

@@ -9,11 +9,10 @@ H. Aanaes, Signed distance computation using the angle weighted pseudonormal (20
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cardan.jit import kernel
+from cardan.maths.types import ConstArray2, Vec3
 from cardan.maths.vector import add3, add_scaled3, dot3, scale3, sub3
 
 FACE, EDGES, CORNERS = 0, 1, 4
@@ -46,7 +45,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
+def nearest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, int]:
     """Point of a triangle nearest to `p`, and the feature that contains it."""
     ab, ac, ap = sub3(b, a), sub3(c, a), sub3(p, a)
     d1, d2 = dot3(ab, ap), dot3(ac, ap)
@@ -74,7 +73,7 @@ def nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def square_from_box(aabb: Any, node: int, p: Any) -> float:
+def square_from_box(aabb: ConstArray2, node: int, p: Vec3) -> float:
     """Squared distance of a point from the box of a node."""
     total = 0.0
     for k in range(3):

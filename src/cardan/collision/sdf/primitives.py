@@ -7,11 +7,11 @@ ellipsoids, the first-order bound k0 (k0 - 1) / k1 is used, with k0 = |p / s| an
 from __future__ import annotations
 
 from math import copysign, sqrt
-from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.enums import mjtGeom
 from cardan.jit import kernel
+from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import normalize3
 
 MINVAL = mjMINVAL
@@ -28,14 +28,14 @@ def length(x: float, y: float, z: float) -> float:
 
 
 @kernel
-def ellipsoid_terms(size: Any, p: Any) -> Any:
+def ellipsoid_terms(size: Vec3, p: Vec3) -> Vec2:
     """Lengths k0 of p / s and k1 of p / s^2; k1 is at least MINVAL."""
     x, y, z = p[0] / size[0], p[1] / size[1], p[2] / size[2]
     return length(x, y, z), max(length(x / size[0], y / size[1], z / size[2]), MINVAL)
 
 
 @kernel
-def primitive_distance(kind: int, size: Any, p: Any) -> float:
+def primitive_distance(kind: int, size: Vec3, p: Vec3) -> float:
     """Signed distance of the point `p` from a primitive shape of type `kind`."""
     if kind == CAPSULE:
         return length(p[0], p[1], p[2] - min(max(p[2], -size[1]), size[1])) - size[0]
@@ -53,7 +53,7 @@ def primitive_distance(kind: int, size: Any, p: Any) -> float:
 
 
 @kernel
-def ellipsoid_gradient(size: Any, p: Any) -> Any:
+def ellipsoid_gradient(size: Vec3, p: Vec3) -> Vec3:
     """Direction of the gradient of the bound on an ellipsoid's distance."""
     k0, k1 = ellipsoid_terms(size, p)
     out = (2.0 * k0 - 1.0) / (max(k0, MINVAL) * k1)
@@ -63,7 +63,7 @@ def ellipsoid_gradient(size: Any, p: Any) -> Any:
 
 
 @kernel
-def cylinder_gradient(size: Any, p: Any) -> Any:
+def cylinder_gradient(size: Vec3, p: Vec3) -> Vec3:
     """Gradient of a cylinder's distance."""
     radius = max(length(p[0], p[1], 0.0), MINVAL)
     across = radius - size[0]
@@ -75,7 +75,7 @@ def cylinder_gradient(size: Any, p: Any) -> Any:
 
 
 @kernel
-def box_gradient(size: Any, p: Any) -> Any:
+def box_gradient(size: Vec3, p: Vec3) -> Vec3:
     """Gradient of a box's distance: inside, towards the nearest face; outside, away from the nearest point."""
     x, y, z = abs(p[0]) - size[0], abs(p[1]) - size[1], abs(p[2]) - size[2]
     if max(x, y, z) <= 0.0:
@@ -90,7 +90,7 @@ def box_gradient(size: Any, p: Any) -> Any:
 
 
 @kernel
-def primitive_gradient(kind: int, size: Any, p: Any) -> Any:
+def primitive_gradient(kind: int, size: Vec3, p: Vec3) -> Vec3:
     """Gradient of `primitive_distance`, normalised."""
     if kind == CAPSULE:
         return normalize3((p[0], p[1], p[2] - min(max(p[2], -size[1]), size[1])))

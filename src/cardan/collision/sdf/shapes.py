@@ -9,10 +9,10 @@ Sources: I. Quilez, Distance functions (2008-), for torus, cut hollow sphere and
 from __future__ import annotations
 
 from math import atan2, cos, floor, pi, sqrt
-from typing import Any
 
 from cardan.constants import mjMINVAL
 from cardan.jit import kernel
+from cardan.maths.types import Vec3
 
 MINVAL = mjMINVAL
 MAX_ATTRIBUTES = 8
@@ -34,13 +34,13 @@ def length2(x: float, y: float) -> float:
 
 
 @kernel
-def torus(p: Any, a: Any) -> float:
+def torus(p: Vec3, a: tuple[float, ...]) -> float:
     """Distance from a torus about the z axis: radius of its circle `a[0]`, radius of its tube `a[1]`."""
     return length2(length2(p[0], p[1]) - a[0], p[2]) - a[1]
 
 
 @kernel
-def torus_gradient(p: Any, a: Any) -> Any:
+def torus_gradient(p: Vec3, a: tuple[float, ...]) -> Vec3:
     """Gradient of `torus`."""
     radius = length2(p[0], p[1])
     across = radius - a[0]
@@ -50,7 +50,7 @@ def torus_gradient(p: Any, a: Any) -> Any:
 
 
 @kernel
-def bowl(p: Any, a: Any) -> float:
+def bowl(p: Vec3, a: tuple[float, ...]) -> float:
     """Distance from the part of a hollow sphere below the height `a[0]`: radius `a[1]`, half wall thickness `a[2]`."""
     rim = sqrt(a[1] * a[1] - a[0] * a[0])
     across = length2(p[0], p[1])
@@ -60,7 +60,7 @@ def bowl(p: Any, a: Any) -> float:
 
 
 @kernel
-def thread(p: Any, radius: float) -> float:
+def thread(p: Vec3, radius: float) -> float:
     """Distance from an endless screw, whose radius grows by a triangular wave along a helix."""
     turn = TURNS * p[2] - atan2(p[1], p[0]) / (2.0 * pi)
     wave = abs(turn - floor(turn) - 0.5)
@@ -68,7 +68,7 @@ def thread(p: Any, radius: float) -> float:
 
 
 @kernel
-def hexagon(p: Any, radius: float) -> float:
+def hexagon(p: Vec3, radius: float) -> float:
     """Distance from a hexagonal prism, z = -0.5 to 0, with upper corners cut by a cone; `radius` is the thread's."""
     across = length2(p[0], p[1])
     azimuth = atan2(p[1], p[0])
@@ -78,14 +78,14 @@ def hexagon(p: Any, radius: float) -> float:
 
 
 @kernel
-def bolt(p: Any, a: Any) -> float:
+def bolt(p: Vec3, a: tuple[float, ...]) -> float:
     """Distance from a bolt: a hexagonal head on a screw of radius `a[0]`, which ends in a cone at z = -1."""
     end = (length2(p[0], p[1]) - p[2] - 1.0 - a[0]) * SLOPE
     return min(hexagon(p, a[0]), max(thread(p, a[0]), abs(p[2] + 0.5) - 0.5, end))
 
 
 @kernel
-def nut(p: Any, a: Any) -> float:
+def nut(p: Vec3, a: tuple[float, ...]) -> float:
     """Distance from a nut: a hexagon with a threaded hole of radius `a[0]`, widened by a cone at its upper end."""
     depth = length2(p[0], p[1]) - p[2] - a[0]
     hole = min(max(thread(p, a[0]), (depth - 0.5) * SLOPE), (depth - 0.05) * SLOPE)
@@ -127,7 +127,7 @@ def extruded(across: float, along: float) -> float:
 
 
 @kernel
-def gear(p: Any, a: Any) -> float:
+def gear(p: Vec3, a: tuple[float, ...]) -> float:
     """Distance from a gear with involute teeth about the z axis.
 
     Attributes: angle `a[0]` (rad), pitch diameter `a[1]`, number of teeth `a[2]`, thickness `a[3]`, diameter of the

@@ -10,12 +10,11 @@ distance field collision (2020).
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.collision.near import MAXCONPAIR, put_contact
 from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.constants import mjMAXTREEDEPTH
 from cardan.jit import collider, exact, kernel, stack_int_array
+from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, add_scaled3, dot3, get3, get9, mul_mat_vec3, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 
@@ -25,7 +24,7 @@ SAME = 1e-9
 
 
 @kernel
-def corner(m: Model, d: Data, geom: int, face: int, k: int) -> Any:
+def corner(m: Model, d: Data, geom: int, face: int, k: int) -> Vec3:
     """Corner `k` of a face (row of ``mesh_face``) of a mesh geom, world frame."""
     mesh = m.geom_dataid[geom]
     vertex = m.mesh_vertadr[mesh] + m.mesh_face[face, k]
@@ -34,7 +33,7 @@ def corner(m: Model, d: Data, geom: int, face: int, k: int) -> Any:
 
 
 @kernel
-def lowest_corner(d: Data, a: Any, b: Any, c: Any) -> Any:
+def lowest_corner(d: Data, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Corner to which the distance of side 1 falls most, by its gradient."""
     gradient = get3(d.work.sdf_gradient, 1)
     va, vb, vc = dot3(gradient, a), dot3(gradient, b), dot3(gradient, c)
@@ -44,7 +43,7 @@ def lowest_corner(d: Data, a: Any, b: Any, c: Any) -> Any:
 
 
 @kernel
-def deepest_point(m: Model, d: Data, a: Any, b: Any, c: Any, point: Any) -> Any:
+def deepest_point(m: Model, d: Data, a: Vec3, b: Vec3, c: Vec3, point: Vec3) -> Vec3:
     """Last point of the Frank-Wolfe method on a triangle, started at `point`."""
     for k in range(m.opt.sdf_iterations):
         evaluate(m, d, 1, point, 1)
@@ -64,7 +63,7 @@ def copy_row(d: Data, source: int, target: int) -> None:
 
 
 @kernel
-def insert_contact(d: Data, ncon: int, depth: float, pos: Any, normal: Any) -> int:
+def insert_contact(d: Data, ncon: int, depth: float, pos: Vec3, normal: Vec3) -> int:
     """Insert a contact into the rows, which are sorted by depth, the deepest first; return the new number of contacts.
 
     If there are more than `MAXCONPAIR`, the deepest are kept.
