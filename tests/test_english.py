@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("maths", "dynamics", "constraint", "solver", "sensor", "soft", "collision")
+PACKAGES = ("maths", "dynamics", "constraint", "solver", "sensor", "soft", "collision", "formats", "plugins")
 PAGES: tuple[str, ...] = ()
 LONGEST = 30  # words of a sentence in a docstring
 

@@ -52,7 +52,7 @@ BROKEN = [
     (GOOD.replace(b"\n1.0 0.0 0.0", b"\n1.0 0.0 x"), "[$]Nodes of the GMSH file: could not convert"),
     (GOOD.replace(b"\n1.0 0.0 0.0", b"\n1.0 0.0"), "[$]Nodes of the GMSH file ends too early"),
     (GOOD.replace(b"1 5 1 5", b"1 6 1 6"), "6 nodes are announced, 5 found"),
-    (GOOD.replace(b"3 1 4 2", b"3 1 nan 2"), "a number that is no integer"),
+    (GOOD.replace(b"3 1 4 2", b"3 1 nan 2"), "a number that is not an integer"),
     (GOOD.replace(b"3 1 0 5", b"3 1 0 -5"), "impossible count -5"),
     (GOOD.replace(b"3 1 4 2", b"3 1 3 2"), "elements of the type 3 are not supported"),
     (GOOD.replace(b"2 5 2 3 4", b"2 9 2 3 4"), "refers to node 9"),

@@ -305,7 +305,7 @@ def test_registration_is_checked() -> None:
         cardan.register_plugin(NAME, capabilities="passive")
     with pytest.raises(TypeError, match="init must be a function, not int"):
         cardan.register_plugin(NAME, capabilities="passive", compute=push, init=3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match="name must be a text"):
+    with pytest.raises(TypeError, match="name must be a string"):
         cardan.register_plugin(7, capabilities="passive", compute=push)  # pyright: ignore[reportArgumentType]
 
 

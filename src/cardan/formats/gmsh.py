@@ -1,7 +1,8 @@
 """Meshes of GMSH: sections ``Nodes`` and ``Elements`` of the formats 2.2 and 4.1, as text or binary.
 
-Reference: C. Geuzaine and J.-F. Remacle, Gmsh Reference Manual, "MSH file format". Of all elements those of the highest
-dimension count: segments, triangles or tetrahedra of first order. Lower ones, which describe the boundary, are skipped.
+Reference: C. Geuzaine and J.-F. Remacle, Gmsh Reference Manual, "MSH file format". Only the elements of the highest
+dimension are read: segments, triangles or tetrahedra of first order. Lower ones, which describe the boundary, are
+skipped.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ import numpy as np
 
 from cardan.formats.raw import LARGEST_COUNT, MeshDataError
 
-_DIMENSION = {1: 1, 2: 2, 4: 3, 15: 0}  # of the types of elements that are known
+_DIMENSION = {1: 1, 2: 2, 4: 3, 15: 0}  # dimension of each known type of elements
 _CORNERS = {1: 2, 2: 3, 4: 4, 15: 1}
 _REAL_SIZE = 8
-_LARGEST_INTEGER = 2.0**53  # up to which real numbers hold all integers
+_LARGEST_INTEGER = 2.0**53  # real numbers represent all integers up to this one
 
 
 @dataclass
 class _Reader:
-    """Numbers of a section, one after the other, from text or from bytes.
+    """Reader of the consecutive numbers of a section, from text or from bytes.
 
     Attributes:
         section: name of the section, for messages.
-        body: its content.
+        body: content of the section.
         order: byte order of a binary file, None for text.
     """
 
@@ -43,7 +44,7 @@ class _Reader:
                 raise MeshDataError(f"${self.section} of the GMSH file: {error}") from None
 
     def numbers(self, count: int, kind: str) -> np.ndarray:
-        """The next numbers: ``i4``, ``u8`` or ``f8``."""
+        """Read the next numbers: ``i4``, ``u8`` or ``f8``."""
         if self.words is not None:
             found = self.words[self.at : self.at + count]
             self.at += count
@@ -57,23 +58,23 @@ class _Reader:
         return found.astype(np.float64) if kind == "f8" else self.whole(found)
 
     def whole(self, found: np.ndarray) -> np.ndarray:
-        """Integers that may have been read as real numbers."""
+        """Convert numbers that may have been read as real numbers to integers."""
         if found.dtype.kind == "f" and not (np.abs(found) < _LARGEST_INTEGER).all():
-            raise MeshDataError(f"${self.section} of the GMSH file has a number that is no integer")
+            raise MeshDataError(f"${self.section} of the GMSH file has a number that is not an integer")
         return found.astype(np.int64)
 
     def integers(self, count: int, kind: str = "u8") -> list[int]:
-        """The next few integers, as a list."""
+        """Read the next few integers, as a list."""
         return self.numbers(count, kind).tolist()
 
     def count(self, value: int) -> int:
-        """A number of things, if it is a possible one."""
+        """Check a count, and return it."""
         if not 0 <= value <= LARGEST_COUNT:
             raise MeshDataError(f"${self.section} of the GMSH file: impossible count {value}")
         return value
 
     def line(self) -> int:
-        """A count that stands in a line of its own, as text in binary files as well."""
+        """Read a count on a line of its own, which is text in binary files, too."""
         if self.words is not None:
             return self.count(self.integers(1)[0])
         end = self.body.find(b"\n", self.at)
@@ -85,10 +86,10 @@ class _Reader:
 
 
 def read_gmsh(content: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the nodes (n, 3), and nodes of the elements, numbered from 0 (m, dim + 1).
+    """Read a GMSH file: positions of the nodes (n, 3), and nodes of the elements, numbered from 0 (m, dim + 1).
 
     Raises:
-        MeshDataError: the file is broken, or has no elements that a flex can have.
+        MeshDataError: the file is corrupted, or has no elements that a flex can use.
     """
     version, order = _header(content)
     if version not in _FORMATS:
@@ -102,7 +103,7 @@ def read_gmsh(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _header(content: bytes) -> tuple[str, str | None]:
-    """Version, and byte order of a binary file or None."""
+    """Read the version, and the byte order of a binary file (None for text)."""
     if not content.lstrip().startswith(b"$MeshFormat"):
         raise MeshDataError("a GMSH file must begin with $MeshFormat")
     rest = content[content.index(b"$MeshFormat") + len(b"$MeshFormat") :].lstrip()
@@ -115,12 +116,12 @@ def _header(content: bytes) -> tuple[str, str | None]:
         return version, None
     one = rest[:4]
     if one not in (b"\1\0\0\0", b"\0\0\0\1"):
-        raise MeshDataError("the byte order of the binary GMSH file can't be told: the number 1 is missing")
+        raise MeshDataError("the byte order of the binary GMSH file is unknown: the number 1 is missing")
     return version, "<" if one[0] else ">"
 
 
 def _section(content: bytes, name: str, order: str | None) -> _Reader:
-    """A section of the file."""
+    """Return a reader of a section of the file."""
     start = content.find(b"\n$" + name.encode())
     if start < 0:
         raise MeshDataError(f"the GMSH file has no section ${name}")
@@ -138,7 +139,7 @@ Blocks = dict[int, list[np.ndarray]]
 
 
 def _nodes_2(reader: _Reader) -> Nodes:
-    """Numbers and positions of the nodes: rows of a number and three coordinates."""
+    """Read numbers and positions of the nodes: rows of a number and three coordinates."""
     count = reader.line()
     if reader.words is not None:
         rows = reader.numbers(4 * count, "f8").reshape(-1, 4)
@@ -151,13 +152,13 @@ def _nodes_2(reader: _Reader) -> Nodes:
 
 
 def _elements_2(reader: _Reader) -> Blocks:
-    """Nodes of the elements by type."""
+    """Read the nodes of the elements, by type."""
     count = reader.line()
     return _text_elements_2(reader, count) if reader.order is None else _binary_elements_2(reader, count)
 
 
 def _text_elements_2(reader: _Reader, count: int) -> Blocks:
-    """Rows of a number, the type, how many tags there are, the tags, the nodes; runs of equal rows at once."""
+    """Read rows of a number, the type, the number of tags, the tags, the nodes; equal rows are read together."""
     assert reader.words is not None
     words, at, done = reader.whole(reader.words), reader.at, 0
     blocks: Blocks = {}
@@ -179,7 +180,7 @@ def _text_elements_2(reader: _Reader, count: int) -> Blocks:
 
 
 def _binary_elements_2(reader: _Reader, count: int) -> Blocks:
-    """Blocks, each with a header: type, number of elements, number of tags."""
+    """Read blocks, each with a header: type, number of elements, number of tags."""
     blocks: Blocks = {}
     while count > 0:
         kind, number, tags = reader.integers(3, "i4")
@@ -196,7 +197,7 @@ def _binary_elements_2(reader: _Reader, count: int) -> Blocks:
 
 
 def _nodes_4(reader: _Reader) -> Nodes:
-    """Numbers and positions of the nodes, block by block."""
+    """Read numbers and positions of the nodes, block by block."""
     nblocks, count, _, _ = reader.integers(4)
     tags, points = [np.empty(0, np.int64)], [np.empty((0, 3))]
     for _ in range(reader.count(nblocks)):
@@ -214,7 +215,7 @@ def _nodes_4(reader: _Reader) -> Nodes:
 
 
 def _elements_4(reader: _Reader) -> Blocks:
-    """Nodes of the elements by type."""
+    """Read the nodes of the elements, by type."""
     nblocks = reader.count(reader.integers(4)[0])
     blocks: Blocks = {}
     for _ in range(nblocks):
@@ -231,11 +232,11 @@ _FORMATS: dict[str, tuple[Callable[[_Reader], Nodes], Callable[[_Reader], Blocks
     "4.1": (_nodes_4, _elements_4),
 }
 
-# --- what is used of it ----------------------------------------------------------------------------------------------
+# --- selection -------------------------------------------------------------------------------------------------------
 
 
 def _corners(kind: int) -> int:
-    """Nodes of an element of a type."""
+    """Number of nodes of an element of a type."""
     if kind not in _CORNERS:
         known = "segments (1), triangles (2) and tetrahedra (4)"
         raise MeshDataError(f"elements of the type {kind} are not supported in GMSH files, only {known}")
@@ -243,7 +244,7 @@ def _corners(kind: int) -> int:
 
 
 def _highest(blocks: Blocks) -> np.ndarray:
-    """Elements of the highest dimension (m, dim + 1)."""
+    """Select the elements of the highest dimension (m, dim + 1)."""
     kinds = [kind for kind, parts in blocks.items() if _DIMENSION[kind] and sum(map(len, parts))]
     if not kinds:
         raise MeshDataError("the GMSH file has no segments, triangles or tetrahedra")
@@ -251,7 +252,7 @@ def _highest(blocks: Blocks) -> np.ndarray:
 
 
 def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:
-    """Elements with places in the list of nodes instead of the nodes' numbers."""
+    """Replace the nodes' numbers in the elements by indices in the list of nodes."""
     order = np.argsort(tag, kind="stable")
     ordered = tag[order]
     if (ordered[1:] == ordered[:-1]).any():
@@ -259,5 +260,5 @@ def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:
     place = np.minimum(np.searchsorted(ordered, elem), len(tag) - 1)
     wrong = ordered[place] != elem
     if wrong.any():
-        raise MeshDataError(f"an element of the GMSH file refers to node {elem[wrong][0]}, which is not there")
+        raise MeshDataError(f"an element of the GMSH file refers to node {elem[wrong][0]}, which does not exist")
     return order[place]

@@ -14,12 +14,12 @@ from cardan.jit.driver.direct import call, native_over
 CORNERS = Struct(
     "Corners",
     [
-        Field("place", "f4", ("any", 3), "where the corners are"),
-        Field("key", "f4", ("any",), "numbers by which corners are looked up"),
-        Field("bits", "i4", ("any",), "the same as integers"),
+        Field("place", "f4", ("any", 3), "positions of the corners"),
+        Field("key", "f4", ("any",), "keys of the corners"),
+        Field("bits", "i4", ("any",), "the keys' bits as integers"),
         Field("face", "i4", ("any",), "vertex of each corner"),
         Field("first", "i4", ("any",), "first corner at each vertex"),
-        Field("table", "i4", ("any",), "vertices by their numbers' hashes, -1 for none; a power of two of them"),
+        Field("table", "i4", ("any",), "hash table of vertices, -1 for none; its length is a power of two"),
     ],
     readonly=False,
 )
@@ -29,10 +29,10 @@ _WORD = 0xFFFFFFFF
 
 
 def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
-    """Vertices and faces of separate triangles: equal corners become one vertex, in the order of their appearance.
+    """Merge equal corners of separate triangles into vertices, in order of appearance; return vertices and faces.
 
-    As in the reference, a corner is looked up by the single-precision number x + y / 100 + z / 10000, under which only
-    the last vertex is remembered: a vertex comes back as a new one when another with the same number stood in between.
+    As in the reference, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the last
+    vertex of each key is stored: if another vertex with the same key came in between, a corner becomes a new vertex.
 
     Args:
         corners: (3 nface, 3) float32, finite.
@@ -54,7 +54,7 @@ def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
 @native_over("Corners", "Corners")
 @exact
 def find_keys(c: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """The numbers by which corners are looked up; none is -0, which has other bits than 0."""
+    """Compute the keys of the corners; none is -0, whose bits differ from those of 0."""
     for i in range(len(c.place)):
         c.key[i] = float32(c.place[i, 0] + 1e-2 * c.place[i, 1] + 1e-4 * c.place[i, 2]) + 0.0
     return 0
@@ -62,9 +62,9 @@ def find_keys(c: Any, _same: Any, _unused: int, _neither: int) -> int:
 
 @native_over("Corners", "Corners")
 def merge_corners(c: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Look all corners up in a table of hashes (open addressing); returns the number of vertices.
+    """Look up all corners in a hash table with open addressing; return the number of vertices.
 
-    (D. Knuth, The Art of Computer Programming 3, section 6.4.)
+    Source: D. Knuth, The Art of Computer Programming 3, section 6.4.
     """
     mask = len(c.table) - 1
     count = 0

@@ -14,13 +14,13 @@ from cardan.formats.raw import LARGEST_COUNT, MeshDataError, RawMesh, only_trian
 
 _STL_HEADER = 80
 _STL_FACE = np.dtype([("normal", "<f4", 3), ("corner", "<f4", (3, 3)), ("attribute", "<u2")])
-_LARGEST_STL = 200_000  # faces, as in the reference
+_LARGEST_STL = 200_000  # number of faces, as in the reference
 _LARGEST_COORDINATE = 2.0**30
 _VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 
 
 def read_stl(content: bytes) -> RawMesh:
-    """An STL file, binary or text; equal corners of its triangles become one vertex."""
+    """Read an STL file, binary or text; equal corners of its triangles become one vertex."""
     count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
     wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count
     if len(content) == wanted and count:
@@ -41,7 +41,7 @@ def read_stl(content: bytes) -> RawMesh:
 
 
 def _text_corners(content: bytes) -> np.ndarray:
-    """Corners of the triangles of an STL file in text."""
+    """Read the corners of the triangles of an STL file in text form."""
     found = _VERTEX_LINE.findall(content)
     if not found or len(found) % 3:
         raise MeshDataError(
@@ -54,7 +54,7 @@ def _text_corners(content: bytes) -> np.ndarray:
 
 
 def read_msh(content: bytes) -> RawMesh:
-    """The binary format of MuJoCo: four counts (vertices, normals, texture coordinates, faces), then the numbers."""
+    """Read MuJoCo's binary format: counts of vertices, normals, texture coordinates and faces, then the numbers."""
     if len(content) < 16:
         raise MeshDataError("truncated MSH file: it must begin with four integers")
     nvertex, nnormal, ntexcoord, nface = (int(n) for n in np.frombuffer(content, "<i4", 4))
@@ -81,7 +81,7 @@ _MEDIA_TYPES = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": 
 
 
 def reader(name: str, content_type: str | None) -> Callable[[bytes], RawMesh]:
-    """The reader for a file, by its media type or the ending of its name. Raises MeshDataError when there is none."""
+    """Return the reader for a file, by its media type or file extension; raise MeshDataError if there is none."""
     if content_type:
         if content_type not in _MEDIA_TYPES:
             known = ", ".join(_MEDIA_TYPES)

@@ -1,7 +1,7 @@
-"""Wavefront OBJ: vertices, normals, texture coordinates, and polygons that are cut into triangles.
+"""Wavefront OBJ: vertices, normals, texture coordinates, and polygons, which are split into triangles.
 
-Only the geometry is read; objects, groups, smoothing and materials have no meaning here. Numbers of all lines of a kind
-are converted at once, since files have many thousands of lines: by a kernel where all are written in the plain way.
+Only the geometry is read; objects, groups, smoothing and materials are ignored. A file has many thousands of lines, so
+the numbers of all lines of a kind are converted together. If all lines have the plain form, a kernel does this.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NEXT_SHAPE = re.compile(rb"^[ \t]*[go][ \t]", re.MULTILINE)
 
 
 def read_obj(content: bytes) -> RawMesh:
-    """The geometry of an OBJ file: all vertices, and the faces of its first shape (`_first_shape`)."""
+    """Read the geometry of an OBJ file: all vertices, and the faces of its first shape (`_first_shape`)."""
     text = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"\\\n" in text:
         text = _CONTINUED.sub(b" ", text)
@@ -40,7 +40,7 @@ def read_obj(content: bytes) -> RawMesh:
     if large:
         remarks.append(f"{large} polygons of the OBJ file have more than {LARGEST} corners: they are dropped")
     vertex, normal, texcoord = lines.vertex, lines.normal, lines.texcoord
-    # the image's first row is its upper one
+    # the first row of an image is its upper row
     texcoord[:, 1] = np.float32(1.0) - texcoord[:, 1]
     index = _resolved(lines.corner, (len(vertex), len(texcoord), len(normal)), remarks)
     corners = index[triangulate(vertex, lines.size, index[:, 0])]
@@ -56,7 +56,7 @@ def read_obj(content: bytes) -> RawMesh:
 
 
 def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
-    """The lines of a file that has some which are not written in the plain way, with remarks on what is wrong."""
+    """Read a file some of whose lines do not have the plain form; add remarks on its errors."""
     vertex = _rows(text, b"v", 3, remarks)
     if not len(vertex):
         raise MeshDataError("the OBJ file has no vertices (lines 'v x y z')")
@@ -68,9 +68,9 @@ def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
 
 
 def _first_shape(text: bytes) -> tuple[bytes, int]:
-    """The text up to where a second shape begins, and the number of faces after it.
+    """Return the text before the second shape, and the number of faces after it.
 
-    It begins at a line 'o' or 'g' after faces, lines or points, as in the reference.
+    As in the reference, a shape begins at a line 'o' or 'g' that follows faces, lines or points.
     """
     first = _ELEMENT.search(text)
     second = _NEXT_SHAPE.search(text, first.end()) if first else None
@@ -80,7 +80,7 @@ def _first_shape(text: bytes) -> tuple[bytes, int]:
 
 
 def _rows(text: bytes, word: bytes, columns: int, remarks: list[str]) -> np.ndarray:
-    """The first ``columns`` numbers of all lines of a kind, float32."""
+    """Return the first ``columns`` numbers of all lines of a kind, float32."""
     lines = _LINE[word].findall(text)
     if not lines:
         return np.empty((0, columns), np.float32)
@@ -95,7 +95,7 @@ def _rows(text: bytes, word: bytes, columns: int, remarks: list[str]) -> np.ndar
 
 
 def _numbers(words: list[bytes], count: int) -> list[float]:
-    """Numbers of a line, 0 in place of those that miss."""
+    """Return the numbers of a line, with 0 for missing numbers."""
     found = [0.0] * count
     for k, word in enumerate(words[:count]):
         try:
@@ -106,7 +106,7 @@ def _numbers(words: list[bytes], count: int) -> list[float]:
 
 
 def _polygons(text: bytes, remarks: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of corners of the polygons, and their corners as they are written (`ObjLines`)."""
+    """Return the corner counts of the polygons, and their corners as written (`ObjLines`)."""
     lines = [words for line in _LINE[b"f"].findall(text) if (words := line.split())]
     polygons = [words for words in lines if len(words) >= 3]
     if len(polygons) < len(lines):
@@ -123,7 +123,7 @@ def _polygons(text: bytes, remarks: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _counts_before(text: bytes) -> np.ndarray:
-    """Numbers of vertices, texture coordinates and normals before each polygon, from where negative numbers count."""
+    """Count the vertices, texture coordinates and normals before each polygon, the base of negative numbers."""
     count = {b"v": 0, b"vt": 0, b"vn": 0}
     found = []
     for word, line in _COUNTED.findall(text):
@@ -135,7 +135,7 @@ def _counts_before(text: bytes) -> np.ndarray:
 
 
 def _resolved(number: np.ndarray, counts: tuple[int, int, int], remarks: list[str]) -> np.ndarray:
-    """Indices of corners (n, 3), int32, -1 for what is missing. Numbers count from 1; negative ones are astray."""
+    """Return indices of corners (n, 3), int32, -1 if missing. Numbers start at 1; negative numbers are invalid."""
     size = np.array(counts)
     index = np.where(number > 0, number - 1, -1)
     wrong = (index >= size) | (number < 0)
@@ -151,7 +151,7 @@ def _resolved(number: np.ndarray, counts: tuple[int, int, int], remarks: list[st
 
 
 def _corner(word: bytes) -> tuple[int, int, int]:
-    """The three numbers of one corner, 0 for those that are missing."""
+    """Return the three numbers of one corner, 0 for missing ones."""
     match = _CORNER.match(word)
     if match is None:
         raise ValueError(word)

@@ -1,9 +1,9 @@
-"""The lines of an OBJ file, read by a kernel: numbers of vertices, normals and texture coordinates, corners of faces.
+"""Lines of an OBJ file, read by a kernel: vertices, normals and texture coordinates, corners of faces.
 
-Numbers are made of their first 18 digits and a power of ten, with an error of less than two units in the last place of
-double precision; where that leaves open how single precision rounds, and where a line is written in any but the plain
-way, `scan_obj` finds nothing, and the file is read line by line in Python (`cardan.formats.obj`), with remarks on what
-is wrong. (W. D. Clinger, How to read floating point numbers accurately, PLDI 1990.)
+A number is computed from its first 18 digits and a power of ten, with an error of less than two units in the last place
+of double precision. If this leaves the single-precision result open, or if a line does not have the plain form,
+`scan_obj` returns None. The file is then read line by line in Python (`cardan.formats.obj`), with remarks on its
+errors. (W. D. Clinger, How to read floating point numbers accurately, PLDI 1990.)
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ LINES = Struct(
         Field("nnormal", "i8", (), "number of lines vn"),
         Field("ntexcoord", "i8", (), "number of lines vt"),
         Field("nface", "i8", (), "number of lines f of the first shape"),
-        Field("ncorner", "i8", (), "number of their corners"),
+        Field("ncorner", "i8", (), "number of corners of these faces"),
         Field("ndropped", "i8", (), "number of lines f of other shapes"),
-        Field("at", "i8", (), "place of the reader in the text"),
-        Field("value", "f8", (), "number that it has read"),
-        Field("error", "f8", (), "its relative error, at most"),
+        Field("at", "i8", (), "position of the reader in the text"),
+        Field("value", "f8", (), "last number read"),
+        Field("error", "f8", (), "bound of the relative error of this number"),
         Field("vertex", "f4", ("any", 3), "positions"),
         Field("normal", "f4", ("any", 3), "normals"),
         Field("texcoord", "f4", ("any", 2), "texture coordinates"),
@@ -41,18 +41,18 @@ LINES = Struct(
 _TAB, _LF, _SPACE, _HASH, _PLUS, _MINUS, _DOT, _SLASH = b"\t\n #+-./"
 _ZERO, _NINE = b"09"
 _E, _e, _f, _g, _l, _n, _o, _p, _t, _v = b"Eefglnoptv"
-_MOST_DIGITS = 18  # that fit 63 bits
+_MOST_DIGITS = 18  # that fit into 63 bits
 _EXACT_POWER = 22  # largest power of ten that is a double
 _LARGEST_POWER = 60
-_CLOSE, _LOOSE = 1e-15, 2e-14  # relative error of a number, at most: with a power of ten that is a double, or another
+_CLOSE, _LOOSE = 1e-15, 2e-14  # bound of the relative error, if the power of ten is a double, or is not
 _LARGEST_INDEX = 2**31 - 1
 
 
 class ObjLines(NamedTuple):
     """Rows of vertices (n, 3), normals (n, 3) and texture coordinates (n, 2), float32; faces of the first shape.
 
-    ``size`` are the numbers of corners of faces, ``corner`` (n, 3) numbers of vertex, texture coordinate and normal
-    from 1, 0 where there is none; ``dropped`` is the number of faces of other shapes.
+    ``size`` holds the numbers of corners of the faces. ``corner`` (n, 3) holds the numbers of vertex, texture
+    coordinate and normal, from 1; 0 means none. ``dropped`` is the number of faces of other shapes.
     """
 
     vertex: np.ndarray
@@ -64,7 +64,7 @@ class ObjLines(NamedTuple):
 
 
 def scan_obj(text: bytes) -> ObjLines | None:
-    """What the lines of an OBJ file say; None if one is written in an unusual way."""
+    """Read the lines of an OBJ file; return None if one does not have the plain form."""
     source, lines = StructMemory(TEXT, {}), StructMemory(LINES, {})
     source.attach("byte", np.frombuffer(text + b"\n", np.uint8))
     arrays = {}
@@ -87,7 +87,7 @@ def scan_obj(text: bytes) -> ObjLines | None:
 
 @kernel
 def _skip_blanks(s: Any, at: int) -> int:
-    """The next place that is no blank."""
+    """Position of the next character that is not a blank."""
     while s.byte[at] == _SPACE or s.byte[at] == _TAB:
         at += 1
     return at
@@ -95,7 +95,7 @@ def _skip_blanks(s: Any, at: int) -> int:
 
 @kernel
 def _skip_word(s: Any, at: int) -> int:
-    """The end of a word."""
+    """Position after a word."""
     while s.byte[at] != _SPACE and s.byte[at] != _TAB and s.byte[at] != _LF and s.byte[at] != _HASH:
         at += 1
     return at
@@ -113,7 +113,7 @@ def _is_digit(byte: int) -> bool:
 
 @kernel
 def _read_number(s: Any, o: Any) -> int:
-    """Read the number at `o.at` to `o.value` and go behind it; 0 if it is written plainly and rounds for sure."""
+    """Read the number at `o.at` to `o.value` and advance; return 0 if it is plain and its rounding is certain."""
     at = o.at
     negative = s.byte[at] == _MINUS
     if s.byte[at] == _MINUS or s.byte[at] == _PLUS:
@@ -165,7 +165,7 @@ def _read_number(s: Any, o: Any) -> int:
 
 @kernel
 def _read_row(s: Any, o: Any, rows: Any, row: int, columns: int) -> int:
-    """Read the first numbers of a line into a row, as single precision; 0 if there are as many, and plain."""
+    """Read the first numbers of a line into a row, in single precision; return 0 if they are complete and plain."""
     for k in range(columns):
         o.at = _skip_blanks(s, o.at)
         if _read_number(s, o):
@@ -180,7 +180,7 @@ def _read_row(s: Any, o: Any, rows: Any, row: int, columns: int) -> int:
 
 @kernel
 def _read_index(s: Any, at: int) -> Any:
-    """The integer at a place, 0 if there is none, and the place behind it; that is -1 for one that is too large."""
+    """Return the integer at a position (0 if there is none), and the position after it (-1 if it is too large)."""
     negative = s.byte[at] == _MINUS
     if negative:
         at += 1
@@ -197,9 +197,9 @@ def _read_index(s: Any, at: int) -> Any:
 
 @kernel
 def _read_corner(s: Any, o: Any, corner: int, fill: int) -> int:
-    """Read ``v``, ``v/vt``, ``v//vn`` or ``v/vt/vn`` at `o.at` and go behind it; 0 if it is one of these.
+    """Read ``v``, ``v/vt``, ``v//vn`` or ``v/vt/vn`` at `o.at` and advance; return 0 if it has one of these forms.
 
-    Negative numbers count back from what was read so far.
+    Negative numbers count back from the last element read so far.
     """
     at = o.at
     count = (o.nvertex, o.ntexcoord, o.nnormal)
@@ -223,7 +223,7 @@ def _read_corner(s: Any, o: Any, corner: int, fill: int) -> int:
 
 @kernel
 def _read_face(s: Any, o: Any, fill: int) -> int:
-    """Read the corners of a line f; 0 if there are three or more, and plain."""
+    """Read the corners of a line f; return 0 if there are at least three, all plain."""
     number = 0
     at = _skip_blanks(s, o.at)
     while s.byte[at] != _LF and s.byte[at] != _HASH:
@@ -247,7 +247,7 @@ def _read_face(s: Any, o: Any, fill: int) -> int:
 
 @kernel
 def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
-    """Read a line v, vn or vt; 0 if it is plain."""
+    """Read a line v, vn or vt; return 0 if it is plain."""
     if kind == _n:
         if fill and _read_row(s, o, o.normal, o.nnormal, 3):
             return 1
@@ -265,9 +265,9 @@ def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
 
 @native_over("Text", "ObjLines")
 def read_obj_lines(s: Any, o: Any, fill: int, _unused: int) -> int:
-    """Count the lines of each kind, or read them (`fill`); 0 if all are written plainly.
+    """Count the lines of each kind, or read them (`fill`); return 0 if all are plain.
 
-    Faces count up to where a second shape begins: at a line o or g after faces, lines or points.
+    Faces are counted up to the second shape, which begins at a line o or g that follows faces, lines or points.
     """
     o.nvertex = o.nnormal = o.ntexcoord = o.nface = o.ncorner = o.ndropped = 0
     begun = ended = False

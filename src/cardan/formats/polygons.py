@@ -1,8 +1,8 @@
-"""Cutting polygons into triangles, ear by ear; convex ones become fans.
+"""Triangulation of polygons by ear clipping; convex polygons become fans.
 
-An ear is a corner whose triangle with its neighbours lies within the polygon. A simple polygon has at least two of
-them (G. H. Meisters, Polygons have ears, American Mathematical Monthly 82, 1975), so that they can be cut off until a
-triangle is left. The search goes round the polygon and stays where an ear was found.
+An ear is a corner whose triangle with its neighbours is inside the polygon. A simple polygon has at least two ears (G.
+H. Meisters, Polygons have ears, American Mathematical Monthly 82, 1975), so that ears can be cut off until a triangle
+is left. The search goes around the polygon, and continues where an ear was found.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ POLYGONS = Struct(
     "Polygons",
     [
         Field("corner", "f4", ("any", 2), "corners of all polygons, in the plane"),
-        Field("left", "i4", ("any",), "which corners of a polygon are left"),
+        Field("left", "i4", ("any",), "remaining corners of a polygon"),
         Field("ear", "i4", ("any", 3), "corners of the triangles of each polygon, within it"),
     ],
     readonly=False,
 )
 
 LARGEST = 100
-"""Corners that a polygon may have; the reference drops larger ones."""
+"""Largest number of corners of a polygon; the reference drops larger polygons."""
 
 
 def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray) -> np.ndarray:
-    """Triangles of polygons, as places in the list of their corners: (n, 3).
+    """Triangulate polygons; return the triangles as indices into the list of corners, (n, 3).
 
-    What is left of a polygon that crosses itself, when there is no ear any more, is dropped, and so are polygons of
-    more than `LARGEST` corners.
+    If a polygon crosses itself, so that no ear is left, its remainder is dropped. Polygons of more than `LARGEST`
+    corners are dropped, too.
 
     Args:
         vertex: points, float32 (nvertex, 3).
@@ -58,9 +58,9 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray) -> np.
 
 
 def _flattened(points: np.ndarray) -> np.ndarray:
-    """Polygons (n, size, 3) seen along the axis that is closest to the normal of the first real corner: (n, size, 2).
+    """Project polygons (n, size, 3) along the axis closest to the normal of the first real corner: (n, size, 2).
 
-    Along y if it is as close to two axes, as in the reference.
+    If two axes are equally close, the axis is y, as in the reference.
     """
     along = np.roll(points, -1, axis=1) - points
     normal = np.abs(np.cross(along, np.roll(along, -1, axis=1)))
@@ -74,7 +74,7 @@ def _flattened(points: np.ndarray) -> np.ndarray:
 
 
 def _cut_ears(flat: np.ndarray) -> np.ndarray:
-    """Triangles of polygons of one size in the plane: (n, size - 2, 3) corners, -1 where a triangle is dropped."""
+    """Triangulate polygons of one size in the plane: (n, size - 2, 3) corners, -1 for dropped triangles."""
     many, size = flat.shape[:2]
     found = np.full((many, size - 2, 3), -1, np.int32)
     memory = StructMemory(POLYGONS, {})
@@ -87,20 +87,20 @@ def _cut_ears(flat: np.ndarray) -> np.ndarray:
 
 @kernel
 def _corner(p: Any, k: int) -> Any:
-    """A corner, in single precision also where numbers of arrays are read as double ones."""
+    """Return a corner, in single precision even where array elements are read in double precision."""
     return float32(p.corner[k, 0]), float32(p.corner[k, 1])
 
 
 @kernel
 def _turn(p: Any, a: int, b: int, c: int) -> Any:
-    """How far the way from corner a to corner c turns at corner b."""
+    """Turn of the path from corner a to corner c at corner b, as the cross product of its two sides."""
     (ax, ay), (bx, by), (cx, cy) = _corner(p, a), _corner(p, b), _corner(p, c)
     return (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
 
 
 @kernel
 def _area(p: Any, start: int, size: int) -> Any:
-    """Twice the area of a polygon, with the sign of its sense of rotation."""
+    """Twice the signed area of a polygon."""
     total = float32(0.0)
     for k in range(size):
         (ax, ay), (bx, by) = _corner(p, start + k), _corner(p, start + (k + 1) % size)
@@ -119,7 +119,7 @@ def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
 
 @kernel
 def _is_ear(p: Any, start: int, count: int, at: int, area: float) -> bool:
-    """Whether the corner after the one at a place is an ear of what is left of a polygon."""
+    """Whether the corner after position `at` is an ear of the remaining polygon."""
     a, b, c = start + p.left[at], start + p.left[(at + 1) % count], start + p.left[(at + 2) % count]
     if not _turn(p, a, b, c) * area >= 0.0:
         return False
@@ -135,7 +135,7 @@ def _is_ear(p: Any, start: int, count: int, at: int, area: float) -> bool:
 
 @kernel
 def _cut(p: Any, ear: int, count: int, at: int) -> int:
-    """Note the triangle at a place of what is left of a polygon, and take its second corner away; corners left."""
+    """Store the triangle at a position of the remaining polygon, and remove its second corner; return the new count."""
     for k in range(3):
         p.ear[ear, k] = p.left[(at + k) % count]
     for k in range((at + 1) % count, count - 1):
@@ -148,8 +148,8 @@ def _cut(p: Any, ear: int, count: int, at: int) -> int:
 def cut_all_ears(p: Any, _same: Any, many: int, size: int) -> int:
     """Cut polygons of one size ear by ear.
 
-    As in the reference, each place that is tried costs one of as many trials as there are corners; the first place
-    after a cut costs none, and the trials are counted anew.
+    As in the reference, there are as many trials as corners, and each position that is tried uses one of them. The
+    first position after a cut is free, and the trials start again.
     """
     for polygon in range(many):
         start, ear = polygon * size, polygon * (size - 2)

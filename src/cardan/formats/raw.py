@@ -9,12 +9,12 @@ import numpy as np
 Floats = np.ndarray  # (n, k) float32
 Indices = np.ndarray  # (n, 3) int32
 
-SMALLEST_CLOUD = 4  # vertices that span a volume
-LARGEST_COUNT = 20_000_000  # vertices or faces that a mesh may have, far above what a simulation can use
+SMALLEST_CLOUD = 4  # number of vertices that span a volume
+LARGEST_COUNT = 20_000_000  # largest number of vertices or faces of a mesh, far more than a simulation can use
 
 
 class MeshDataError(ValueError):
-    """The content of a mesh is wrong; the message says how. ``attribute`` names the attribute at fault, if one is."""
+    """Error in the content of a mesh; ``attribute`` names the invalid attribute, if there is one."""
 
     def __init__(self, message: str, attribute: str | None = None) -> None:
         super().__init__(message)
@@ -31,12 +31,13 @@ class RawMesh:
 
     Attributes:
         vertex, normal, texcoord: rows of 3, 3 and 2 float32; no rows where there are none.
-        face: vertices of the triangles, counter-clockwise; no rows for a cloud of points.
-        face_normal, face_texcoord: normals and texture coordinates of the corners, -1 for none; None when the vertices'
-            own are meant.
-        mirrored: which of the tables of corners turn round when the scale mirrors the mesh; as in the reference, this
-            is a matter of the format.
-        remarks: what is dubious in the file, as warnings say it.
+        face: vertices of the triangles, counter-clockwise; no rows for a point cloud.
+        face_normal, face_texcoord: normals and texture coordinates of the corners, -1 for none. None means that they
+        are
+            those of the vertices.
+        mirrored: tables of corners whose order is reversed if the scale mirrors the mesh; as in the reference, this
+            depends on the format.
+        remarks: texts of warnings about the file.
     """
 
     vertex: Floats
@@ -50,7 +51,7 @@ class RawMesh:
 
 
 def checked(raw: RawMesh) -> RawMesh:
-    """The mesh, when its numbers are finite and its indices exist. Raises MeshDataError otherwise."""
+    """Return the mesh if its numbers are finite and its indices exist; raise MeshDataError otherwise."""
     finite = np.isfinite(raw.vertex).all(axis=1)
     if not finite.all():
         raise MeshDataError(f"vertex {int(np.argmin(finite))} is not finite", "vertex")
@@ -68,7 +69,7 @@ def checked(raw: RawMesh) -> RawMesh:
 
 
 def _check_indices(corners: Indices, count: int, noun: str, least: int) -> None:
-    """All corners refer to something that there is."""
+    """Check that all corners refer to existing elements."""
     wrong = (corners < least) | (corners >= count)
     if wrong.any():
         face, corner = np.argwhere(wrong)[0]
@@ -77,7 +78,7 @@ def _check_indices(corners: Indices, count: int, noun: str, least: int) -> None:
 
 
 def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
-    """The mesh that the attributes vertex, face, normal and texcoord of an element describe."""
+    """Return the mesh that the attributes vertex, face, normal and texcoord of an element describe."""
     rows = {}
     for name, columns, kind in (("vertex", 3, "f4"), ("face", 3, "i4"), ("normal", 3, "f4"), ("texcoord", 2, "f4")):
         given = values[name] or ()
@@ -92,5 +93,5 @@ def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
 
 
 def only_triangles(vertex: Floats, face: Indices) -> RawMesh:
-    """A mesh without normals and texture coordinates."""
+    """Return a mesh without normals and texture coordinates."""
     return RawMesh(vertex, face, _no_rows(3, np.float32), _no_rows(2, np.float32))

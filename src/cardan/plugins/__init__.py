@@ -1,4 +1,4 @@
-"""Engine plugins: the registry, and the plugins of the package, each a file (spec: programming, engine plugins)."""
+"""Engine plugins: the registry, and the plugins of the package, one per file (spec: programming, engine plugins)."""
 
 from cardan.plugins.cable import CABLE
 from cardan.plugins.membrane import MEMBRANE

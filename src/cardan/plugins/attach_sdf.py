@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 
 def shape_of(m: MjModel, instance: int) -> Shape:
-    """The registered shape of a plugin instance.
+    """Return the registered shape of a plugin instance.
 
     Raises:
-        ValueError: its plugin is not registered here, or is no shape.
+        ValueError: the plugin is not registered here, or is not a shape.
     """
     plugin = plugin_of(m, instance)
     if plugin.shape is None:
-        raise ValueError(f"plugin instance {instance} is one of {plugin.name!r}, which is no signed-distance shape")
+        raise ValueError(f"plugin instance {instance} is one of {plugin.name!r}, which is not a signed-distance shape")
     return plugin.shape
 
 
 def _meshes(m: MjModel) -> dict[int, int]:
-    """The mesh of each plugin instance that is a shape, as the first geom with the instance has it."""
+    """Return the mesh of each plugin instance that is a shape: that of the first geom with the instance."""
     geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
     instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
     return dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))
 
 
 def shape_functions(m: MjModel) -> dict[int, Callable[..., Any]]:
-    """Distance functions of the shapes of a model by their place in the table ``aux.sdf_shape``.
+    """Return the distance functions of a model's shapes, by their index in the table ``aux.sdf_shape``.
 
     Raises:
         ValueError: a geom of type sdf has a plugin without a registered shape.
@@ -47,7 +47,7 @@ def shape_functions(m: MjModel) -> dict[int, Callable[..., Any]]:
 
 
 def attach_shape_data(m: MjModel) -> None:
-    """Attach what the distance functions of a model read: attributes, triangles and grids of meshes.
+    """Attach the arrays that the distance functions of a model read: attributes, triangles and grids of meshes.
 
     Raises:
         ValueError: a geom of type sdf has a plugin without a registered shape.
@@ -64,7 +64,7 @@ def attach_shape_data(m: MjModel) -> None:
 
 
 def _attach_faces(m: MjModel, meshes: Mapping[int, int]) -> None:
-    """Attach the triangles and the grids of meshes, by plugin instance: they stay with the model."""
+    """Attach the triangles and the grids of meshes, by plugin instance; they belong to the model."""
     faces = [mesh_faces(m, mesh) for mesh in meshes.values()]
     _attach(m, "aux.sdf_face", faces)
     of_mesh = list(zip(meshes.values(), _starts(faces), faces, strict=True))
@@ -81,5 +81,5 @@ def _attach(m: MjModel, name: str, parts: list[np.ndarray]) -> None:
 
 
 def _starts(parts: list[np.ndarray]) -> list[int]:
-    """Where each part starts when they stand one behind the other."""
+    """Return the start of each part if the parts are concatenated."""
     return np.cumsum([0, *map(len, parts)])[:-1].tolist()

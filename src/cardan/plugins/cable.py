@@ -1,20 +1,20 @@
 """The plugin ``mujoco.elasticity.cable``: inextensible rods that resist bending and twisting.
 
-The bodies with one instance make rods: each body is a segment, which hangs on the segment before it, its parent. The
-rotation vector of a segment in the frame of its parent, w, is the integrated curvature and twist of the rod between
-them. With the rest value w0 the parent's frame sees the torque
+The bodies of one instance form rods. Each body is a segment, attached to the previous segment, its parent. Let w be the
+rotation vector of a segment in the frame of its parent, which is the integrated curvature and twist of the rod between
+them. With the rest value w0, the torque on the segment, in the parent's frame, is
 
     K (w0 - w),    K = diag(G J, E Iy, E Iz) / L
 
-on the segment, and the parent gets the opposite. As the pair cancels on all that carries both, only the dofs of the
-segment's own joints feel it. L is the distance of the two bodies; J, Iy and Iz come from the cross section of the
-segment's first geom, a capsule, cylinder or box along the X axis (others have no stiffness).
+The parent gets the opposite torque. As the pair cancels on everything that carries both bodies, only the dofs of the
+segment's own joints are affected. L is the distance of the two bodies. J, Iy and Iz follow from the cross section of
+the segment's first geom, a capsule, cylinder or box along the X axis (other geoms have no stiffness).
 
 ===== ==========================================================================
 twist shear modulus G, Pa
 bend  Young's modulus E, Pa
-flat  "true": the rod is straight without stress, w0 = 0; else as in the model
-vmax  stress at which the colour of a segment that is drawn is saturated
+flat  "true": the rod is straight without stress, w0 = 0; otherwise, w0 is as in the model
+vmax  stress at which the colour of a drawn segment is saturated
 ===== ==========================================================================
 
 Sources: M. Bergou, M. Wardetzky, S. Robinson, B. Audoly, E. Grinspun, Discrete elastic rods (2008); W. C. Young,
@@ -39,11 +39,11 @@ from cardan.plugins.registry import Config, Plugin, config_of, number
 
 ROUND = (mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_CYLINDER)
 STRIDE = 6
-"""Numbers of a segment: its three stiffnesses, N m, and its curvature at rest."""
+"""Numbers per segment: its three stiffnesses, N m, and its curvature at rest."""
 
 
 def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
-    """Torsion constant and second moments of area about the Y and Z axes of a cross section, m^4."""
+    """Compute torsion constant and second moments of area about the Y and Z axes of a cross section, m^4."""
     if kind in ROUND:
         moment = 0.25 * pi * size[0] ** 4
         return 2.0 * moment, moment, moment
@@ -56,20 +56,20 @@ def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
 
 
 def moduli(config: Config) -> tuple[float, float, bool]:
-    """Shear modulus, Young's modulus, and whether the rod is straight without stress.
+    """Return the shear modulus, Young's modulus, and whether the rod is straight without stress.
 
     Raises:
-        ValueError: an attribute is no number.
+        ValueError: an attribute is not a number.
     """
     number(config, "vmax", 0.0)
     return number(config, "twist", 0.0), number(config, "bend", 0.0), config.get("flat") == "true"
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Segments: their bodies as indices, stiffness and rest curvature as numbers.
+    """Make the segments of an instance: their bodies as indices, stiffness and rest curvature as numbers.
 
     Raises:
-        ValueError: a segment has no geom, or stands where its parent does.
+        ValueError: a segment has no geom, or has the same position as its parent.
     """
     shear, young, flat = moduli(config_of(m, instance))
     numbers, indices = [], []
@@ -91,7 +91,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 @kernel
 def torque_of(d: Data, at: int, parent: int, body: int) -> Any:
-    """The torque on a segment whose numbers start at `at`, in the world frame."""
+    """Torque on a segment whose numbers start at `at`, in the world frame."""
     here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
     before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
     bent = sub_quat(here, before)
@@ -116,7 +116,7 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
 
 
 def rainbow(share: float) -> tuple[float, float, float, float]:
-    """A colour from blue (0) through cyan, green and yellow to red (1)."""
+    """Return a colour from blue (0) through cyan, green and yellow to red (1)."""
     x = 4.0 * min(1.0, max(0.0, share))
     if x < 1.0:
         return (0.0, x, 1.0, 1.0)
@@ -126,7 +126,7 @@ def rainbow(share: float) -> tuple[float, float, float, float]:
 
 
 def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
-    """The torque on each segment from the one before, by its body, in the frame of the body."""
+    """Return the torque on each segment from the previous one, by body, in the frame of the body."""
     torques = {}
     for k, body in enumerate(memory.indices[1:].tolist()):
         before, here = tuple(d.xquat[m.body_parentid[body]].tolist()), tuple(d.xquat[body].tolist())
@@ -138,9 +138,9 @@ def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
 
 
 def visualize(m: Any, d: Any, opt: Any, scn: Any, instance: int) -> None:
-    """Colour the geoms of the segments by their torques: the mean of those at both ends, up to `vmax`; not if it is 0.
+    """Colour the geoms of the segments by the mean torque of both ends, saturated at `vmax`; do nothing if `vmax` is 0.
 
-    As in the reference, the colours stay in the model (`geom_rgba`).
+    As in the reference, the colours remain in the model (`geom_rgba`).
     """
     most = number(config_of(m, instance), "vmax", 0.0)
     if most <= 0.0:

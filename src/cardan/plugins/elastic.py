@@ -1,9 +1,9 @@
-"""What the elasticity plugins share: vertices on bodies, elements from text, forces on vertices.
+"""Common parts of the elasticity plugins: vertices on bodies, elements from text, forces on vertices.
 
-A vertex is a point of a body. An instance has the vertices of the flex whose vertices stand on its bodies, or else one
-vertex at the origin of each of its bodies, in the order of the bodies. Elements come from the attribute ``face``, which
-`flexcomp` and `composite` write: three or four vertices each. The attribute ``edge``, which they write too, says
-nothing that ``face`` doesn't.
+A vertex is a point of a body. If the vertices of a flex are on the bodies of an instance, the instance has the vertices
+of this flex. Otherwise, it has one vertex at the origin of each of its bodies, in the order of the bodies. Elements
+come from the attribute ``face``, which `flexcomp` and `composite` write: three or four vertices each. They also write
+the attribute ``edge``, which contains no further information.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ ATTRIBUTES = ("face", "edge", "young", "poisson")
 
 # the first integers of an instance, followed by the body of each vertex
 NVERT, NPART, NEDGE, HAS_OFFSET, BODIES = range(5)
-# the first numbers: places of vertices in their bodies, positions, forces
+# the first numbers: positions of the vertices in their bodies' frames, world positions, forces
 VERTEX = 9
 
 
 class Vertices(NamedTuple):
-    """The vertices of an instance: bodies (n,), places in the bodies' frames (n, 3), positions at qpos0 (n, 3), m."""
+    """Vertices of an instance: bodies (n,), positions in the bodies' frames (n, 3), positions at qpos0 (n, 3), m."""
 
     body: np.ndarray
     offset: np.ndarray
@@ -38,10 +38,10 @@ class Vertices(NamedTuple):
 
 
 def lame(config: Config) -> tuple[float, float]:
-    """Lame's parameters of a material, Pa.
+    """Return Lame's parameters of a material, Pa.
 
     Raises:
-        ValueError: an attribute is no number, or Poisson's ratio is one that no material has.
+        ValueError: an attribute is not a number, or Poisson's ratio is impossible.
     """
     young, poisson = number(config, "young", 0.0), number(config, "poisson", 0.0)
     if poisson in (-1.0, 0.5) or not np.isfinite((young, poisson)).all():
@@ -51,10 +51,10 @@ def lame(config: Config) -> tuple[float, float]:
 
 
 def elements_of(config: Config, corners: int) -> np.ndarray:
-    """Vertices of the elements (n, corners).
+    """Return the vertices of the elements (n, corners).
 
     Raises:
-        ValueError: the text holds something else than integers.
+        ValueError: the text contains something other than integers.
     """
     words = config.get("face", "").split()
     try:
@@ -65,7 +65,7 @@ def elements_of(config: Config, corners: int) -> np.ndarray:
 
 
 def vertices_of(m: Any, instance: int) -> Vertices:
-    """The vertices of an instance."""
+    """Return the vertices of an instance."""
     body = np.flatnonzero(m.body_plugin == instance)
     offset = np.zeros((len(body), 3))
     for flex in range(m.nflex):
@@ -76,7 +76,7 @@ def vertices_of(m: Any, instance: int) -> Vertices:
             break
     turns = bool(offset.any())
     pos, quat = _poses(m, turns)
-    rest = np.array(pos)[body] + 0.0  # no -0
+    rest = np.array(pos)[body] + 0.0  # turn -0 into 0
     if turns:
         turned = [rot_vec_quat(cast("Vec3", v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
         rest = rest + np.array(turned).reshape(-1, 3)
@@ -84,13 +84,13 @@ def vertices_of(m: Any, instance: int) -> Vertices:
 
 
 def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
-    """Positions and orientations of all bodies at qpos0; if not ``turns``, orientations only of those with children."""
+    """Return positions of all bodies at qpos0, and orientations; unless ``turns``, only of bodies with children."""
     parents = m.body_parentid.tolist()
     turned = set(parents)
     quats: list[Any] = [(1.0, 0.0, 0.0, 0.0)]
     places: list[Any] = [(0.0, 0.0, 0.0)]
     bodies = zip(parents, m.body_pos.tolist(), m.body_quat.tolist(), strict=True)
-    next(bodies)  # the world
+    next(bodies)  # skip the world
     for body, (parent, pos, quat) in enumerate(bodies, 1):
         places.append(add3(places[parent], rot_vec_quat(pos, quats[parent])) if parent else pos)
         quats.append(mul_quat(quats[parent], quat) if turns or body in turned else quat)
@@ -98,10 +98,10 @@ def _poses(m: Any, turns: bool) -> tuple[list[Any], list[Any]]:
 
 
 def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
-    """Vertices and elements of an instance.
+    """Return the vertices and elements of an instance.
 
     Raises:
-        ValueError: an element has a vertex that is not there.
+        ValueError: an element has a vertex that does not exist.
     """
     vertices, elements = vertices_of(m, instance), elements_of(config_of(m, instance), corners)
     count = len(vertices.body)
@@ -112,19 +112,19 @@ def mesh_of(m: Any, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
 
 
 def header(vertices: Vertices, nparts: int, nedge: int) -> np.ndarray:
-    """The first integers of an instance."""
+    """Return the first integers of an instance."""
     counts = [len(vertices.body), nparts, nedge, int(vertices.offset.any())]
     return np.concatenate([counts, vertices.body]).astype(np.int64)
 
 
 def room(vertices: Vertices) -> np.ndarray:
-    """The first numbers of an instance."""
+    """Return the first numbers of an instance."""
     return np.concatenate([vertices.offset.ravel(), np.zeros(6 * len(vertices.body))])
 
 
 @kernel
 def place_vertices(d: Data, instance: int) -> None:
-    """Note where the vertices are, and zero their forces."""
+    """Store the world positions of the vertices, and set their forces to zero."""
     index, offset = indices_of(d, instance), numbers_of(d, instance)
     nvert = d.work.plugin_index[index + NVERT]
     position = offset + 3 * nvert
@@ -143,7 +143,7 @@ def place_vertices(d: Data, instance: int) -> None:
 
 @kernel
 def vector_at(d: Data, at: int) -> Any:
-    """Three numbers of an instance."""
+    """Three consecutive numbers of an instance."""
     return d.work.plugin_number[at], d.work.plugin_number[at + 1], d.work.plugin_number[at + 2]
 
 

@@ -6,10 +6,10 @@ edge      not used
 young     Young's modulus, Pa
 poisson   Poisson's ratio
 thickness thickness of the membrane, m
-damping   how strongly the rate of strain counts beside the strain, s
+damping   weight of the strain rate relative to the strain, s
 ========= ==========================================================================
 
-`cardan.plugins.strain` has the method and its sources.
+The method and its sources are in `cardan.plugins.strain`.
 """
 
 from __future__ import annotations

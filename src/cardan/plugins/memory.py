@@ -1,7 +1,7 @@
-"""Data of plugin instances that compiled functions see: two arrays of numbers, made by `init`.
+"""Data of plugin instances for compiled functions: two arrays of numbers, made by `init`.
 
-The numbers of an instance stand in ``d.work.plugin_number`` from `numbers_of(d, instance)`, its integers in
-``d.work.plugin_index`` from `indices_of(d, instance)`. They belong to one MjData, and are made anew for its copies.
+The numbers of an instance start at `numbers_of(d, instance)` in ``d.work.plugin_number``, its integers at
+`indices_of(d, instance)` in ``d.work.plugin_index``. They belong to one MjData, and copies of it get new ones.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cardan.model.kernel_views import Data
 
 @dataclass(frozen=True, slots=True)
 class PluginMemory:
-    """What an `init` function returns for compiled functions.
+    """Result of an `init` function, for compiled functions.
 
     Attributes:
         numbers: real numbers.
         indices: integers.
-        remembered: places of those numbers that an evaluation leaves for later ones, if functions write numbers at all.
+        remembered: indices of the numbers that an evaluation leaves for later ones, if functions write numbers at all.
     """
 
     numbers: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -32,19 +32,19 @@ class PluginMemory:
 
 @kernel
 def numbers_of(d: Data, instance: int) -> int:
-    """Where the real numbers of an instance start in ``d.work.plugin_number``."""
+    """Index in ``d.work.plugin_number`` at which the real numbers of an instance start."""
     return d.work.plugin_start[2 * instance]
 
 
 @kernel
 def indices_of(d: Data, instance: int) -> int:
-    """Where the integers of an instance start in ``d.work.plugin_index``."""
+    """Index in ``d.work.plugin_index`` at which the integers of an instance start."""
     return d.work.plugin_start[2 * instance + 1]
 
 
 @kernel
 def plugin_number(d: Data, instance: int, k: int) -> float:
-    """Number `k` of the array that `init` returned for an instance: for compiled functions of plugins."""
+    """Return number `k` of the array that `init` returned for an instance, for compiled functions of plugins."""
     return d.work.plugin_number[numbers_of(d, instance) + k]
 
 
@@ -55,7 +55,7 @@ def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
 
 
 def attach_memory(d: Any, memories: list[PluginMemory]) -> None:
-    """Give data the numbers of all instances, one after the other."""
+    """Attach the numbers of all instances, one after the other, to data."""
     numbers, indices, start, remembered = [np.zeros(0)], [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)]
     for memory in memories:
         start += [sum(map(len, numbers)), sum(map(len, indices))]

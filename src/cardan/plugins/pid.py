@@ -1,19 +1,19 @@
-"""The plugin ``mujoco.pid``: actuators that are PID controllers of the length of their transmission.
+"""The plugin ``mujoco.pid``: actuators that are PID controllers of their transmission's length.
 
-With the setpoint c, the length l and the velocity v of the actuator, the force is
+Let c be the setpoint, l the length and v the velocity of the actuator. The force is
 
     kp (c - l) + ki I + kd (dc/dt - v),    dI/dt = c - l.
 
-The setpoint is the control, or the activation that a ``dyntype`` makes of it; only then does it have a rate of change,
-that of the activation. Activations of an actuator: I if ki is not 0, the last setpoint if slewmax is given, that of the
-dyntype.
+The setpoint is the control, or the activation that a ``dyntype`` makes of it. Only in the second case does it have a
+rate of change: the rate of the activation. Activations of an actuator are, in this order, I (if ki is not 0), the
+previous setpoint (if slewmax is given), and the activation of the dyntype.
 
 ===== ======= ==========================================================================
 kp            proportional gain
 ki            integral gain
 kd            derivative gain
-imax          bound on the magnitude of ki I; undefined: none
-slewmax       bound on the rate of change of the setpoint, from the second step on; undefined: none
+imax          bound on the magnitude of ki I; if undefined, there is none
+slewmax       bound on the rate of change of the setpoint, from the second step on; if undefined, there is none
 ===== ======= ==========================================================================
 
 Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, windup by a bound on the
@@ -34,14 +34,14 @@ from cardan.plugins.memory import plugin_number
 from cardan.plugins.registry import Config, Plugin, config_of, number
 
 KP, KI, KD, IMAX, SLEWMAX, HAS_SLEW = range(6)
-"""Places in the numbers of an instance; IMAX bounds the integral itself."""
+"""Indices of the numbers of an instance; IMAX bounds the integral itself."""
 
 
 def gains(config: Config) -> np.ndarray:
-    """The numbers of an instance.
+    """Return the numbers of an instance.
 
     Raises:
-        ValueError: an attribute is no number, or a bound is negative.
+        ValueError: an attribute is not a number, or a bound is negative.
     """
     kp, ki, kd = (number(config, key, 0.0) for key in ("kp", "ki", "kd"))
     imax, slewmax = number(config, "imax", inf), number(config, "slewmax", inf)
@@ -54,14 +54,14 @@ def gains(config: Config) -> np.ndarray:
 
 
 def actdim(config: Config) -> int:
-    """Activations of an actuator, beside that of its dyntype."""
+    """Number of activations of an actuator, in addition to that of its dyntype."""
     values = gains(config)
     return int(values[KI] != 0.0) + int(values[HAS_SLEW])
 
 
 @kernel
 def setpoint(m: Model, d: Data, instance: int, i: int, early: bool) -> float:
-    """The setpoint of actuator `i`; with `early`, that at the end of the time step if it comes from an activation."""
+    """Setpoint of actuator `i`; if `early` and it comes from an activation, its value at the end of the time step."""
     if m.actuator_dyntype[i] == 0:
         target = d.work.ctrl[i]
         if m.actuator_ctrllimited[i]:
@@ -78,20 +78,20 @@ def setpoint(m: Model, d: Data, instance: int, i: int, early: bool) -> float:
 
 @kernel
 def slew_address(m: Model, d: Data, instance: int, i: int) -> int:
-    """Where the last setpoint of actuator `i` stands in act."""
+    """Index in act of the previous setpoint of actuator `i`."""
     return m.actuator_actadr[i] + (1 if plugin_number(d, instance, KI) != 0.0 else 0)
 
 
 @kernel
 def integral(m: Model, d: Data, instance: int, i: int, error: float) -> float:
-    """The integral at the end of the time step, within its bound."""
+    """Integral at the end of the time step, limited to its bound."""
     bound = plugin_number(d, instance, IMAX)
     return clamp(d.act[m.actuator_actadr[i]] + error * m.opt.timestep, -bound, bound)
 
 
 @kernel
 def act_dot(m: Model, d: Data, instance: int) -> None:
-    """Rates of the integral and of the last setpoint."""
+    """Write the rates of the integral and of the previous setpoint."""
     for i in range(m.nu):
         if m.actuator_plugin[i] == instance:
             target = setpoint(m, d, instance, i, False)
@@ -106,7 +106,7 @@ def act_dot(m: Model, d: Data, instance: int) -> None:
 
 @kernel
 def compute(m: Model, d: Data, instance: int, capability: int) -> None:
-    """Forces of the actuators of an instance."""
+    """Write the forces of an instance's actuators."""
     kp, ki, kd = plugin_number(d, instance, KP), plugin_number(d, instance, KI), plugin_number(d, instance, KD)
     for i in range(m.nu):
         if m.actuator_plugin[i] == instance:
@@ -122,7 +122,7 @@ def compute(m: Model, d: Data, instance: int, capability: int) -> None:
 
 
 def init(m: Any, d: Any, instance: int) -> np.ndarray:
-    """The numbers of an instance."""
+    """Return the numbers of an instance."""
     return gains(config_of(m, instance))
 
 

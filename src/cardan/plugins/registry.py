@@ -1,14 +1,14 @@
-"""The registry of engine plugins: what a model may name in ``extension/plugin`` (spec: programming, engine plugins).
+"""Registry of engine plugins, which models name in ``extension/plugin`` (spec: programming, engine plugins).
 
 A plugin has attributes, which a model sets as text, and functions for one or more capabilities: forces of actuators,
-values of sensors, passive forces, a signed-distance shape. An *instance* of a plugin is an object of the model with
-attributes, and of the data with a state. Models keep the names of their plugins, so they don't depend on the order of
-registration.
+values of sensors, passive forces, a signed-distance shape. An *instance* of a plugin is an object of the model, with
+attributes, and an object of the data, with a state. Models store the names of their plugins, so they do not depend on
+the order of registration.
 
-Functions are plain Python functions, or are compiled: Numba functions, and functions marked with `cardan.kernel`.
-Packages offer plugins by the entry-point group ``cardan.plugins``: an entry point names a function without arguments
-that registers them, or a module that does so when it is imported. They are loaded when a model asks for a plugin that
-is not there.
+Functions are plain Python functions or compiled functions: Numba functions, and functions marked with `cardan.kernel`.
+Packages provide plugins by the entry-point group ``cardan.plugins``. An entry point names a function without arguments
+that registers the plugins, or a module that does so when it is imported. Entry points are loaded when a model names a
+plugin that is not registered.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Plugin:
     """A registered plugin; `register_plugin` explains the attributes.
 
     Attributes:
-        name: what models call it.
+        name: name by which models refer to the plugin.
         attributes: names of its attributes.
         capabilities: keys of `CAPABILITIES`.
         needstage: `mjtStage` after which its sensors are computed.
         nstate, nsensordata, actdim: sizes, or functions of the configuration.
-        validate: raises ValueError for a configuration that makes no sense.
-        init, reset, compute, act_dot, advance, copy, destroy, visualize: its functions.
-        shape: its signed-distance shape.
+        validate: function that raises ValueError for an invalid configuration.
+        init, reset, compute, act_dot, advance, copy, destroy, visualize: functions of the plugin.
+        shape: signed-distance shape of the plugin.
     """
 
     name: str
@@ -77,11 +77,11 @@ class Plugin:
 
     @property
     def flags(self) -> int:
-        """The capabilities as bits (`mjtPluginCapabilityBit`)."""
+        """Capabilities as bits (`mjtPluginCapabilityBit`)."""
         return sum(CAPABILITIES[word] for word in self.capabilities)
 
     def check(self, config: Config) -> None:
-        """Raise ValueError for a configuration with unknown attributes or senseless values."""
+        """Raise ValueError for a configuration with unknown attributes or invalid values."""
         for key in config:
             if key not in self.attributes:
                 known = ", ".join(self.attributes) or "none"
@@ -95,14 +95,14 @@ class Plugin:
 SENSED = (mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL, mjtStage.mjSTAGE_ACC)
 """Stages after which sensors are computed."""
 PLUGINS: dict[str, Plugin] = {}
-"""Registered plugins by name; the number of a plugin in ``m.plugin`` is its place here."""
+"""Registered plugins by name; the number of a plugin in ``m.plugin`` is its position here."""
 
 _stock: set[str] = set()
 _loaded: list[Callable[[], None]] = []
 
 
 def add_stock(plugin: Plugin) -> None:
-    """Register a plugin of the package itself, which nobody can replace."""
+    """Register a plugin of the package itself, which users cannot replace."""
     PLUGINS[plugin.name] = plugin
     _stock.add(plugin.name)
 
@@ -126,21 +126,21 @@ def register_plugin(
     destroy: Function | None = None,
     visualize: Function | None = None,
 ) -> None:
-    """Register an engine plugin, which models then use by its name. `register_sdf` registers shapes.
+    """Register an engine plugin, which models then use by its name. For shapes, use `register_sdf`.
 
-    `compute`, `act_dot`, `advance` and `reset` may be Python functions, which get the MjModel and MjData objects, or
-    compiled ones (Numba functions, or functions marked with `cardan.kernel`), which run without the GIL. Sizes are
-    numbers or functions of the configuration, a mapping of attribute to text.
+    `compute`, `act_dot`, `advance` and `reset` may be Python functions, which get the MjModel and MjData objects. They
+    may also be compiled functions (Numba functions, or functions marked with `cardan.kernel`), which run without the
+    GIL. Sizes are numbers or functions of the configuration, a mapping of attribute to text.
 
     Args:
-        name: name of the plugin, such as ``"my.plugin"``. An own plugin of this name is replaced, for new models.
+        name: name of the plugin, such as ``"my.plugin"``. It replaces a user plugin of this name, for new models.
         capabilities: "actuator", "sensor", "passive".
         attributes: names of the attributes that an instance may set in ``config``.
         needstage: `mjtStage` after which sensors are computed.
-        nstate: numbers of state of an instance in ``d.plugin_state``, from ``m.plugin_stateadr[instance]``.
-        nsensordata: numbers that a sensor gives.
-        actdim: activations that an actuator has, before that of its dyntype.
-        validate: takes the configuration and raises ValueError when it makes no sense; called by the compiler.
+        nstate: number of state elements of an instance in ``d.plugin_state``, from ``m.plugin_stateadr[instance]``.
+        nsensordata: number of elements of a sensor's value.
+        actdim: number of activations of an actuator, before that of its dyntype.
+        validate: takes the configuration and raises ValueError if it is invalid; called by the compiler.
         init: (m, d, instance) -> data of the instance, made when data are made: any object, which Python functions get
             by `plugin_data`, or a float64 array, which compiled functions read by `plugin_number`.
         reset: (m, d, instance), called by `mj_resetData` after all states are set to zero.
@@ -154,7 +154,7 @@ def register_plugin(
         visualize: (m, d, opt, scn, instance), called when a scene is made.
 
     Raises:
-        TypeError: a function can't be called, or `name` is no text.
+        TypeError: a function is not callable, or `name` is not a string.
         ValueError: the name is one of the package; capabilities are unknown or missing; `compute` is missing;
             `needstage` is not a stage after which sensors are computed.
     """
@@ -180,25 +180,25 @@ def register_plugin(
 
 def _check_name(function: str, name: str) -> None:
     if not isinstance(name, str) or not name:
-        raise TypeError(f"{function}: name must be a text, not {name!r}")
+        raise TypeError(f"{function}: name must be a string, not {name!r}")
     if name in _stock:
         raise ValueError(f"{function}: {name!r} is a plugin of the package and can't be replaced")
 
 
 def register_shape(function: str, shape: Shape) -> None:
-    """Register an own signed-distance shape as a plugin; `function` is the caller's name, for messages."""
+    """Register a user's signed-distance shape as a plugin; `function` is the caller's name, for messages."""
     _check_name(function, shape.name)
     PLUGINS[shape.name] = shape_plugin(shape)
 
 
 def shape_plugin(shape: Shape) -> Plugin:
-    """The plugin that is made of a signed-distance shape."""
+    """Return the plugin for a signed-distance shape."""
     return Plugin(shape.name, tuple(shape.attributes), ("sdf",), shape=shape)
 
 
 @cache
 def _load_packages() -> None:
-    """Let installed packages register their plugins, once a process."""
+    """Let installed packages register their plugins, once per process."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=ENTRY_POINTS):
@@ -208,19 +208,19 @@ def _load_packages() -> None:
 
 
 def find_plugin(name: str) -> Plugin | None:
-    """The plugin of a name, or None; plugins of other packages are looked for if need be."""
+    """Return the plugin of a name, or None; if it is not registered, installed packages are searched."""
     if name not in PLUGINS:
         _load_packages()
     return PLUGINS.get(name)
 
 
 def plugin_number(name: str) -> int:
-    """The place of a plugin in the registry, or -1."""
+    """Return the number of a plugin in the registry, or -1."""
     return list(PLUGINS).index(name) if find_plugin(name) else -1
 
 
 def plugin_of(m: Any, instance: int) -> Plugin:
-    """The plugin of an instance of a model.
+    """Return the plugin of an instance of a model.
 
     Raises:
         ValueError: the plugin is not registered here.
@@ -233,17 +233,17 @@ def plugin_of(m: Any, instance: int) -> Plugin:
 
 
 def looks_at_data(name: str) -> bool:
-    """Whether the functions of a plugin may look at the data when an instance is made: those of the package don't."""
+    """Whether a plugin's functions may read the data when an instance is made; those of the package do not."""
     return name not in _stock
 
 
 def make_instance(m: Any, d: Any, instance: int) -> Any:
-    """What the `init` of an instance's plugin makes; None where it has none.
+    """Call the `init` of an instance's plugin and return its result; None if it has no `init`.
 
     Args:
         m: the model.
-        d: the data that the instance is made for.
-        instance: its number.
+        d: the data for which the instance is made.
+        instance: id of the instance.
 
     Raises:
         PluginError: `init` refuses the model.
@@ -257,7 +257,7 @@ def make_instance(m: Any, d: Any, instance: int) -> Any:
 
 
 def config_of(m: Any, instance: int) -> dict[str, str]:
-    """The configuration of an instance of a model: text of each attribute that is set."""
+    """Return the configuration of an instance of a model: text of each attribute that is set."""
     start = int(m.plugin_attradr[instance])
     attributes = plugin_of(m, instance).attributes
     texts = m.plugin_attr.tobytes()[start:].split(b"\0", len(attributes))[: len(attributes)]
@@ -265,15 +265,15 @@ def config_of(m: Any, instance: int) -> dict[str, str]:
 
 
 def size_of(size: Size, config: Config) -> int:
-    """A size that may depend on the configuration."""
+    """Return a size, which may depend on the configuration."""
     return int(size(config)) if callable(size) else int(size)
 
 
 def number(config: Config, key: str, default: float) -> float:
-    """The number at the start of an attribute's text, or its default.
+    """Return the number at the start of an attribute's text, or the default.
 
     Raises:
-        ValueError: the text is none.
+        ValueError: the text is not a number.
     """
     text = config.get(key, "")
     if not text.strip():

@@ -1,6 +1,6 @@
-"""Signed-distance shapes as plugins: those of the package, and the user's (spec: programming, engine plugins, sdf).
+"""Signed-distance shapes as plugins, of the package and of users (spec: programming, engine plugins, sdf).
 
-Attributes are lengths in m and angles in rad; `cardan.collision.sdf.shapes` has the distances.
+Attributes are lengths in m and angles in rad; the distance functions are in `cardan.collision.sdf.shapes`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def register_sdf(
     """Register a signed-distance shape, which models then use as a plugin of this name.
 
     Args:
-        name: plugin name, such as ``"my.sdf.star"``. An own shape of this name is replaced, for new models.
+        name: plugin name, such as ``"my.sdf.star"``. It replaces a user shape of this name, for new models.
         distance: function (point, attributes) -> signed distance in m, negative inside; point is a tuple of three
             coordinates in the frame of the shape, attributes a tuple of 8 numbers, those of the shape first. It is
             compiled and so may use numbers, tuples, loops and `math` (a plain or a Numba function).
@@ -70,7 +70,7 @@ def register_sdf(
             forward differences are taken.
 
     Raises:
-        TypeError: `distance` can't be called.
+        TypeError: `distance` is not callable.
         ValueError: too many attributes, the name of a plugin of the package, or a box without volume.
     """
     if not callable(distance):

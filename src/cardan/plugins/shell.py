@@ -1,12 +1,13 @@
-"""The plugin ``mujoco.elasticity.shell``: thin plates that resist bending; stretching is left to others.
+"""The plugin ``mujoco.elasticity.shell``: thin plates that resist bending, but not stretching.
 
-Two triangles with a common edge make a flap. With the cotangents of its angles, weights c of its four vertices are zero
-on all linear functions of the plane, so s = sum c_i x_i measures how far the flap is bent. Its energy and forces are
+Two triangles with a common edge form a flap. From the cotangents of its angles, its four vertices get weights c that
+vanish on all linear functions of the plane. So s = sum c_i x_i measures the bending of the flap. Its energy and forces
+are
 
     W = 1/2 mu h^3 / (8 (A0 + A1)) s's,    f_i = - mu h^3 / (8 (A0 + A1)) c_i s
 
-with the shear modulus mu, the thickness h and the areas A0, A1 at rest. The energy is that of a plate which is flat
-without stress; deformations without stretching are assumed.
+with the shear modulus mu, the thickness h and the areas A0, A1 at rest. This is the energy of a plate that is flat
+without stress, for deformations without stretching.
 
 ========= ==========================================================================
 face      corners of the triangles, three vertices each
@@ -49,14 +50,14 @@ from cardan.plugins.registry import Config, Plugin, config_of, number
 _THICKEST = 1e6  # m
 
 FLAP = 5
-"""Numbers of a flap: four weights, its stiffness."""
+"""Numbers per flap: four weights, its stiffness."""
 
 
 def thickness_of(config: Config) -> float:
-    """The thickness, m; other attributes are checked, too.
+    """Return the thickness, m; check the other attributes, too.
 
     Raises:
-        ValueError: an attribute is no number, or one that makes no sense.
+        ValueError: an attribute is not a number, or is invalid.
     """
     lame(config)
     thickness = number(config, "thickness", 0.0)
@@ -66,10 +67,10 @@ def thickness_of(config: Config) -> float:
 
 
 def flaps_of(elements: np.ndarray) -> np.ndarray:
-    """Flaps (n, 4): both ends of the common edge, in the order of the first triangle, and the opposite vertices."""
+    """Return the flaps (n, 4): ends of the common edge, ordered as in the first triangle, and opposite vertices."""
     ends = np.sort(elements[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
     opposite = elements[:, [2, 0, 1]].ravel()
-    # sides by their edges; the stable order keeps those of an edge in the order of the triangles
+    # sort sides by their edges; the sort is stable, so that the sides of an edge keep the order of the triangles
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     starts = np.flatnonzero(np.diff(ends[order], axis=0, prepend=-1).any(axis=1))
     first, last = order[starts], order[np.append(starts[1:], len(order))[: len(starts)] - 1]
@@ -80,19 +81,19 @@ def flaps_of(elements: np.ndarray) -> np.ndarray:
 
 
 def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Cotangents of the angles between vectors, given by their coordinates, and lengths of their cross products."""
+    """Return cotangents of the angles between vectors, given by coordinates, and lengths of their cross products."""
     x, y, z = cross(a, b)
     across = np.sqrt(x * x + y * y + z * z)
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / across, across
 
 
 def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of the flaps' vertices (n, 4), and areas of their two triangles together (n,).
+    """Return weights of the flaps' vertices (n, 4), and the total area of their two triangles (n,).
 
     Raises:
         ValueError: a triangle has no area.
     """
-    x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates of all, corner by corner
+    x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates, corner by corner
     with np.errstate(all="ignore"):
         first0, area0 = _cotangents(x1 - x0, x2 - x0)
         second0, area1 = _cotangents(x1 - x0, x3 - x0)
@@ -100,12 +101,12 @@ def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
         second1, _ = _cotangents(x0 - x1, x3 - x1)
         found = np.stack([first1 + second1, first0 + second0, -first0 - first1, -second0 - second1], axis=1)
     if not np.isfinite(found).all():
-        raise ValueError("a triangle has no area: its corners stand on a line")
+        raise ValueError("a triangle has no area: its corners are on a line")
     return found, 0.5 * (area0 + area1)
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Flaps: their vertices, weights and stiffnesses."""
+    """Make the flaps of an instance: their vertices, weights and stiffnesses."""
     config = config_of(m, instance)
     vertices, elements = mesh_of(m, instance, 3)
     flaps = flaps_of(elements)
@@ -118,7 +119,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 @kernel
 def bend(d: Data, instance: int) -> None:
-    """Add the forces of all flaps to those on the vertices."""
+    """Add the forces of all flaps to the forces on the vertices."""
     head = indices_of(d, instance)
     nvert = d.work.plugin_index[head + NVERT]
     position = numbers_of(d, instance) + 3 * nvert

@@ -5,10 +5,10 @@ face    corners of the tetrahedra, four vertices each
 edge    not used
 young   Young's modulus, Pa
 poisson Poisson's ratio
-damping how strongly the rate of strain counts beside the strain, s
+damping weight of the strain rate relative to the strain, s
 ======= ==========================================================================
 
-`cardan.plugins.strain` has the method and its sources.
+The method and its sources are in `cardan.plugins.strain`.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Finite elements of constant strain, known by the lengths of their edges: triangles and tetrahedra.
+"""Finite elements of constant strain, described by the lengths of their edges: triangles and tetrahedra.
 
 The elongation of an edge, the change of its squared length since rest, is twice the Green strain along it. The six
-(three) elongations of a tetrahedron (triangle) fix its strain E, a linear combination of symmetric matrices G that are
-dual to the edges: for the rest vectors r of edges, r_a' G_b r_a is 1 if a = b and else 0. So the energy of the element
-is a quadratic form of its elongations, whose matrix is made once; for the material of Saint Venant and Kirchhoff
+(three) elongations of a tetrahedron (triangle) determine its strain E. It is a linear combination of symmetric matrices
+G that are dual to the edges: for the rest vectors r of edges, r_a' G_b r_a is 1 if a = b, else 0. So the energy of the
+element is a quadratic form of its elongations, whose matrix is computed once. For the Saint Venant-Kirchhoff material
 
     W = V (lambda (tr E)^2 + mu tr E^2),    E = 1/2 sum_a G_a elongation_a,
 
-and the force of an edge is along it. The volume V of a tetrahedron is that of the corners' order, that of a triangle a
-quarter of area times thickness; the factor before lambda and the quarter are the reference's (the literature has one
-half, and one). Damping adds to an elongation its rate of change, found from the last evaluation.
+and the force of an edge is along the edge. The volume V of a tetrahedron is signed by the order of the corners; that of
+a triangle is a quarter of area times thickness. The factor of lambda and the quarter are those of the reference (the
+literature has one half, and one). Damping adds the rate of change of an elongation, found from the previous evaluation.
 
 Sources: R. Kikuuwe, H. Tabuchi, M. Yamamoto, An edge-based computationally efficient formulation of Saint
 Venant-Kirchhoff tetrahedral finite elements (2009); H. Delingette, Triangular springs for modeling nonlinear membranes
@@ -44,14 +44,14 @@ from cardan.plugins.elastic import (
 from cardan.plugins.memory import PluginMemory, indices_of, numbers_of
 from cardan.plugins.registry import Config, config_of, number
 
-# numbers after those of the vertices: damping; then for each edge
+# numbers after those of the vertices: damping; then, for each edge
 DAMPING = 1
 REST, LAST, ELONGATION = range(3)
 EDGE = 3
 
 
 def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices of the edges (n, 2), and edges of the elements (m, 3 or 6)."""
+    """Return the vertices of the edges (n, 2), and the edges of the elements (m, 3 or 6)."""
     pairs = np.array(list(combinations(range(elements.shape[1]), 2)))
     ends = np.sort(elements[:, pairs], axis=2)
     count = int(elements.max(initial=0)) + 1
@@ -60,7 +60,7 @@ def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates of the elements' corners in their own space (m, corners, 2 or 3), and their volumes or areas."""
+    """Return coordinates of the elements' corners in their own space (m, corners, 2 or 3), and volumes or areas."""
     corners = rest[elements]
     side = corners[:, 1:] - corners[:, :1]
     if elements.shape[1] == 4:
@@ -73,14 +73,14 @@ def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarr
 
 
 def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, thickness: float) -> np.ndarray:
-    """Matrix of each element's energy: its gradient by the elongations, per elongation (m, edges, edges).
+    """Compute the matrix of each element's energy: gradient by the elongations, per elongation (m, edges, edges).
 
     Args:
         rest: positions of the vertices without stress (n, 3).
-        elements: their corners (m, 3 or 4).
-        bulk: first parameter of Lame, Pa.
-        shear: second one, Pa.
-        thickness: of a membrane, m.
+        elements: corners of the elements (m, 3 or 4).
+        bulk: first Lame parameter, Pa.
+        shear: second Lame parameter, Pa.
+        thickness: thickness of a membrane, m.
 
     Raises:
         ValueError: an element has no volume.
@@ -96,7 +96,7 @@ def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, t
     except np.linalg.LinAlgError:
         dual = np.full((1,), np.nan)
     if not np.isfinite(dual).all():
-        raise ValueError("an element has no volume: its corners stand on a plane, or on a line")
+        raise ValueError("an element has no volume: its corners are in a plane, or on a line")
     matrix = np.empty((len(elements), len(pairs), dim, dim))
     for k, (i, j) in enumerate(entries):
         matrix[:, :, i, j] = matrix[:, :, j, i] = dual[:, k]
@@ -107,17 +107,17 @@ def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, t
 
 
 def parameters(config: Config) -> tuple[float, float]:
-    """Damping, s, and thickness, m, of a configuration; other attributes are checked, too.
+    """Return damping, s, and thickness, m, of a configuration; check the other attributes, too.
 
     Raises:
-        ValueError: an attribute is no number, or one that makes no sense.
+        ValueError: an attribute is not a number, or is invalid.
     """
     lame(config)
     return number(config, "damping", 0.0), number(config, "thickness", 0.0)
 
 
 def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
-    """The function that makes the data of instances whose elements have a number of corners."""
+    """Return the function that makes the data of instances whose elements have `corners` corners."""
 
     def init(m: Any, d: Any, instance: int) -> PluginMemory:
         config = config_of(m, instance)
@@ -139,14 +139,14 @@ def make_init(corners: int) -> Callable[[Any, Any, int], PluginMemory]:
 
 @kernel
 def edge_start(d: Data, instance: int) -> Any:
-    """Where the integers and the numbers of the edges start."""
+    """Indices at which the integers and the numbers of the edges start."""
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     return indices_of(d, instance) + BODIES + nvert, numbers_of(d, instance) + VERTEX * nvert + DAMPING
 
 
 @kernel
 def reset(m: Model, d: Data, instance: int) -> None:
-    """The last lengths are those at rest."""
+    """Set the previous lengths to those at rest."""
     _, at = edge_start(d, instance)
     for edge in range(d.work.plugin_index[indices_of(d, instance) + NEDGE]):
         d.work.plugin_number[at + EDGE * edge + LAST] = d.work.plugin_number[at + EDGE * edge + REST]
@@ -154,7 +154,7 @@ def reset(m: Model, d: Data, instance: int) -> None:
 
 @kernel
 def elongate(m: Model, d: Data, instance: int) -> None:
-    """Find the elongations of the edges, with damping."""
+    """Compute the elongations of the edges, with damping."""
     index, at = edge_start(d, instance)
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     position = numbers_of(d, instance) + 3 * nvert
@@ -172,7 +172,7 @@ def elongate(m: Model, d: Data, instance: int) -> None:
 
 @kernel
 def pull(d: Data, position: int, nvert: int, tail: int, head: int, tension: float) -> None:
-    """Add the force of an edge with a tension per length to the forces on its vertices."""
+    """Add the force of an edge, with a tension per length, to the forces on its vertices."""
     along = sub3(vector_at(d, position + 3 * head), vector_at(d, position + 3 * tail))
     force = position + 3 * nvert
     for i in range(3):
@@ -181,11 +181,11 @@ def pull(d: Data, position: int, nvert: int, tail: int, head: int, tension: floa
 
 
 def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
-    """The function that computes the forces of elements with a number of edges."""
+    """Return the function that computes the forces of elements with `nedges` edges."""
 
     @kernel
     def stretch(d: Data, instance: int) -> None:
-        """Add the forces of all elements to those on the vertices."""
+        """Add the forces of all elements to the forces on the vertices."""
         index, at = edge_start(d, instance)
         head = indices_of(d, instance)
         nvert, nedge = d.work.plugin_index[head + NVERT], d.work.plugin_index[head + NEDGE]
@@ -214,5 +214,5 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
         stretch(d, instance)
         apply_vertex_forces(m, d, instance)
 
-    compute.__qualname__ = f"compute_{nedges}_edges"  # kernels are known by their names
+    compute.__qualname__ = f"compute_{nedges}_edges"  # kernels are identified by their names
     return compute

@@ -1,13 +1,14 @@
-"""The plugin ``mujoco.sensor.touch_grid``: contact forces on a body, collected by their direction from a site.
+"""The plugin ``mujoco.sensor.touch_grid``: contact forces on a body, binned by their direction from a site.
 
 The site looks along its negative Z axis. A contact of the site's body at (x, y, z) in the site's frame has the azimuth
-atan2(x, -z) and the elevation atan2(y, sqrt(x^2 + z^2)). The field of view is cut into a grid of cells; a cell holds
-the sum of the forces on the body of the contacts in it, in the site's frame. Channels: normal force (along Z), forces
-along X and Y; torques likewise. Values go by channel, then by elevation, then by azimuth. Edges of cells are at
+atan2(x, -z) and the elevation atan2(y, sqrt(x^2 + z^2)). The field of view is divided into a grid of cells. The value
+of a cell is the sum of the contact forces on the body in the cell, in the site's frame. The channels are the normal
+force (along Z), the forces along X and Y, and the torques in the same order. Values are ordered by channel, then by
+elevation, then by azimuth. Edges of cells are at
 
     fov ((1 - gamma) u + gamma u^5),    u = -1 ... 1 in even steps:
 
-with gamma > 0 cells are smaller near the centre, as in a fovea.
+If gamma > 0, cells are smaller near the centre, as in a fovea.
 
 ======== =======================================================================
 size     numbers of cells across and up
@@ -39,7 +40,7 @@ CHANNELS = 6
 
 
 class Grid(NamedTuple):
-    """The attributes: cells across and up, halves of the field of view (rad), foveation, channels."""
+    """Attributes: cells across and up, halves of the field of view (rad), foveation, channels."""
 
     across: int
     up: int
@@ -49,10 +50,10 @@ class Grid(NamedTuple):
 
 
 def grid_of(config: Config) -> Grid:
-    """The attributes of an instance.
+    """Return the attributes of an instance.
 
     Raises:
-        ValueError: one is missing, no number or out of range.
+        ValueError: an attribute is missing, is not a number, or is out of range.
     """
     across, up = _pair(config, "size")
     if not (across >= 1.0 and up >= 1.0):
@@ -69,7 +70,7 @@ def grid_of(config: Config) -> Grid:
 
 
 def _pair(config: Config, key: str) -> tuple[float, float]:
-    """The two numbers of an attribute."""
+    """Return the two numbers of an attribute."""
     words = config.get(key, "").split()
     if len(words) != 2:
         raise ValueError(f"{key} must be two numbers, found {config.get(key, '')!r}")
@@ -77,22 +78,22 @@ def _pair(config: Config, key: str) -> tuple[float, float]:
 
 
 def nsensordata(config: Config) -> int:
-    """Numbers of a sensor."""
+    """Number of elements of a sensor's value."""
     grid = grid_of(config)
     return grid.across * grid.up * grid.channels
 
 
 def edges(count: int, fov: float, gamma: float) -> np.ndarray:
-    """Edges of the cells in one direction (count + 1,), rad."""
+    """Return the edges of the cells in one direction (count + 1,), rad."""
     even = np.linspace(-1.0, 1.0, count + 1)
     return fov * ((1.0 - gamma) * even + gamma * even**5)
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Numbers of cells and channels, and the edges of the cells.
+    """Return numbers of cells and channels, and the edges of the cells.
 
     Raises:
-        ValueError: a sensor is not about a site.
+        ValueError: a sensor is not attached to a site.
     """
     if (m.sensor_objtype[m.sensor_plugin == instance] != SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
@@ -103,7 +104,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 @kernel
 def cell_of(d: Data, start: int, count: int, angle: float) -> int:
-    """The cell in which an angle lies, or -1; the edges start at `start`. An edge belongs to the cell below it."""
+    """Cell that contains an angle, or -1; the edges start at `start`. An edge belongs to the cell below it."""
     if not d.work.plugin_number[start] < angle < d.work.plugin_number[start + count]:
         return -1
     low, high = 0, count
@@ -118,7 +119,7 @@ def cell_of(d: Data, start: int, count: int, angle: float) -> int:
 
 @kernel
 def cell_at(d: Data, instance: int, local: Any) -> int:
-    """The cell of a point in the site's frame, or -1."""
+    """Cell that contains a point in the site's frame, or -1."""
     index, start = indices_of(d, instance), numbers_of(d, instance)
     across, up = d.work.plugin_index[index], d.work.plugin_index[index + 1]
     azimuth = atan2(local[0], -local[2])
@@ -161,7 +162,7 @@ def add_vector(d: Data, at: int, stride: int, vector: Any, count: int) -> None:
 
 @kernel
 def compute(m: Model, d: Data, instance: int, capability: int) -> None:
-    """The values of the sensors of an instance."""
+    """Write the values of an instance's sensors."""
     for sensor in range(m.nsensor):
         if m.sensor_plugin[sensor] == instance:
             for k in range(m.sensor_adr[sensor], m.sensor_adr[sensor] + m.sensor_dim[sensor]):
